@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { ProxiedAgent } from './config/proxied-agent-schema.ts';
 import type { artifactsSchema, authSchema, limitsSchema, signSchema } from './config/gateway-schema.ts';
 
-/** Where a broker is and what is said there. */
+/** Settings of one mesh: broker, namespace and artifact store. */
 export interface MeshSettings {
   /** `memory:`, `mqtt://…`, `mqtts://…`, `ws(s)://…` or `nats://…`. */
   readonly url: string;
@@ -12,35 +12,35 @@ export interface MeshSettings {
   /** Milliseconds between two announcements of a card. */
   readonly cardInterval: number | undefined;
   readonly artifacts: z.infer<typeof artifactsSchema> | undefined;
-  /** Whether requests wait in a queue while the gateway is away. */
+  /** Name of the durable queue that retains requests while the gateway is offline; undefined for none. */
   readonly queue: string | undefined;
   readonly isShared: boolean;
 }
 
-/** What an agent is made of. */
+/** Origin of an agent: a URL, a mesh or a JavaScript module. */
 export type AgentSourceSettings =
   | { readonly kind: 'url'; readonly config: ProxiedAgent }
   | { readonly kind: 'mesh'; readonly name: string; readonly mesh: MeshSettings }
   | { readonly kind: 'module'; readonly file: string };
 
-/** One agent of a gateway. */
+/** Settings of one agent of a gateway. */
 export interface AgentSettings {
   readonly name: string;
   readonly displayName: string | undefined;
   readonly source: AgentSourceSettings;
   readonly exposeOnHttp: boolean;
-  /** The broker where it is shown, if anywhere. */
+  /** Mesh on which the agent is exposed; undefined for none. */
   readonly exposeOnMesh: MeshSettings | undefined;
   readonly convertProgress: boolean;
-  /** Milliseconds of silence. */
+  /** Response timeout, and idle timeout of streams, in milliseconds. */
   readonly idleTimeout: number;
   readonly totalTimeout: number | undefined;
 }
 
-/** Everything that a file says, with defaults filled in. */
+/** Settings of a gateway, with defaults applied. */
 export interface GatewaySettings {
   readonly file: string;
-  /** Undefined where nothing is shown over HTTP. */
+  /** Undefined if no agent is exposed over HTTP. */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   readonly publicUrl: string | undefined;
   readonly trustForwarded: boolean;
@@ -49,9 +49,9 @@ export interface GatewaySettings {
   readonly limits: z.infer<typeof limitsSchema>;
   readonly sign: z.infer<typeof signSchema> | undefined;
   readonly metrics: boolean;
-  /** Milliseconds between two looks at a card; 0 looks once. */
+  /** Milliseconds between two health checks; 0 checks once. */
   readonly healthInterval: number;
   readonly breaker: { readonly failures: number; readonly openFor: number };
-  /** Milliseconds for running requests when the gateway stops. */
+  /** Milliseconds that a stopping gateway waits for running requests. */
   readonly drain: number;
 }

@@ -13,64 +13,60 @@ import { resolvePublicUrl } from '../server/cards/public-url.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import type { UpstreamHealth } from './agents/upstream.ts';
 
-/** How many agents are shown under one host. */
+/** Options of {@link createGateway}. */
 export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics'> {
-  /** The address of the gateway as others see it; agents are below it, at `/agents/{name}`. */
+  /** URL under which clients reach the gateway. Agents are served below it, at `/agents/{name}`. */
   publicUrl?: string;
-  /** Counts, and shows what was counted at `/metrics` to callers on this machine. @defaultValue nobody counts */
+  /** Records metrics and serves them at `/metrics` to local clients. @defaultValue no metrics */
   metrics?: Metrics;
 }
 
-/** What is known of an agent beside itself. */
+/** An agent of a gateway, with its health and listing information. */
 export interface GatewayEntry {
   agent: Agent;
-  /** How it is. @defaultValue as well as the gateway */
+  /** Health of the agent. @defaultValue always `up` */
   health?: () => UpstreamHealth;
-  /** What its listing says beside name, address and health, where it is known at once. */
-  about?: () => { readonly [key: string]: string | undefined };
+  /** Additional fields of the agent in `GET /agents`. */
+  info?: () => { readonly [key: string]: string | undefined };
 }
 
 interface Entry {
   readonly name: string;
-  readonly shown: GatewayEntry;
-  readonly httpFace: AgentHttpHandler;
+  readonly added: GatewayEntry;
+  readonly handler: AgentHttpHandler;
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Answers those of its requests that do not come through the listener. */
-  readonly answerer: BufferedRequestHandler;
-  /** Requests that have not got their whole answer. */
+  /** Handles requests of the fast path, which bypass the listener. */
+  readonly fastPath: BufferedRequestHandler;
+  /** Requests without a complete response. */
   active: number;
-  /** Called when the last of them has. */
-  idle: (() => void) | undefined;
+  /** Called when the last active request ends. */
+  onIdle: (() => void) | undefined;
 }
 
-/** Many agents under one host. */
+/** Serves many agents under one host. */
 export interface Gateway {
-  /** Shows an agent, in the place of one of the same name. */
-  addAgent(name: string, shown: GatewayEntry): void;
-  /**
-   * Shows an agent no more, if it still is.
-   *
-   * @returns when the last request to it has its answer.
-   */
-  removeAgent(shown: GatewayEntry): Promise<void>;
-  /** Changes how agents are shown from now on; those that are shown have to be shown again. */
+  /** Adds an agent, or replaces the agent with the same name. */
+  addAgent(name: string, entry: GatewayEntry): void;
+  /** Removes an agent. Resolves when its running requests have drained. */
+  removeAgent(entry: GatewayEntry): Promise<void>;
+  /** Changes the options of agents added afterwards; add existing agents again to apply them. */
   configure(options: Omit<GatewayOptions, 'port' | 'host' | 'tls' | 'metrics'>): void;
-  /** Takes requests. */
+  /** Starts to accept requests. */
   listen(): Promise<RunningServer>;
-  /** Says at `/readyz` that there is nothing to be had here. */
+  /** False makes `/readyz` respond 503. */
   isReady: boolean;
 }
 
 const prefix = '/agents/';
-const nameForm = /^[A-Za-z0-9][\w.~-]{0,127}$/;
+const agentNamePattern = /^[A-Za-z0-9][\w.~-]{0,127}$/;
 
-/** Says what is wrong with a name that is to be part of an address; undefined when nothing is. */
+/** Returns why an agent name is invalid, or undefined if it is valid. */
 export function agentNameProblem(name: string): string | undefined {
-  if (nameForm.test(name)) return undefined;
-  return 'must be made of letters, digits, ".", "_", "~" and "-", because it is part of an address';
+  if (agentNamePattern.test(name)) return undefined;
+  return 'must consist of letters, digits, ".", "_", "~" and "-", because it is part of a URL';
 }
 
-/** Opens a gateway. Agents are served at `/agents/{name}`, each in every version and transport. */
+/** Creates a gateway. Agents are served at `/agents/{name}`, each in every version and transport. */
 export function createGateway(options: GatewayOptions = {}): Gateway {
   return new GatewayServer(options);
 }
@@ -79,25 +75,25 @@ class GatewayServer implements Gateway {
   #options: GatewayOptions;
   #publicUrl: string | undefined;
   readonly #entries = new Map<string, Entry>();
-  /** Those that are shown no more and have requests left. */
-  readonly #leaving = new Map<Entry, Promise<void>>();
+  /** Removed agents with running requests. */
+  readonly #draining = new Map<Entry, Promise<void>>();
   isReady = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#publicUrl = withoutSlash(options.publicUrl);
+    this.#publicUrl = withoutTrailingSlash(options.publicUrl);
     this.#observe();
   }
 
   configure(options: GatewayOptions): void {
     const { port, host, tls, metrics } = this.#options;
     this.#options = { ...options, port, host, tls, metrics };
-    this.#publicUrl = withoutSlash(options.publicUrl);
+    this.#publicUrl = withoutTrailingSlash(options.publicUrl);
   }
 
-  addAgent(name: string, shown: GatewayEntry): void {
-    const complaint = agentNameProblem(name);
-    if (complaint !== undefined) throw invalidField('name', complaint);
+  addAgent(name: string, added: GatewayEntry): void {
+    const problem = agentNameProblem(name);
+    if (problem !== undefined) throw invalidField('name', problem);
     this.#remove(this.#entries.get(name));
     const basePath = prefix + name;
     const { metrics, ...options } = this.#options;
@@ -105,50 +101,49 @@ class GatewayServer implements Gateway {
       ...options,
       basePath,
       publicUrl: this.#publicUrl === undefined ? undefined : this.#publicUrl + basePath,
-      // One page for all of them is enough.
+      // The gateway serves one metrics page for all agents.
       metrics: metrics && { metrics, path: '' },
     };
-    const httpFace = new AgentHttpHandler(shown.agent, own);
-    httpFace.isReady = true;
-    const listener = nodeListener(httpFace, own);
+    const handler = new AgentHttpHandler(added.agent, own);
+    handler.isReady = true;
+    const listener = nodeListener(handler, own);
     const entry: Entry = {
       name,
-      shown,
-      httpFace,
+      added,
+      handler,
       listener,
-      answerer: {
-        handleBuffered: (exchange) => httpFace.handleBuffered(exchange),
+      fastPath: {
+        handleBuffered: (request) => handler.handleBuffered(request),
         requestStarted: () => {
           entry.active++;
         },
-        streamEnded: (stream) => httpFace.streamEnded(stream),
-        requestEnded: () => leave(entry),
+        streamEnded: (stream) => handler.streamEnded(stream),
+        requestEnded: () => requestEnded(entry),
       },
       active: 0,
-      idle: undefined,
+      onIdle: undefined,
     };
     this.#entries.set(name, entry);
     this.#observe();
   }
 
-  async removeAgent(shown: GatewayEntry): Promise<void> {
-    for (const entry of this.#entries.values()) if (entry.shown === shown) this.#remove(entry);
-    const left = [...this.#leaving].filter(([entry]) => entry.shown === shown);
-    await Promise.all(left.map(([, leaving]) => leaving));
+  async removeAgent(added: GatewayEntry): Promise<void> {
+    for (const entry of this.#entries.values()) if (entry.added === added) this.#remove(entry);
+    const draining = [...this.#draining].filter(([entry]) => entry.added === added);
+    await Promise.all(draining.map(([, drained]) => drained));
   }
 
-  /** Takes an agent away; the requests that it has finish. */
   #remove(entry: Entry | undefined): void {
     if (!entry) return;
     this.#entries.delete(entry.name);
     if (entry.active === 0) return;
-    const leaving = new Promise<void>((resolve) => {
-      entry.idle = () => {
-        this.#leaving.delete(entry);
+    const drained = new Promise<void>((resolve) => {
+      entry.onIdle = () => {
+        this.#draining.delete(entry);
         resolve();
       };
     });
-    this.#leaving.set(entry, leaving);
+    this.#draining.set(entry, drained);
   }
 
   async listen(): Promise<RunningServer> {
@@ -157,9 +152,9 @@ class GatewayServer implements Gateway {
     const server = await listen(
       {
         listener: (request, response) => this.#receive(request, response),
-        contexts: () => this.#faces(),
+        contexts: () => this.#contexts(),
         metrics,
-        handlerFor: (target) => this.#entryAt(target)?.answerer,
+        handlerFor: (target) => this.#entryAt(target)?.fastPath,
       },
       options,
     );
@@ -171,25 +166,25 @@ class GatewayServer implements Gateway {
     const url = request.url ?? '/';
     const entry = this.#entryAt(url);
     if (!entry) {
-      this.#own(request, response, url.split('?', 1)[0] ?? '/');
+      this.#respond(request, response, url.split('?', 1)[0] ?? '/');
       return;
     }
     entry.active++;
-    response.on('close', () => leave(entry));
+    response.on('close', () => requestEnded(entry));
     entry.listener(request, response);
   }
 
   #entryAt(target: string): Entry | undefined {
-    return target.startsWith(prefix) ? this.#entries.get(nameIn(target)) : undefined;
+    return target.startsWith(prefix) ? this.#entries.get(agentNameFromPath(target)) : undefined;
   }
 
-  /** What the gateway itself has to say. */
-  #own(request: IncomingMessage, response: ServerResponse, path: string): void {
+  /** Responds to requests for the gateway itself. */
+  #respond(request: IncomingMessage, response: ServerResponse, path: string): void {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
-    // Whatever else was sent is of no interest.
+    // The body is not used.
     request.resume();
-    const answer = isReading ? this.#page(request, path) : undefined;
-    const { status, type = 'application/json', text } = answer ?? nothing(path, isReading);
+    const page = isReading ? this.#page(request, path) : undefined;
+    const { status, type = 'application/json', text } = page ?? errorPage(path, isReading);
     response.writeHead(status, {
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(text),
@@ -211,7 +206,7 @@ class GatewayServer implements Gateway {
       case '/metrics': {
         const { metrics } = this.#options;
         if (!metrics) return undefined;
-        if (!isLoopbackAddress(request.socket.remoteAddress)) return refused;
+        if (!isLoopbackAddress(request.socket.remoteAddress)) return forbidden;
         return { status: 200, type: expositionMediaType, text: metrics.registry.text() };
       }
       default:
@@ -219,55 +214,63 @@ class GatewayServer implements Gateway {
     }
   }
 
-  /** Ready as long as there is anything to be had here. */
+  /** Responds 503 only if the gateway is not ready or all agents are down. */
   #readiness(): Page {
     const agents: Record<string, string> = {};
     let down = 0;
-    for (const [name, { shown }] of this.#entries) {
-      const { state } = shown.health?.() ?? { state: 'up' };
+    for (const [name, { added }] of this.#entries) {
+      const { state } = added.health?.() ?? { state: 'up' };
       agents[name] = state;
       if (state === 'down') down++;
     }
-    const isOut = !this.isReady || (down > 0 && down === this.#entries.size);
-    const status = !this.isReady ? 'not ready' : isOut ? 'unavailable' : down > 0 ? 'degraded' : 'ready';
-    return { status: isOut ? 503 : 200, text: JSON.stringify({ status, agents }) };
+    const isUnavailable = !this.isReady || (down > 0 && down === this.#entries.size);
+    const status = !this.isReady
+      ? 'not ready'
+      : isUnavailable
+        ? 'unavailable'
+        : down > 0
+          ? 'degraded'
+          : 'ready';
+    return { status: isUnavailable ? 503 : 200, text: JSON.stringify({ status, agents }) };
   }
 
   #listing(request: IncomingMessage): object[] {
     const { trustForwarded } = this.#options;
     const isSecure = (request.socket as { encrypted?: boolean }).encrypted === true;
-    const seen = { headers: request.headers, isSecure };
-    const base = resolvePublicUrl(seen, { publicUrl: this.#publicUrl, trustForwarded });
-    return Array.from(this.#entries, ([name, { shown }]) => {
+    const base = resolvePublicUrl(
+      { headers: request.headers, isSecure },
+      { publicUrl: this.#publicUrl, trustForwarded },
+    );
+    return Array.from(this.#entries, ([name, { added }]) => {
       const url = `${base}${prefix}${name}`;
-      const { state, since } = shown.health?.() ?? { state: 'up', since: undefined };
+      const { state, since } = added.health?.() ?? { state: 'up', since: undefined };
       return {
         name,
         url,
         card: `${url}/.well-known/agent-card.json`,
         health: state,
         since: since === undefined ? undefined : new Date(since).toISOString(),
-        ...shown.about?.(),
+        ...added.info?.(),
       };
     });
   }
 
-  *#faces(): Generator<ServerContext> {
-    for (const { httpFace } of this.#entries.values()) yield httpFace.context;
-    for (const { httpFace } of this.#leaving.keys()) yield httpFace.context;
+  *#contexts(): Generator<ServerContext> {
+    for (const { handler } of this.#entries.values()) yield handler.context;
+    for (const { handler } of this.#draining.keys()) yield handler.context;
   }
 
-  #sum(read: (face: ServerContext) => number): number {
+  #sum(read: (context: ServerContext) => number): number {
     let sum = 0;
-    for (const face of this.#faces()) sum += read(face);
+    for (const context of this.#contexts()) sum += read(context);
     return sum;
   }
 
-  /** Each face would show its own streams only. */
+  /** Sums over all agents, because each server context counts only its own streams. */
   #observe(): void {
     const { registry } = this.#options.metrics ?? {};
-    registry?.observed(metricNames.openStreams, 'gauge', () => this.#sum((face) => face.openStreams));
-    registry?.observed(metricNames.events, 'counter', () => this.#sum((face) => face.eventsSent));
+    registry?.observed(metricNames.openStreams, 'gauge', () => this.#sum((context) => context.openStreams));
+    registry?.observed(metricNames.events, 'counter', () => this.#sum((context) => context.eventsSent));
   }
 }
 
@@ -277,32 +280,32 @@ interface Page {
   text: string;
 }
 
-const refused: Page = {
+const forbidden: Page = {
   status: 403,
-  text: '{"error":{"code":403,"status":"PERMISSION_DENIED","message":"Metrics are shown on this machine only"}}',
+  text: '{"error":{"code":403,"status":"PERMISSION_DENIED","message":"Metrics are served to local clients only"}}',
 };
 
-function nothing(path: string, isReading: boolean): Page {
+function errorPage(path: string, isReading: boolean): Page {
   const isKnown = path === '/agents' || path === '/healthz' || path === '/readyz' || path === '/metrics';
   if (isKnown && !isReading) {
-    const error = { code: 405, status: 'UNIMPLEMENTED', message: 'This path takes GET' };
+    const error = { code: 405, status: 'UNIMPLEMENTED', message: 'Method not allowed; use GET' };
     return { status: 405, text: JSON.stringify({ error }) };
   }
-  const message = 'There is no such agent here: GET /agents lists those there are';
+  const message = 'Agent not found. GET /agents lists all agents.';
   return { status: 404, text: JSON.stringify({ error: { code: 404, status: 'NOT_FOUND', message } }) };
 }
 
-function withoutSlash(url: string | undefined): string | undefined {
+function withoutTrailingSlash(url: string | undefined): string | undefined {
   return url?.replace(/\/+$/, '');
 }
 
-/** A request has its whole answer, or nobody who waits for it. */
-function leave(entry: Entry): void {
-  if (--entry.active === 0) entry.idle?.();
+/** Called when the response is complete or the client has disconnected. */
+function requestEnded(entry: Entry): void {
+  if (--entry.active === 0) entry.onIdle?.();
 }
 
-/** The name behind `/agents/`. */
-function nameIn(url: string): string {
+/** Returns the path segment after `/agents/`. Called for every request, so it does not parse the URL. */
+function agentNameFromPath(url: string): string {
   for (let i = prefix.length; i < url.length; i++) {
     const at = url.charCodeAt(i);
     if (at === 47 || at === 63) return url.slice(prefix.length, i);

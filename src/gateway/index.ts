@@ -1,6 +1,6 @@
 /**
- * Many agents under one host and on a mesh: agents at URLs with their credentials, breakers, health and metrics, and a
- * file that says it all.
+ * Gateway: exposes many agents under one host and on a mesh, with credentials, circuit breakers, health checks and
+ * metrics, configured by a file.
  *
  * @module
  */

@@ -18,59 +18,56 @@ import { GatewayRecorder, gatewayProductName } from './telemetry/gateway-recorde
 import { type GatewayContext, GatewayAgent } from './agents/gateway-agent.ts';
 import { UpstreamMetrics } from './middleware/upstream-metrics.ts';
 
-/** What a gateway is run with. Everything has a default. */
+/** Options of {@link runGateway}. All options are optional. */
 export interface RunGatewayOptions extends GatewayObservers {
   log?: LogSink;
   clock?: Clock;
-  /** Loads an agent from a file. @defaultValue files are not loaded */
+  /** Loads an agent from a JavaScript file. @defaultValue rejects */
   loadModule?: (file: string) => Promise<Agent>;
-  /** Opens the link to a broker. @defaultValue by its URL */
+  /** Connects to a broker. @defaultValue by its URL */
   connectBroker?: (mesh: MeshSettings) => Promise<BrokerConnection>;
-  /** Makes the requests to upstreams. @defaultValue a client with at most 256 connections to an origin */
+  /** Sends the requests to upstreams. @defaultValue a client with at most 256 connections per origin */
   http?: HttpClient;
-  /**
-   * Records what passes: callers and the gateway, the gateway and its upstreams, the mesh, and what was lost in
-   * translation. @defaultValue nothing is recorded
-   */
+  /** Records traffic with clients, upstreams and the mesh, and translation losses. @defaultValue no recording */
   trafficLog?: TrafficLog;
 }
 
-/** What a reload did. */
+/** Result of {@link RunningGateway.reload}, as names of agents. */
 export interface ReloadResult {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
-  /** What takes effect after a restart only. */
+  /** Changed settings that take effect only after a restart. */
   readonly needsRestart: readonly string[];
 }
 
-/** A gateway that runs. */
+/** A running gateway. */
 export interface RunningGateway extends AsyncDisposable {
-  /** Where it listens; undefined where nothing is shown over HTTP. */
+  /** URL of the HTTP server; undefined if no agent is exposed over HTTP. */
   readonly url: string | undefined;
-  /** What it runs. */
+  /** Current settings. */
   readonly settings: GatewaySettings;
   readonly metrics: Metrics | undefined;
   /**
-   * Goes over to other settings: agents come, go and change, and running requests finish. Where that fails, the gateway
-   * goes on as it was.
+   * Applies changed settings, as on SIGHUP: adds, removes and replaces agents while running requests finish. If it
+   * rejects, the previous settings remain in effect.
    */
   reload(settings: GatewaySettings): Promise<ReloadResult>;
-  /** Takes no more requests, lets running ones finish for a while, and lets go of everything. */
-  stop(within?: number): Promise<void>;
+  /** Stops accepting requests, drains running ones for at most `drainTimeout` milliseconds and closes all agents. */
+  stop(drainTimeout?: number): Promise<void>;
 }
 
-/** Runs all that a file says. */
+/** Starts a gateway. */
 export async function runGateway(
   settings: GatewaySettings,
   options: RunGatewayOptions = {},
 ): Promise<RunningGateway> {
-  const running = new Running(settings, options);
+  const running = new ManagedGateway(settings, options);
   await running.start();
   return running;
 }
 
-class Running implements RunningGateway {
+class ManagedGateway implements RunningGateway {
   settings: GatewaySettings;
   readonly metrics: Metrics | undefined;
   readonly #options: RunGatewayOptions;
@@ -78,25 +75,30 @@ class Running implements RunningGateway {
   readonly #http: HttpClient;
   readonly #ownsHttp: boolean;
   readonly #mesh: MeshConnections;
-  readonly #premises: GatewayContext;
-  readonly #watching: Pick<ServerOptions, 'onTraffic'>;
-  #units = new Map<string, GatewayAgent>();
+  readonly #context: GatewayContext;
+  readonly #serverObservers: Pick<ServerOptions, 'onTraffic'>;
+  #agents = new Map<string, GatewayAgent>();
   #server: RunningServer | undefined;
-  /** One reload after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
-  /** Units that are on their way out. */
-  readonly #leaving = new Set<Promise<void>>();
+  /** Serializes reloads. */
+  #lastReload: Promise<unknown> = Promise.resolve();
+  /** Removed agents that still drain. */
+  readonly #draining = new Set<Promise<void>>();
 
   constructor(settings: GatewaySettings, options: RunGatewayOptions) {
     this.settings = settings;
     this.#options = options;
-    const { clock = systemClock, log = () => {}, connectBroker: openLink, loadModule = noModules } = options;
-    const tap = options.trafficLog && new GatewayRecorder(options.trafficLog);
-    this.#watching = tap?.server ?? {};
+    const {
+      clock = systemClock,
+      log = () => {},
+      connectBroker: openBroker,
+      loadModule = rejectModule,
+    } = options;
+    const recorder = options.trafficLog && new GatewayRecorder(options.trafficLog);
+    this.#serverObservers = recorder?.server ?? {};
     this.metrics = settings.metrics ? new Metrics() : undefined;
     this.#gateway = createGateway({
       ...buildServerOptions(settings, options),
-      ...this.#watching,
+      ...this.#serverObservers,
       ...settings.listen,
       metrics: this.metrics,
     });
@@ -104,8 +106,8 @@ class Running implements RunningGateway {
     this.#http =
       options.http ??
       withUserAgent(undiciHttpClient({ connectTimeout: 10_000, maxConnections: 256 }), gatewayProductName);
-    this.#mesh = new MeshConnections({ log, clock, file: settings.file, openLink, tap });
-    this.#premises = {
+    this.#mesh = new MeshConnections({ log, clock, file: settings.file, openBroker, recorder });
+    this.#context = {
       gateway: this.#gateway,
       http: this.#http,
       metrics: this.metrics && new UpstreamMetrics(this.metrics.registry, clock),
@@ -113,7 +115,7 @@ class Running implements RunningGateway {
       loadModule,
       clock,
       log,
-      tap,
+      recorder,
     };
   }
 
@@ -132,86 +134,86 @@ class Running implements RunningGateway {
   }
 
   reload(settings: GatewaySettings): Promise<ReloadResult> {
-    const turn = this.#turn.then(() => this.#reload(settings));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    const reload = this.#lastReload.then(() => this.#reload(settings));
+    this.#lastReload = reload.catch(() => undefined);
+    return reload;
   }
 
   async #reload(settings: GatewaySettings): Promise<ReloadResult> {
     const before = this.settings;
-    // What cannot be meant is found before anything changes.
-    const options = { ...buildServerOptions(settings, this.#options), ...this.#watching };
-    const wanted = new Map(settings.agents.map((each) => [keyOf(each, settings), each]));
-    const fresh = [...wanted].filter(([key]) => !this.#units.has(key));
-    const leaving = [...this.#units].filter(([key]) => !wanted.has(key));
+    // Throws on invalid settings before anything changes.
+    const options = { ...buildServerOptions(settings, this.#options), ...this.#serverObservers };
+    const wanted = new Map(settings.agents.map((each) => [agentKey(each, settings), each]));
+    const toStart = [...wanted].filter(([key]) => !this.#agents.has(key));
+    const toStop = [...this.#agents].filter(([key]) => !wanted.has(key));
     this.#gateway.configure(options);
     const started: string[] = [];
-    // A name on a mesh may have one owner, so that the old one goes first.
-    for (const [key, unit] of leaving) {
-      this.#units.delete(key);
-      await unit.leaveMesh();
+    // A name on a mesh has one server, so the old agent leaves before the new one joins.
+    for (const [key, agent] of toStop) {
+      this.#agents.delete(key);
+      await agent.leaveMesh();
     }
     try {
-      for (const [key, each] of fresh) {
+      for (const [key, each] of toStart) {
         await this.#start(each, settings);
         started.push(key);
       }
     } catch (thrown) {
-      await this.#restore(before, started, leaving);
+      await this.#restore(before, started, toStop);
       throw thrown;
     }
-    for (const [, unit] of leaving) this.#leave(unit.stop());
-    if (isShownOtherwise(before, settings)) for (const unit of this.#units.values()) unit.expose();
+    for (const [, agent] of toStop) this.#drain(agent.stop());
+    if (haveServerSettingsChanged(before, settings))
+      for (const agent of this.#agents.values()) agent.expose();
     this.settings = settings;
-    const freshNames = new Set(fresh.map(([, { name }]) => name));
-    const leavingNames = new Set(leaving.map(([, { settings: each }]) => each.name));
+    const startedNames = new Set(toStart.map(([, { name }]) => name));
+    const stoppedNames = new Set(toStop.map(([, agent]) => agent.settings.name));
     return {
-      added: [...freshNames].filter((name) => !leavingNames.has(name)),
-      removed: [...leavingNames].filter((name) => !freshNames.has(name)),
-      changed: [...freshNames].filter((name) => leavingNames.has(name)),
-      needsRestart: laterOf(before, settings),
+      added: [...startedNames].filter((name) => !stoppedNames.has(name)),
+      removed: [...stoppedNames].filter((name) => !startedNames.has(name)),
+      changed: [...startedNames].filter((name) => stoppedNames.has(name)),
+      needsRestart: changedRestartSettings(before, settings),
     };
   }
 
-  /** Everything as it was. */
   async #restore(
     before: GatewaySettings,
     started: readonly string[],
-    left: readonly [string, GatewayAgent][],
+    stopped: readonly [string, GatewayAgent][],
   ): Promise<void> {
     for (const key of started) {
-      const unit = this.#units.get(key);
-      this.#units.delete(key);
-      await unit?.stop();
+      const agent = this.#agents.get(key);
+      this.#agents.delete(key);
+      await agent?.stop();
     }
-    this.#gateway.configure({ ...buildServerOptions(before, this.#options), ...this.#watching });
-    for (const [key, unit] of left) {
-      this.#units.set(key, unit);
-      await unit.joinMesh();
-      unit.expose();
+    this.#gateway.configure({ ...buildServerOptions(before, this.#options), ...this.#serverObservers });
+    for (const [key, agent] of stopped) {
+      this.#agents.set(key, agent);
+      await agent.joinMesh();
+      agent.expose();
     }
   }
 
   async #start(each: AgentSettings, settings: GatewaySettings): Promise<void> {
-    this.#units.set(keyOf(each, settings), await GatewayAgent.start(each, settings, this.#premises));
+    this.#agents.set(agentKey(each, settings), await GatewayAgent.start(each, settings, this.#context));
   }
 
-  #leave(stopping: Promise<void>): void {
-    const leaving = stopping
+  #drain(stopping: Promise<void>): void {
+    const draining = stopping
       .catch((error: unknown) =>
-        this.#premises.log({ level: 'warn', message: 'An agent did not end well', error }),
+        this.#context.log({ level: 'warn', message: 'Failed to stop a removed agent', error }),
       )
-      .finally(() => this.#leaving.delete(leaving));
-    this.#leaving.add(leaving);
+      .finally(() => this.#draining.delete(draining));
+    this.#draining.add(draining);
   }
 
-  async stop(within = this.settings.drain): Promise<void> {
+  async stop(drainTimeout = this.settings.drain): Promise<void> {
     this.#gateway.isReady = false;
-    await this.#turn;
-    await this.#server?.stop(within);
-    const units = [...this.#units.values()];
-    this.#units = new Map();
-    await Promise.all([...this.#leaving, ...units.map((unit) => unit.stop())]);
+    await this.#lastReload;
+    await this.#server?.stop(drainTimeout);
+    const agents = [...this.#agents.values()];
+    this.#agents = new Map();
+    await Promise.all([...this.#draining, ...agents.map((agent) => agent.stop())]);
     await this.#mesh.close();
     if (this.#ownsHttp) await this.#http.close();
   }
@@ -221,22 +223,24 @@ class Running implements RunningGateway {
   }
 }
 
-/** Two entries of the same key are the same agent. */
-function keyOf(each: AgentSettings, { auth, breaker, healthInterval }: GatewaySettings): string {
+/** Identifies an agent by everything that requires a restart of it. */
+function agentKey(each: AgentSettings, { auth, breaker, healthInterval }: GatewaySettings): string {
   return JSON.stringify([each, auth !== undefined, breaker, healthInterval]);
 }
 
-/** What the faces of agents that stay depend on. */
-function isShownOtherwise(a: GatewaySettings, b: GatewaySettings): boolean {
-  const facing = ({ auth, limits, sign, publicUrl, trustForwarded }: GatewaySettings) =>
+/** Returns true if settings changed that the servers of all agents use. */
+function haveServerSettingsChanged(a: GatewaySettings, b: GatewaySettings): boolean {
+  const serverSettings = ({ auth, limits, sign, publicUrl, trustForwarded }: GatewaySettings) =>
     JSON.stringify([auth, limits, sign, publicUrl, trustForwarded]);
-  return facing(a) !== facing(b);
+  return serverSettings(a) !== serverSettings(b);
 }
 
-function laterOf(a: GatewaySettings, b: GatewaySettings): string[] {
+function changedRestartSettings(a: GatewaySettings, b: GatewaySettings): string[] {
   return (['listen', 'metrics'] as const).filter((key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]));
 }
 
-function noModules(file: string): Promise<Agent> {
-  return Promise.reject(new A2AError('UNSUPPORTED_OPERATION', `${file} cannot be loaded here`));
+function rejectModule(file: string): Promise<Agent> {
+  return Promise.reject(
+    new A2AError('UNSUPPORTED_OPERATION', `Loading agents from files is not enabled: ${file}`),
+  );
 }

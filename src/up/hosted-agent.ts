@@ -8,63 +8,66 @@ import { TestAgentServer } from '../testkit/test-agent-server.ts';
 import type { TrafficObserver } from '../server/telemetry/traffic-observer.ts';
 import type { HostedSettings } from './up-settings.ts';
 
-/** What agents that run here are given. */
+/** Collaborators of {@link startHosted}. */
 export interface HostingContext {
   /** Loads the agent of a JavaScript file. */
   readonly loadModule: (file: string) => Promise<Agent>;
   readonly log: LogSink;
-  /** Watches what an agent is asked and what it answers. */
-  readonly watch?: (name: string) => TrafficObserver | undefined;
+  /** Returns an observer that records the traffic of an agent. */
+  readonly observeTraffic?: (name: string) => TrafficObserver | undefined;
 }
 
-/** An agent that runs here, on a port of its own. */
+/** A running agent of this process, with its own port. */
 export interface HostedAgent {
   readonly settings: HostedSettings;
-  /** Where it is itself. */
+  /** URL of the agent itself, not of the gateway. */
   readonly url: string;
-  /** Where its tasks are kept, where that is known. */
-  readonly ledger?: TaskStore;
-  /** Reads its script again; undefined where a change takes effect after a restart only. */
-  readonly readAgain?: () => Promise<void>;
-  /** Ends what is under way, and stops. */
-  stop(within: number): Promise<void>;
+  /** Task store of the agent, if it exposes one. */
+  readonly taskStore?: TaskStore;
+  /** Reads the script again. Undefined for modules, which need a restart. */
+  readonly reload?: () => Promise<void>;
+  /** Drains requests for at most `drainTimeout` milliseconds and stops. */
+  stop(drainTimeout: number): Promise<void>;
 }
 
 /**
- * Starts an agent as its settings say.
+ * Starts an agent from a module or a script.
  *
- * @throws DocumentError when its script is wrong.
+ * @throws DocumentError if the script is invalid.
  */
-export function startHosted(settings: HostedSettings, tools: HostingContext): Promise<HostedAgent> {
-  return settings.kind === 'script' ? startScript(settings, tools) : startModule(settings, tools);
+export function startHosted(settings: HostedSettings, context: HostingContext): Promise<HostedAgent> {
+  return settings.kind === 'script' ? startScript(settings, context) : startModule(settings, context);
 }
 
-async function startScript(settings: HostedSettings, { watch }: HostingContext): Promise<HostedAgent> {
-  const { file, port, speaks, name } = settings;
-  const onWire = watch?.(name);
+async function startScript(
+  settings: HostedSettings,
+  { observeTraffic }: HostingContext,
+): Promise<HostedAgent> {
+  const { file, port, onlyVersion, name } = settings;
+  const onTraffic = observeTraffic?.(name);
   const server = await TestAgentServer.start({
     scriptFile: file,
     port,
-    onlyVersion: speaks,
+    onlyVersion,
     admin: false,
-    ...(onWire && { onTraffic: onWire }),
+    ...(onTraffic && { onTraffic }),
   });
   return {
     settings,
     url: server.url,
-    readAgain: async () => server.load(await readFile(file, 'utf8'), file),
+    reload: async () => server.load(await readFile(file, 'utf8'), file),
     stop: () => server.stop(),
   };
 }
 
-async function startModule(settings: HostedSettings, tools: HostingContext): Promise<HostedAgent> {
-  const { file, port, speaks, name } = settings;
-  const agent = await tools.loadModule(file);
-  const onError = (error: unknown): void => tools.log({ level: 'error', message: name, error });
+async function startModule(settings: HostedSettings, context: HostingContext): Promise<HostedAgent> {
+  const { file, port, onlyVersion, name } = settings;
+  const agent = await context.loadModule(file);
+  const onError = (error: unknown): void => context.log({ level: 'error', message: name, error });
   let server: RunningServer;
   try {
-    const onWire = tools.watch?.(name);
-    server = await serve(agent, { port, onlyVersion: speaks, onError, ...(onWire && { onTraffic: onWire }) });
+    const onTraffic = context.observeTraffic?.(name);
+    server = await serve(agent, { port, onlyVersion, onError, ...(onTraffic && { onTraffic }) });
   } catch (thrown) {
     await agent.close?.();
     throw thrown;
@@ -73,9 +76,9 @@ async function startModule(settings: HostedSettings, tools: HostingContext): Pro
   return {
     settings,
     url: server.url,
-    ...(options?.taskStore && { ledger: options.taskStore }),
-    async stop(within) {
-      await server.stop(within);
+    ...(options?.taskStore && { taskStore: options.taskStore }),
+    async stop(drainTimeout) {
+      await server.stop(drainTimeout);
       await agent.close?.();
     },
   };

@@ -13,17 +13,16 @@ import { readUpConfig } from './up-config.ts';
 import { type RunningUp, runUp } from './run-up.ts';
 import type { UpSettings } from './up-settings.ts';
 
-/** A request to the console. */
-async function asked(path: string): Promise<string> {
+async function requestConsole(path: string): Promise<string> {
   const { origin, searchParams } = new URL(running.consoleUrl ?? '');
   const headers = { authorization: `Bearer ${searchParams.get('token')}` };
   return (await fetch(`${origin}/api/${path}`, { headers })).text();
 }
 
-/** The requests on the tape, by who asked whom; cards are left out. */
+/** Returns the recorded requests as `sender → receiver`, without card requests. */
 async function requests(): Promise<string[]> {
-  return readTrafficFile(await asked('wire/file'))
-    .filter(({ kind, decoded: meaning }) => kind === 'request' && meaning?.operation !== 'card')
+  return readTrafficFile(await requestConsole('wire/file'))
+    .filter(({ kind, decoded }) => kind === 'request' && decoded?.operation !== 'card')
     .map(({ from, to }) => `${from} → ${to}`);
 }
 
@@ -35,7 +34,7 @@ let settings: UpSettings;
 let running: RunningUp;
 
 beforeAll(async () => {
-  // The same, but wherever there is room, and on a mesh that nobody else is on.
+  // Any free ports and a separate mesh, so that other tests do not interfere.
   const text = readFileSync(sample, 'utf8')
     .replaceAll(/\b4[012]00\b/g, '0')
     .replace('memory:', 'memory:up');
@@ -50,19 +49,19 @@ afterAll(async () => {
   await link.close();
 });
 
-describe('what is up', () => {
-  it('is on the mesh too', async () => {
+describe('runUp', () => {
+  it('exposes the agents on the mesh', async () => {
     await expect.poll(() => directory.agents().map(({ name }) => name)).toEqual(['caravan', 'interpreter']);
     const agent = meshAgent({ broker: link, namespace, name: 'caravan', directory });
-    const answer = await agent.send({
+    const response = await agent.send({
       message: { messageId: 'm', role: 'user', parts: [{ text: 'hello' }] },
     });
-    expect(JSON.stringify(answer)).toContain('Welcome, traveller');
+    expect(JSON.stringify(response)).toContain('Welcome, traveller');
     await agent.close();
   });
 
-  it('is seen on the tape once, asked through the gateway or directly, and the console looks around unseen', async () => {
-    await asked('agents');
+  it('records each request once, through the gateway or direct, without console probes', async () => {
+    await requestConsole('agents');
     const before = (await requests()).length;
     const here = running.hosted.find(({ settings: { name } }) => name === 'interpreter');
     for (const url of [`${running.gateway.url}/agents/interpreter`, here?.url ?? '']) {
@@ -72,12 +71,12 @@ describe('what is up', () => {
       });
       await agent.close();
     }
-    const seen = (await requests()).slice(before);
-    expect(seen).toEqual(['dragoman → gateway', 'gateway → interpreter', 'dragoman → interpreter']);
-    expect(await asked('wire/file')).not.toContain('dragoman-scout');
+    const recorded = (await requests()).slice(before);
+    expect(recorded).toEqual(['dragoman → gateway', 'gateway → interpreter', 'dragoman → interpreter']);
+    expect(await requestConsole('wire/file')).not.toContain('dragoman-scout');
   });
 
-  it('is shown by the console and by MCP as it is after a change', async () => {
+  it('updates the agents of the console and of MCP on reload', async () => {
     const tools = async (): Promise<string[]> => {
       const client = new Client({ name: 'test', version: '1' });
       await client.connect(new StreamableHTTPClientTransport(new URL(running.mcpUrl ?? '')));
@@ -86,24 +85,24 @@ describe('what is up', () => {
       return listed.tools.map(({ name }) => name);
     };
     const agents = async (): Promise<string[]> =>
-      (JSON.parse(await asked('agents')) as { name: string }[]).map(({ name }) => name).sort();
+      (JSON.parse(await requestConsole('agents')) as { name: string }[]).map(({ name }) => name).sort();
     expect(await agents()).toEqual(['Caravan', 'Caravan', 'Interpreter', 'Interpreter']);
     expect((await tools()).some((name) => name.includes('postcard'))).toBe(true);
     const isCaravan = ({ name }: { name: string }): boolean => name === 'caravan';
     const { gateway, hosted } = settings;
     const alone = { ...gateway, agents: gateway.agents.filter(isCaravan) };
     const reloaded = await running.reload({ ...settings, gateway: alone, hosted: hosted.filter(isCaravan) });
-    expect(reloaded).toMatchObject({ removed: ['interpreter'], later: [] });
+    expect(reloaded).toMatchObject({ removed: ['interpreter'], needsRestart: [] });
     expect(await agents()).toEqual(['Caravan', 'Caravan']);
-    const left = await tools();
-    expect(left.some((name) => name.includes('timetable'))).toBe(true);
-    expect(left.some((name) => name.includes('postcard'))).toBe(false);
+    const remaining = await tools();
+    expect(remaining.some((name) => name.includes('timetable'))).toBe(true);
+    expect(remaining.some((name) => name.includes('postcard'))).toBe(false);
     await running.reload(settings);
     expect(await agents()).toEqual(['Caravan', 'Caravan', 'Interpreter', 'Interpreter']);
     await expect.poll(async () => (await tools()).some((name) => name.includes('postcard'))).toBe(true);
   });
 
-  it('stops twice as well as once', async () => {
+  it('can be stopped twice', async () => {
     await running.stop();
     await running.stop();
     expect(running.mcpUrl).toMatch(/mcp$/);

@@ -16,31 +16,31 @@ import { tapServer } from '../tap/recorders/tap-server.ts';
 import { type HostedAgent, type HostingContext, startHosted } from './hosted-agent.ts';
 import type { HostedSettings, PortSetting, UpSettings } from './up-settings.ts';
 
-/** What everything is run with. */
+/** Collaborators of {@link runUp}. */
 export interface UpContext extends HostingContext, GatewayObservers {
-  /** Hears, in plain words, of what is not as it was asked for: a port that is in use, a library that is missing. */
+  /** Called with deviations from the settings, such as a port in use or a missing library. */
   readonly note: (text: string) => void;
 }
 
-/** Everything, running. */
+/** Running processes of `dragoman up`: agents, gateway, MCP server and console. */
 export interface RunningUp {
   readonly settings: UpSettings;
   readonly gateway: RunningGateway;
-  /** The agents that run here. */
+  /** Agents that run in this process. */
   readonly hosted: readonly HostedAgent[];
-  /** Where MCP is served, if it is. */
+  /** URL of the MCP server; undefined if it is not running. */
   readonly mcpUrl: string | undefined;
-  /** Where the console is, with its token, if it is. */
+  /** URL of the console with its token; undefined if it is not running. */
   readonly consoleUrl: string | undefined;
-  /** Goes over to other settings. Where that fails, everything goes on as it was. */
+  /** Applies changed settings. If it rejects, the previous settings remain in effect. */
   reload(settings: UpSettings): Promise<ReloadResult>;
-  /** Takes no more requests, lets running ones finish for a moment, and lets go of everything. */
+  /** Drains running requests and stops all servers and agents. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Starts agents, the gateway before them, and what shows them. */
-export async function runUp(settings: UpSettings, tools: UpContext): Promise<RunningUp> {
-  const running = new Running(settings, tools);
+/** Starts the agents, the gateway in front of them, the MCP server and the console. */
+export async function runUp(settings: UpSettings, context: UpContext): Promise<RunningUp> {
+  const running = new UpProcess(settings, context);
   try {
     await running.start();
   } catch (thrown) {
@@ -50,41 +50,41 @@ export async function runUp(settings: UpSettings, tools: UpContext): Promise<Run
   return running;
 }
 
-/** For how many milliseconds requests to an agent itself may finish. */
-const patience = 100;
+/** Milliseconds to drain direct requests to an agent. */
+const agentDrainTimeout = 100;
 
-class Running implements RunningUp {
+class UpProcess implements RunningUp {
   settings: UpSettings;
   hosted: HostedAgent[] = [];
   mcpUrl: string | undefined = undefined;
   consoleUrl: string | undefined = undefined;
-  readonly #tools: UpContext;
-  readonly #tape = new TrafficLog();
+  readonly #context: UpContext;
+  readonly #trafficLog = new TrafficLog();
   #console: RunningConsole | undefined = undefined;
-  /** What MCP shows, and the connections that it goes through. */
+  /** Actions that the MCP server exposes, and the clients they use. */
   #bridge: { readonly actions: Bridge; agents: ConnectedAgent[] } | undefined = undefined;
-  /** What stops what was started, in the order in which it was. */
+  /** Stop functions in start order; `stop()` calls them in reverse. */
   readonly #stops: (() => Promise<void>)[] = [];
   #gateway: RunningGateway | undefined = undefined;
 
-  constructor(settings: UpSettings, tools: UpContext) {
+  constructor(settings: UpSettings, context: UpContext) {
     this.settings = settings;
-    // What the gateway asks an agent is recorded there, and nobody wants to see the console look around.
-    const watch = (name: string): TrafficObserver | undefined =>
-      tapServer(this.#tape, { name, except: [gatewayProductName, consoleProbeProduct] }).onTraffic;
-    this.#tools = { ...tools, watch };
+    // The gateway records its own requests to agents, and probes of the console would only clutter the log.
+    const observeTraffic = (name: string): TrafficObserver | undefined =>
+      tapServer(this.#trafficLog, { name, except: [gatewayProductName, consoleProbeProduct] }).onTraffic;
+    this.#context = { ...context, observeTraffic };
   }
 
   get gateway(): RunningGateway {
     if (this.#gateway) return this.#gateway;
-    throw new A2AError('UNSUPPORTED_OPERATION', 'It has not been started');
+    throw new A2AError('UNSUPPORTED_OPERATION', 'The gateway is not started');
   }
 
   async start(): Promise<void> {
     this.#stops.push(async () => {
-      await Promise.all(this.hosted.map((each) => each.stop(patience)));
+      await Promise.all(this.hosted.map((each) => each.stop(agentDrainTimeout)));
     });
-    for (const each of this.settings.hosted) this.hosted.push(await startHosted(each, this.#tools));
+    for (const each of this.settings.hosted) this.hosted.push(await startHosted(each, this.#context));
     await this.#startGateway();
     if (this.settings.mcp) await this.#startMcp(this.settings.mcp);
     if (this.settings.console) await this.#startConsole(this.settings.console);
@@ -92,17 +92,22 @@ class Running implements RunningUp {
 
   async #startGateway(): Promise<void> {
     const { gateway, gatewayPort } = this.settings;
-    const { log, requests, fault } = this.#tools;
-    const running = await this.#listening('the gateway', gatewayPort, (port) =>
-      runGateway(this.#addressed(gateway, port), { log, requests, fault, trafficLog: this.#tape }),
+    const { log, requestLog, onError } = this.#context;
+    const running = await this.#listen('the gateway', gatewayPort, (port) =>
+      runGateway(this.#withHostedUrls(gateway, port), {
+        log,
+        requestLog,
+        onError,
+        trafficLog: this.#trafficLog,
+      }),
     );
     this.#gateway = running;
     this.#stops.push(() => running.stop());
   }
 
-  async #startMcp(wish: PortSetting): Promise<void> {
-    const { log, note } = this.#tools;
-    const agents = this.#shownAgents().map(connected);
+  async #startMcp(setting: PortSetting): Promise<void> {
+    const { log, note } = this.#context;
+    const agents = this.#exposedAgents().map(connectAgent);
     const artifacts = memoryArtifactStore();
     const actions = await bridgeAgents(agents, { artifacts, log, whenUnreachable: 'retry' });
     const bridge = { actions, agents };
@@ -112,28 +117,28 @@ class Running implements RunningUp {
       for (const { agent } of bridge.agents) await agent.close();
     });
     try {
-      const running = await this.#listening('MCP', wish, (port) =>
+      const running = await this.#listen('MCP', setting, (port) =>
         serveMcp(actions, { http: { port }, artifacts, log }),
       );
       this.mcpUrl = running.url;
       this.#stops.push(() => running.close());
     } catch (thrown) {
-      // Everything else is worth having without it.
+      // The MCP library is optional: start the rest without it.
       if (!(thrown instanceof A2AError) || thrown.reason !== 'UNAVAILABLE') throw thrown;
-      note(`no MCP before: ${thrown.hint ?? thrown.message}`);
+      note(`MCP is not available: ${thrown.hint ?? thrown.message}`);
     }
   }
 
-  async #startConsole(wish: PortSetting): Promise<void> {
+  async #startConsole(setting: PortSetting): Promise<void> {
     const { metrics } = this.gateway;
     const agents = this.#consoleAgents();
-    const running = await this.#listening('the console', wish, (port) =>
+    const running = await this.#listen('the console', setting, (port) =>
       serveConsole({
         agents,
-        trafficLog: this.#tape,
+        trafficLog: this.#trafficLog,
         port,
-        log: this.#tools.log,
-        taskStore: () => this.hosted.flatMap(({ ledger }) => ledger ?? []),
+        log: this.#context.log,
+        taskStore: () => this.hosted.flatMap(({ taskStore: ledger }) => ledger ?? []),
         ...(metrics && { metrics }),
       }),
     );
@@ -142,39 +147,38 @@ class Running implements RunningUp {
     this.#stops.push(() => running.stop());
   }
 
-  /** The agents as the console shows them: behind the gateway, and themselves. */
+  /** The agents behind the gateway, and the hosted agents directly. */
   #consoleAgents(): { url: string }[] {
-    return [...this.#shownAgents(), ...this.hosted].map(({ url }) => ({ url }));
+    return [...this.#exposedAgents(), ...this.hosted].map(({ url }) => ({ url }));
   }
 
-  /** Lets those that show agents know which there are now. */
-  async #tellOthers(): Promise<void> {
+  /** Passes the current agents to the console and the bridge. */
+  async #updateAgents(): Promise<void> {
     await this.#console?.setAgents(this.#consoleAgents());
     const bridge = this.#bridge;
     if (!bridge) return;
     const before = bridge.agents;
-    bridge.agents = this.#shownAgents().map(
-      (shown) => before.find(({ agentName }) => agentName === shown.name) ?? connected(shown),
+    bridge.agents = this.#exposedAgents().map(
+      (exposed) => before.find(({ agentName }) => agentName === exposed.name) ?? connectAgent(exposed),
     );
-    // An agent that is not there yet holds up nobody.
-    const following = bridge.actions.setAgents(bridge.agents);
-    following.catch((error: unknown) =>
-      this.#tools.log({ level: 'error', message: 'MCP shows other agents than the file', error }),
-    );
+    // Not awaited: an unreachable agent must not delay the reload.
+    bridge.actions.setAgents(bridge.agents).catch((error: unknown) => {
+      this.#context.log({ level: 'error', message: 'Failed to update the agents of the MCP server', error });
+    });
     for (const each of before) if (!bridge.agents.includes(each)) await each.agent.close();
   }
 
-  /** The agents as the gateway shows them over HTTP. */
-  #shownAgents(): { name: string; url: string }[] {
+  /** Agents that the gateway exposes over HTTP. */
+  #exposedAgents(): { name: string; url: string }[] {
     const { url, settings } = this.gateway;
     if (url === undefined) return [];
     return settings.agents
-      .filter(({ exposeOnHttp: onHttp }) => onHttp)
+      .filter(({ exposeOnHttp }) => exposeOnHttp)
       .map(({ name }) => ({ name, url: `${url}/agents/${name}` }));
   }
 
-  /** Starts something on the port that it was to have, or on any where nobody cares. */
-  async #listening<Started>(
+  /** Starts a server on its port, or on any free port if the port is in use and was not set explicitly. */
+  async #listen<Started>(
     what: string,
     { port, mayMove }: PortSetting,
     start: (port: number) => Promise<Started>,
@@ -184,20 +188,20 @@ class Running implements RunningUp {
     } catch (cause) {
       const { code } = cause as { code?: unknown };
       if (code === 'EADDRINUSE' && mayMove) {
-        this.#tools.note(`port ${port} is in use, so ${what} has another`);
+        this.#context.note(`port ${port} is in use; using another port for ${what}`);
         return start(0);
       }
       if (code !== 'EADDRINUSE') throw cause;
       throw new A2AError('INVALID_PARAMS', `Port ${port} for ${what} is in use`, {
         cause,
-        hint: `Give it another in ${this.settings.file}, or 0 for any free one.`,
+        hint: `Set another port in ${this.settings.file}, or 0 for any free port.`,
       });
     }
   }
 
-  /** The settings of the gateway, with the addresses of the agents that run here. */
-  #addressed(gateway: GatewaySettings, port = gateway.listen?.port): GatewaySettings {
-    const sources = new Map(this.hosted.map((each) => [each.settings.name, sourceOf(each)]));
+  /** Replaces the sources of hosted agents by their URLs. */
+  #withHostedUrls(gateway: GatewaySettings, port = gateway.listen?.port): GatewaySettings {
+    const sources = new Map(this.hosted.map((each) => [each.settings.name, toSource(each)]));
     return {
       ...gateway,
       listen: gateway.listen && { ...gateway.listen, port: port ?? gateway.listen.port },
@@ -207,21 +211,25 @@ class Running implements RunningUp {
 
   async reload(settings: UpSettings): Promise<ReloadResult> {
     const before = this.hosted;
-    const kept = before.filter((each) => settings.hosted.some((wanted) => isSame(each.settings, wanted)));
+    const unchanged = before.filter((each) =>
+      settings.hosted.some((wanted) => isSame(each.settings, wanted)),
+    );
     const started: HostedAgent[] = [];
     try {
       for (const wanted of settings.hosted)
-        if (!kept.some((each) => isSame(each.settings, wanted)))
-          started.push(await startHosted(wanted, this.#tools));
-      this.hosted = [...kept, ...started];
+        if (!unchanged.some((each) => isSame(each.settings, wanted)))
+          started.push(await startHosted(wanted, this.#context));
+      this.hosted = [...unchanged, ...started];
       const reloaded = await this.gateway.reload(
-        this.#addressed(settings.gateway, this.gateway.settings.listen?.port),
+        this.#withHostedUrls(settings.gateway, this.gateway.settings.listen?.port),
       );
-      const later = laterOf(this.settings, settings, reloaded);
+      const needsRestart = changedRestartSettings(this.settings, settings, reloaded);
       this.settings = settings;
-      await this.#tellOthers();
-      await Promise.all(before.filter((each) => !kept.includes(each)).map((each) => each.stop(patience)));
-      return { ...reloaded, needsRestart: later };
+      await this.#updateAgents();
+      await Promise.all(
+        before.filter((each) => !unchanged.includes(each)).map((each) => each.stop(agentDrainTimeout)),
+      );
+      return { ...reloaded, needsRestart };
     } catch (thrown) {
       this.hosted = before;
       await Promise.all(started.map((each) => each.stop(0)));
@@ -234,29 +242,31 @@ class Running implements RunningUp {
   }
 }
 
-/** An agent, connected to. */
 interface ConnectedAgent {
   readonly agentName: string;
   readonly agent: RemoteAgent;
 }
 
-function connected({ name, url }: { name: string; url: string }): ConnectedAgent {
+function connectAgent({ name, url }: { name: string; url: string }): ConnectedAgent {
   return { agentName: name, agent: connect(url) };
 }
 
-/** Where the gateway finds an agent that runs here. What it speaks need not be found out. */
-function sourceOf({ settings: { name, speaks }, url }: HostedAgent): AgentSourceSettings {
-  return { kind: 'url', config: { name, url, ...(speaks && { a2a_version: speaks }) } };
+/** Sets the known version, so that the gateway does not negotiate it. */
+function toSource({ settings: { name, onlyVersion }, url }: HostedAgent): AgentSourceSettings {
+  return { kind: 'url', config: { name, url, ...(onlyVersion && { a2a_version: onlyVersion }) } };
 }
 
 function isSame(a: HostedSettings, b: HostedSettings): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** What of a change takes effect after a restart only. */
-function laterOf(before: UpSettings, after: UpSettings, { needsRestart: later }: ReloadResult): string[] {
+function changedRestartSettings(
+  before: UpSettings,
+  after: UpSettings,
+  { needsRestart }: ReloadResult,
+): string[] {
   const changed = (['gatewayPort', 'mcp', 'console'] as const)
     .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
     .map((key) => (key === 'gatewayPort' ? 'listen' : key === 'mcp' ? 'bridge' : key));
-  return [...new Set([...later.filter((key) => key !== 'listen'), ...changed])];
+  return [...new Set([...needsRestart.filter((key) => key !== 'listen'), ...changed])];
 }

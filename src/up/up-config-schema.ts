@@ -3,57 +3,61 @@ import { portFieldSchema, textFieldSchema } from '../documents/field-schemas.ts'
 import { gatewaySchema, remoteAgentSchemas, exposedAgentFields } from '../gateway/config/gateway-schema.ts';
 import type { ExclusiveVersion } from '../server/server-options.ts';
 
-const notSpoken = 'must be "0.1" or "0.3", in quotes';
+const invalidVersion = 'must be "0.1" or "0.3", in quotes';
 
-/** What is said of an agent that runs here. */
+/** Fields of an agent that runs in this process. */
 const hostedFields = {
   port: portFieldSchema
     .optional()
-    .describe('Where it listens itself, beside the gateway. Default any free one.'),
-  // A pattern and not an enumeration, so that a mistake in it is not taken for another form of agent.
-  speaks: z
-    .string({ error: notSpoken })
-    .regex(/^0\.[13]$/, notSpoken)
+    .describe('Port of the agent itself, besides the gateway. Default any free port.'),
+  // A pattern instead of an enum, so that an invalid value is reported here and not as another kind of agent.
+  only_version: z
+    .string({ error: invalidVersion })
+    .regex(/^0\.[13]$/, invalidVersion)
     .transform((version) => version as ExclusiveVersion)
     .optional()
-    .describe('The only version that it understands, in quotes; the gateway translates. Default every one.'),
+    .describe(
+      'The only protocol version of the agent, in quotes; the gateway translates. Default all versions.',
+    ),
   ...exposedAgentFields,
 };
 
-const hostedForms = [
+const hostedAgentSchemas = [
   z.strictObject({
-    module: textFieldSchema.describe('A JavaScript file that exports an agent, which is run here.'),
+    module: textFieldSchema.describe('JavaScript file that exports an agent; runs in this process.'),
     ...hostedFields,
   }),
   z.strictObject({
-    script: textFieldSchema.describe('A script of a test agent, which is played here.'),
+    script: textFieldSchema.describe('Script of a mock agent; runs in this process.'),
     ...hostedFields,
   }),
 ] as const;
 
-const place = z.strictObject({ port: portFieldSchema.optional() });
+const serverSchema = z.strictObject({ port: portFieldSchema.optional() });
 
-/** The file of `dragoman up`: that of a gateway, and what runs around it. */
+/** Configuration file of `dragoman up`: a gateway, hosted agents, MCP server and console. */
 export const upSchema = gatewaySchema
   .extend({
-    agents: z.record(z.string(), z.union([...remoteAgentSchemas, ...hostedForms])),
+    agents: z.record(z.string(), z.union([...remoteAgentSchemas, ...hostedAgentSchemas])),
     bridge: z
       .strictObject({
-        mcp: place.describe('Where MCP is served. Default port 4100, or any free one.'),
+        mcp: serverSchema.describe('MCP server. Default port 4100, or any free port.'),
       })
       .optional()
-      .describe('Shows the skills of the agents as tools.'),
+      .describe('Exposes the skills of the agents as MCP tools.'),
     console: z
-      .union([z.literal(false), place], { error: 'must be false, or say where, as in { port: 4200 }' })
+      .union([z.literal(false), serverSchema], {
+        error: 'must be false or an object with a port, as in { port: 4200 }',
+      })
       .optional()
-      .describe('Where the console is; false for none. Default port 4200, or any free one.'),
+      .describe('Console; false disables it. Default port 4200, or any free port.'),
   })
-  .describe('What dragoman up runs');
+  .describe('Configuration of dragoman up');
 
-/** The file of `dragoman up`, as it is written. */
+/** Parsed configuration file of `dragoman up`. */
 export type UpFile = z.infer<typeof upSchema>;
 
-/** The JSON Schema of the file, for editors. */
+/** Returns the JSON Schema of the `dragoman up` configuration file. */
 export function upJsonSchema(): { readonly [keyword: string]: unknown } {
   return { ...z.toJSONSchema(upSchema, { io: 'input' }) };
 }

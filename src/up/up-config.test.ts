@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const read = (text: string, environment = {}) => readUpConfig(text, join(folder, 'up.yaml'), environment);
-const complaintsOf = (text: string): string[] => {
+const diagnosticsOf = (text: string): string[] => {
   try {
     read(text);
     return [];
@@ -25,20 +25,20 @@ const complaintsOf = (text: string): string[] => {
   }
 };
 
-describe('the file of dragoman up', () => {
-  it('names agents that run here, and everything around them', () => {
+describe('readUpConfig', () => {
+  it('reads hosted agents, gateway, MCP and console settings', () => {
     const { hosted, gateway, gatewayPort, mcp, console } = read(`
 listen: 5000
 agents:
   mine: { module: agent.js, port: 5001 }
-  old: { script: script.yaml, speaks: "0.1", display_name: Old }
+  old: { script: script.yaml, only_version: "0.1", display_name: Old }
   far: { url: https://far.example.com }
 bridge: { mcp: {} }
 console: { port: 0 }
 `);
     expect(hosted).toEqual([
-      { name: 'mine', kind: 'module', file: join(folder, 'agent.js'), port: 5001, speaks: undefined },
-      { name: 'old', kind: 'script', file: join(folder, 'script.yaml'), port: 0, speaks: '0.1' },
+      { name: 'mine', kind: 'module', file: join(folder, 'agent.js'), port: 5001, onlyVersion: undefined },
+      { name: 'old', kind: 'script', file: join(folder, 'script.yaml'), port: 0, onlyVersion: '0.1' },
     ]);
     expect(gateway.agents.map(({ name, displayName, source }) => [name, displayName, source.kind])).toEqual([
       ['mine', undefined, 'module'],
@@ -50,7 +50,7 @@ console: { port: 0 }
     expect(console).toEqual({ port: 0, mayMove: false });
   });
 
-  it('may say little: then there is a console, and nobody waits long for the end', () => {
+  it('enables the console and a short drain time by default', () => {
     const { mcp, console, gatewayPort, gateway } = read('agents: { mine: { module: agent.js } }');
     expect(mcp).toBeUndefined();
     expect(console).toEqual({ port: 4200, mayMove: true });
@@ -59,71 +59,71 @@ console: { port: 0 }
     expect(read('agents: { mine: { module: agent.js } }\nconsole: false').console).toBeUndefined();
   });
 
-  it('has names of the environment filled in', () => {
+  it('interpolates environment variables', () => {
     const text = 'listen: ${PORT, 7000}\nagents: { mine: { module: agent.js, port: "${OWN}" } }';
     const { gatewayPort, hosted } = read(text, { OWN: '7001' });
     expect(gatewayPort.port).toBe(7000);
     expect(hosted[0]?.port).toBe(7001);
-    expect(complaintsOf(text)).toEqual([
+    expect(diagnosticsOf(text)).toEqual([
       'up.yaml:2:37: agents.mine.port: OWN is not set, and there is no default',
     ]);
   });
 
   it.each([
     [
-      'a file that is not there',
+      'a missing script file',
       'agents:\n  mine:\n    script: gone.yaml\n',
-      /^up\.yaml:3:5: agents\.mine\.script: there is no file .*gone\.yaml$/,
+      /^up\.yaml:3:5: agents\.mine\.script: file not found: .*gone\.yaml$/,
     ],
     [
-      'a version that nobody speaks alone',
-      'agents:\n  mine:\n    module: agent.js\n    speaks: "1.0"\n',
-      /^up\.yaml:4:5: agents\.mine\.speaks: must be "0\.1" or "0\.3", in quotes$/,
+      'an invalid only_version',
+      'agents:\n  mine:\n    module: agent.js\n    only_version: "1.0"\n',
+      /^up\.yaml:4:5: agents\.mine\.only_version: must be "0\.1" or "0\.3", in quotes$/,
     ],
     ['an unknown key', 'agents:\n  mine: { module: agent.js }\nbridges: {}\n', /^up\.yaml:3:1: bridges: /],
-    ['a name that is no part of an address', 'agents:\n  a b: { module: agent.js }\n', /^up\.yaml:2:3: /],
+    ['an invalid agent name', 'agents:\n  a b: { module: agent.js }\n', /^up\.yaml:2:3: /],
     [
       'a console that is a number',
       'agents:\n  mine: { module: agent.js }\nconsole: 0\n',
-      /^up\.yaml:3:1: console: must be false, or say where, as in \{ port: 4200 \}/,
+      /^up\.yaml:3:1: console: must be false or an object with a port, as in \{ port: 4200 \}/,
     ],
     ['no agents', 'agents: {}\n', /^up\.yaml:1:1: agents: must name at least one agent/],
     [
-      'a mesh that is not there',
-      'agents:\n  mine:\n    module: agent.js\n    show: [mesh]\n',
-      /^up\.yaml:4:5: agents\.mine\.show: says mesh/,
+      'exposure on a mesh without mesh settings',
+      'agents:\n  mine:\n    module: agent.js\n    expose: [mesh]\n',
+      /^up\.yaml:4:5: agents\.mine\.expose: must not contain mesh/,
     ],
     [
-      'a bridge to agents that are on the mesh alone',
-      'mesh: { url: "memory:", namespace: a }\nagents:\n  mine: { module: agent.js, show: [mesh] }\nbridge: { mcp: {} }\n',
-      /^up\.yaml:4:1: bridge: has no agent/,
+      'a bridge without an agent exposed over HTTP',
+      'mesh: { url: "memory:", namespace: a }\nagents:\n  mine: { module: agent.js, expose: [mesh] }\nbridge: { mcp: {} }\n',
+      /^up\.yaml:4:1: bridge: requires an agent/,
     ],
     [
-      'a bridge that would have to prove who it is',
-      'agents:\n  mine: { module: agent.js }\nauth: { bearer: [{ token: t, caller: c }] }\nbridge: { mcp: {} }\n',
+      'a bridge without credentials for the gateway',
+      'agents:\n  mine: { module: agent.js }\nauth: { bearer: [{ token: t, principal: c }] }\nbridge: { mcp: {} }\n',
       /^up\.yaml:4:1: bridge: /,
     ],
-  ])('complains about %s where it stands', (_what, text, complaint) => {
-    expect(complaintsOf(text)).toEqual([expect.stringMatching(complaint)]);
+  ])('reports %s with line and column', (_what, text, diagnostic) => {
+    expect(diagnosticsOf(text)).toEqual([expect.stringMatching(diagnostic)]);
   });
 });
 
-describe('the sample', () => {
-  it('is right, runs two agents, and takes any port', () => {
+describe('sample configuration', () => {
+  it('is valid, hosts two agents and allows any port', () => {
     const settings = withMovablePorts(readUpConfig(readFileSync(sample, 'utf8'), sample, {}));
-    expect(settings.hosted.map(({ name, kind, speaks }) => [name, kind, speaks])).toEqual([
+    expect(settings.hosted.map(({ name, kind, onlyVersion }) => [name, kind, onlyVersion])).toEqual([
       ['interpreter', 'module', undefined],
       ['caravan', 'script', '0.1'],
     ]);
     expect(
-      settings.gateway.agents.every(({ exposeOnHttp: onHttp, exposeOnMesh: onMesh }) => onHttp && onMesh),
+      settings.gateway.agents.every(({ exposeOnHttp, exposeOnMesh }) => exposeOnHttp && exposeOnMesh),
     ).toBe(true);
     expect([settings.gatewayPort, settings.mcp, settings.console].every((each) => each?.mayMove)).toBe(true);
   });
 });
 
-describe('the schema of the file', () => {
-  it('is published as it is', () => {
+describe('upJsonSchema', () => {
+  it('equals schemas/up.schema.json', () => {
     const published = fileURLToPath(new URL('../../schemas/up.schema.json', import.meta.url));
     expect(existsSync(published)).toBe(true);
     expect(JSON.parse(readFileSync(published, 'utf8'))).toEqual(upJsonSchema());

@@ -10,99 +10,98 @@ import type { GatewayFile } from '../gateway/config/gateway-schema.ts';
 import { type UpFile, upSchema } from './up-config-schema.ts';
 import type { HostedSettings, PortSetting, UpSettings } from './up-settings.ts';
 
-/** Where things are when nobody says otherwise. */
-const usualPorts = { gateway: 4000, mcp: 4100, console: 4200 } as const;
+const defaultPorts = { gateway: 4000, mcp: 4100, console: 4200 } as const;
 
-/** How long running requests may take to end, in milliseconds: whoever presses Ctrl-C waits for it. */
-const usualDrain = 500;
+/** Milliseconds; shorter than the default of the gateway, because a user waits after Ctrl-C. */
+const defaultDrain = 500;
 
 /**
- * Reads the file of `dragoman up`.
+ * Reads the configuration file of `dragoman up`.
  *
- * @param environment - what `${NAME}` and `${NAME, default}` stand for.
- * @throws DocumentError with the place of everything that is wrong.
+ * @param environment - values of `${NAME}` and `${NAME, default}`.
+ * @throws DocumentError with all diagnostics.
  */
 export function readUpConfig(text: string, file: string, environment: EnvironmentVariables): UpSettings {
-  return readConfigDocument(text, file, environment, (document, filled, complain) =>
-    settingsOf(file, document.check(upSchema, filled), complain, environment),
+  return readConfigDocument(text, file, environment, (document, content, report) =>
+    toSettings(file, document.check(upSchema, content), report, environment),
   );
 }
 
-/** The same as the sample that it is: every port may be another, for nobody wrote them himself. */
+/** Marks the settings as the sample. Every port may move, because the user did not choose it. */
 export function withMovablePorts(settings: UpSettings): UpSettings {
-  const free = (wish: PortSetting | undefined) => wish && { ...wish, mayMove: true };
+  const movable = (setting: PortSetting | undefined) => setting && { ...setting, mayMove: true };
   const { gatewayPort, mcp, console } = settings;
   return {
     ...settings,
     isSample: true,
     gatewayPort: { ...gatewayPort, mayMove: true },
-    mcp: free(mcp),
-    console: free(console),
+    mcp: movable(mcp),
+    console: movable(console),
   };
 }
 
-function settingsOf(
+function toSettings(
   file: string,
-  given: UpFile,
-  complain: ReportDiagnostic,
+  config: UpFile,
+  report: ReportDiagnostic,
   environment: EnvironmentVariables,
 ): UpSettings {
-  const { bridge, console, agents, ...rest } = given;
-  const hosted = Object.entries(agents).flatMap(([name, entry]) => hostedOf(file, name, entry));
-  for (const { name, kind, file: wanted } of hosted)
-    if (!existsSync(wanted)) complain(['agents', name, kind], `there is no file ${wanted}`);
-  const gateway = toGatewaySettings(file, { ...rest, agents: withoutPlaces(agents) }, complain, environment);
-  if (bridge && !gateway.agents.some(({ exposeOnHttp: onHttp }) => onHttp))
-    complain(['bridge'], 'has no agent to show: none is shown over http');
-  if (bridge && given.auth && !given.auth.optional)
-    complain(
+  const { bridge, console, agents, ...rest } = config;
+  const hosted = Object.entries(agents).flatMap(([name, entry]) => readHosted(file, name, entry));
+  for (const { name, kind, file: path } of hosted)
+    if (!existsSync(path)) report(['agents', name, kind], `file not found: ${path}`);
+  const gateway = toGatewaySettings(file, { ...rest, agents: toGatewayAgents(agents) }, report, environment);
+  if (bridge && !gateway.agents.some(({ exposeOnHttp }) => exposeOnHttp))
+    report(['bridge'], 'requires an agent that is exposed over http');
+  if (bridge && config.auth && !config.auth.optional)
+    report(
       ['bridge'],
-      'has no credentials for the gateway: set auth.optional, or run dragoman bridge beside it',
+      'has no credentials for the gateway: set auth.optional, or run dragoman bridge separately',
     );
   return {
     file,
     isSample: false,
-    gateway: { ...gateway, drain: given.drain_seconds === undefined ? usualDrain : gateway.drain },
+    gateway: { ...gateway, drain: config.drain_seconds === undefined ? defaultDrain : gateway.drain },
     gatewayPort: {
-      port: gateway.listen?.port ?? usualPorts.gateway,
-      mayMove: given.listen === undefined,
+      port: gateway.listen?.port ?? defaultPorts.gateway,
+      mayMove: config.listen === undefined,
     },
     hosted,
-    mcp: bridge && wish(bridge.mcp.port, usualPorts.mcp),
-    console: console === false ? undefined : wish(console?.port, usualPorts.console),
+    mcp: bridge && toPortSetting(bridge.mcp.port, defaultPorts.mcp),
+    console: console === false ? undefined : toPortSetting(console?.port, defaultPorts.console),
   };
 }
 
-const wish = (port: number | undefined, usual: number): PortSetting => ({
-  port: port ?? usual,
+const toPortSetting = (port: number | undefined, defaultPort: number): PortSetting => ({
+  port: port ?? defaultPort,
   mayMove: port === undefined,
 });
 
 type Entry = UpFile['agents'][string];
 
-type Hosted = Extract<Entry, { module: string } | { script: string }>;
+type HostedEntry = Extract<Entry, { module: string } | { script: string }>;
 
-function isHosted(entry: Entry): entry is Hosted {
+function isHosted(entry: Entry): entry is HostedEntry {
   return 'module' in entry || 'script' in entry;
 }
 
-function hostedOf(file: string, name: string, entry: Entry): HostedSettings[] {
+function readHosted(file: string, name: string, entry: Entry): HostedSettings[] {
   if (!isHosted(entry)) return [];
-  const { port = 0, speaks } = entry;
+  const { port = 0, only_version: onlyVersion } = entry;
   const [kind, path] =
     'module' in entry ? (['module', entry.module] as const) : (['script', entry.script] as const);
-  return [{ name, kind, file: resolve(dirname(file), path), port, speaks }];
+  return [{ name, kind, file: resolve(dirname(file), path), port, onlyVersion }];
 }
 
-/** The agents as the file of a gateway has them: those that run here are modules until they have an address. */
-function withoutPlaces(agents: UpFile['agents']): GatewayFile['agents'] {
+/** Converts entries to the gateway format. Hosted agents are modules until they are started and have a URL. */
+function toGatewayAgents(agents: UpFile['agents']): GatewayFile['agents'] {
   return Object.fromEntries(
     Object.entries(agents).map(([name, entry]) => {
       if (!isHosted(entry)) return [name, entry];
-      const { port: _port, speaks: _speaks, ...more } = entry;
+      const { port: _port, only_version: _onlyVersion, ...more } = entry;
       if ('module' in more) return [name, more];
-      const { script, ...shown } = more;
-      return [name, { module: script, ...shown }];
+      const { script, ...fields } = more;
+      return [name, { module: script, ...fields }];
     }),
   );
 }

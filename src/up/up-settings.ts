@@ -1,29 +1,29 @@
 import type { GatewaySettings } from '../gateway/gateway-settings.ts';
 import type { ExclusiveVersion } from '../server/server-options.ts';
 
-/** A port that something is to listen on. */
+/** Port of a server. */
 export interface PortSetting {
   readonly port: number;
-  /** True where nobody asked for this very port, so that another will do. */
+  /** True if the port is a default, so that another may be used when it is taken. */
   readonly mayMove: boolean;
 }
 
-/** An agent that runs here, on a port of its own. */
+/** Settings of an agent that runs in this process, with its own port. */
 export interface HostedSettings {
   readonly name: string;
   readonly kind: 'module' | 'script';
   readonly file: string;
   readonly port: number;
-  /** The only version that it speaks; undefined for every one. */
-  readonly speaks: ExclusiveVersion | undefined;
+  /** The only protocol version that the agent supports; undefined for all. */
+  readonly onlyVersion: ExclusiveVersion | undefined;
 }
 
-/** Everything that `dragoman up` runs. */
+/** Settings of `dragoman up`, with defaults applied. */
 export interface UpSettings {
   readonly file: string;
-  /** True for the samples that come with the package. */
+  /** True for the sample configuration of the package. */
   readonly isSample: boolean;
-  /** The gateway; those of its agents that run here are of kind `module` until they have an address. */
+  /** The gateway. Hosted agents have the source kind `module` until they are started and have a URL. */
   readonly gateway: GatewaySettings;
   readonly gatewayPort: PortSetting;
   readonly hosted: readonly HostedSettings[];

@@ -92,7 +92,7 @@ export function describeMatrix(
     const file = [
       mesh ? `${mesh}\nartifacts: { type: filesystem, base_path: "${folder}" }` : 'listen: 0',
       'agents:',
-      ...(mesh ? agents.map((line) => line.replace(' }', ', show: [mesh] }')) : agents),
+      ...(mesh ? agents.map((line) => line.replace(' }', ', expose: [mesh] }')) : agents),
     ].join('\n');
     const losses = new Map<string, string[]>();
     const gateway = await runGateway(readGatewayConfig(file, join(folder, 'dragoman.yaml'), {}), {

@@ -41,8 +41,8 @@ describe('a pattern', () => {
   });
 
   it('may be relative', () => {
-    expect(expandGlob('src/cli/glo*.test.ts', [])).toEqual(['src/cli/glob.test.ts']);
-    expect(expandGlob('./src/cli/glo?.test.ts', [])).toEqual(['./src/cli/glob.test.ts']);
-    expect(expandGlob('src/{cli,nowhere}/glob.test.ts', [])).toEqual(['src/cli/glob.test.ts']);
+    expect(expandGlob('src/cli/inputs/glo*.test.ts', [])).toEqual(['src/cli/inputs/glob.test.ts']);
+    expect(expandGlob('./src/cli/inputs/glo?.test.ts', [])).toEqual(['./src/cli/inputs/glob.test.ts']);
+    expect(expandGlob('src/{cli,nowhere}/inputs/glob.test.ts', [])).toEqual(['src/cli/inputs/glob.test.ts']);
   });
 });

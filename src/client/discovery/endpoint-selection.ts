@@ -88,11 +88,12 @@ export class EndpointSelection {
 
   /** Says who named an address that cannot be reached. */
   #placed(error: A2AError, { endpoint }: TransportBinding): A2AError {
-    const { reason, message, hint = '', cause, status } = error;
+    const { reason, message, hint = '', cause, status, details } = error;
     if (endpoint.namedBy === undefined || !isNoBetter(error)) return error;
     return new A2AError(reason, message, {
       cause,
       status,
+      details,
       hint: `${hint} ${endpoint.namedBy} said to look at ${endpoint.url}.`.trim(),
     });
   }

@@ -63,13 +63,17 @@ export interface UnexpectedResponse {
   toldBy?: string | undefined;
 }
 
-/** Makes the error for an answer that carries no A2A error of its own. */
+/**
+ * Creates the error for a response without an A2A error. `details.unexpectedResponse` marks errors with an HTTP status,
+ * so that the gateway can replace the URL in their message.
+ */
 export function unexpectedResponseError(answer: UnexpectedResponse): A2AError {
   const { status, url, body } = answer;
   const page = looksLikeHtml(answer) ? ' with a web page' : '';
   if (status >= 400) {
     return new A2AError(reasonForStatus(status), `${url} answered HTTP ${status}${page}`, {
       status,
+      details: { unexpectedResponse: 'true' },
       hint: hintForStatus(answer),
       cause: body === '' ? undefined : body.slice(0, 2000),
     });

@@ -18,7 +18,7 @@ import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 import { type UpstreamHealth, createUpstream } from './upstream.ts';
 import type { UpstreamMetrics } from '../middleware/upstream-metrics.ts';
 
-/** What the agents of a gateway share. */
+/** Collaborators that all agents of a gateway share. */
 export interface GatewayContext {
   readonly gateway: Gateway;
   readonly http: HttpClient;
@@ -27,67 +27,68 @@ export interface GatewayContext {
   readonly loadModule: (file: string) => Promise<Agent>;
   readonly clock: Clock;
   readonly log: LogSink;
-  /** Records what passes, if anybody wants to see it. */
-  readonly tap: GatewayRecorder | undefined;
+  /** Records traffic; undefined if no traffic log is configured. */
+  readonly recorder: GatewayRecorder | undefined;
 }
 
-/** Where an agent comes from, and what is known of it. */
-interface Source {
+interface AgentSource {
   readonly agent: Agent;
   readonly health?: () => UpstreamHealth;
-  /** The card, as it was seen last. */
+  /** The card of the last successful health check. */
   readonly card: () => AgentCard | undefined;
-  /** Callers prove themselves to the agent. */
-  readonly isForwarding?: boolean;
+  /** The gateway forwards the client's `Authorization` header to the agent. */
+  readonly forwardsAuthorization?: boolean;
   close(): Promise<void>;
 }
 
-/** One agent of a gateway, from its source to its faces. */
+/** One agent of a gateway: its upstream, its middleware and the server adapters that expose it. */
 export class GatewayAgent {
   readonly settings: AgentSettings;
-  readonly #premises: GatewayContext;
-  readonly #source: Source;
-  readonly #shown: GatewayEntry;
-  #face: MeshServer | undefined;
+  readonly #context: GatewayContext;
+  readonly #source: AgentSource;
+  readonly #entry: GatewayEntry;
+  #meshServer: MeshServer | undefined;
 
   private constructor(
     settings: AgentSettings,
-    premises: GatewayContext,
-    source: Source,
-    shown: GatewayEntry,
+    context: GatewayContext,
+    source: AgentSource,
+    entry: GatewayEntry,
   ) {
     this.settings = settings;
-    this.#premises = premises;
+    this.#context = context;
     this.#source = source;
-    this.#shown = shown;
+    this.#entry = entry;
   }
 
-  /** Opens an agent and shows it. */
+  /** Opens an agent and exposes it. */
   static async start(
     settings: AgentSettings,
-    whole: GatewaySettings,
-    premises: GatewayContext,
+    gatewaySettings: GatewaySettings,
+    context: GatewayContext,
   ): Promise<GatewayAgent> {
-    const source = await sourceOf(settings, whole, premises);
-    // An agent of this process knows owners itself.
+    const source = await openSource(settings, gatewaySettings, context);
+    // Agents loaded from a module isolate owners themselves.
     const owned =
-      whole.auth && settings.source.kind !== 'module' ? withTaskOwnership(source.agent) : source.agent;
-    const shown: GatewayEntry = {
+      gatewaySettings.auth && settings.source.kind !== 'module'
+        ? withTaskOwnership(source.agent)
+        : source.agent;
+    const entry: GatewayEntry = {
       agent: withPublicCard(owned, {
         displayName: settings.displayName,
-        keepsSecurity: source.isForwarding ?? false,
+        keepSecurity: source.forwardsAuthorization ?? false,
       }),
       ...(source.health && { health: source.health }),
-      about: () => aboutOf(source.card(), settings),
+      info: () => listingInfo(source.card(), settings),
     };
-    const unit = new GatewayAgent(settings, premises, source, shown);
+    const gatewayAgent = new GatewayAgent(settings, context, source, entry);
     try {
-      await unit.#open();
+      await gatewayAgent.#open();
     } catch (thrown) {
       await source.close();
       throw thrown;
     }
-    return unit;
+    return gatewayAgent;
   }
 
   async #open(): Promise<void> {
@@ -96,33 +97,33 @@ export class GatewayAgent {
     this.expose();
   }
 
-  /** Shows it on its mesh, if it has one. */
+  /** Exposes the agent on its mesh, if configured. */
   async joinMesh(): Promise<void> {
     if (this.settings.exposeOnMesh)
-      this.#face = await this.#premises.mesh.show(liveOnly(this.#source), this.settings);
+      this.#meshServer = await this.#context.mesh.serve(hideWhileDown(this.#source), this.settings);
   }
 
-  /** Leaves its name on the mesh to others. Running requests are answered first. */
+  /** Removes the agent from the mesh after its running requests have finished. */
   async leaveMesh(): Promise<void> {
-    await this.#face?.close();
-    this.#face = undefined;
+    await this.#meshServer?.close();
+    this.#meshServer = undefined;
   }
 
-  /** Shows it over HTTP, anew if it is shown. */
+  /** Exposes the agent over HTTP. Replaces the current entry, which applies changed server options. */
   expose(): void {
-    const { exposeOnHttp: onHttp, name } = this.settings;
-    if (onHttp) this.#premises.gateway.addAgent(name, this.#shown);
+    const { exposeOnHttp, name } = this.settings;
+    if (exposeOnHttp) this.#context.gateway.addAgent(name, this.#entry);
   }
 
-  /** Shows it no more, lets requests finish, and lets go. */
+  /** Removes the agent, drains its requests and closes it. */
   async stop(): Promise<void> {
-    await Promise.all([this.#premises.gateway.removeAgent(this.#shown), this.leaveMesh()]);
+    await Promise.all([this.#context.gateway.removeAgent(this.#entry), this.leaveMesh()]);
     await this.#source.close();
   }
 }
 
-/** An agent that is known to be gone is not announced. */
-function liveOnly({ agent, health }: Source): Agent {
+/** Rejects `card()` while the upstream is down, so that the mesh server does not announce it. */
+function hideWhileDown({ agent, health }: AgentSource): Agent {
   if (!health) return agent;
   return {
     ...withInterceptors(agent),
@@ -134,7 +135,7 @@ function liveOnly({ agent, health }: Source): Agent {
   };
 }
 
-function aboutOf(card: AgentCard | undefined, { displayName }: AgentSettings) {
+function listingInfo(card: AgentCard | undefined, { displayName }: AgentSettings) {
   return {
     displayName: displayName ?? card?.name,
     description: card?.description,
@@ -142,41 +143,45 @@ function aboutOf(card: AgentCard | undefined, { displayName }: AgentSettings) {
   };
 }
 
-async function sourceOf(
+async function openSource(
   settings: AgentSettings,
-  whole: GatewaySettings,
-  premises: GatewayContext,
-): Promise<Source> {
+  gatewaySettings: GatewaySettings,
+  context: GatewayContext,
+): Promise<AgentSource> {
   const { source } = settings;
   switch (source.kind) {
     case 'url':
-      return upstreamSource(settings, whole, premises);
+      return openUpstream(settings, gatewaySettings, context);
     case 'mesh': {
-      const agent = await premises.mesh.find(source, settings);
+      const agent = await context.mesh.connect(source, settings);
       return { agent, card: () => undefined, close: async () => agent.close?.() };
     }
     case 'module': {
-      const agent = await premises.loadModule(source.file);
+      const agent = await context.loadModule(source.file);
       return { agent, card: () => undefined, close: async () => agent.close?.() };
     }
   }
 }
 
-function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premises: GatewayContext): Source {
+function openUpstream(
+  settings: AgentSettings,
+  gatewaySettings: GatewaySettings,
+  context: GatewayContext,
+): AgentSource {
   const { name, idleTimeout } = settings;
-  const { clock, log, metrics, http, tap } = premises;
+  const { clock, log, metrics, http, recorder } = context;
   const { config } = settings.source as Extract<AgentSettings['source'], { kind: 'url' }>;
   const warn = (message: string, error?: unknown) =>
     log({ level: 'warn', message, error, fields: { agent: name } });
   const upstream = createUpstream(
     { ...config, request_timeout_seconds: idleTimeout / 1000 },
     {
-      http: tap?.http(http, name) ?? http,
-      wrapHttp: tap && ((own) => tap.http(own, name)),
+      http: recorder?.recordHttp(http, name) ?? http,
+      wrapHttp: recorder && ((own) => recorder.recordHttp(own, name)),
       clock,
       onWarning: ({ message, error }) => warn(`${name}: ${message}`, error),
       onLoss: (losses, { operation }) => {
-        tap?.lost(losses, { operation, from: 'gateway', to: name });
+        recorder?.recordLosses(losses, { operation, from: 'gateway', to: name });
         warn(`${name}: lost in translation of ${operation}: ${formatLosses(losses)}`);
       },
     },
@@ -184,43 +189,43 @@ function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premise
   const breaker = new CircuitBreaker({
     name,
     clock,
-    ...whole.breaker,
+    ...gatewaySettings.breaker,
     onState: (state, error) => {
-      if (state === 'open') warn(`${name} is not called any more for a while`, error);
+      if (state === 'open') warn(`${name}: circuit breaker opened`, error);
       if (state === 'closed')
-        log({ level: 'info', message: `${name} is called again`, fields: { agent: name } });
+        log({ level: 'info', message: `${name}: circuit breaker closed`, fields: { agent: name } });
     },
   });
   let card: AgentCard | undefined;
-  const looking = {
+  const probe = {
     check: async (signal?: AbortSignal) => (card = await upstream.check(signal)),
   };
   let wasUp: boolean | undefined;
-  const watch = monitorHealth(looking, {
+  const healthMonitor = monitorHealth(probe, {
     clock,
-    interval: whole.healthInterval,
+    interval: gatewaySettings.healthInterval,
     onCheck: (error) => {
-      metrics?.seen(name, !error);
+      metrics?.recordHealth(name, !error);
       if (error) breaker.report(error);
       else breaker.allowProbe();
-      if (error && wasUp !== false) warn(`${name} is not there`, error);
+      if (error && wasUp !== false) warn(`${name}: health check failed`, error);
       wasUp = !error;
     },
   });
-  const isForwarding =
-    config.forward_headers?.some((each) => each.toLowerCase() === 'authorization') ?? false;
-  const hooks = [
-    errorContextInterceptor(name, isForwarding),
+  const forwardsAuthorization =
+    config.forward_headers?.some((header) => header.toLowerCase() === 'authorization') ?? false;
+  const interceptors = [
+    errorContextInterceptor(name, forwardsAuthorization),
     breaker,
-    ...(metrics ? [metrics.of(name)] : []),
+    ...(metrics ? [metrics.interceptor(name)] : []),
   ];
   return {
-    agent: withInterceptors(upstream.agent, ...hooks),
+    agent: withInterceptors(upstream.agent, ...interceptors),
     health: () => upstream.health,
     card: () => card,
-    isForwarding,
+    forwardsAuthorization,
     async close() {
-      watch.stop();
+      healthMonitor.stop();
       await upstream.close();
     },
   };

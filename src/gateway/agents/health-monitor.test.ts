@@ -4,17 +4,17 @@ import type { AgentCard } from '../../protocol/card.ts';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
 import { monitorHealth } from './health-monitor.ts';
 
-/** Looks at something that fails as often as it is told. */
+/** Monitors an upstream whose first `failures` checks fail. */
 function arrange(failures: number, interval = 8000) {
   const clock = new ManualClock();
   let left = failures;
-  let looks = 0;
-  const seen: (string | undefined)[] = [];
-  let told = () => {};
-  const watch = monitorHealth(
+  let checks = 0;
+  const reasons: (string | undefined)[] = [];
+  let onChecked = () => {};
+  const monitor = monitorHealth(
     {
       check() {
-        looks++;
+        checks++;
         if (left-- > 0) return Promise.reject(new A2AError('UNAVAILABLE'));
         return Promise.resolve({} as AgentCard);
       },
@@ -24,43 +24,43 @@ function arrange(failures: number, interval = 8000) {
       interval,
       random: () => 1,
       onCheck: (error) => {
-        seen.push(error?.reason);
-        queueMicrotask(() => told());
+        reasons.push(error?.reason);
+        queueMicrotask(() => onChecked());
       },
     },
   );
-  const after = async (milliseconds: number) => {
-    const looked = new Promise<void>((resolve) => (told = resolve));
+  const advance = async (milliseconds: number) => {
+    const checked = new Promise<void>((resolve) => (onChecked = resolve));
     clock.advance(milliseconds);
-    await looked;
+    await checked;
   };
-  return { clock, watch, seen, after, looks: () => looks };
+  return { clock, monitor, reasons, advance, checks: () => checks };
 }
 
-describe('a watch over an upstream', () => {
-  it('looks at once and then at its interval', async () => {
-    const { watch, after, looks, clock } = arrange(0);
-    await watch.firstCheck;
-    await after(8000);
-    await after(8000);
-    expect(looks()).toBe(3);
+describe('monitorHealth', () => {
+  it('checks immediately and then at the interval', async () => {
+    const { monitor, advance, checks, clock } = arrange(0);
+    await monitor.firstCheck;
+    await advance(8000);
+    await advance(8000);
+    expect(checks()).toBe(3);
     expect(clock.delays).toEqual([8000, 8000, 8000]);
-    watch.stop();
+    monitor.stop();
     expect(clock.pending).toBe(0);
   });
 
-  it('looks more often while there is nothing, and less and less so', async () => {
-    const { watch, after, seen, clock } = arrange(5);
-    await watch.firstCheck;
-    for (const delay of [1000, 2000, 4000, 8000, 8000]) await after(delay);
+  it('backs off exponentially up to the interval while checks fail', async () => {
+    const { monitor, advance, reasons, clock } = arrange(5);
+    await monitor.firstCheck;
+    for (const delay of [1000, 2000, 4000, 8000, 8000]) await advance(delay);
     expect(clock.delays).toEqual([1000, 2000, 4000, 8000, 8000, 8000]);
-    expect(seen).toEqual([...Array.from({ length: 5 }, () => 'UNAVAILABLE'), undefined]);
-    watch.stop();
+    expect(reasons).toEqual([...Array.from({ length: 5 }, () => 'UNAVAILABLE'), undefined]);
+    monitor.stop();
   });
 
-  it('looks once where nobody wants more', async () => {
-    const { watch, clock } = arrange(1, 0);
-    await watch.firstCheck;
+  it('checks once when the interval is 0', async () => {
+    const { monitor, clock } = arrange(1, 0);
+    await monitor.firstCheck;
     expect(clock.pending).toBe(0);
   });
 });

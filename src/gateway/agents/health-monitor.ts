@@ -2,56 +2,56 @@ import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Upstream } from './upstream.ts';
 
-/** How an upstream is looked after. */
+/** Options of {@link monitorHealth}. */
 export interface HealthMonitorOptions {
-  /** Milliseconds between two looks at an upstream that is well. 0 looks once. @defaultValue 60 000 */
+  /** Milliseconds between two health checks of a healthy upstream. 0 checks once. @defaultValue 60 000 */
   interval?: number;
-  /** Milliseconds until the first look after a failure; each further is twice as late, up to the interval. @defaultValue 1000 */
+  /** Milliseconds until the first check after a failure; doubles with each failure, up to `interval`. @defaultValue 1000 */
   retryAfter?: number;
   clock?: Clock;
-  /** Gives numbers from 0 to 1, so that many do not look at once. */
+  /** Returns numbers from 0 to 1 for the jitter, which spreads the checks of many upstreams. */
   random?: () => number;
-  /** Told after each look. */
+  /** Called after each check. */
   onCheck?: (error: A2AError | undefined) => void;
 }
 
-/** Looks after an upstream, until it is told to stop. */
+/** Running health checks of one upstream. */
 export interface HealthMonitor {
-  /** The first look is over, whatever it found. */
+  /** Resolves when the first check has finished, successfully or not. */
   readonly firstCheck: Promise<void>;
   stop(): void;
 }
 
-/** Fetches the card of an upstream again and again, more often while it cannot be had. */
+/** Checks the health of an upstream periodically by fetching its card, and more often while it fails. */
 export function monitorHealth(
   upstream: Pick<Upstream, 'check'>,
   options: HealthMonitorOptions = {},
 ): HealthMonitor {
   const { interval = 60_000, retryAfter = 1000, clock = systemClock, random = Math.random } = options;
-  const end = new AbortController();
+  const stopped = new AbortController();
   let cancel: (() => void) | undefined;
   let failures = 0;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     let error: A2AError | undefined;
     try {
-      await upstream.check(end.signal);
+      await upstream.check(stopped.signal);
       failures = 0;
     } catch (thrown) {
       error = A2AError.from(thrown);
       failures++;
     }
-    if (end.signal.aborted) return;
+    if (stopped.signal.aborted) return;
     options.onCheck?.(error);
     if (interval <= 0) return;
     const delay = error ? Math.min(interval, retryAfter * 2 ** (failures - 1)) : interval;
-    cancel = clock.after(delay * (0.9 + random() * 0.1), () => void look());
+    cancel = clock.after(delay * (0.9 + random() * 0.1), () => void check());
   }
 
   return {
-    firstCheck: look(),
+    firstCheck: check(),
     stop() {
-      end.abort();
+      stopped.abort();
       cancel?.();
     },
   };

@@ -14,22 +14,21 @@ import { formatLosses } from '../telemetry/format-losses.ts';
 import type { AgentSettings, AgentSourceSettings, MeshSettings } from '../gateway-settings.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 
-/** What a port needs. */
+/** Options of {@link MeshConnections}. */
 export interface MeshConnectionsOptions {
   readonly log: LogSink;
   readonly clock: Clock;
-  /** From where paths in the settings are seen. */
+  /** Configuration file; paths in the settings are relative to it. */
   readonly file: string;
-  /** Opens a link, instead of what the settings say. */
-  readonly openLink?: ((mesh: MeshSettings) => Promise<BrokerConnection>) | undefined;
-  /** Records what passes. */
-  readonly tap?: GatewayRecorder | undefined;
+  /** Replaces the connection by URL. */
+  readonly openBroker?: ((mesh: MeshSettings) => Promise<BrokerConnection>) | undefined;
+  readonly recorder?: GatewayRecorder | undefined;
 }
 
-/** Shows agents on brokers and finds agents there; what several use is opened once. */
+/** Serves agents on meshes and connects to agents there. Agents share broker connections, directories and stores. */
 export class MeshConnections {
   readonly #options: MeshConnectionsOptions;
-  readonly #links = new Map<string, Promise<BrokerConnection>>();
+  readonly #brokers = new Map<string, Promise<BrokerConnection>>();
   readonly #directories = new Map<string, Promise<MeshDirectory>>();
   readonly #stores = new Map<string, ArtifactStore>();
 
@@ -37,13 +36,12 @@ export class MeshConnections {
     this.#options = options;
   }
 
-  /** Shows an agent where its settings say. */
-  async show(agent: Agent, settings: AgentSettings): Promise<MeshServer> {
+  async serve(agent: Agent, settings: AgentSettings): Promise<MeshServer> {
     const mesh = settings.exposeOnMesh as MeshSettings;
     const { name, displayName, convertProgress, idleTimeout, totalTimeout } = settings;
-    const { log, clock, tap } = this.#options;
+    const { log, clock, recorder } = this.#options;
     return serveOnMesh(this.#withFiles(agent, name, mesh), {
-      broker: await this.#link(mesh),
+      broker: await this.#broker(mesh),
       namespace: mesh.namespace,
       name,
       displayName,
@@ -55,7 +53,7 @@ export class MeshConnections {
       clock,
       log,
       onLoss: (losses, { operation, version, taskId, side }) => {
-        tap?.lost(losses, { operation, version, taskId, from: 'gateway', to: 'mesh' });
+        recorder?.recordLosses(losses, { operation, version, taskId, from: 'gateway', to: 'mesh' });
         log({
           level: 'warn',
           message: `${name}: lost in translation of ${operation} (${side}, ${version}): ${formatLosses(losses)}`,
@@ -66,19 +64,17 @@ export class MeshConnections {
     });
   }
 
-  /** Finds an agent that lives on a mesh. */
-  async find(
+  async connect(
     source: Extract<AgentSourceSettings, { kind: 'mesh' }>,
     settings: AgentSettings,
   ): Promise<Agent> {
     const { mesh, name } = source;
     const { log, clock } = this.#options;
-    const link = await this.#link(mesh);
-    const directory = await this.#directory(mesh, link);
-    const { namespace } = mesh;
+    const broker = await this.#broker(mesh);
+    const directory = await this.#directory(mesh, broker);
     return meshAgent({
-      broker: link,
-      namespace,
+      broker,
+      namespace: mesh.namespace,
       name,
       directory,
       timeouts: { idle: settings.idleTimeout },
@@ -87,16 +83,15 @@ export class MeshConnections {
     });
   }
 
-  /** Closes everything. */
   async close(): Promise<void> {
     const directories = await Promise.allSettled(this.#directories.values());
     for (const each of directories) if (each.status === 'fulfilled') await each.value.close();
-    const links = await Promise.allSettled(this.#links.values());
-    for (const each of links) if (each.status === 'fulfilled') await each.value.close();
+    const brokers = await Promise.allSettled(this.#brokers.values());
+    for (const each of brokers) if (each.status === 'fulfilled') await each.value.close();
     for (const store of this.#stores.values()) await store.close?.();
   }
 
-  /** Files do not travel over brokers: they are kept, and their names travel. */
+  /** Stores files in the artifact store, because brokers carry only their URIs. */
   #withFiles(agent: Agent, app: string, { artifacts, namespace }: MeshSettings): Agent {
     if (!artifacts) return agent;
     const key = JSON.stringify(artifacts);
@@ -108,7 +103,7 @@ export class MeshConnections {
       app,
       namespace,
       scope: artifactScope(artifacts),
-      // The agent may have been given a context of its own; the files belong where the caller looks for them.
+      // The upstream may use a different context id; the client looks for files in the mesh session.
       session: (contextId, call) => meshSessionId(call) ?? contextId ?? 'default',
       resolveMentions: artifacts.resolve_mentions,
       ...(artifacts.max_bytes !== undefined && { limits: { maxBytes: artifacts.max_bytes } }),
@@ -117,29 +112,29 @@ export class MeshConnections {
     });
   }
 
-  #link(mesh: MeshSettings): Promise<BrokerConnection> {
+  #broker(mesh: MeshSettings): Promise<BrokerConnection> {
     const { url, username, password } = mesh;
-    const { tap, openLink: open = () => connectBroker(url, { username, password }) } = this.#options;
-    return kept(this.#links, JSON.stringify([url, username, password]), async () => {
-      const link = await open(mesh);
-      return tap?.link(link) ?? link;
+    const { recorder, openBroker = () => connectBroker(url, { username, password }) } = this.#options;
+    return openOnce(this.#brokers, JSON.stringify([url, username, password]), async () => {
+      const broker = await openBroker(mesh);
+      return recorder?.recordBroker(broker) ?? broker;
     });
   }
 
-  #directory({ url, username, namespace }: MeshSettings, link: BrokerConnection): Promise<MeshDirectory> {
+  #directory({ url, username, namespace }: MeshSettings, broker: BrokerConnection): Promise<MeshDirectory> {
     const { clock, log } = this.#options;
-    return kept(this.#directories, JSON.stringify([url, username, namespace]), () =>
-      meshDirectory({ link, namespace, clock, log }),
+    return openOnce(this.#directories, JSON.stringify([url, username, namespace]), () =>
+      meshDirectory({ link: broker, namespace, clock, log }),
     );
   }
 }
 
-/** Opens once what many ask for; what cannot be opened is tried again by the next. */
-function kept<T>(open: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
-  let opening = open.get(key);
+/** Returns the cached resource or opens it. A failed attempt is not cached. */
+function openOnce<T>(cache: Map<string, Promise<T>>, key: string, open: () => Promise<T>): Promise<T> {
+  let opening = cache.get(key);
   if (!opening) {
-    open.set(key, (opening = make()));
-    opening.catch(() => open.delete(key));
+    cache.set(key, (opening = open()));
+    opening.catch(() => cache.delete(key));
   }
   return opening;
 }

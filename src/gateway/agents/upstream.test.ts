@@ -31,65 +31,65 @@ const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ te
 
 const open = closeAfterEach();
 
-type Answer = (asked: RawServerRequest, response: ServerResponse, url: string) => unknown;
+type Respond = (request: RawServerRequest, response: ServerResponse, url: string) => unknown;
 
-const done: Answer = ({ json: asked }, response) => {
-  if (asked.method !== 'SendStreamingMessage')
-    return respondJson(response, rpcResult(asked.id, { task: wireTaskFixture('completed') }));
+const respondCompleted: Respond = ({ json: rpc }, response) => {
+  if (rpc.method !== 'SendStreamingMessage')
+    return respondJson(response, rpcResult(rpc.id, { task: wireTaskFixture('completed') }));
   const stream = startEventStream(response);
-  stream.event(rpcResult(asked.id, { task: wireTaskFixture('completed') }));
+  stream.event(rpcResult(rpc.id, { task: wireTaskFixture('completed') }));
   stream.end();
 };
 
-async function started(answer: Answer): Promise<RawServer> {
-  const server = await startRawServer(answer);
+async function startServer(respond: Respond): Promise<RawServer> {
+  const server = await startRawServer(respond);
   open.push(server);
   return server;
 }
 
-/** An agent with a card, and requests that the test answers. */
-function agentThat(answer: Answer = done, more: object = {}): Promise<RawServer> {
-  return started((asked, response, url) =>
-    asked.method === 'GET'
+/** Starts an agent that serves a card and passes other requests to `respond`. */
+function startAgent(respond: Respond = respondCompleted, more: object = {}): Promise<RawServer> {
+  return startServer((wireRequest, response, url) =>
+    wireRequest.method === 'GET'
       ? respondJson(response, { ...wireCardFixture(url), ...more })
-      : answer(asked, response, url),
+      : respond(wireRequest, response, url),
   );
 }
 
-function upstream(config: Omit<ProxiedAgent, 'name'>, tools: UpstreamContext = {}) {
-  const made = createUpstream(
+function upstream(config: Omit<ProxiedAgent, 'name'>, context: UpstreamContext = {}) {
+  const created = createUpstream(
     { name: 'it', ...config },
-    { endpointCache: createEndpointCache(), random: () => 0, ...tools },
+    { endpointCache: createEndpointCache(), random: () => 0, ...context },
   );
-  open.push(made);
-  return made;
+  open.push(created);
+  return created;
 }
 
 const calls = ({ requests }: RawServer) => requests.filter(({ method }) => method === 'POST');
 const cards = ({ requests }: RawServer) => requests.filter(({ method }) => method === 'GET');
 
-describe('the address of an upstream', () => {
-  it('may end with a slash', async () => {
-    const server = await agentThat();
+describe('createUpstream url', () => {
+  it('accepts a URL with a trailing slash', async () => {
+    const server = await startAgent();
     await upstream({ url: `${server.url}/` }).agent.send(request);
     expect(server.requests.map(({ path }) => path).filter((path) => path.startsWith('//'))).toEqual([]);
   });
 
-  it('is where the card is, at a path of its own', async () => {
-    const server = await started((asked, response, url) =>
-      asked.path === '/agents/x/about.json'
+  it('resolves agent_card_path relative to the URL', async () => {
+    const server = await startServer((wireRequest, response, url) =>
+      wireRequest.path === '/agents/x/about.json'
         ? respondJson(response, wireCardFixture(url))
-        : asked.method === 'GET'
+        : wireRequest.method === 'GET'
           ? respondJson(response, {}, 404)
-          : done(asked, response, url),
+          : respondCompleted(wireRequest, response, url),
     );
     const { agent } = upstream({ url: `${server.url}/agents/x/`, agent_card_path: '/about.json' });
     await agent.send(request);
     expect(cards(server).map(({ path }) => path)).toEqual(['/agents/x/about.json']);
   });
 
-  it('is used instead of the one in the card if the file says so', async () => {
-    const server = await agentThat(done, {
+  it('sends requests to url when use_agent_card_url is false', async () => {
+    const server = await startAgent(respondCompleted, {
       supportedInterfaces: [
         { url: 'http://10.1.2.3:9/internal', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       ],
@@ -98,8 +98,8 @@ describe('the address of an upstream', () => {
     expect(calls(server).map(({ path }) => path)).toEqual(['/out']);
   });
 
-  it('needs no card where the file has one', async () => {
-    const server = await started(done);
+  it('uses agent_card_data instead of fetching the card', async () => {
+    const server = await startServer(respondCompleted);
     const plain = upstream({
       url: server.url,
       agent_card_data: { name: 'Plain', protocolVersion: '1.0' },
@@ -113,23 +113,26 @@ describe('the address of an upstream', () => {
   });
 });
 
-describe('the credentials of an upstream', () => {
+describe('createUpstream credentials', () => {
   const token = 'sesame';
-  const given: [string, UpstreamAuthentication, object][] = [
+  const authentications: [string, UpstreamAuthentication, object][] = [
     ['a bearer token', { type: 'static_bearer', token }, { authorization: 'Bearer sesame' }],
-    ['a key', { type: 'static_apikey', token }, { 'x-api-key': 'sesame' }],
-    ['a bearer token in the old form', { scheme: 'bearer', token }, { authorization: 'Bearer sesame' }],
-    ['a key in the old form', { scheme: 'apikey', token }, { 'x-api-key': 'sesame' }],
+    ['an API key', { type: 'static_apikey', token }, { 'x-api-key': 'sesame' }],
+    ['a bearer token in the legacy format', { scheme: 'bearer', token }, { authorization: 'Bearer sesame' }],
+    ['an API key in the legacy format', { scheme: 'apikey', token }, { 'x-api-key': 'sesame' }],
   ];
-  it.each(given)('are %s', async (_what, authentication, headers) => {
-    const server = await agentThat();
-    const { agent } = upstream({ url: server.url, authentication });
-    await agent.send(request);
-    await collectStream(agent.stream(request));
-    for (const call of calls(server)) expect(call.headers).toMatchObject(headers);
-    expect(calls(server)).toHaveLength(2);
-    for (const name of Object.keys(headers)) expect(cards(server)[0]?.headers[name]).toBeUndefined();
-  });
+  it.each(authentications)(
+    'sends %s with calls but not with card requests',
+    async (_what, authentication, headers) => {
+      const server = await startAgent();
+      const { agent } = upstream({ url: server.url, authentication });
+      await agent.send(request);
+      await collectStream(agent.stream(request));
+      for (const call of calls(server)) expect(call.headers).toMatchObject(headers);
+      expect(calls(server)).toHaveLength(2);
+      for (const name of Object.keys(headers)) expect(cards(server)[0]?.headers[name]).toBeUndefined();
+    },
+  );
 
   const scheme = (location: string, name: string) => ({
     securitySchemes: {
@@ -141,8 +144,8 @@ describe('the credentials of an upstream', () => {
     ['header', ({ headers }: RawServerRequest) => headers['x-own']],
     ['query', ({ path }: RawServerRequest) => new URL(path, 'http://x').searchParams.get('X-Own')],
     ['cookie', ({ headers }: RawServerRequest) => headers.cookie?.replace('X-Own=', '')],
-  ])('go into the %s that the card names, though it requires nothing', async (location, read) => {
-    const server = await agentThat(done, scheme(location, 'X-Own'));
+  ])('sends the API key in the %s that the card declares, even if not required', async (location, read) => {
+    const server = await startAgent(respondCompleted, scheme(location, 'X-Own'));
     await upstream({
       url: server.url,
       authentication: { type: 'static_apikey', token },
@@ -151,8 +154,8 @@ describe('the credentials of an upstream', () => {
     expect(calls(server)[0]?.headers['x-api-key']).toBeUndefined();
   });
 
-  it('may differ between card and tasks', async () => {
-    const server = await agentThat();
+  it('uses different credentials and headers for card and tasks', async () => {
+    const server = await startAgent();
     await upstream({
       url: server.url,
       agent_card_authentication: { type: 'static_apikey', token: 'for-card' },
@@ -170,10 +173,10 @@ describe('the credentials of an upstream', () => {
     [true, 1, true],
     [undefined, 2, true],
     [false, 1, false],
-  ])('are shown for the card as use_auth_for_agent_card %s says', async (use, asked, works) => {
-    const server = await started((each, response, url) => {
-      if (!isWireCard(each.path)) return done(each, response, url);
-      if (each.headers.authorization === undefined) return respondJson(response, {}, 401);
+  ])('authenticates card requests when use_auth_for_agent_card is %s', async (use, cardRequests, works) => {
+    const server = await startServer((wireRequest, response, url) => {
+      if (!isWireCard(wireRequest.path)) return respondCompleted(wireRequest, response, url);
+      if (wireRequest.headers.authorization === undefined) return respondJson(response, {}, 401);
       return respondJson(response, wireCardFixture(url));
     });
     const { agent } = upstream({
@@ -184,29 +187,29 @@ describe('the credentials of an upstream', () => {
     });
     if (works) await agent.send(request);
     else await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED', status: 401 });
-    expect(cards(server)).toHaveLength(asked);
+    expect(cards(server)).toHaveLength(cardRequests);
   });
 
-  it('of callers are passed on only where the file says so', async () => {
-    const server = await agentThat();
+  it('forwards only the client headers listed in forward_headers', async () => {
+    const server = await startAgent();
     const call = { headers: { authorization: 'Bearer of-caller', 'x-trace': 't', 'x-other': 'o' } };
     await upstream({ url: server.url }).agent.send(request, call);
     await upstream({ url: server.url, forward_headers: ['X-Trace'] }).agent.send(request, call);
-    const [silent, told] = calls(server);
-    expect(silent?.headers).not.toHaveProperty('authorization');
-    expect(silent?.headers).not.toHaveProperty('x-trace');
-    expect(told?.headers).toMatchObject({ 'x-trace': 't' });
-    expect(told?.headers).not.toHaveProperty('authorization');
-    expect(told?.headers).not.toHaveProperty('x-other');
+    const [withoutForwarding, withForwarding] = calls(server);
+    expect(withoutForwarding?.headers).not.toHaveProperty('authorization');
+    expect(withoutForwarding?.headers).not.toHaveProperty('x-trace');
+    expect(withForwarding?.headers).toMatchObject({ 'x-trace': 't' });
+    expect(withForwarding?.headers).not.toHaveProperty('authorization');
+    expect(withForwarding?.headers).not.toHaveProperty('x-other');
   });
 });
 
-describe('client credentials of OAuth 2', () => {
-  async function tokenServer(answer?: Answer, expires: object = {}) {
+describe('OAuth 2 client credentials', () => {
+  async function tokenServer(respond?: Respond, expires: object = {}) {
     let issued = 0;
-    return started((asked, response, url) =>
-      answer
-        ? answer(asked, response, url)
+    return startServer((wireRequest, response, url) =>
+      respond
+        ? respond(wireRequest, response, url)
         : respondJson(response, { access_token: `t${++issued}`, token_type: 'Bearer', ...expires }),
     );
   }
@@ -221,8 +224,8 @@ describe('client credentials of OAuth 2', () => {
   });
   const bearers = (server: RawServer) => calls(server).map(({ headers }) => headers.authorization);
 
-  it('are exchanged for one token, which is kept', async () => {
-    const [tokens, server] = [await tokenServer(), await agentThat()];
+  it('requests one token and caches it', async () => {
+    const [tokens, server] = [await tokenServer(), await startAgent()];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
     await Promise.all([agent.send(request), agent.send(request)]);
     await agent.send(request);
@@ -239,10 +242,10 @@ describe('client credentials of OAuth 2', () => {
   it.each([
     ['expires_in', { expires_in: 100 }, {}, 71],
     ['token_cache_duration_seconds', { expires_in: 9000 }, { token_cache_duration_seconds: 50 }, 51],
-    ['the usual time', {}, {}, 3301],
-  ])('are exchanged again after %s', async (_what, expires, more, after) => {
+    ['the default lifetime', {}, {}, 3301],
+  ])('requests a new token after %s', async (_what, expires, more, after) => {
     const clock = new ManualClock();
-    const [tokens, server] = [await tokenServer(undefined, expires), await agentThat()];
+    const [tokens, server] = [await tokenServer(undefined, expires), await startAgent()];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens, more) }, { clock });
     await agent.send(request);
     clock.advance((after - 2) * 1000);
@@ -252,11 +255,13 @@ describe('client credentials of OAuth 2', () => {
     expect(bearers(server)).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
   });
 
-  const refusing: Answer = (asked, response, url) =>
-    asked.headers.authorization === 'Bearer t1' ? respondJson(response, {}, 401) : done(asked, response, url);
+  const rejectFirstToken: Respond = (wireRequest, response, url) =>
+    wireRequest.headers.authorization === 'Bearer t1'
+      ? respondJson(response, {}, 401)
+      : respondCompleted(wireRequest, response, url);
 
-  it('are exchanged once more after a 401, on streams too', async () => {
-    const [tokens, server] = [await tokenServer(), await agentThat(refusing)];
+  it('requests a new token after 401, for sends and streams', async () => {
+    const [tokens, server] = [await tokenServer(), await startAgent(rejectFirstToken)];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
     expect(await collectStream(agent.stream(request))).toMatchObject([{ kind: 'task' }]);
     expect(bearers(server)).toEqual(['Bearer t1', 'Bearer t2']);
@@ -265,10 +270,10 @@ describe('client credentials of OAuth 2', () => {
     expect(bearers(server).slice(2)).toEqual(['Bearer t1', 'Bearer t2']);
   });
 
-  it('are exchanged no more than that', async () => {
+  it('retries only once after 401', async () => {
     const [tokens, server] = [
       await tokenServer(),
-      await agentThat((_asked, response) => respondJson(response, {}, 401)),
+      await startAgent((_asked, response) => respondJson(response, {}, 401)),
     ];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
     await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED', status: 401 });
@@ -276,16 +281,19 @@ describe('client credentials of OAuth 2', () => {
     expect(calls(server)).toHaveLength(4);
   });
 
-  it('that are wrong cost one question each, and the error says what came back', async () => {
+  it('rejects with UNAUTHENTICATED and the error of the token endpoint without retry', async () => {
     const tokens = await tokenServer((_asked, response) =>
       respondJson(response, { error: 'invalid_client' }, 401),
     );
-    const server = await agentThat();
+    const server = await startAgent();
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
-    const told = { reason: 'UNAUTHENTICATED', message: expect.stringContaining('HTTP 401: invalid_client') };
-    await expect(agent.send(request)).rejects.toMatchObject(told);
+    const expected = {
+      reason: 'UNAUTHENTICATED',
+      message: expect.stringContaining('HTTP 401: invalid_client'),
+    };
+    await expect(agent.send(request)).rejects.toMatchObject(expected);
     expect(tokens.requests).toHaveLength(1);
-    await expect(collectStream(agent.stream(request))).rejects.toMatchObject(told);
+    await expect(collectStream(agent.stream(request))).rejects.toMatchObject(expected);
     expect(tokens.requests).toHaveLength(2);
     expect(calls(server)).toEqual([]);
   });
@@ -293,7 +301,7 @@ describe('client credentials of OAuth 2', () => {
   it.each([
     ['http://tokens.example/t', true],
     ['http://127.0.0.1:1/t', false],
-  ])('are not sent in the clear to %s', (token_url, allow_loopback_token_url) => {
+  ])('rejects the plaintext token URL %s', (token_url, allow_loopback_token_url) => {
     const authentication = oauth({ url: '' } as RawServer, { token_url, allow_loopback_token_url });
     expect(() => createUpstream({ name: 'it', url: 'https://agent.example', authentication })).toThrow(
       /authentication\.token_url must be https/,
@@ -301,11 +309,11 @@ describe('client credentials of OAuth 2', () => {
   });
 });
 
-describe('redirects of an upstream', () => {
-  it.each([307, 308])('with %i are followed to other origins, without credentials', async (status) => {
-    const target = await started(done);
-    const server = await agentThat((asked, response) => {
-      response.writeHead(status, { location: `${target.url}${asked.path}` }).end();
+describe('createUpstream redirects', () => {
+  it.each([307, 308])('follows %i to other origins without credentials', async (status) => {
+    const target = await startServer(respondCompleted);
+    const server = await startAgent((wireRequest, response) => {
+      response.writeHead(status, { location: `${target.url}${wireRequest.path}` }).end();
     });
     const { agent } = upstream({
       url: server.url,
@@ -323,10 +331,10 @@ describe('redirects of an upstream', () => {
     }
   });
 
-  it('keep their credentials within the origin, and stop where the file says so', async () => {
-    const server = await agentThat((asked, response, url) =>
-      asked.path === '/new'
-        ? done(asked, response, url)
+  it('keeps credentials within the origin and respects the redirects setting', async () => {
+    const server = await startAgent((wireRequest, response, url) =>
+      wireRequest.path === '/new'
+        ? respondCompleted(wireRequest, response, url)
         : response.writeHead(308, { location: '/new' }).end(),
     );
     const authentication: UpstreamAuthentication = { type: 'static_bearer', token: 'sesame' };
@@ -338,7 +346,7 @@ describe('redirects of an upstream', () => {
   });
 });
 
-describe.skipIf(!hasOpenssl())('the certificate of an upstream', () => {
+describe.skipIf(!hasOpenssl())('createUpstream TLS', () => {
   const trusted = hasOpenssl() ? createAuthority('Test Authority') : undefined;
   async function secure(): Promise<string> {
     const agent = defineAgent({ name: 'Secure', description: 'Encrypted', process: () => 'hi' });
@@ -347,7 +355,7 @@ describe.skipIf(!hasOpenssl())('the certificate of an upstream', () => {
     return server.url;
   }
 
-  it('has to be right', async () => {
+  it('rejects an untrusted certificate', async () => {
     const { agent } = upstream({ url: await secure() });
     await expect(agent.send(request)).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
@@ -355,11 +363,11 @@ describe.skipIf(!hasOpenssl())('the certificate of an upstream', () => {
     });
   });
 
-  it('is not looked at where the file says so', async () => {
+  it('accepts any certificate when ssl_verify is false', async () => {
     expect(await upstream({ url: await secure(), ssl_verify: false }).agent.send(request)).toBeDefined();
   });
 
-  it('is right if the authority is named', async () => {
+  it('accepts a certificate signed by ssl_ca', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'dragoman-upstream-')), 'ca.pem');
     open.push({ close: () => rm(dirname(file), { recursive: true }) });
     writeFileSync(file, trusted?.ca ?? '');
@@ -367,10 +375,10 @@ describe.skipIf(!hasOpenssl())('the certificate of an upstream', () => {
   });
 });
 
-describe('the time of an upstream', () => {
-  it('ends in silence', async () => {
+describe('createUpstream timeouts', () => {
+  it('rejects with TIMEOUT after request_timeout_seconds without a response', async () => {
     const clock = new ManualClock();
-    const server = await agentThat(() => {});
+    const server = await startAgent(() => {});
     const { agent } = upstream({ url: server.url, request_timeout_seconds: 7 }, { clock });
     const waiting = clock.waitForDelay((delay) => delay === 7000);
     const sent = agent.send(request);
@@ -380,10 +388,10 @@ describe('the time of an upstream', () => {
     await failed;
   });
 
-  it('ends in all, on a stream that never falls silent', async () => {
+  it('ends a stream with TIMEOUT after total_timeout_seconds', async () => {
     const clock = new ManualClock();
-    const server = await agentThat(({ json: asked }, response) => {
-      startEventStream(response).event(rpcResult(asked.id, { task: wireTaskFixture('working') }));
+    const server = await startAgent(({ json: rpc }, response) => {
+      startEventStream(response).event(rpcResult(rpc.id, { task: wireTaskFixture('working') }));
     });
     const { agent } = upstream({ url: server.url, total_timeout_seconds: 9 }, { clock });
     const stream = agent.stream(request)[Symbol.asyncIterator]();
@@ -394,24 +402,24 @@ describe('the time of an upstream', () => {
   });
 });
 
-describe('the health of an upstream', () => {
-  it('is known once somebody looked, and says since when and why', async () => {
+describe('Upstream.health', () => {
+  it('reports state, time of change and error of the last check', async () => {
     const clock = new ManualClock();
     let isUp = true;
-    const server = await started((_asked, response, url) =>
+    const server = await startServer((_asked, response, url) =>
       isUp
         ? respondJson(response, wireCardFixture(url))
         : respondJson(response, {}, 503, { 'retry-after': '3600' }),
     );
-    const it = upstream({ url: server.url }, { clock });
-    expect(it.health.state).toBe('unknown');
-    await it.check();
-    expect(it.health).toEqual({ state: 'up', since: clock.now() });
+    const checked = upstream({ url: server.url }, { clock });
+    expect(checked.health.state).toBe('unknown');
+    await checked.check();
+    expect(checked.health).toEqual({ state: 'up', since: clock.now() });
     isUp = false;
     clock.advance(1000);
-    await expect(it.check()).rejects.toMatchObject({ status: 503 });
-    expect(it.health).toMatchObject({ state: 'down', since: clock.now(), error: { status: 503 } });
-    // What is known stays known.
-    expect(await it.agent.card()).toMatchObject({ name: wireCardFixture(server.url).name });
+    await expect(checked.check()).rejects.toMatchObject({ status: 503 });
+    expect(checked.health).toMatchObject({ state: 'down', since: clock.now(), error: { status: 503 } });
+    // The cached card stays available.
+    expect(await checked.agent.card()).toMatchObject({ name: wireCardFixture(server.url).name });
   });
 });

@@ -11,21 +11,21 @@ import { buildCredentials, withForwardedHeaders, noCredentials } from '../config
 import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
 import { withTotalTimeout } from '../middleware/total-timeout.ts';
 
-/** What upstreams share. Everything has a default. */
+/** Collaborators of {@link createUpstream}. All members are optional. */
 export interface UpstreamContext
   extends Pick<ConnectOptions, 'onWarning' | 'onLoss' | 'endpointCache' | 'verifyCard' | 'requireVerified'> {
   /**
-   * Makes the requests of every upstream that has no TLS of its own. It is not closed with the upstream.
-   * @defaultValue one client for each upstream
+   * Sends the requests of upstreams without TLS settings of their own. It is not closed with the upstream.
+   * @defaultValue one HTTP client per upstream
    */
   http?: HttpClient;
-  /** Puts something around the client of an upstream that has TLS of its own. */
+  /** Wraps the HTTP client of an upstream that has TLS settings of its own. */
   wrapHttp?: ((http: HttpClient) => HttpClient) | undefined;
   clock?: Clock;
-  /** Gives numbers from 0 to 1, for delays. */
+  /** Returns numbers from 0 to 1, for jitter. */
   random?: () => number;
   /**
-   * Seconds for an answer where the agent's own entry says nothing.
+   * Timeout in seconds of entries without `request_timeout_seconds`.
    * @defaultValue 300
    */
   defaultTimeoutSeconds?: number;
@@ -33,51 +33,50 @@ export interface UpstreamContext
   connectTimeout?: number;
 }
 
-/** How an upstream is, as far as anybody looked. */
+/** Result of the last health check of an upstream. `unknown` before the first one. */
 export interface UpstreamHealth {
   readonly state: 'unknown' | 'up' | 'down';
-  /** When it came into this state, by the clock. */
+  /** Time of the last state change, in milliseconds of the clock. */
   readonly since: number;
-  /** Why it is down. */
+  /** Error of the last check, if `down`. */
   readonly error?: A2AError;
 }
 
-/** An agent at a URL that is to be shown elsewhere. */
+/** An agent behind the gateway. */
 export interface Upstream {
   readonly name: string;
   readonly config: ProxiedAgent;
-  /** One for all callers, bounded in what it holds. */
+  /** Shared by all clients of the gateway; its caches are bounded. */
   readonly agent: RemoteAgent;
   readonly health: UpstreamHealth;
-  /** Looks whether it is there: fetches its card anew. Rejects when it is not; `health` says so too. */
+  /** Health check: fetches the card again and updates `health`. Rejects if the upstream is down. */
   check(signal?: AbortSignal): Promise<AgentCard>;
-  /** Ends what is open. */
   close(): Promise<void>;
 }
 
 /**
- * Makes the agent that one entry of a file describes. Nothing is sent before the first call.
+ * Creates the upstream of one configuration entry. Sends no request before the first call.
  *
- * @throws A2AError `INVALID_PARAMS` when the entry cannot be meant.
+ * @throws A2AError `INVALID_PARAMS` if the entry is invalid.
  */
-export function createUpstream(config: ProxiedAgent, tools: UpstreamContext = {}): Upstream {
-  const clock = tools.clock ?? systemClock;
+export function createUpstream(config: ProxiedAgent, context: UpstreamContext = {}): Upstream {
+  const clock = context.clock ?? systemClock;
   const url = config.url.replace(/\/+$/, '');
-  const options = connectOptions(config, url, tools);
+  const options = connectOptions(config, url, context);
   const { tls, timeouts } = options;
-  const own =
+  const ownHttp =
     tls &&
-    tools.wrapHttp?.(
+    context.wrapHttp?.(
       undiciHttpClient({ connectTimeout: timeouts?.connect ?? 10_000, maxConnections: 256, tls }),
     );
   const remote = connect(
-    config.agent_card_data ? filledCard(config, url) : url,
-    own ? { ...options, tls: undefined, http: own } : options,
+    config.agent_card_data ? completeCard(config, url) : url,
+    ownHttp ? { ...options, tls: undefined, http: ownHttp } : options,
   );
-  const total = config.total_timeout_seconds;
-  const agent = total === undefined ? remote : withTotalTimeout(remote, total * 1000, clock);
+  const totalTimeout = config.total_timeout_seconds;
+  const agent = totalTimeout === undefined ? remote : withTotalTimeout(remote, totalTimeout * 1000, clock);
   let health: UpstreamHealth = { state: 'unknown', since: clock.now() };
-  const became = (state: 'up' | 'down', error?: A2AError): void => {
+  const setHealth = (state: 'up' | 'down', error?: A2AError): void => {
     health = { state, since: health.state === state ? health.since : clock.now(), ...(error && { error }) };
   };
   return {
@@ -90,41 +89,33 @@ export function createUpstream(config: ProxiedAgent, tools: UpstreamContext = {}
     async check(signal) {
       try {
         const card = await agent.check({ signal });
-        became('up');
+        setHealth('up');
         return card;
       } catch (thrown) {
         const error = A2AError.from(thrown);
-        if (error.reason !== 'CANCELED') became('down', error);
+        if (error.reason !== 'CANCELED') setHealth('down', error);
         throw error;
       }
     },
     async close() {
       await agent.close();
-      await own?.close();
+      await ownHttp?.close();
     },
   };
 }
 
-function connectOptions(config: ProxiedAgent, url: string, tools: UpstreamContext): ConnectOptions {
-  const {
-    http,
-    clock,
-    random,
-    onWarning: onProblem,
-    onLoss,
-    endpointCache: memory,
-    verifyCard,
-    requireVerified,
-  } = tools;
-  const patience = (config.request_timeout_seconds ?? tools.defaultTimeoutSeconds ?? 300) * 1000;
-  const total = config.total_timeout_seconds === undefined ? patience : config.total_timeout_seconds * 1000;
-  const tls = tlsOf(config);
+function connectOptions(config: ProxiedAgent, url: string, context: UpstreamContext): ConnectOptions {
+  const { http, clock, random, onWarning, onLoss, endpointCache, verifyCard, requireVerified } = context;
+  const timeout = (config.request_timeout_seconds ?? context.defaultTimeoutSeconds ?? 300) * 1000;
+  const totalTimeout =
+    config.total_timeout_seconds === undefined ? timeout : config.total_timeout_seconds * 1000;
+  const tls = readTls(config);
   const { egress } = config;
   return {
-    ...authOf(config, clock ?? systemClock),
-    cardPath: cardUrlOf(config, url),
-    cardHeaders: headersOf(config.agent_card_headers),
-    headers: headersOf(config.task_headers),
+    ...resolveAuth(config, clock ?? systemClock),
+    cardPath: resolveCardUrl(config, url),
+    cardHeaders: toHeaders(config.agent_card_headers),
+    headers: toHeaders(config.task_headers),
     endpoint: config.use_agent_card_url === false ? url : undefined,
     redirects: config.redirects ?? 'anywhere',
     egress: {
@@ -133,53 +124,52 @@ function connectOptions(config: ProxiedAgent, url: string, tools: UpstreamContex
       allowPrivate: egress?.allow_private,
     },
     timeouts: {
-      connect: Math.min(tools.connectTimeout ?? 10_000, patience),
-      read: Math.min(30_000, patience),
-      send: total,
-      idle: patience,
+      connect: Math.min(context.connectTimeout ?? 10_000, timeout),
+      read: Math.min(30_000, timeout),
+      send: totalTimeout,
+      idle: timeout,
     },
     versions: config.a2a_version && [config.a2a_version],
     transports: config.transport && [config.transport],
     tenant: config.tenant,
-    // A client that others use too cannot have the certificates of one.
+    // A shared HTTP client cannot have the certificates of one upstream.
     ...(tls ? { tls } : { http }),
     clock,
     random,
-    endpointCache: memory,
-    onWarning: onProblem,
+    endpointCache,
+    onWarning,
     onLoss,
     verifyCard,
     requireVerified,
   };
 }
 
-/** Separate credentials for card and tasks. */
-function authOf(config: ProxiedAgent, clock: Clock): Pick<ConnectOptions, 'auth' | 'cardAuth'> {
-  const made = (name: 'authentication' | 'agent_card_authentication' | 'task_authentication') => {
-    const given = config[name];
-    return given && buildCredentials(given, name, () => clock.now());
+function resolveAuth(config: ProxiedAgent, clock: Clock): Pick<ConnectOptions, 'auth' | 'cardAuth'> {
+  const build = (name: 'authentication' | 'agent_card_authentication' | 'task_authentication') => {
+    const value = config[name];
+    return value && buildCredentials(value, name, () => clock.now());
   };
-  const both = made('authentication');
-  let auth: Credentials | undefined = made('task_authentication') ?? both;
+  const both = build('authentication');
+  let auth: Credentials | undefined = build('task_authentication') ?? both;
   if (config.forward_headers && config.forward_headers.length > 0)
     auth = withForwardedHeaders(config.forward_headers, auth);
-  const cardAuth = made('agent_card_authentication') ?? (config.use_auth_for_agent_card ? both : undefined);
+  const cardAuth = build('agent_card_authentication') ?? (config.use_auth_for_agent_card ? both : undefined);
   const isForbidden = config.use_auth_for_agent_card === false || config.task_authentication !== undefined;
   return { auth, cardAuth: cardAuth ?? (isForbidden ? noCredentials : undefined) };
 }
 
-/** A path belongs behind the whole URL, whatever it begins with. */
-function cardUrlOf({ agent_card_path: path }: ProxiedAgent, url: string): string | undefined {
+/** A path is appended to the URL of the agent, with or without a leading slash. */
+function resolveCardUrl({ agent_card_path: path }: ProxiedAgent, url: string): string | undefined {
   if (path === undefined) return undefined;
   return /^https?:/.test(path) ? path : `${url}/${path.replace(/^\/+/, '')}`;
 }
 
-function headersOf(given: ProxiedAgent['task_headers']): Record<string, string> | undefined {
-  if (!Array.isArray(given)) return given;
-  return Object.fromEntries(given.map(({ name, value }) => [name, value]));
+function toHeaders(headers: ProxiedAgent['task_headers']): Record<string, string> | undefined {
+  if (!Array.isArray(headers)) return headers;
+  return Object.fromEntries(headers.map(({ name, value }) => [name, value]));
 }
 
-function tlsOf(config: ProxiedAgent): ClientTls | undefined {
+function readTls(config: ProxiedAgent): ClientTls | undefined {
   const { ssl_verify, ssl_ca, ssl_cert, ssl_key } = config;
   if (ssl_verify !== false && !ssl_ca && !ssl_cert) return undefined;
   return {
@@ -195,15 +185,15 @@ function readPem(file: string | undefined, field: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (thrown) {
-    throw invalidField(field, `cannot be read: ${(thrown as Error).message}`);
+    throw invalidField(field, `must be a readable file: ${(thrown as Error).message}`);
   }
 }
 
-/** A card that somebody wrote into a file, with everything that a card must have. */
-function filledCard(config: ProxiedAgent, url: string): object {
-  const given = config.agent_card_data ?? {};
+/** Applies defaults for the required fields of a card from the configuration file. */
+function completeCard(config: ProxiedAgent, url: string): object {
+  const card = config.agent_card_data ?? {};
   const hasAddress = ['url', 'supportedInterfaces', 'supported_interfaces', 'interfaces'].some(
-    (key) => given[key] !== undefined,
+    (key) => card[key] !== undefined,
   );
   return {
     name: config.display_name ?? config.name,
@@ -214,6 +204,6 @@ function filledCard(config: ProxiedAgent, url: string): object {
     defaultOutputModes: ['text/plain'],
     skills: [],
     ...(!hasAddress && { url }),
-    ...given,
+    ...card,
   };
 }

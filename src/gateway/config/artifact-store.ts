@@ -5,30 +5,30 @@ import { s3ArtifactStore } from '../../artifacts/stores/s3.ts';
 import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import type { MeshSettings } from '../gateway-settings.ts';
 
-type Artifacts = NonNullable<MeshSettings['artifacts']>;
+type ArtifactsConfig = NonNullable<MeshSettings['artifacts']>;
 
-/** Opens the place where files are kept, as a file says it; paths are seen from that file. */
-export function openArtifactStore(given: Artifacts, file: string): ArtifactStore {
-  const limit = given.max_bytes === undefined ? {} : { maxBytes: given.max_bytes };
-  switch (given.type) {
+/** Opens the configured artifact store. Relative paths are resolved against `file`. */
+export function openArtifactStore(config: ArtifactsConfig, file: string): ArtifactStore {
+  const limit = config.max_bytes === undefined ? {} : { maxBytes: config.max_bytes };
+  switch (config.type) {
     case 'memory':
       return memoryArtifactStore(limit);
     case 'filesystem':
-      return filesystemArtifactStore(resolve(dirname(file), given.base_path ?? '.'), limit);
+      return filesystemArtifactStore(resolve(dirname(file), config.base_path ?? '.'), limit);
     case 's3':
       return s3ArtifactStore({
-        endpoint: given.endpoint_url ?? `https://s3.${given.region ?? 'us-east-1'}.amazonaws.com`,
-        bucket: given.bucket_name ?? '',
-        accessKeyId: given.access_key_id ?? '',
-        secretAccessKey: given.secret_access_key ?? '',
-        ...(given.region !== undefined && { region: given.region }),
+        endpoint: config.endpoint_url ?? `https://s3.${config.region ?? 'us-east-1'}.amazonaws.com`,
+        bucket: config.bucket_name ?? '',
+        accessKeyId: config.access_key_id ?? '',
+        secretAccessKey: config.secret_access_key ?? '',
+        ...(config.region !== undefined && { region: config.region }),
         ...limit,
       });
   }
 }
 
-/** Who shares files, in the words of the wrapper. */
-export function artifactScope(given: Artifacts): 'namespace' | 'app' | { value: string } | undefined {
-  if (given.artifact_scope !== 'custom') return given.artifact_scope;
-  return { value: given.artifact_scope_value ?? 'custom' };
+/** Returns the `scope` option of `withArtifacts`. */
+export function artifactScope(config: ArtifactsConfig): 'namespace' | 'app' | { value: string } | undefined {
+  if (config.artifact_scope !== 'custom') return config.artifact_scope;
+  return { value: config.artifact_scope_value ?? 'custom' };
 }

@@ -13,71 +13,73 @@ import type { UpstreamAuthentication } from './proxied-agent-schema.ts';
 
 type ApiKeyScheme = Extract<SecurityScheme, { type: 'apiKey' }>;
 
-/** Makes credentials of what a file says. */
+/** Builds credentials from the configuration. */
 export function buildCredentials(
-  given: UpstreamAuthentication,
+  config: UpstreamAuthentication,
   path: string,
   now: () => number,
 ): Credentials {
-  if ('type' in given) {
-    switch (given.type) {
+  if ('type' in config) {
+    switch (config.type) {
       case 'static_bearer':
-        return bearer(given.token);
+        return bearer(config.token);
       case 'static_apikey':
-        return keyOfCard(given.token);
+        return cardApiKey(config.token);
       case 'oauth2_client_credentials':
-        checkTokenUrl(given.token_url, given.allow_loopback_token_url === true, `${path}.token_url`);
+        checkTokenUrl(config.token_url, config.allow_loopback_token_url === true, `${path}.token_url`);
         return clientCredentials({
-          tokenUrl: given.token_url,
-          clientId: given.client_id,
-          clientSecret: given.client_secret,
-          scope: given.scope,
-          audience: given.audience,
-          clientAuthMethod: given.client_authentication ?? 'body',
-          maxAge: (given.token_cache_duration_seconds ?? 3300) * 1000,
+          tokenUrl: config.token_url,
+          clientId: config.client_id,
+          clientSecret: config.client_secret,
+          scope: config.scope,
+          audience: config.audience,
+          clientAuthMethod: config.client_authentication ?? 'body',
+          maxAge: (config.token_cache_duration_seconds ?? 3300) * 1000,
           now,
         });
     }
   }
-  return given.scheme === 'apikey' ? keyOfCard(given.token) : bearer(given.token);
+  return config.scheme === 'apikey' ? cardApiKey(config.token) : bearer(config.token);
 }
 
-/** Says what is wrong with the address of a token server; undefined when nothing is. */
+/** Returns why a token URL is invalid, or undefined if it is valid. */
 export function tokenUrlProblem(url: string, allowLoopback: boolean): string | undefined {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:') return undefined;
   if (protocol === 'http:' && isLocalHost(hostname))
-    return allowLoopback ? undefined : 'must be https; allow_loopback_token_url takes http on this machine';
-  return 'must be https, because a secret goes there';
+    return allowLoopback
+      ? undefined
+      : 'must be https; set allow_loopback_token_url to allow http on the local host';
+  return 'must be https, because it receives the client secret';
 }
 
 function checkTokenUrl(url: string, allowLoopback: boolean, path: string): void {
-  const complaint = tokenUrlProblem(url, allowLoopback);
-  if (complaint !== undefined) throw invalidField(path, complaint);
+  const problem = tokenUrlProblem(url, allowLoopback);
+  if (problem !== undefined) throw invalidField(path, problem);
 }
 
-/** A key that goes where the card says; without a word of the card, into `X-API-Key`. */
-function keyOfCard(value: string): Credentials {
-  const known = new WeakMap<AgentCard, Credentials>();
-  const usual = apiKey({ name: 'X-API-Key', in: 'header', value });
-  const chosen = ({ card }: CredentialRequest): Credentials => {
-    if (!card) return usual;
-    let ready = known.get(card);
-    if (!ready) {
-      const scheme = keySchemeOf(card);
-      ready = scheme ? apiKey({ name: scheme.name, in: scheme.location, value }) : usual;
-      known.set(card, ready);
+/** Sends the key as the API key scheme of the card requires; without such a scheme, as `X-API-Key`. */
+function cardApiKey(value: string): Credentials {
+  const cache = new WeakMap<AgentCard, Credentials>();
+  const defaultKey = apiKey({ name: 'X-API-Key', in: 'header', value });
+  const choose = ({ card }: CredentialRequest): Credentials => {
+    if (!card) return defaultKey;
+    let credentials = cache.get(card);
+    if (!credentials) {
+      const scheme = findApiKeyScheme(card);
+      credentials = scheme ? apiKey({ name: scheme.name, in: scheme.location, value }) : defaultKey;
+      cache.set(card, credentials);
     }
-    return ready;
+    return credentials;
   };
   return {
-    headers: (request) => chosen(request).headers(request),
-    query: (request) => chosen(request).query?.(request) ?? {},
+    headers: (request) => choose(request).headers(request),
+    query: (request) => choose(request).query?.(request) ?? {},
   };
 }
 
-/** The scheme for keys that the card requires, or else the first that it knows. */
-function keySchemeOf(card: AgentCard): ApiKeyScheme | undefined {
+/** Returns the API key scheme that the card requires, otherwise the first that it declares. */
+function findApiKeyScheme(card: AgentCard): ApiKeyScheme | undefined {
   const schemes = card.securitySchemes ?? {};
   const required = (card.securityRequirements ?? []).flatMap((each) => Object.keys(each));
   for (const name of [...required, ...Object.keys(schemes)]) {
@@ -87,25 +89,25 @@ function keySchemeOf(card: AgentCard): ApiKeyScheme | undefined {
   return undefined;
 }
 
-/** Sends nothing, where nothing may be sent. */
+/** Sends no credentials, not even where the card requests them. */
 export const noCredentials: Credentials = { headers: () => ({}) };
 
-/** Adds headers of the caller to credentials. What the credentials say is stronger. */
+/** Forwards headers of the client. Headers of the credentials take precedence. */
 export function withForwardedHeaders(
   names: readonly string[],
   credentials: Credentials = noCredentials,
 ): Credentials {
-  const wanted = names.map((name) => name.toLowerCase());
+  const headerNames = names.map((name) => name.toLowerCase());
   return {
     ...credentials,
     headers: async (request) => ({
-      ...picked(request.call, wanted),
+      ...pickHeaders(request.call, headerNames),
       ...(await credentials.headers(request)),
     }),
   };
 }
 
-function picked({ headers = {} }: CallContext, names: readonly string[]): Record<string, string> {
+function pickHeaders({ headers = {} }: CallContext, names: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of names) {
     const value = headers[name];

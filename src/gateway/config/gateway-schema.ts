@@ -9,42 +9,42 @@ import {
 } from '../../documents/field-schemas.ts';
 import { proxiedAgentSchema, upstreamFields } from './proxied-agent-schema.ts';
 
-/** Where files are kept. */
+/** Configuration of the artifact store. */
 export const artifactsSchema = z
   .strictObject({
     type: z.enum(['memory', 'filesystem', 's3']),
-    base_path: textFieldSchema.optional().describe('filesystem: the folder.'),
-    bucket_name: textFieldSchema.optional().describe('s3: the bucket.'),
-    endpoint_url: z.url().optional().describe('s3: the address of the server.'),
+    base_path: textFieldSchema.optional().describe('filesystem: root directory.'),
+    bucket_name: textFieldSchema.optional().describe('s3: bucket.'),
+    endpoint_url: z.url().optional().describe('s3: URL of the server.'),
     region: textFieldSchema.optional(),
     access_key_id: textFieldSchema.optional(),
     secret_access_key: textFieldSchema.optional(),
-    artifact_scope: z.enum(['namespace', 'app', 'custom']).optional().describe('Who shares files.'),
+    artifact_scope: z.enum(['namespace', 'app', 'custom']).optional().describe('Which agents share files.'),
     artifact_scope_value: textFieldSchema.optional(),
-    max_bytes: countFieldSchema.optional().describe('How large a file may be. Default 100 MiB.'),
+    max_bytes: countFieldSchema.optional().describe('Maximum size of a file. Default 100 MiB.'),
     resolve_mentions: booleanFieldSchema
       .optional()
-      .describe('Adds files that a text mentions. Default true.'),
+      .describe('Attaches files that are mentioned in text parts. Default true.'),
   })
   .refine(({ type, base_path }) => type !== 'filesystem' || base_path !== undefined, {
     path: ['base_path'],
-    message: 'is missing: the folder for type filesystem',
+    message: 'is required for type filesystem',
   })
   .refine(({ type, bucket_name }) => type !== 's3' || bucket_name !== undefined, {
     path: ['bucket_name'],
-    message: 'is missing: the bucket for type s3',
+    message: 'is required for type s3',
   });
 
-/** Who may call over HTTP. */
+/** Authentication of HTTP clients. */
 export const authSchema = z.strictObject({
   bearer: z
-    .array(z.strictObject({ token: textFieldSchema, caller: textFieldSchema }))
+    .array(z.strictObject({ token: textFieldSchema, principal: textFieldSchema }))
     .optional()
-    .describe('Tokens and whose they are.'),
+    .describe('Bearer tokens and the principals they identify.'),
   api_keys: z
     .strictObject({
       header: textFieldSchema.optional().describe('Default X-API-Key.'),
-      keys: z.array(z.strictObject({ key: textFieldSchema, caller: textFieldSchema })),
+      keys: z.array(z.strictObject({ key: textFieldSchema, principal: textFieldSchema })),
     })
     .optional(),
   jwt: z
@@ -54,25 +54,23 @@ export const authSchema = z.strictObject({
       jwks_url: z.url(),
     })
     .optional(),
-  optional: booleanFieldSchema.optional().describe('Lets callers without credentials in.'),
+  optional: booleanFieldSchema.optional().describe('Accepts requests without credentials. Default false.'),
 });
 
-/** How much callers may take. */
+/** Limits of the HTTP server. */
 export const limitsSchema = z.strictObject({
-  body_bytes: countFieldSchema.optional().describe('Bytes of a request. Default 10 MiB.'),
-  streams: countFieldSchema.optional().describe('Streams of one agent at once. Default 50,000.'),
-  streams_per_caller: countFieldSchema.optional().describe('Default 1,000.'),
-  requests_per_caller: countFieldSchema
-    .optional()
-    .describe('Requests that wait for their answers. Default 1,000.'),
-  requests_per_second: countFieldSchema.optional().describe('Of one caller. Default no limit.'),
+  body_bytes: countFieldSchema.optional().describe('Maximum size of a request body. Default 10 MiB.'),
+  streams: countFieldSchema.optional().describe('Open streams per agent. Default 50,000.'),
+  streams_per_client: countFieldSchema.optional().describe('Open streams per client. Default 1,000.'),
+  requests_per_client: countFieldSchema.optional().describe('Concurrent requests per client. Default 1,000.'),
+  requests_per_second: countFieldSchema.optional().describe('Rate limit per client. Default no limit.'),
 });
 
-/** With what cards are signed. */
+/** Signing of agent cards. */
 export const signSchema = z.strictObject({
-  key_file: textFieldSchema.describe('A private key, as PEM or as a JSON Web Key.'),
-  kid: textFieldSchema.describe('The name by which verifiers find the public key.'),
-  jku: z.url().optional().describe('The address of the public keys.'),
+  key_file: textFieldSchema.describe('Private key, as PEM or JSON Web Key.'),
+  kid: textFieldSchema.describe('Key id by which verifiers find the public key.'),
+  jku: z.url().optional().describe('URL of the public keys (JWKS).'),
 });
 
 const meshSchema = z.strictObject({
@@ -80,29 +78,35 @@ const meshSchema = z.strictObject({
   namespace: textFieldSchema,
   username: z.string().optional(),
   password: z.string().optional(),
-  queue: textFieldSchema.optional().describe('The queue in which requests wait while the gateway is away.'),
-  shared: booleanFieldSchema.optional().describe('Several gateways take from the queue. Default false.'),
-  card_interval_seconds: secondsOrNeverFieldSchema.optional().describe('At most 20. Default 10.'),
+  queue: textFieldSchema
+    .optional()
+    .describe('Durable queue that retains requests while the gateway is offline.'),
+  shared: booleanFieldSchema.optional().describe('Several gateways consume from the queue. Default false.'),
+  card_interval_seconds: secondsOrNeverFieldSchema
+    .optional()
+    .describe('Between two announcements of a card. At most 20. Default 10.'),
 });
 
-/** What is said of every agent, wherever it comes from. */
+/** Fields of every agent entry. */
 export const exposedAgentFields = {
   display_name: upstreamFields.display_name,
-  show: z
+  expose: z
     .array(z.enum(['http', 'mesh']))
     .min(1)
     .optional()
-    .describe('Where it is shown. Default: http, and mesh where there is one and it is not from there.'),
+    .describe(
+      'Where the agent is exposed. Default: http, and mesh if `mesh` is set and the agent is not a mesh agent.',
+    ),
   convert_progress_updates: upstreamFields.convert_progress_updates,
   request_timeout_seconds: upstreamFields.request_timeout_seconds,
   total_timeout_seconds: upstreamFields.total_timeout_seconds,
 };
 
-/** An agent that is elsewhere: at a URL, or on the mesh. */
+/** Entries of remote agents: at a URL, or on the mesh. */
 export const remoteAgentSchemas = [
   z.strictObject({ ...upstreamFields, ...exposedAgentFields }),
   z.strictObject({
-    mesh: textFieldSchema.describe('The name of an agent on the mesh.'),
+    mesh: textFieldSchema.describe('Name of an agent on the mesh.'),
     ...exposedAgentFields,
   }),
 ] as const;
@@ -110,12 +114,12 @@ export const remoteAgentSchemas = [
 const agentSchema = z.union([
   ...remoteAgentSchemas,
   z.strictObject({
-    module: textFieldSchema.describe('A JavaScript file that exports an agent.'),
+    module: textFieldSchema.describe('JavaScript file that exports an agent.'),
     ...exposedAgentFields,
   }),
 ]);
 
-/** The file of a gateway. */
+/** Configuration file of a gateway. */
 export const gatewaySchema = z
   .strictObject({
     $schema: z.string().optional(),
@@ -126,38 +130,42 @@ export const gatewaySchema = z
         z.strictObject({ port: portFieldSchema.optional(), host: textFieldSchema.optional() }),
       ])
       .optional()
-      .describe('A port, "host:port", or both. Default 127.0.0.1:4000.'),
+      .describe('Port, "host:port" or an object with both. Default 127.0.0.1:4000.'),
     public_url: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
       .optional()
-      .describe('The address of the gateway as others see it.'),
+      .describe('URL under which clients reach the gateway.'),
     trust_forwarded: booleanFieldSchema
       .optional()
-      .describe('Believes X-Forwarded-* where there is no public_url. Only behind a proxy that sets them.'),
+      .describe(
+        'Trusts X-Forwarded-* headers if public_url is not set. Use only behind a proxy that sets them.',
+      ),
     mesh: meshSchema.optional(),
     agents: z.record(z.string(), agentSchema),
     artifacts: artifactsSchema.optional(),
     default_request_timeout_seconds: secondsFieldSchema.optional().describe('Default 300.'),
     health_interval_seconds: secondsOrNeverFieldSchema
       .optional()
-      .describe('Between two looks at a card. Default 60.'),
+      .describe('Between two health checks. Default 60.'),
     breaker: z
       .strictObject({
-        failures: countFieldSchema.optional().describe('Outages in a row that open it. Default 5.'),
-        open_seconds: secondsFieldSchema.optional().describe('Until it is tried again. Default 10.'),
+        failures: countFieldSchema
+          .optional()
+          .describe('Consecutive failures that open the circuit breaker. Default 5.'),
+        open_seconds: secondsFieldSchema.optional().describe('Until the next attempt. Default 10.'),
       })
       .optional(),
     limits: limitsSchema.optional(),
     auth: authSchema.optional(),
     sign: signSchema.optional(),
-    metrics: booleanFieldSchema
+    metrics: booleanFieldSchema.optional().describe('Serves /metrics to local clients. Default true.'),
+    drain_seconds: secondsFieldSchema
       .optional()
-      .describe('Shows /metrics to callers on this machine. Default true.'),
-    drain_seconds: secondsFieldSchema.optional().describe('For running requests when it stops. Default 5.'),
+      .describe('How long a stopping gateway waits for running requests. Default 5.'),
   })
-  .describe('A gateway of Dragoman');
+  .describe('Configuration of a Dragoman gateway');
 
-/** The file of a gateway, as it is written. */
+/** Parsed configuration file of a gateway. */
 export type GatewayFile = z.infer<typeof gatewaySchema>;
 
 const brokerSchema = z.looseObject({
@@ -169,10 +177,10 @@ const brokerSchema = z.looseObject({
   mqtt_url: z.string().optional(),
 });
 
-/** The broker of a proxy app. */
+/** Broker section of a Solace Agent Mesh proxy app. */
 export type BrokerConfig = z.infer<typeof brokerSchema>;
 
-/** The configuration of a proxy app of Solace Agent Mesh; keys that a proxy has no use for are let pass. */
+/** Configuration of a Solace Agent Mesh proxy app. Unknown keys are ignored. */
 export const proxyAppSchema = z.looseObject({
   namespace: textFieldSchema,
   proxied_agents: z.array(proxiedAgentSchema).min(1, 'must name at least one agent'),
@@ -182,10 +190,10 @@ export const proxyAppSchema = z.looseObject({
   broker: brokerSchema.optional(),
 });
 
-/** A proxy app, as it is written. */
+/** Parsed configuration of a proxy app. */
 export type ProxyApp = z.infer<typeof proxyAppSchema>;
 
-/** A file of Solace Agent Mesh with its apps. */
+/** Solace Agent Mesh file with a list of apps. */
 export const appsSchema = z.looseObject({
   apps: z
     .array(
@@ -198,7 +206,7 @@ export const appsSchema = z.looseObject({
     .min(1, 'must name at least one app'),
 });
 
-/** The JSON Schema of the file of a gateway, for editors. */
+/** Returns the JSON Schema of the gateway configuration file. */
 export function gatewayJsonSchema(): { readonly [keyword: string]: unknown } {
   return { ...z.toJSONSchema(gatewaySchema) };
 }

@@ -8,7 +8,7 @@ import { gatewayJsonSchema } from './gateway-schema.ts';
 const read = (text: string, environment: Record<string, string> = {}) =>
   readGatewayConfig(text, 'dragoman.yaml', environment);
 
-function complaints(text: string, environment: Record<string, string> = {}): string[] {
+function diagnostics(text: string, environment: Record<string, string> = {}): string[] {
   try {
     read(text, environment);
     return [];
@@ -35,9 +35,9 @@ agents:
   weather:
     url: \${WEATHER_URL, "https://weather.example"}
     authentication: { type: static_bearer, token: "\${TOKEN}" }
-    request_timeout_seconds: \${PATIENCE, 7}
+    request_timeout_seconds: \${TIMEOUT, 7}
     ssl_verify: \${VERIFY, true}
-    show: [http]
+    expose: [http]
   planner:
     mesh: PlannerAgent
   echo:
@@ -46,7 +46,7 @@ agents:
 artifacts: { type: filesystem, base_path: /var/artifacts }
 limits: { requests_per_second: 5 }
 auth:
-  bearer: [{ token: t, caller: alice }]
+  bearer: [{ token: t, principal: alice }]
 metrics: false
 breaker: { failures: 2 }
 `;
@@ -95,16 +95,16 @@ apps:
           url: http://localhost:2
 `;
 
-describe('the file of a gateway', () => {
-  it('may be small', () => {
+describe('readGatewayConfig', () => {
+  it('applies defaults to a minimal file', () => {
     expect(read(small)).toMatchObject({
       listen: { host: '127.0.0.1', port: 4000 },
       agents: [
         {
           name: 'weather',
           source: { kind: 'url', config: { name: 'weather', url: 'https://weather.example/a2a/' } },
-          onHttp: true,
-          onMesh: undefined,
+          exposeOnHttp: true,
+          exposeOnMesh: undefined,
           idleTimeout: 300_000,
         },
       ],
@@ -114,8 +114,8 @@ describe('the file of a gateway', () => {
     });
   });
 
-  it('may say everything, and the environment the rest', () => {
-    const settings = read(large, { TOKEN: 'sesame', PATIENCE: '8', VERIFY: 'false' });
+  it('reads all settings and interpolates environment variables', () => {
+    const settings = read(large, { TOKEN: 'sesame', TIMEOUT: '8', VERIFY: 'false' });
     expect(settings).toMatchObject({
       listen: { host: '0.0.0.0', port: 8080 },
       publicUrl: 'https://agents.example',
@@ -126,25 +126,25 @@ describe('the file of a gateway', () => {
         {
           source: { kind: 'url', config: { url: 'https://weather.example', ssl_verify: false } },
           idleTimeout: 8000,
-          onHttp: true,
-          onMesh: undefined,
+          exposeOnHttp: true,
+          exposeOnMesh: undefined,
         },
         {
           source: { kind: 'mesh', name: 'PlannerAgent', mesh: { namespace: 'acme/prod', username: 'me' } },
-          onHttp: true,
-          onMesh: undefined,
+          exposeOnHttp: true,
+          exposeOnMesh: undefined,
         },
         {
           source: { kind: 'module', file: expect.stringMatching(/echo\.js$/) },
           displayName: 'Echo',
-          onHttp: true,
-          onMesh: { url: 'mqtt://broker.example', artifacts: { type: 'filesystem' } },
+          exposeOnHttp: true,
+          exposeOnMesh: { url: 'mqtt://broker.example', artifacts: { type: 'filesystem' } },
         },
       ],
     });
   });
 
-  it('may be the configuration of a proxy app as it is', () => {
+  it('accepts the configuration of a Solace Agent Mesh proxy app', () => {
     expect(read(app)).toMatchObject({
       listen: undefined,
       healthInterval: 5000,
@@ -153,8 +153,8 @@ describe('the file of a gateway', () => {
           name: 'Weather',
           idleTimeout: 9000,
           convertProgress: false,
-          onHttp: false,
-          onMesh: {
+          exposeOnHttp: false,
+          exposeOnMesh: {
             url: 'mqtt://b.example',
             namespace: 'acme',
             username: 'u@v',
@@ -166,12 +166,14 @@ describe('the file of a gateway', () => {
     });
   });
 
-  it('may be a whole file of apps, with anchors and merged keys', () => {
+  it('accepts a file of apps with YAML anchors and merge keys', () => {
     const { agents } = read(apps);
-    expect(agents.map(({ name, exposeOnMesh: onMesh }) => [name, onMesh?.url, onMesh?.password])).toEqual([
-      ['One', 'mqtt://localhost:1883', 'secret'],
-      ['Two', 'mqtt://localhost:1883', 'secret'],
-    ]);
+    expect(agents.map(({ name, exposeOnMesh }) => [name, exposeOnMesh?.url, exposeOnMesh?.password])).toEqual(
+      [
+        ['One', 'mqtt://localhost:1883', 'secret'],
+        ['Two', 'mqtt://localhost:1883', 'secret'],
+      ],
+    );
     expect(agents[0]?.exposeOnMesh?.artifacts).toEqual({ type: 'filesystem', base_path: '/tmp/samv2' });
     expect(read(apps, { SOLACE_DEV_MODE: 'true' }).agents[0]?.exposeOnMesh?.url).toBe('memory:');
   });
@@ -183,67 +185,67 @@ describe('the file of a gateway', () => {
       '2:31: agents.a.tiemout: this key is not known here',
     ],
     ['no agent', 'agents: {}\n', '1:1: agents: must name at least one agent'],
-    ['no address', 'agents:\n  a: { url: weather }\n', '2:8: agents.a.url: must be an http or https URL'],
+    ['an invalid URL', 'agents:\n  a: { url: weather }\n', '2:8: agents.a.url: must be an http or https URL'],
     [
-      'a name that is no part of an address',
+      'an invalid agent name',
       'agents:\n  "a b": { url: http://a.example }\n',
-      '2:3: agents.a b: the name must be made of letters, digits, ".", "_", "~" and "-", because it is part of an address',
+      '2:3: agents.a b: name must consist of letters, digits, ".", "_", "~" and "-", because it is part of a URL',
     ],
     [
-      'a name of the environment that is not set',
+      'an environment variable that is not set',
       'agents:\n  a:\n    url: ${NOWHERE}\n    tenant: t\n',
       '3:5: agents.a.url: NOWHERE is not set, and there is no default',
     ],
     [
-      'an unknown kind of credentials',
+      'an unknown type of credentials',
       'agents:\n  a:\n    url: http://a.example\n    authentication: { type: oauth2_authorization_code }\n',
       '4:23: agents.a.authentication.type: must be static_bearer, static_apikey or oauth2_client_credentials',
     ],
     [
-      'credentials in the clear',
+      'a plaintext token URL',
       'agents:\n  a:\n    url: http://a.example\n    authentication:\n      type: oauth2_client_credentials\n      token_url: http://t.example/token\n      client_id: a\n      client_secret: b\n',
-      '6:7: agents.a.authentication.token_url: must be https, because a secret goes there',
+      '6:7: agents.a.authentication.token_url: must be https, because it receives the client secret',
     ],
     [
-      'an agent of a mesh without a mesh',
+      'a mesh agent without mesh settings',
       'agents:\n  a: { mesh: Planner }\n',
-      '2:8: agents.a.mesh: needs `mesh` with the url of a broker',
+      '2:8: agents.a.mesh: requires the top-level `mesh` with the URL of a broker',
     ],
     [
-      'a place to be shown that is not there',
-      'agents:\n  a: { url: http://a.example, show: [mesh] }\n',
-      '2:31: agents.a.show: says mesh, but there is no `mesh`',
+      'exposure on a mesh without mesh settings',
+      'agents:\n  a: { url: http://a.example, expose: [mesh] }\n',
+      '2:31: agents.a.expose: must not contain mesh unless `mesh` is set',
     ],
     [
-      'a port that is none',
+      'an invalid listen address',
       'listen: here\nagents:\n  a: { url: http://a.example }\n',
       '1:1: listen: must be a port or "host:port", as in 0.0.0.0:4000',
     ],
     [
-      'files without a folder',
+      'a filesystem store without base_path',
       'agents:\n  a: { url: http://a.example }\nartifacts: { type: filesystem }\n',
-      '3:12: artifacts.base_path: is missing: the folder for type filesystem',
+      '3:12: artifacts.base_path: is required for type filesystem',
     ],
     [
-      'an address that only others understand',
+      'a broker URL of the Solace protocol',
       'namespace: a\nproxied_agents: [{ name: x, url: http://a.example }]\nbroker: { broker_url: "tcps://b.example:55443" }\n',
-      '3:1: broker: names tcps:, which only the libraries of Solace speak: add mqtt_url, as in mqtt://host:1883',
+      '3:1: broker: names tcps:, which is not supported: add mqtt_url, as in mqtt://host:1883',
     ],
     [
-      'two agents of one name',
+      'a duplicate agent name',
       'namespace: a\nproxied_agents:\n  - { name: x, url: http://a.example }\n  - { name: x, url: http://b.example }\n',
-      '4:7: proxied_agents[1].name: is the name of another agent too',
+      '4:7: proxied_agents[1].name: must be unique',
     ],
-  ])('complains about %s', (_what, text, complaint) => {
-    expect(complaints(text)).toContain(`dragoman.yaml:${complaint}`);
+  ])('reports %s with line and column', (_what, text, diagnostic) => {
+    expect(diagnostics(text)).toContain(`dragoman.yaml:${diagnostic}`);
   });
 
-  it('has a JSON Schema that says the same', () => {
+  it('accepts the same files as the JSON Schema', () => {
     const schema = gatewayJsonSchema();
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
     for (const text of [
       small,
-      large.replaceAll(/\$\{PATIENCE, 7\}/g, '7').replaceAll(/\$\{VERIFY, true\}/g, 'true'),
+      large.replaceAll(/\$\{TIMEOUT, 7\}/g, '7').replaceAll(/\$\{VERIFY, true\}/g, 'true'),
     ])
       expect(validate(Document.parse(text, 'a.yaml').value), JSON.stringify(validate.errors)).toBe(true);
     expect(validate({ agents: { a: { url: 'http://a.example', tiemout: 3 } } })).toBe(false);

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Document } from '../../documents/document.ts';
+import type { DocumentPath } from '../../documents/schema-issues.ts';
 import {
   type ReportDiagnostic,
   type EnvironmentVariables,
@@ -23,13 +24,11 @@ import type {
   MeshSettings,
 } from '../gateway-settings.ts';
 
-type Path = readonly PropertyKey[];
-
 /**
- * Reads the file of a gateway: its own form, or the configuration of a proxy app of Solace Agent Mesh as it is.
+ * Reads the configuration file of a gateway: its own format, or that of a Solace Agent Mesh proxy app.
  *
- * @param environment - what `${NAME}` and `${NAME, default}` stand for.
- * @throws DocumentError with the place of everything that is wrong.
+ * @param environment - values of `${NAME}` and `${NAME, default}`.
+ * @throws DocumentError with all diagnostics.
  */
 export function readGatewayConfig(
   text: string,
@@ -40,98 +39,98 @@ export function readGatewayConfig(
     text,
     file,
     environment,
-    (document, filled, complain) => settingsOf(document, filled, complain, environment),
-    // What other components of the same file need is not asked for here.
+    (document, content, report) => toSettings(document, content, report, environment),
+    // Variables that only other components of the file use need not be set.
     ([first]) => first !== 'shared_config',
   );
 }
 
-function settingsOf(
+function toSettings(
   document: Document,
-  filled: unknown,
-  complain: ReportDiagnostic,
+  content: unknown,
+  report: ReportDiagnostic,
   environment: EnvironmentVariables,
 ): GatewaySettings {
-  const has = (key: string) => typeof filled === 'object' && filled !== null && key in filled;
+  const has = (key: string) => typeof content === 'object' && content !== null && key in content;
   const { file } = document;
   if (has('apps')) {
-    const { apps } = document.check(appsSchema, filled);
+    const { apps } = document.check(appsSchema, content);
     const agents = apps.flatMap((app, i) =>
-      agentsOfApp(
+      readProxyApp(
         { broker: app.broker, ...app.app_config },
-        { complain, environment, path: ['apps', i, 'app_config'] },
+        { report, environment, path: ['apps', i, 'app_config'] },
       ),
     );
-    return proxyOnly(file, agents, apps[0]?.app_config.discovery_interval_seconds);
+    return proxyAppSettings(file, agents, apps[0]?.app_config.discovery_interval_seconds);
   }
   if (has('proxied_agents')) {
-    const app = document.check(proxyAppSchema, filled);
-    return proxyOnly(
+    const app = document.check(proxyAppSchema, content);
+    return proxyAppSettings(
       file,
-      agentsOfApp(app, { complain, environment, path: [] }),
+      readProxyApp(app, { report, environment, path: [] }),
       app.discovery_interval_seconds,
     );
   }
-  return toGatewaySettings(file, document.check(gatewaySchema, filled), complain, environment);
+  return toGatewaySettings(file, document.check(gatewaySchema, content), report, environment);
 }
 
 const milliseconds = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
-/** What a file of our own form says, with defaults filled in. */
+/** Converts a file in the gateway's own format to settings and applies defaults. */
 export function toGatewaySettings(
   file: string,
-  given: GatewayFile,
-  complain: ReportDiagnostic,
+  config: GatewayFile,
+  report: ReportDiagnostic,
   environment: EnvironmentVariables,
 ): GatewaySettings {
-  const mesh = given.mesh && {
-    url: given.mesh.url,
-    namespace: given.mesh.namespace,
-    username: given.mesh.username,
-    password: given.mesh.password,
-    queue: given.mesh.queue,
-    isShared: given.mesh.shared ?? false,
-    cardInterval: milliseconds(given.mesh.card_interval_seconds),
-    artifacts: withKeys(given.artifacts, environment, complain, ['artifacts']),
+  const mesh = config.mesh && {
+    url: config.mesh.url,
+    namespace: config.mesh.namespace,
+    username: config.mesh.username,
+    password: config.mesh.password,
+    queue: config.mesh.queue,
+    isShared: config.mesh.shared ?? false,
+    cardInterval: milliseconds(config.mesh.card_interval_seconds),
+    artifacts: withS3Environment(config.artifacts, environment, report, ['artifacts']),
   };
-  const agents = Object.entries(given.agents).map(([name, entry]): AgentSettings => {
+  const agents = Object.entries(config.agents).map(([name, entry]): AgentSettings => {
     const path = ['agents', name];
-    checkName(name, path, complain);
-    const source = sourceOf(name, entry, { file, mesh, path, complain });
-    const wanted = entry.show ?? ['http', ...(mesh && source.kind !== 'mesh' ? ['mesh'] : [])];
-    if (entry.show?.includes('mesh') && !mesh)
-      complain([...path, 'show'], 'says mesh, but there is no `mesh`');
-    const patience = entry.request_timeout_seconds ?? given.default_request_timeout_seconds ?? 300;
+    checkName(name, path, report);
+    const source = toSource(name, entry, { file, mesh, path, report });
+    const exposed = entry.expose ?? ['http', ...(mesh && source.kind !== 'mesh' ? ['mesh'] : [])];
+    if (entry.expose?.includes('mesh') && !mesh)
+      report([...path, 'expose'], 'must not contain mesh unless `mesh` is set');
+    const timeout = entry.request_timeout_seconds ?? config.default_request_timeout_seconds ?? 300;
     return {
       name,
       displayName: entry.display_name,
       source,
-      exposeOnHttp: wanted.includes('http'),
-      exposeOnMesh: wanted.includes('mesh') ? mesh : undefined,
+      exposeOnHttp: exposed.includes('http'),
+      exposeOnMesh: exposed.includes('mesh') ? mesh : undefined,
       convertProgress: entry.convert_progress_updates ?? true,
-      idleTimeout: patience * 1000,
+      idleTimeout: timeout * 1000,
       totalTimeout: milliseconds(entry.total_timeout_seconds),
     };
   });
-  if (agents.length === 0) complain(['agents'], 'must name at least one agent');
+  if (agents.length === 0) report(['agents'], 'must name at least one agent');
   return {
     ...defaults,
     file,
-    listen: agents.some(({ exposeOnHttp: onHttp }) => onHttp) ? listenOf(given.listen, complain) : undefined,
-    publicUrl: given.public_url,
-    trustForwarded: given.trust_forwarded ?? false,
+    listen: agents.some(({ exposeOnHttp }) => exposeOnHttp) ? parseListen(config.listen, report) : undefined,
+    publicUrl: config.public_url,
+    trustForwarded: config.trust_forwarded ?? false,
     agents,
-    auth: given.auth,
-    limits: given.limits ?? {},
-    sign: given.sign,
-    metrics: given.metrics ?? true,
-    healthInterval: Math.max(0, milliseconds(given.health_interval_seconds) ?? defaults.healthInterval),
+    auth: config.auth,
+    limits: config.limits ?? {},
+    sign: config.sign,
+    metrics: config.metrics ?? true,
+    healthInterval: Math.max(0, milliseconds(config.health_interval_seconds) ?? defaults.healthInterval),
     breaker: {
-      failures: given.breaker?.failures ?? defaults.breaker.failures,
-      openFor: milliseconds(given.breaker?.open_seconds) ?? defaults.breaker.openFor,
+      failures: config.breaker?.failures ?? defaults.breaker.failures,
+      openFor: milliseconds(config.breaker?.open_seconds) ?? defaults.breaker.openFor,
     },
-    drain: milliseconds(given.drain_seconds) ?? defaults.drain,
+    drain: milliseconds(config.drain_seconds) ?? defaults.drain,
   };
 }
 
@@ -143,79 +142,90 @@ const defaults = {
 
 type Entry = GatewayFile['agents'][string];
 
-function sourceOf(
+function toSource(
   name: string,
   entry: Entry,
-  around: { file: string; mesh: MeshSettings | undefined; path: Path; complain: ReportDiagnostic },
+  {
+    file,
+    mesh,
+    path,
+    report,
+  }: { file: string; mesh: MeshSettings | undefined; path: DocumentPath; report: ReportDiagnostic },
 ): AgentSourceSettings {
-  const { file, mesh, path, complain } = around;
   if ('module' in entry) return { kind: 'module', file: resolve(dirname(file), entry.module) };
   if ('mesh' in entry) {
-    if (!mesh) complain([...path, 'mesh'], 'needs `mesh` with the url of a broker');
+    if (!mesh) report([...path, 'mesh'], 'requires the top-level `mesh` with the URL of a broker');
     return { kind: 'mesh', name: entry.mesh, mesh: mesh as MeshSettings };
   }
-  const { show: _where, ...upstream } = entry;
+  const { expose: _expose, ...upstream } = entry;
   const config = { name, ...upstream };
-  checkUpstream(config, path, complain);
+  checkUpstream(config, path, report);
   return { kind: 'url', config };
 }
 
-function checkName(name: string, path: Path, complain: ReportDiagnostic): void {
-  const complaint = agentNameProblem(name);
-  if (complaint !== undefined) complain(path, `the name ${complaint}`);
+function checkName(name: string, path: DocumentPath, report: ReportDiagnostic): void {
+  const problem = agentNameProblem(name);
+  if (problem !== undefined) report(path, `name ${problem}`);
 }
 
-function checkUpstream(config: ProxiedAgent, path: Path, complain: ReportDiagnostic): void {
+function checkUpstream(config: ProxiedAgent, path: DocumentPath, report: ReportDiagnostic): void {
   for (const key of ['authentication', 'agent_card_authentication', 'task_authentication'] as const) {
-    const given: UpstreamAuthentication | undefined = config[key];
-    if (!given || !('type' in given) || given.type !== 'oauth2_client_credentials') continue;
-    const complaint = tokenUrlProblem(given.token_url, given.allow_loopback_token_url === true);
-    if (complaint !== undefined) complain([...path, key, 'token_url'], complaint);
+    const auth: UpstreamAuthentication | undefined = config[key];
+    if (!auth || !('type' in auth) || auth.type !== 'oauth2_client_credentials') continue;
+    const problem = tokenUrlProblem(auth.token_url, auth.allow_loopback_token_url === true);
+    if (problem !== undefined) report([...path, key, 'token_url'], problem);
   }
   if ((config.ssl_cert === undefined) !== (config.ssl_key === undefined))
-    complain([...path, config.ssl_cert === undefined ? 'ssl_key' : 'ssl_cert'], 'needs ssl_cert and ssl_key');
+    report(
+      [...path, config.ssl_cert === undefined ? 'ssl_key' : 'ssl_cert'],
+      'requires both ssl_cert and ssl_key',
+    );
 }
 
-function listenOf(given: GatewayFile['listen'], complain: ReportDiagnostic): { host: string; port: number } {
-  const usual = { host: '127.0.0.1', port: 4000 };
-  if (given === undefined) return usual;
-  if (typeof given === 'number') return { ...usual, port: given };
-  if (typeof given === 'object') return { host: given.host ?? usual.host, port: given.port ?? usual.port };
-  const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(given) ?? [];
+function parseListen(
+  config: GatewayFile['listen'],
+  report: ReportDiagnostic,
+): { host: string; port: number } {
+  const defaultListen = { host: '127.0.0.1', port: 4000 };
+  if (config === undefined) return defaultListen;
+  if (typeof config === 'number') return { ...defaultListen, port: config };
+  if (typeof config === 'object')
+    return { host: config.host ?? defaultListen.host, port: config.port ?? defaultListen.port };
+  const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(config) ?? [];
   if (host === '' || Number(port) > 65_535) {
-    complain(['listen'], 'must be a port or "host:port", as in 0.0.0.0:4000');
-    return usual;
+    report(['listen'], 'must be a port or "host:port", as in 0.0.0.0:4000');
+    return defaultListen;
   }
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
 }
 
-/** The agents of a proxy app, which are shown on its mesh alone. */
-function agentsOfApp(
+/** Returns the agents of a proxy app, which are exposed only on its mesh. */
+function readProxyApp(
   app: ProxyApp,
   {
-    complain,
+    report,
     environment,
     path,
-  }: { complain: ReportDiagnostic; environment: EnvironmentVariables; path: Path },
+  }: { report: ReportDiagnostic; environment: EnvironmentVariables; path: DocumentPath },
 ): AgentSettings[] {
   const { broker } = app;
   const mesh: MeshSettings = {
-    url: brokerUrl(broker, complain, path),
+    url: brokerUrl(broker, report, path),
     namespace: app.namespace,
-    username: usernameOf(broker),
+    username: mqttUsername(broker),
     password: broker?.broker_password,
     queue: undefined,
     isShared: false,
     cardInterval: undefined,
-    artifacts: withKeys(app.artifact_service, environment, complain, [...path, 'artifact_service']),
+    artifacts: withS3Environment(app.artifact_service, environment, report, [...path, 'artifact_service']),
   };
   const seen = new Set<string>();
   return app.proxied_agents.map((config, i) => {
     const at = [...path, 'proxied_agents', i];
-    if (seen.has(config.name)) complain([...at, 'name'], 'is the name of another agent too');
+    if (seen.has(config.name)) report([...at, 'name'], 'must be unique');
     seen.add(config.name);
-    checkUpstream(config, at, complain);
-    const patience = config.request_timeout_seconds ?? app.default_request_timeout_seconds ?? 300;
+    checkUpstream(config, at, report);
+    const timeout = config.request_timeout_seconds ?? app.default_request_timeout_seconds ?? 300;
     return {
       name: config.name,
       displayName: config.display_name,
@@ -223,13 +233,17 @@ function agentsOfApp(
       exposeOnHttp: false,
       exposeOnMesh: mesh,
       convertProgress: config.convert_progress_updates ?? true,
-      idleTimeout: patience * 1000,
+      idleTimeout: timeout * 1000,
       totalTimeout: milliseconds(config.total_timeout_seconds),
     };
   });
 }
 
-function proxyOnly(file: string, agents: AgentSettings[], discovery: number | undefined): GatewaySettings {
+function proxyAppSettings(
+  file: string,
+  agents: AgentSettings[],
+  discovery: number | undefined,
+): GatewaySettings {
   return {
     ...defaults,
     file,
@@ -245,45 +259,45 @@ function proxyOnly(file: string, agents: AgentSettings[], discovery: number | un
   };
 }
 
-/** The keys of S3 come from the environment where the file has none, by the names that everybody uses. */
-function withKeys(
-  given: MeshSettings['artifacts'],
+/** Reads missing S3 settings from the standard AWS environment variables. */
+function withS3Environment(
+  config: MeshSettings['artifacts'],
   environment: EnvironmentVariables,
-  complain: ReportDiagnostic,
-  path: Path,
+  report: ReportDiagnostic,
+  path: DocumentPath,
 ): MeshSettings['artifacts'] {
-  if (given?.type !== 's3') return given;
-  const id = given.access_key_id ?? environment.AWS_ACCESS_KEY_ID;
-  const secret = given.secret_access_key ?? environment.AWS_SECRET_ACCESS_KEY;
+  if (config?.type !== 's3') return config;
+  const id = config.access_key_id ?? environment.AWS_ACCESS_KEY_ID;
+  const secret = config.secret_access_key ?? environment.AWS_SECRET_ACCESS_KEY;
   if (id === undefined || secret === undefined)
-    complain(
+    report(
       path,
-      'has no keys: set access_key_id and secret_access_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+      'requires access_key_id and secret_access_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
     );
   return {
-    ...given,
+    ...config,
     access_key_id: id,
     secret_access_key: secret,
-    region: given.region ?? environment.AWS_REGION,
-    endpoint_url: given.endpoint_url ?? environment.AWS_ENDPOINT_URL,
+    region: config.region ?? environment.AWS_REGION,
+    endpoint_url: config.endpoint_url ?? environment.AWS_ENDPOINT_URL,
   };
 }
 
-/** Brokers of Solace take the user and the network in one name over MQTT where the network is not the usual one. */
-function usernameOf(broker: BrokerConfig | undefined): string | undefined {
+/** Solace brokers expect `user@vpn` as MQTT username, except for the default message VPN. */
+function mqttUsername(broker: BrokerConfig | undefined): string | undefined {
   const { broker_username: user, broker_vpn: vpn = 'default' } = broker ?? {};
   return user === undefined || vpn === '' || vpn === 'default' ? user : `${user}@${vpn}`;
 }
 
-/** MQTT is what a broker of Solace and this gateway have in common. */
-function brokerUrl(broker: BrokerConfig | undefined, complain: ReportDiagnostic, path: Path): string {
+/** Solace brokers also accept MQTT; the gateway does not support the Solace protocol (SMF). */
+function brokerUrl(broker: BrokerConfig | undefined, report: ReportDiagnostic, path: DocumentPath): string {
   if (!broker || broker.dev_mode === true) return 'memory:';
   const url = broker.mqtt_url ?? broker.broker_url ?? '';
   if (/^(mqtts?|nats|tls|memory):/.test(url)) return url;
-  const shown = url === '' ? 'nothing' : new URL(url, 'none:').protocol;
-  complain(
+  const protocol = url === '' ? 'no URL' : new URL(url, 'none:').protocol;
+  report(
     [...path.slice(0, -1), 'broker'],
-    `names ${shown}, which only the libraries of Solace speak: add mqtt_url, as in mqtt://host:1883`,
+    `names ${protocol}, which is not supported: add mqtt_url, as in mqtt://host:1883`,
   );
   return 'memory:';
 }

@@ -14,16 +14,16 @@ import type { SigningKey } from '../../signing/algorithms.ts';
 import { signCard } from '../../signing/sign-card.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
 
-/** Who listens to what happens at the faces of a gateway. */
+/** Observers of the HTTP server of a gateway. */
 export interface GatewayObservers {
-  /** Gets one entry for each request. */
-  requests?: LogSink | undefined;
-  /** Hears of faults that are not the caller's. */
-  fault?: ((error: A2AError, exchange: HttpServerRequest) => void) | undefined;
+  /** Receives one log entry per request. */
+  requestLog?: LogSink | undefined;
+  /** Called with internal errors. */
+  onError?: ((error: A2AError, request: HttpServerRequest) => void) | undefined;
 }
 
-/** How agents are shown over HTTP, as a file says it. */
-export function buildServerOptions(settings: GatewaySettings, listeners: GatewayObservers): ServerOptions {
+/** Builds the options of the HTTP server from the settings. */
+export function buildServerOptions(settings: GatewaySettings, observers: GatewayObservers): ServerOptions {
   const { limits, auth, sign, publicUrl, trustForwarded, file } = settings;
   const perSecond = limits.requests_per_second;
   return {
@@ -32,41 +32,41 @@ export function buildServerOptions(settings: GatewaySettings, listeners: Gateway
     maxBodyBytes: limits.body_bytes,
     maxStreams: limits.streams,
     limits: {
-      ...(limits.streams_per_caller !== undefined && { streamsPerClient: limits.streams_per_caller }),
-      ...(limits.requests_per_caller !== undefined && { requestsPerClient: limits.requests_per_caller }),
+      ...(limits.streams_per_client !== undefined && { streamsPerClient: limits.streams_per_client }),
+      ...(limits.requests_per_client !== undefined && { requestsPerClient: limits.requests_per_client }),
       ...(perSecond !== undefined && { rate: { perSecond } }),
     },
-    auth: auth && authOf(auth),
-    signCard: sign && signerOf(sign, file),
-    log: listeners.requests,
-    onError: listeners.fault,
+    auth: auth && buildAuth(auth),
+    signCard: sign && createCardSigner(sign, file),
+    log: observers.requestLog,
+    onError: observers.onError,
   };
 }
 
-function authOf(given: NonNullable<GatewaySettings['auth']>): AuthOptions {
-  const any: Authenticator[] = [];
-  if (given.bearer) {
-    const tokens = new Map(given.bearer.map(({ token, caller }) => [token, caller]));
-    any.push(bearerAuth({ tokens }));
+function buildAuth(config: NonNullable<GatewaySettings['auth']>): AuthOptions {
+  const authenticators: Authenticator[] = [];
+  if (config.bearer) {
+    const tokens = new Map(config.bearer.map(({ token, principal }) => [token, principal]));
+    authenticators.push(bearerAuth({ tokens }));
   }
-  if (given.api_keys) {
-    const keys = new Map(given.api_keys.keys.map(({ key, caller }) => [key, caller]));
-    any.push(apiKeyAuth({ in: 'header', name: given.api_keys.header ?? 'X-API-Key', keys }));
+  if (config.api_keys) {
+    const keys = new Map(config.api_keys.keys.map(({ key, principal }) => [key, principal]));
+    authenticators.push(apiKeyAuth({ in: 'header', name: config.api_keys.header ?? 'X-API-Key', keys }));
   }
-  if (given.jwt) {
-    const { issuer, audience, jwks_url: jwks } = given.jwt;
-    any.push(jwtAuth({ issuer, audience, jwks }));
+  if (config.jwt) {
+    const { issuer, audience, jwks_url: jwks } = config.jwt;
+    authenticators.push(jwtAuth({ issuer, audience, jwks }));
   }
-  if (any.length === 0) throw invalidField('auth', 'must have bearer, api_keys or jwt');
-  return { authenticators: any, allowAnonymous: given.optional };
+  if (authenticators.length === 0) throw invalidField('auth', 'must set bearer, api_keys or jwt');
+  return { authenticators, allowAnonymous: config.optional };
 }
 
-function signerOf(
+function createCardSigner(
   { key_file, kid, jku }: NonNullable<GatewaySettings['sign']>,
   file: string,
 ): ServerOptions['signCard'] {
   const key = readKey(resolve(dirname(file), key_file));
-  // Upstreams write cards with empty values; a second signature is for those who read these otherwise.
+  // Cards of upstreams may contain empty values, which verifiers canonicalize differently: sign both forms.
   return (card) => signCard(card, { key, kid, jku, onDivergence: 'both' });
 }
 
@@ -75,6 +75,6 @@ function readKey(file: string): SigningKey {
     const text = readFileSync(file, 'utf8');
     return text.trimStart().startsWith('{') ? (JSON.parse(text) as SigningKey) : createPrivateKey(text);
   } catch (thrown) {
-    throw invalidField('sign.key_file', `cannot be read: ${(thrown as Error).message}`);
+    throw invalidField('sign.key_file', `must be a readable private key: ${(thrown as Error).message}`);
   }
 }

@@ -15,7 +15,7 @@ const outage = () => {
   });
 };
 
-/** An agent that does what the test says next, behind a breaker. */
+/** An agent behind a circuit breaker; the test sets the result of the next call. */
 function arrange() {
   const clock = new ManualClock();
   const states: CircuitBreakerState[] = [];
@@ -56,10 +56,10 @@ function arrange() {
   return { clock, states, breaker, next, agent, fail };
 }
 
-describe('a breaker', () => {
-  it('opens after outages in a row, and says since when and why', async () => {
+describe('CircuitBreaker', () => {
+  it('opens after consecutive failures and reports since when and why', async () => {
     const { clock, next, agent, fail, breaker } = arrange();
-    const began = new Date(clock.now()).toISOString();
+    const startedAt = new Date(clock.now()).toISOString();
     for (let i = 0; i < 3; i++) {
       expect(breaker.state).toBe('closed');
       await fail(outage());
@@ -67,8 +67,8 @@ describe('a breaker', () => {
     }
     await expect(agent.send(request)).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
-      message: `The agent weather has been unavailable since ${began}: it cannot be reached (ECONNREFUSED)`,
-      details: { agent: 'weather', circuit: 'open', since: began, retryAfterSeconds: '1' },
+      message: `The agent weather has been unavailable since ${startedAt}: connection failed (ECONNREFUSED)`,
+      details: { agent: 'weather', circuit: 'open', since: startedAt, retryAfterSeconds: '1' },
     });
     await expect(agent.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
@@ -76,7 +76,7 @@ describe('a breaker', () => {
     expect(next.calls).toBe(3);
   });
 
-  it('lets one call through after a while, and closes if it succeeds', async () => {
+  it('admits one probe call after openFor and closes when it succeeds', async () => {
     const { clock, next, agent, fail, states } = arrange();
     for (let i = 0; i < 3; i++) await fail(outage());
     clock.advance(1000);
@@ -92,7 +92,7 @@ describe('a breaker', () => {
     expect(next.calls).toBe(5);
   });
 
-  it('waits twice as long each time it was in vain, up to a bound', async () => {
+  it('doubles the open time after each failed probe, up to maxOpenFor', async () => {
     const { clock, fail, breaker } = arrange();
     for (let i = 0; i < 3; i++) await fail(outage());
     for (const wait of [1000, 2000, 3000, 3000]) {
@@ -104,7 +104,7 @@ describe('a breaker', () => {
     }
   });
 
-  it('takes the first event of a stream for a success', async () => {
+  it('closes on the first event of a stream', async () => {
     const { clock, next, agent, fail, breaker } = arrange();
     for (let i = 0; i < 3; i++) await fail(outage());
     clock.advance(1000);
@@ -114,7 +114,7 @@ describe('a breaker', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('counts what is the fault of the agent, in a row', async () => {
+  it('counts only consecutive outages of the agent', async () => {
     const { fail, breaker, next, agent } = arrange();
     const harmless = [
       new A2AError('TASK_NOT_FOUND'),
@@ -135,7 +135,7 @@ describe('a breaker', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('learns nothing from a caller that gave up', async () => {
+  it('ignores calls that the client canceled', async () => {
     const { clock, fail, breaker } = arrange();
     for (let i = 0; i < 3; i++) await fail(outage());
     clock.advance(1000);
@@ -145,7 +145,7 @@ describe('a breaker', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('tries at once where somebody has seen the agent', async () => {
+  it('admits a probe call immediately after allowProbe', async () => {
     const { fail, breaker, next, agent } = arrange();
     for (let i = 0; i < 3; i++) await fail(outage());
     breaker.allowProbe();

@@ -4,40 +4,40 @@ import { A2AError } from '../../protocol/errors.ts';
 import { withInterceptors, type CallObserver, type CallInterceptor } from './interceptors.ts';
 import { shortErrorText, isOutage } from './error-classification.ts';
 
-/** When calls to an agent that is in trouble are not made any more. */
+/** Options of {@link CircuitBreaker}. */
 export interface CircuitBreakerOptions {
-  /** What the agent is called in errors. */
+  /** Name of the agent in errors. */
   name: string;
   /**
-   * Outages in a row after which no more calls are made.
+   * Consecutive failures that open the circuit.
    * @defaultValue 5
    */
   failures?: number;
   /**
-   * Milliseconds after which one call is let through to see whether it is back; twice as long after each that was not.
+   * Milliseconds until an open circuit admits a probe call; doubles with each failed probe.
    * @defaultValue 10 000
    */
   openFor?: number;
   /**
-   * The longest of these.
+   * Upper bound of the doubled delay, in milliseconds.
    * @defaultValue 120 000
    */
   maxOpenFor?: number;
   clock?: Clock;
-  /** Told when it opens and closes. */
+  /** Called on each state change. */
   onState?: (state: CircuitBreakerState, error: A2AError | undefined) => void;
 }
 
-/** `closed` lets calls through, `open` does not, `half-open` waits for the one that shows whether the agent is back. */
+/** `closed` admits calls, `open` rejects them, `half-open` waits for the result of one probe call. */
 export type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
-/** Keeps calls away from an agent that is in trouble, so that callers hear of it at once and it can recover. */
+/** Rejects calls to a failing agent at once with `UNAVAILABLE`, which gives the agent time to recover. */
 export class CircuitBreaker implements CallInterceptor {
   readonly #options: Required<Omit<CircuitBreakerOptions, 'onState'>> &
     Pick<CircuitBreakerOptions, 'onState'>;
   #state: CircuitBreakerState = 'closed';
   #failures = 0;
-  /** When the first of the failures in a row was. */
+  /** Time of the first of the consecutive failures. */
   #since = 0;
   #until = 0;
   #opened = 0;
@@ -55,31 +55,31 @@ export class CircuitBreaker implements CallInterceptor {
   begin(): CallObserver {
     const isProbe = this.#state !== 'closed';
     if (isProbe) this.#admitProbe();
-    let isOpen = true;
-    const settle = (error: A2AError | undefined): void => {
-      if (!isOpen) return;
-      isOpen = false;
+    let isPending = true;
+    const finish = (error: A2AError | undefined): void => {
+      if (!isPending) return;
+      isPending = false;
       if (error?.reason === 'CANCELED') {
-        // It says nothing about the agent: the next call may find out.
-        if (isProbe && this.#state === 'half-open') this.#become('open', this.#error);
+        // A canceled probe has no result: the next call becomes the probe.
+        if (isProbe && this.#state === 'half-open') this.#setState('open', this.#error);
       } else this.report(error);
     };
     return {
-      answered: () => settle(undefined),
-      ended(error) {
-        settle(error);
+      onResponse: () => finish(undefined),
+      onEnd(error) {
+        finish(error);
         return undefined;
       },
     };
   }
 
-  /** Takes note of how the agent is: of a call, or of somebody who looked. */
+  /** Records the result of a call or of a health check. */
   report(error: A2AError | undefined): void {
     if (!error || !isOutage(error)) {
       this.#failures = 0;
       this.#opened = 0;
       this.#error = undefined;
-      if (this.#state !== 'closed') this.#become('closed', undefined);
+      if (this.#state !== 'closed') this.#setState('closed', undefined);
       return;
     }
     const { clock, failures } = this.#options;
@@ -89,7 +89,7 @@ export class CircuitBreaker implements CallInterceptor {
       this.#open(error);
   }
 
-  /** Somebody has seen the agent: the next call may find out. */
+  /** Lets the next call through as a probe, after a successful health check. */
   allowProbe(): void {
     if (this.#state === 'open') this.#until = this.#options.clock.now();
   }
@@ -97,36 +97,36 @@ export class CircuitBreaker implements CallInterceptor {
   #open(error: A2AError): void {
     const { clock, openFor, maxOpenFor } = this.#options;
     this.#until = clock.now() + Math.min(maxOpenFor, openFor * 2 ** this.#opened++);
-    this.#become('open', error);
+    this.#setState('open', error);
   }
 
   #admitProbe(): void {
     if (this.#state === 'open' && this.#options.clock.now() >= this.#until) {
-      this.#become('half-open', this.#error);
+      this.#setState('half-open', this.#error);
       return;
     }
-    throw this.#refusal();
+    throw this.#openError();
   }
 
-  #refusal(): A2AError {
+  #openError(): A2AError {
     const { name, clock } = this.#options;
     const since = new Date(this.#since).toISOString();
     const why = this.#error ? `: ${shortErrorText(this.#error)}` : '';
-    const left = Math.max(1, Math.ceil((this.#until - clock.now()) / 1000));
+    const secondsLeft = Math.max(1, Math.ceil((this.#until - clock.now()) / 1000));
     return new A2AError('UNAVAILABLE', `The agent ${name} has been unavailable since ${since}${why}`, {
       cause: this.#error,
-      details: { agent: name, circuit: this.#state, since, retryAfterSeconds: String(left) },
-      hint: `It is tried again in ${left} s.`,
+      details: { agent: name, circuit: this.#state, since, retryAfterSeconds: String(secondsLeft) },
+      hint: `Retry in ${secondsLeft} s.`,
     });
   }
 
-  #become(state: CircuitBreakerState, error: A2AError | undefined): void {
+  #setState(state: CircuitBreakerState, error: A2AError | undefined): void {
     this.#state = state;
     this.#options.onState?.(state, error);
   }
 }
 
-/** Puts a breaker before an agent. */
+/** Middleware that calls an agent through a circuit breaker. */
 export function withCircuitBreaker(agent: Agent, options: CircuitBreakerOptions | CircuitBreaker): Agent {
   return withInterceptors(agent, options instanceof CircuitBreaker ? options : new CircuitBreaker(options));
 }

@@ -2,12 +2,12 @@ import { HttpTransportError } from '../../client/http/http-client.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 
 /**
- * What kind of failure a call to an upstream ended in. `circuit`: it was not even tried. `canceled`: the caller gave
- * up, which is nobody's failure.
+ * Kind of failure of a call to an upstream. `circuit`: rejected by the circuit breaker without a call. `canceled`: the
+ * client disconnected, which does not count as a failure.
  */
 export type ErrorClass = 'auth' | '4xx' | '5xx' | 'rpc' | 'timeout' | 'connection' | 'circuit' | 'canceled';
 
-/** Tells the kind of a failure. */
+/** Returns the kind of a failure. */
 export function classifyError(error: A2AError): ErrorClass {
   const { reason, status = 0, details } = error;
   if (reason === 'CANCELED') return 'canceled';
@@ -16,37 +16,36 @@ export function classifyError(error: A2AError): ErrorClass {
   if (status >= 500) return '5xx';
   if (status >= 400) return '4xx';
   if (reason === 'TIMEOUT') return 'timeout';
-  return failureOf(error) ? 'connection' : 'rpc';
+  return findTransportError(error) ? 'connection' : 'rpc';
 }
 
-/** True when the upstream itself is in trouble, and not what was asked of it. */
+/** Returns true if the upstream itself failed, not the single request. */
 export function isOutage(error: A2AError): boolean {
   const kind = classifyError(error);
   return kind === '5xx' || kind === 'timeout' || kind === 'connection';
 }
 
-/** The broken connection behind an error, if one is. */
-function failureOf(error: A2AError): HttpTransportError | undefined {
-  let at: unknown = error;
-  for (let depth = 0; at instanceof Error && depth < 8; depth++, at = at.cause)
-    if (at instanceof HttpTransportError) return at;
+function findTransportError(error: A2AError): HttpTransportError | undefined {
+  let current: unknown = error;
+  for (let depth = 0; current instanceof Error && depth < 8; depth++, current = current.cause)
+    if (current instanceof HttpTransportError) return current;
   return undefined;
 }
 
-/** Says in a few words what happened, without the address of the upstream, which is nobody's business. */
+/** Returns a short description that does not disclose the URL of the upstream to clients. */
 export function shortErrorText(error: A2AError): string {
   const { status } = error;
   switch (classifyError(error)) {
     case 'auth':
-      return `it refused the credentials (HTTP ${status ?? 401})`;
+      return `credentials rejected (HTTP ${status ?? 401})`;
     case '4xx':
     case '5xx':
-      return `it answered HTTP ${status}`;
+      return `HTTP ${status}`;
     case 'timeout':
-      return 'it did not answer in time';
+      return 'request timed out';
     case 'connection': {
-      const code = failureOf(error)?.code;
-      return code === undefined ? 'the connection broke' : `it cannot be reached (${code})`;
+      const code = findTransportError(error)?.code;
+      return code === undefined ? 'connection closed' : `connection failed (${code})`;
     }
     default:
       return error.message;

@@ -3,41 +3,53 @@ import type { CallInterceptor } from './interceptors.ts';
 import { classifyError, shortErrorText } from './error-classification.ts';
 
 /**
- * Says which agent failed and how, instead of where it is. That an upstream does not take the gateway's credentials is
- * no fault of the caller's, who must not be asked for better ones.
+ * Replaces the URL of an upstream in errors by the name of the agent. If an upstream rejects the gateway's credentials,
+ * the client gets `INTERNAL_ERROR`, because it cannot provide better ones.
  *
- * @param isCallers - the credentials are those of the caller, passed on.
+ * @param forwardsAuthorization - the upstream checks the credentials of the client.
  */
-export function errorContextInterceptor(name: string, isCallers = false): CallInterceptor {
-  const course = { ended: (error: A2AError | undefined) => error && named(error, name, isCallers) };
-  return { begin: () => course };
+export function errorContextInterceptor(name: string, forwardsAuthorization = false): CallInterceptor {
+  const observer = {
+    onEnd: (error: A2AError | undefined) => error && toClientError(error, name, forwardsAuthorization),
+  };
+  return { begin: () => observer };
 }
 
-/** The error in the words of the gateway; undefined where those of the agent say more. */
-function named(error: A2AError, name: string, isCallers: boolean): A2AError | undefined {
+/** Returns undefined if the agent sent an A2A error of its own, which is passed on unchanged. */
+function toClientError(error: A2AError, name: string, forwardsAuthorization: boolean): A2AError | undefined {
   const kind = classifyError(error);
   switch (kind) {
     case 'timeout':
     case 'connection':
-      return renamed(error, name, error.reason);
+      return withAgentName(error, name, error.reason);
     case 'auth':
     case '4xx':
     case '5xx':
-      if (kind === 'auth' && error.reason === 'UNAUTHENTICATED' && !isCallers)
-        return renamed(error, name, 'INTERNAL_ERROR');
-      // The client of this package says so where an answer has no words of its own.
-      return /^https?:\S+ answered/.test(error.message) ? renamed(error, name, error.reason) : undefined;
+      if (kind === 'auth' && error.reason === 'UNAUTHENTICATED' && !forwardsAuthorization)
+        return withAgentName(error, name, 'INTERNAL_ERROR');
+      return 'unexpectedResponse' in error.details ? withAgentName(error, name, error.reason) : undefined;
     case 'rpc':
       if (error.reason !== 'INVALID_AGENT_RESPONSE') return undefined;
-      return renamed(error, name, error.reason, error.message.replaceAll(/https?:\/\/[^\s,;]+/g, name));
+      return withAgentName(
+        error,
+        name,
+        error.reason,
+        error.message.replaceAll(/https?:\/\/[^\s,;]*[^\s,;:.]/g, name),
+      );
     default:
       return undefined;
   }
 }
 
-function renamed(error: A2AError, name: string, reason: ErrorReason, said = shortErrorText(error)): A2AError {
-  const { violations, details, status, hint } = error;
-  return new A2AError(reason, `The agent ${name} failed: ${said}`, {
+function withAgentName(
+  error: A2AError,
+  name: string,
+  reason: ErrorReason,
+  text = shortErrorText(error),
+): A2AError {
+  const { violations, status, hint } = error;
+  const { unexpectedResponse: _marker, ...details } = error.details;
+  return new A2AError(reason, `The agent ${name} failed: ${text}`, {
     cause: error,
     violations,
     details: { ...details, agent: name },

@@ -2,46 +2,46 @@ import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 
-/** Hears how one call goes. */
+/** Observes one call. */
 export interface CallObserver {
-  /** The agent gave its answer, or one event of a stream. */
-  answered?(answer: unknown): void;
+  /** Called with the result of the agent, or with each event of a stream. */
+  onResponse?(response: unknown): void;
   /**
-   * The call is over.
+   * Called once when the call has ended.
    *
-   * @returns the error to give instead; undefined for the same.
+   * @returns an error that replaces `error`; undefined keeps it.
    */
-  ended(error: A2AError | undefined): A2AError | undefined;
+  onEnd(error: A2AError | undefined): A2AError | undefined;
 }
 
-/** Stands before an agent. */
+/** Intercepts the calls of an agent. */
 export interface CallInterceptor {
-  /** A call begins. What it throws is the answer, and those behind it never hear of the call. */
+  /** Called when a call starts. A thrown error rejects the call before inner interceptors and the agent see it. */
   begin(operation: Operation, request: unknown, call: CallContext): CallObserver;
 }
 
 /**
- * Puts hooks around the operations of an agent. The first is next to the agent; the last sees the call first and its
- * end last. The card passes by: it comes from memory as a rule.
+ * Middleware that wraps an agent in interceptors. The last interceptor is the outermost: it sees the call first and the
+ * result last. `card()` is not intercepted, because it usually comes from a cache.
  */
-export function withInterceptors(agent: Agent, ...hooks: readonly CallInterceptor[]): Agent {
-  async function ask<R, T>(
+export function withInterceptors(agent: Agent, ...interceptors: readonly CallInterceptor[]): Agent {
+  async function intercept<R, T>(
     operation: Operation,
-    work: (request: R, call: CallContext) => Promise<T>,
+    operate: (request: R, call: CallContext) => Promise<T>,
     request: R,
     call: CallContext = {},
   ): Promise<T> {
-    const passage = new InterceptedCall(hooks, operation, request, call);
+    const intercepted = new InterceptedCall(interceptors, operation, request, call);
     try {
-      const answer = await work(request, call);
-      passage.answered(answer);
-      passage.end(undefined);
-      return answer;
+      const response = await operate(request, call);
+      intercepted.onResponse(response);
+      intercepted.end(undefined);
+      return response;
     } catch (thrown) {
-      throw passage.end(A2AError.from(thrown));
+      throw intercepted.end(A2AError.from(thrown));
     }
   }
-  const follow = <R>(
+  const interceptStream = <R>(
     operation: Operation,
     open: (request: R, call: CallContext) => AsyncIterable<StreamEvent>,
     request: R,
@@ -50,68 +50,74 @@ export function withInterceptors(agent: Agent, ...hooks: readonly CallIntercepto
     [Symbol.asyncIterator]: () =>
       new InterceptedStream(
         () => open(request, call),
-        () => new InterceptedCall(hooks, operation, request, call),
+        () => new InterceptedCall(interceptors, operation, request, call),
       ),
   });
   return {
     card: (call) => agent.card(call),
-    extendedCard: (call) => ask('extendedCard', (_none, own) => agent.extendedCard(own), {}, call),
-    send: (request, call) => ask('send', (asked, own) => agent.send(asked, own), request, call),
-    stream: (request, call) => follow('stream', (asked, own) => agent.stream(asked, own), request, call),
-    getTask: (request, call) => ask('getTask', (asked, own) => agent.getTask(asked, own), request, call),
+    extendedCard: (call) => intercept('extendedCard', (_none, own) => agent.extendedCard(own), {}, call),
+    send: (request, call) => intercept('send', (inner, own) => agent.send(inner, own), request, call),
+    stream: (request, call) =>
+      interceptStream('stream', (inner, own) => agent.stream(inner, own), request, call),
+    getTask: (request, call) =>
+      intercept('getTask', (inner, own) => agent.getTask(inner, own), request, call),
     listTasks: (request, call) =>
-      ask('listTasks', (asked, own) => agent.listTasks(asked, own), request, call),
+      intercept('listTasks', (inner, own) => agent.listTasks(inner, own), request, call),
     cancelTask: (request, call) =>
-      ask('cancelTask', (asked, own) => agent.cancelTask(asked, own), request, call),
+      intercept('cancelTask', (inner, own) => agent.cancelTask(inner, own), request, call),
     subscribe: (request, call) =>
-      follow('subscribe', (asked, own) => agent.subscribe(asked, own), request, call),
+      interceptStream('subscribe', (inner, own) => agent.subscribe(inner, own), request, call),
     createPushConfig: (config, call) =>
-      ask('createPushConfig', (asked, own) => agent.createPushConfig(asked, own), config, call),
+      intercept('createPushConfig', (inner, own) => agent.createPushConfig(inner, own), config, call),
     getPushConfig: (ref, call) =>
-      ask('getPushConfig', (asked, own) => agent.getPushConfig(asked, own), ref, call),
+      intercept('getPushConfig', (inner, own) => agent.getPushConfig(inner, own), ref, call),
     listPushConfigs: (request, call) =>
-      ask('listPushConfigs', (asked, own) => agent.listPushConfigs(asked, own), request, call),
+      intercept('listPushConfigs', (inner, own) => agent.listPushConfigs(inner, own), request, call),
     deletePushConfig: (ref, call) =>
-      ask('deletePushConfig', (asked, own) => agent.deletePushConfig(asked, own), ref, call),
+      intercept('deletePushConfig', (inner, own) => agent.deletePushConfig(inner, own), ref, call),
     ...(agent.jwks && { jwks: agent.jwks.bind(agent) }),
     ...(agent.ready && { ready: agent.ready.bind(agent) }),
     ...(agent.close && { close: agent.close.bind(agent) }),
   };
 }
 
-/** One call on its way through the hooks. */
 class InterceptedCall {
-  /** From the outermost to the one next to the agent. */
-  readonly #courses: CallObserver[] = [];
+  /** From the outermost to the innermost. */
+  readonly #observers: CallObserver[] = [];
 
-  constructor(hooks: readonly CallInterceptor[], operation: Operation, request: unknown, call: CallContext) {
-    for (let i = hooks.length - 1; i >= 0; i--) {
+  constructor(
+    interceptors: readonly CallInterceptor[],
+    operation: Operation,
+    request: unknown,
+    call: CallContext,
+  ) {
+    for (let i = interceptors.length - 1; i >= 0; i--) {
       try {
-        this.#courses.push((hooks[i] as CallInterceptor).begin(operation, request, call));
+        this.#observers.push((interceptors[i] as CallInterceptor).begin(operation, request, call));
       } catch (thrown) {
         throw this.end(A2AError.from(thrown));
       }
     }
   }
 
-  answered(answer: unknown): void {
-    for (const course of this.#courses) course.answered?.(answer);
+  onResponse(response: unknown): void {
+    for (const observer of this.#observers) observer.onResponse?.(response);
   }
 
   end(error: A2AError): A2AError;
   end(error: A2AError | undefined): A2AError | undefined;
   end(error: A2AError | undefined): A2AError | undefined {
-    let told = error;
-    for (let course = this.#courses.pop(); course; course = this.#courses.pop())
-      told = course.ended(told) ?? told;
-    return told;
+    let result = error;
+    for (let observer = this.#observers.pop(); observer; observer = this.#observers.pop())
+      result = observer.onEnd(result) ?? result;
+    return result;
   }
 }
 
 class InterceptedStream implements AsyncIterator<StreamEvent> {
   readonly #open: () => AsyncIterable<StreamEvent>;
   readonly #begin: () => InterceptedCall;
-  #passage: InterceptedCall | undefined;
+  #call: InterceptedCall | undefined;
   #inner: AsyncIterator<StreamEvent> | undefined;
 
   constructor(open: () => AsyncIterable<StreamEvent>, begin: () => InterceptedCall) {
@@ -121,13 +127,13 @@ class InterceptedStream implements AsyncIterator<StreamEvent> {
 
   async next(): Promise<IteratorResult<StreamEvent>> {
     if (!this.#inner) {
-      this.#passage = this.#begin();
+      this.#call = this.#begin();
       this.#inner = this.#open()[Symbol.asyncIterator]();
     }
     try {
       const next = await this.#inner.next();
       if (next.done) this.#end(undefined);
-      else this.#passage?.answered(next.value);
+      else this.#call?.onResponse(next.value);
       return next;
     } catch (thrown) {
       throw this.#end(A2AError.from(thrown)) ?? thrown;
@@ -141,8 +147,8 @@ class InterceptedStream implements AsyncIterator<StreamEvent> {
   }
 
   #end(error: A2AError | undefined): A2AError | undefined {
-    const passage = this.#passage;
-    this.#passage = undefined;
-    return passage ? passage.end(error) : error;
+    const call = this.#call;
+    this.#call = undefined;
+    return call ? call.end(error) : error;
   }
 }

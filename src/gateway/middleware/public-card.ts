@@ -2,37 +2,37 @@ import type { Agent } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { withInterceptors } from './interceptors.ts';
 
-/** What of the card of an agent is not for those it is shown to. */
+/** Options of {@link withPublicCard}. */
 export interface PublicCardOptions {
-  /** The name that people see, instead of the one in the card. */
+  /** Replaces the name in the card. */
   displayName?: string | undefined;
-  /** Callers prove themselves to the agent, so that what it asks of them stays. @defaultValue false */
-  keepsSecurity?: boolean;
+  /** Keeps the security schemes, for upstreams that check the credentials of the client. @defaultValue false */
+  keepSecurity?: boolean;
 }
 
 /**
- * Shows the card of an agent as it is right for callers of a gateway: what the agent asks of the gateway by way of
- * credentials is left out, and so are signatures, which no longer hold. Addresses are put in by the face.
+ * Middleware that adapts the card of an upstream for clients of the gateway: removes the security requirements, which
+ * the gateway fulfills, and the signatures, which no longer match. The server replaces the URLs.
  */
 export function withPublicCard(agent: Agent, options: PublicCardOptions = {}): Agent {
-  // The same card must stay the same object, because faces keep what they made of it.
-  const known = new WeakMap<AgentCard, AgentCard>();
-  const shown = (card: AgentCard): AgentCard => {
-    let made = known.get(card);
-    if (!made) known.set(card, (made = publicCard(card, options)));
-    return made;
+  // Returns the same object for the same card, because servers cache by identity.
+  const cache = new WeakMap<AgentCard, AgentCard>();
+  const toPublicCard = (card: AgentCard): AgentCard => {
+    let result = cache.get(card);
+    if (!result) cache.set(card, (result = publicCard(card, options)));
+    return result;
   };
   return {
     ...withInterceptors(agent),
-    card: async (call) => shown(await agent.card(call)),
-    extendedCard: async (call) => shown(await agent.extendedCard(call)),
+    card: async (call) => toPublicCard(await agent.card(call)),
+    extendedCard: async (call) => toPublicCard(await agent.extendedCard(call)),
   };
 }
 
-function publicCard(card: AgentCard, { displayName, keepsSecurity = false }: PublicCardOptions): AgentCard {
-  const { signatures: _void, securitySchemes, securityRequirements, ...rest } = card;
+function publicCard(card: AgentCard, { displayName, keepSecurity = false }: PublicCardOptions): AgentCard {
+  const { signatures: _signatures, securitySchemes, securityRequirements, ...rest } = card;
   const name = displayName ?? card.name;
-  if (keepsSecurity) return { ...rest, name, securitySchemes, securityRequirements };
-  const skills = card.skills.map(({ securityRequirements: _theirs, ...skill }) => skill);
+  if (keepSecurity) return { ...rest, name, securitySchemes, securityRequirements };
+  const skills = card.skills.map(({ securityRequirements: _requirements, ...skill }) => skill);
   return { ...rest, name, skills };
 }

@@ -9,8 +9,8 @@ const request = (text: string, taskId?: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }], taskId },
 });
 
-describe('tasks behind a gateway', () => {
-  it('exist only for those for whom they were begun', async () => {
+describe('withTaskOwnership', () => {
+  it('rejects all operations on tasks of another owner with TASK_NOT_FOUND', async () => {
     const local = defineAgent({
       name: 'Asks',
       description: 'Asks back',
@@ -25,30 +25,30 @@ describe('tasks behind a gateway', () => {
     const [alice, bob] = [{ owner: 'alice' }, { owner: 'bob' }];
     const task = await agent.send(request('ask'), alice);
     if (!isTask(task)) throw new Error('no task');
-    const gone = { reason: 'TASK_NOT_FOUND' };
-    await expect(agent.getTask({ id: task.id }, bob)).rejects.toMatchObject(gone);
-    await expect(agent.cancelTask({ id: task.id }, bob)).rejects.toMatchObject(gone);
-    await expect(agent.send(request('mine', task.id), bob)).rejects.toMatchObject(gone);
+    const notFound = { reason: 'TASK_NOT_FOUND' };
+    await expect(agent.getTask({ id: task.id }, bob)).rejects.toMatchObject(notFound);
+    await expect(agent.cancelTask({ id: task.id }, bob)).rejects.toMatchObject(notFound);
+    await expect(agent.send(request('mine', task.id), bob)).rejects.toMatchObject(notFound);
     await expect(
       agent.stream(request('mine', task.id), bob)[Symbol.asyncIterator]().next(),
-    ).rejects.toMatchObject(gone);
+    ).rejects.toMatchObject(notFound);
     await expect(agent.subscribe({ id: task.id }, bob)[Symbol.asyncIterator]().next()).rejects.toMatchObject(
-      gone,
+      notFound,
     );
-    await expect(agent.listPushConfigs({ taskId: task.id }, bob)).rejects.toMatchObject(gone);
+    await expect(agent.listPushConfigs({ taskId: task.id }, bob)).rejects.toMatchObject(notFound);
     expect(await agent.listTasks({}, bob)).toMatchObject({ tasks: [], totalSize: 0 });
     expect(await agent.listTasks({}, alice)).toMatchObject({ tasks: [{ id: task.id }], totalSize: 1 });
     expect(await agent.getTask({ id: task.id }, alice)).toMatchObject({ id: task.id });
     let streamed: Task | undefined;
     for await (const event of agent.stream(request('more'), bob))
       if (event.kind === 'task') streamed = event.task;
-    await expect(agent.getTask({ id: streamed?.id ?? '' }, alice)).rejects.toMatchObject(gone);
+    await expect(agent.getTask({ id: streamed?.id ?? '' }, alice)).rejects.toMatchObject(notFound);
     expect(await agent.getTask({ id: streamed?.id ?? '' }, bob)).toMatchObject({
       status: { state: 'completed' },
     });
   });
 
-  it('are forgotten beyond a number, the least used first', async () => {
+  it('evicts the least recently used task beyond maxTasks', async () => {
     const local = defineAgent({ name: 'A', description: 'a', process: () => 'x' });
     const agent = withTaskOwnership(local, 2);
     const ids: string[] = [];

@@ -6,24 +6,24 @@ import type { SendRequest } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
 import { withInterceptors, type CallObserver, type CallInterceptor } from './interceptors.ts';
 
-/** What a request may say about the task that it means. */
-type Meant = Partial<SendRequest> & { id?: string; taskId?: string };
+/** Fields by which requests refer to a task. */
+type TaskReference = Partial<SendRequest> & { id?: string; taskId?: string };
 
 /**
- * Keeps the tasks of callers apart in front of an agent to which all of them are one: the gateway. A task belongs to
- * whoever it was begun for. Of tasks that nobody here remembers nothing is said.
+ * Middleware that isolates the tasks of clients in front of an upstream, which sees one client: the gateway. A task
+ * belongs to the owner that created it; all other tasks, including unknown ones, are not found.
  *
- * @param size - how many tasks are remembered; the one that was not used for longest is forgotten first.
+ * @param maxTasks - capacity of the LRU map of owners.
  */
-export function withTaskOwnership(agent: Agent, size = 100_000): Agent {
-  const register = new Register(size);
-  const guarded = withInterceptors(agent, register);
+export function withTaskOwnership(agent: Agent, maxTasks = 100_000): Agent {
+  const owners = new OwnerInterceptor(maxTasks);
+  const intercepted = withInterceptors(agent, owners);
   return {
-    ...guarded,
+    ...intercepted,
     async listTasks(request, call = {}) {
-      const page = await guarded.listTasks(request, call);
-      const tasks = page.tasks.filter(({ id }) => register.owns(id, call));
-      // How many others have is nobody's business either.
+      const page = await intercepted.listTasks(request, call);
+      const tasks = page.tasks.filter(({ id }) => owners.owns(id, call));
+      // totalSize must not disclose the number of tasks of other owners.
       return {
         ...page,
         tasks,
@@ -33,7 +33,7 @@ export function withTaskOwnership(agent: Agent, size = 100_000): Agent {
   };
 }
 
-class Register implements CallInterceptor {
+class OwnerInterceptor implements CallInterceptor {
   readonly #size: number;
   readonly #owners = new Map<string, string>();
 
@@ -42,25 +42,25 @@ class Register implements CallInterceptor {
   }
 
   begin(operation: string, request: unknown, call: CallContext): CallObserver {
-    const meant = request as Meant;
+    const reference = request as TaskReference;
     const isSend = operation === 'send' || operation === 'stream';
-    const { message, clientTaskId } = meant;
+    const { message, clientTaskId } = reference;
     if (isSend) {
       if (message?.taskId !== undefined) this.#check(message.taskId, call);
-      // A name that nobody has may be claimed.
+      // A task id without an owner may be claimed.
       if (clientTaskId !== undefined && this.#owners.has(clientTaskId)) this.#check(clientTaskId, call);
     } else {
-      // A push configuration has an id of its own beside that of its task.
-      const id = meant.taskId ?? meant.id;
+      // The `id` of a push configuration is not a task id, so `taskId` takes precedence.
+      const id = reference.taskId ?? reference.id;
       if (id !== undefined) this.#check(id, call);
     }
     let known: string | undefined;
     return {
-      answered: (answer) => {
-        const id = isSend ? taskIn(answer as StreamEvent | Task | Message) : undefined;
-        if (id !== undefined && id !== known) this.#own((known = id), call);
+      onResponse: (response) => {
+        const id = isSend ? readTaskId(response as StreamEvent | Task | Message) : undefined;
+        if (id !== undefined && id !== known) this.#setOwner((known = id), call);
       },
-      ended: () => undefined,
+      onEnd: () => undefined,
     };
   }
 
@@ -70,10 +70,10 @@ class Register implements CallInterceptor {
 
   #check(id: string, call: CallContext): void {
     if (!this.owns(id, call)) throw taskNotFound(id);
-    this.#own(id, call);
+    this.#setOwner(id, call);
   }
 
-  #own(id: string, { owner = '' }: CallContext): void {
+  #setOwner(id: string, { owner = '' }: CallContext): void {
     this.#owners.delete(id);
     this.#owners.set(id, owner);
     if (this.#owners.size <= this.#size) return;
@@ -84,11 +84,10 @@ class Register implements CallInterceptor {
   }
 }
 
-/** The task that an answer or an event speaks of, if it does. */
-function taskIn(answer: StreamEvent | Task | Message): string | undefined {
-  if ('kind' in answer) {
-    if (answer.kind === 'message') return undefined;
-    return answer.kind === 'task' ? answer.task.id : answer.taskId;
+function readTaskId(response: StreamEvent | Task | Message): string | undefined {
+  if ('kind' in response) {
+    if (response.kind === 'message') return undefined;
+    return response.kind === 'task' ? response.task.id : response.taskId;
   }
-  return 'status' in answer ? answer.id : undefined;
+  return 'status' in response ? response.id : undefined;
 }

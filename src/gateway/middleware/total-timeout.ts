@@ -3,21 +3,21 @@ import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 
-/** Ends streams that take longer than they may in all, however lively they are. */
+/** Middleware that ends streams with `TIMEOUT` after a total duration, even if events still arrive. */
 export function withTotalTimeout<A extends Agent>(agent: A, milliseconds: number, clock: Clock): A {
-  const within = (open: (call: CallContext) => AsyncIterable<StreamEvent>, call: CallContext = {}) => ({
+  const withTimeout = (open: (call: CallContext) => AsyncIterable<StreamEvent>, call: CallContext = {}) => ({
     [Symbol.asyncIterator]: () => new TimedStream(open, call, { milliseconds, clock }),
   });
   return {
     ...agent,
-    stream: (request, call) => within((own) => agent.stream(request, own), call),
-    subscribe: (request, call) => within((own) => agent.subscribe(request, own), call),
+    stream: (request, call) => withTimeout((own) => agent.stream(request, own), call),
+    subscribe: (request, call) => withTimeout((own) => agent.subscribe(request, own), call),
   };
 }
 
 class TimedStream implements AsyncIterator<StreamEvent> {
   readonly #inner: AsyncIterator<StreamEvent>;
-  readonly #late = new AbortController();
+  readonly #timeout = new AbortController();
   readonly #milliseconds: number;
   readonly #start: () => () => void;
   #cancel: (() => void) | undefined;
@@ -27,10 +27,10 @@ class TimedStream implements AsyncIterator<StreamEvent> {
     call: CallContext,
     { milliseconds, clock }: { milliseconds: number; clock: Clock },
   ) {
-    const { signal: late } = this.#late;
-    const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
+    const { signal: timeout } = this.#timeout;
+    const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     this.#milliseconds = milliseconds;
-    this.#start = () => clock.after(milliseconds, () => this.#late.abort());
+    this.#start = () => clock.after(milliseconds, () => this.#timeout.abort());
     this.#inner = open({ ...call, signal })[Symbol.asyncIterator]();
   }
 
@@ -42,8 +42,8 @@ class TimedStream implements AsyncIterator<StreamEvent> {
       return next;
     } catch (thrown) {
       this.#cancel();
-      if (!this.#late.signal.aborted) throw thrown;
-      const message = `The stream took longer than ${this.#milliseconds / 1000} s`;
+      if (!this.#timeout.signal.aborted) throw thrown;
+      const message = `The stream exceeded its total timeout of ${this.#milliseconds / 1000} s`;
       throw new A2AError('TIMEOUT', message, { cause: thrown });
     }
   }

@@ -4,28 +4,28 @@ import type { Agent } from '../../protocol/agent.ts';
 import { withInterceptors, type CallInterceptor } from './interceptors.ts';
 import { classifyError } from './error-classification.ts';
 
-/** What is counted of upstreams. */
+/** Names, labels and help texts of the upstream metrics. */
 export const upstreamMetricNames = {
   requests: {
     name: 'dragoman_upstream_requests_total',
-    help: 'Calls to upstreams; outcome is ok or the class of the error.',
+    help: 'Calls to upstreams; outcome is ok or the error class.',
     labels: ['upstream', 'operation', 'outcome'],
   },
   duration: {
     name: 'dragoman_upstream_duration_seconds',
-    help: 'Time until the answer of an upstream; for streams, until they ended.',
+    help: 'Duration of calls to upstreams; for streams, until the stream ended.',
     labels: ['upstream', 'operation'],
   },
   up: {
     name: 'dragoman_upstream_up',
-    help: 'Whether an upstream was there when somebody looked last.',
+    help: 'Result of the last health check of an upstream: 1 up, 0 down.',
     labels: ['upstream'],
   },
 } as const;
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Counts calls to upstreams. One for all of them. */
+/** Metrics of all upstreams of a gateway. */
 export class UpstreamMetrics {
   readonly #requests;
   readonly #duration;
@@ -39,15 +39,15 @@ export class UpstreamMetrics {
     this.#clock = clock;
   }
 
-  /** Counts the calls to one upstream. */
-  of(upstream: string): CallInterceptor {
+  /** Returns an interceptor that records the calls to one upstream. */
+  interceptor(upstream: string): CallInterceptor {
     return {
       begin: (operation) => {
-        const began = this.#clock.now();
+        const startedAt = this.#clock.now();
         return {
-          ended: (error) => {
+          onEnd: (error) => {
             this.#requests.of(upstream, operation, error ? classifyError(error) : 'ok').add();
-            this.#duration.of(upstream, operation).observe((this.#clock.now() - began) / 1000);
+            this.#duration.of(upstream, operation).observe((this.#clock.now() - startedAt) / 1000);
             return undefined;
           },
         };
@@ -55,13 +55,13 @@ export class UpstreamMetrics {
     };
   }
 
-  /** Somebody looked after an upstream. */
-  seen(upstream: string, isUp: boolean): void {
+  /** Records the result of a health check. */
+  recordHealth(upstream: string, isUp: boolean): void {
     this.#up.of(upstream).set(isUp ? 1 : 0);
   }
 }
 
-/** Counts the calls to an agent under a name. */
+/** Middleware that records the calls to an agent under a name. */
 export function withUpstreamMetrics(agent: Agent, name: string, metrics: UpstreamMetrics): Agent {
-  return withInterceptors(agent, metrics.of(name));
+  return withInterceptors(agent, metrics.interceptor(name));
 }

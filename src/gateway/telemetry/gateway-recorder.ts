@@ -9,35 +9,33 @@ import { tapHttpClient } from '../../tap/recorders/tap-http-client.ts';
 import { tapBroker } from '../../tap/recorders/tap-broker.ts';
 import { tapServer } from '../../tap/recorders/tap-server.ts';
 
-/** What the gateway itself is called on a tape. */
+/** Name of the gateway in traffic records. */
 const name = 'gateway';
 
-/** What the gateway calls itself where it calls others; on a tape that is its name too. */
+/** User-Agent product of the gateway. Taps of upstreams derive the participant name from it. */
 export const gatewayProductName = `dragoman-${name}`;
 
-/** Records what passes at a gateway. */
+/** Records the traffic of a gateway. */
 export class GatewayRecorder {
-  /** For the options of its server. */
+  /** Options of the HTTP server that record its traffic. */
   readonly server: Pick<ServerOptions, 'onTraffic'>;
-  readonly #tape: TrafficLog;
+  readonly #trafficLog: TrafficLog;
 
-  constructor(tape: TrafficLog) {
-    this.#tape = tape;
-    this.server = tapServer(tape, { name, except: [consoleProbeProduct] });
+  constructor(trafficLog: TrafficLog) {
+    this.#trafficLog = trafficLog;
+    this.server = tapServer(trafficLog, { name, except: [consoleProbeProduct] });
   }
 
-  /** The same client, recorded as the way to an agent. */
-  http(http: HttpClient, agent: string): HttpClient {
-    return tapHttpClient(http, this.#tape, { from: name, to: () => agent });
+  /** Wraps an HTTP client to record its requests to an agent. */
+  recordHttp(http: HttpClient, agent: string): HttpClient {
+    return tapHttpClient(http, this.#trafficLog, { from: name, to: () => agent });
   }
 
-  /** The same link, recorded. */
-  link(link: BrokerConnection): BrokerConnection {
-    return tapBroker(link, this.#tape, { name });
+  recordBroker(broker: BrokerConnection): BrokerConnection {
+    return tapBroker(broker, this.#trafficLog, { name });
   }
 
-  /** Records what a translation could not carry over. */
-  lost(losses: readonly TranslationLoss[], occasion: LossSource): void {
-    recordLosses(this.#tape, losses, occasion);
+  recordLosses(losses: readonly TranslationLoss[], source: LossSource): void {
+    recordLosses(this.#trafficLog, losses, source);
   }
 }

@@ -15,9 +15,9 @@ afterEach(async () => {
 });
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'dragoman-gateway-'));
-  open.push({ close: () => rm(made, { recursive: true }) });
-  return made;
+  const path = mkdtempSync(join(tmpdir(), 'dragoman-gateway-'));
+  open.push({ close: () => rm(path, { recursive: true }) });
+  return path;
 }
 
 function run(...args: string[]): RunningCommand {
@@ -26,14 +26,14 @@ function run(...args: string[]): RunningCommand {
   return running;
 }
 
-async function served(): Promise<string> {
+async function startSample(): Promise<string> {
   const server = await serve(sampleAgent());
   open.push({ close: () => server.stop(0) });
   return server.url;
 }
 
 describe('dragoman gateway', () => {
-  it('says what is wrong with a file, where, and ends with 2', async () => {
+  it('prints diagnostics of an invalid file and exits with 2', async () => {
     const file = join(folder(), 'a.yaml');
     writeFileSync(file, 'listen: 0\nagents:\n  a:\n    url: nowhere\n    foo: 1\n');
     for (const flags of [['--check'], []]) {
@@ -51,7 +51,7 @@ describe('dragoman gateway', () => {
   });
 
   it.each(readdirSync(join(repositoryRoot, 'examples/gateway')))(
-    'finds nothing wrong with the example %s',
+    'accepts the example %s with --check',
     async (file) => {
       expect(await run('-c', `examples/gateway/${file}`, '--check').ended).toMatchObject({
         code: 0,
@@ -60,8 +60,8 @@ describe('dragoman gateway', () => {
     },
   );
 
-  it('serves what the file says, reads it again on SIGHUP, and ends on SIGTERM', async () => {
-    const url = await served();
+  it('serves the configured agents, reloads on SIGHUP and exits on SIGTERM', async () => {
+    const url = await startSample();
     const file = join(folder(), 'a.yaml');
     writeFileSync(file, `listen: 1\nagents:\n  a: { url: "${url}" }\n`);
     const running = run('-c', file, '--port', '0', '-o', 'json');
@@ -99,12 +99,12 @@ describe('dragoman gateway', () => {
   });
 });
 
-describe('a client command that is given the root of a gateway', () => {
+describe('client command with the root URL of a gateway', () => {
   const client = (...args: string[]) => runNode([cliEntry, ...args], { env: { NO_COLOR: '1' } }).ended;
 
-  it('says which agents are there, and how to name one', async () => {
+  it('lists the agents and hints at the URL of one', async () => {
     const file = join(folder(), 'a.yaml');
-    const url = await served();
+    const url = await startSample();
     writeFileSync(file, `agents:\n  echo: { url: "${url}" }\n  weather: { url: "${url}" }\n`);
     const [, at = ''] = await run('-c', file, '--port', '0').prints(/^listening on (\S+)\n/);
     expect(await client('send', '-a', `${at}/`, 'hello')).toMatchObject({
@@ -128,15 +128,15 @@ Hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
     ['odd', [{ name: 'a; rm -rf ~' }, { name: 1 }, null, { name: 'b' }], /but a gateway to b\n/],
     ['none', [], /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
     ['no list', 'agents', /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
-  ])('takes a listing as it finds it: %s', async (_what, agents, told) => {
+  ])('handles an agent listing with unusual content: %s', async (_what, agents, expected) => {
     const raw = await startRawServer(({ path }, response) =>
       respondJson(response, { agents }, path === '/agents' ? 200 : 404),
     );
     open.push(raw);
-    expect((await client('send', '-a', raw.url, 'hello')).stderr).toMatch(told);
+    expect((await client('send', '-a', raw.url, 'hello')).stderr).toMatch(expected);
   });
 
-  it('asks nobody for agents where it was given more than a root', async () => {
+  it('does not request /agents when the URL has a path', async () => {
     const raw = await startRawServer((_request, response) =>
       respondJson(response, { agents: [{ name: 'a' }] }, 404),
     );

@@ -18,15 +18,15 @@ import { httpGet } from '../../support/http/http-calls.ts';
 
 const open = closeAfterEach();
 
-const settingsOf = (text: string) => readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
+const parse = (text: string) => readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
 
 async function gateway(text: string, options: RunGatewayOptions = {}) {
-  const running = await runGateway(settingsOf(text), options);
+  const running = await runGateway(parse(text), options);
   open.push({ close: () => running.stop(0) });
   return running;
 }
 
-async function served(agent = sampleAgent()): Promise<string> {
+async function startAgent(agent = sampleAgent()): Promise<string> {
   const server = await serve(agent);
   open.push({ close: () => server.stop(0) });
   return server.url;
@@ -42,22 +42,22 @@ const request = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },
 });
 
-describe('a gateway to a mesh', () => {
+describe('runGateway with a mesh', () => {
   it.each([
     ['memory', true, () => Promise.resolve({ url: 'memory:gateway-test', remove: () => Promise.resolve() })],
     ['Mosquitto', mosquitto !== undefined, startMosquitto],
     ['NATS', natsServer !== undefined, startNats],
   ] as const)(
-    'shows an agent at a URL on it, and that one over HTTP again: %s',
-    async (name, isThere, start) => {
-      if (!isThere) return console.log(`skipped: there is no ${name} here`);
+    'exposes a remote agent on the mesh and a mesh agent over HTTP (%s)',
+    async (name, isAvailable, start) => {
+      if (!isAvailable) return console.log(`skipped: ${name} is not installed`);
       const broker = await start();
       open.push({ close: () => broker.remove() });
       const running = await gateway(`
 listen: 0
 mesh: { url: "${broker.url}", namespace: test/gateway, card_interval_seconds: 1 }
 agents:
-  Sample: { url: "${await served()}", show: [mesh] }
+  Sample: { url: "${await startAgent()}", expose: [mesh] }
   back: { mesh: Sample }
 `);
       expect(await httpGet(`${running.url}/agents/Sample`)).toMatchObject({ status: 404 });
@@ -70,7 +70,7 @@ agents:
     },
   );
 
-  it('keeps files in the conversation of the mesh, also where the agent has another', async () => {
+  it('stores files in the mesh session even if the upstream uses another context', async () => {
     const agent = defineAgent({
       name: 'Files',
       description: 'Makes a file',
@@ -83,28 +83,28 @@ agents:
 mesh: { url: "memory:gateway-session", namespace: test, card_interval_seconds: 0 }
 artifacts: { type: memory }
 agents:
-  Files: { url: "${await served(agent)}", show: [mesh] }
+  Files: { url: "${await startAgent(agent)}", expose: [mesh] }
 `);
-    const link = await connectBroker('memory:gateway-session');
-    open.push(link);
-    const caller = await MeshTestClient.join(link, 'test');
-    // An agent that delegates names its conversation and wants a run without a past.
+    const broker = await connectBroker('memory:gateway-session');
+    open.push(broker);
+    const client = await MeshTestClient.join(broker, 'test');
+    // A delegating agent passes its session id and requests a run without history.
     const message = { metadata: { sessionBehavior: 'RUN_BASED' } };
     for (const method of ['message/stream', 'message/send']) {
       const id = `t-${method.slice('message/'.length)}`;
-      await caller.send(
+      await client.send(
         'Files',
         id,
         request0_3(id, 'go', { method, contextId: `session-of-${id}`, message }),
       );
-      const { body } = await caller.waitForResponse(id);
+      const { body } = await client.waitForResponse(id);
       expect(body.result.artifacts[0].parts[0].file.uri).toMatch(
         new RegExp(`^artifact://[^/]+/alice/session-of-${id}/a\\.png`),
       );
     }
   });
 
-  it('keeps files out of it', async () => {
+  it('replaces file bytes by artifact URIs on the mesh but not over HTTP', async () => {
     const agent = defineAgent({
       name: 'Files',
       description: 'Makes a file',
@@ -118,21 +118,21 @@ listen: 0
 mesh: { url: "memory:gateway-files", namespace: test, card_interval_seconds: 1 }
 artifacts: { type: memory }
 agents:
-  Files: { url: "${await served(agent)}" }
+  Files: { url: "${await startAgent(agent)}" }
   back: { mesh: Files }
 `);
     const viaMesh = (await at(`${running.url}/agents/back`).send(request('go'))) as Task;
     expect(viaMesh.artifacts?.[0]?.parts[0]).toMatchObject({
       url: expect.stringMatching(/^artifact:\/\/.*\/a\.png\?version=0$/),
     });
-    // Who calls over HTTP could not read such a URI.
+    // HTTP clients could not resolve an artifact URI.
     const direct = (await at(`${running.url}/agents/Files`).send(request('go'))) as Task;
     expect(direct.artifacts?.[0]?.parts[0]).toMatchObject({ raw: btoa('picture') });
   });
 });
 
-describe('a gateway that goes over to another file', () => {
-  it('adds, removes and changes agents, while running requests finish', async () => {
+describe('RunningGateway.reload', () => {
+  it('adds, removes and replaces agents while running requests finish', async () => {
     const held = createDeferred();
     const entered = createDeferred();
     const slow = defineAgent({
@@ -145,18 +145,16 @@ describe('a gateway that goes over to another file', () => {
         yield 'two';
       },
     });
-    const [one, two] = [await served(slow), await served()];
+    const [one, two] = [await startAgent(slow), await startAgent()];
     const running = await gateway(`listen: 0\nagents:\n  a: { url: "${one}" }\n  b: { url: "${two}" }\n`);
     const events = collectStream(at(`${running.url}/agents/a`).stream(request('go')));
     await entered.promise;
     const stays = at(`${running.url}/agents/b`);
     await stays.send(request('hello'));
     const changes = await running.reload(
-      settingsOf(
-        `listen: 0\nagents:\n  a: { url: "${two}" }\n  b: { url: "${two}" }\n  c: { url: "${two}" }\n`,
-      ),
+      parse(`listen: 0\nagents:\n  a: { url: "${two}" }\n  b: { url: "${two}" }\n  c: { url: "${two}" }\n`),
     );
-    expect(changes).toEqual({ added: ['c'], removed: [], changed: ['a'], later: [] });
+    expect(changes).toEqual({ added: ['c'], removed: [], changed: ['a'], needsRestart: [] });
     const after = (await at(`${running.url}/agents/a`).send(request('hello'))) as Task;
     expect(artifactTexts(after).join('')).toContain('hello');
     held.resolve();
@@ -164,27 +162,27 @@ describe('a gateway that goes over to another file', () => {
     expect(last).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     expect(
       await running.reload(
-        settingsOf(`listen: 1\npublic_url: https://p.example\nagents:\n  b: { url: "${two}" }\n`),
+        parse(`listen: 1\npublic_url: https://p.example\nagents:\n  b: { url: "${two}" }\n`),
       ),
-    ).toEqual({ added: [], removed: ['a', 'c'], changed: [], later: ['listen'] });
+    ).toEqual({ added: [], removed: ['a', 'c'], changed: [], needsRestart: ['listen'] });
     expect((await httpGet(`${running.url}/agents/a`)).status).toBe(404);
     const { json: card } = await httpGet(`${running.url}/agents/b/.well-known/agent-card.json`);
     expect(card.url).toBe('https://p.example/agents/b');
     await stays.send(request('hello'));
   });
 
-  it('stays as it was where the other cannot be run', async () => {
-    const url = await served();
+  it('keeps the previous agents when an agent cannot be started', async () => {
+    const url = await startAgent();
     const running = await gateway(
       `listen: 0\nmesh: { url: "memory:gateway-reload", namespace: test }\nagents:\n  a: { url: "${url}" }\n`,
     );
     const broken = `listen: 0\nmesh: { url: "memory:gateway-reload", namespace: test }\nagents:\n  a: { url: "${url}/x" }\n  b: { module: ./none.js }\n`;
-    await expect(running.reload(settingsOf(broken))).rejects.toMatchObject({ message: /none\.js/ });
+    await expect(running.reload(parse(broken))).rejects.toMatchObject({ message: /none\.js/ });
     expect((await httpGet(`${running.url}/agents`)).json.agents).toHaveLength(1);
     expect(await at(`${running.url}/agents/a`).send(request('hello'))).toBeDefined();
   });
 
-  it('takes agents of modules', async () => {
+  it('exposes agents loaded from modules', async () => {
     const running = await gateway('listen: 0\nagents:\n  a: { module: ./a.js, display_name: Mine }\n', {
       loadModule: () => Promise.resolve(sampleAgent()),
     });

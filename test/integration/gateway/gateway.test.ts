@@ -22,7 +22,7 @@ import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
 const open = closeAfterEach();
 
-function settingsOf(text: string) {
+function parse(text: string) {
   return readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
 }
 
@@ -30,7 +30,7 @@ async function gateway(
   text: string,
   options: RunGatewayOptions = {},
 ): Promise<RunningGateway & { url: string }> {
-  const running = await runGateway(settingsOf(`listen: 0\n${text}`), options);
+  const running = await runGateway(parse(`listen: 0\n${text}`), options);
   open.push({ close: () => running.stop(0) });
   return running as RunningGateway & { url: string };
 }
@@ -39,9 +39,9 @@ const request = (text: string, taskId?: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }], taskId },
 });
 
-/** An agent that speaks nothing but the words of 2025-04. */
-function startOldest(): Promise<Started> {
-  return startRawServer(({ method, path, json: asked }, response, url) => {
+/** Starts an agent that supports only A2A 0.1. */
+function start01(): Promise<Started> {
+  return startRawServer(({ method, path, json: rpc }, response, url) => {
     if (method === 'GET') {
       if (path !== '/.well-known/agent.json') return respondJson(response, {}, 404);
       const skills = [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: [] }];
@@ -55,65 +55,65 @@ function startOldest(): Promise<Started> {
         skills,
       });
     }
-    if (asked.method !== 'tasks/send')
-      return respondJson(response, { jsonrpc: '2.0', id: asked.id, error: { code: -32601, message: 'no' } });
-    const { id, sessionId, message } = asked.params;
+    if (rpc.method !== 'tasks/send')
+      return respondJson(response, { jsonrpc: '2.0', id: rpc.id, error: { code: -32601, message: 'no' } });
+    const { id, sessionId, message } = rpc.params;
     const artifacts = [{ index: 0, parts: [{ type: 'text', text: `You said: ${message.parts[0].text}` }] }];
     const result = { id, sessionId, status: { state: 'completed' }, artifacts };
-    respondJson(response, { jsonrpc: '2.0', id: asked.id, result });
+    respondJson(response, { jsonrpc: '2.0', id: rpc.id, result });
   });
 }
 
-describe('many agents under one host', () => {
-  const downstream: { [name: string]: Started } = {};
+describe('runGateway', () => {
+  const upstreams: { [name: string]: Started } = {};
   let running: RunningGateway & { url: string };
 
   beforeAll(async () => {
     const local = sampleAgent();
     const own = await serve(local);
-    downstream.own = { url: own.url, close: () => own.stop(0) };
-    downstream['sdk-0.3'] = await start03();
-    downstream['sdk-1.3'] = await start13();
-    downstream.oldest = await startOldest();
-    const agents = Object.entries(downstream).map(([name, { url }]) => `  ${name}: { url: "${url}/" }\n`);
-    running = (await runGateway(settingsOf(`listen: 0\nagents:\n${agents.join('')}`))) as typeof running;
+    upstreams.own = { url: own.url, close: () => own.stop(0) };
+    upstreams['sdk-0.3'] = await start03();
+    upstreams['sdk-1.3'] = await start13();
+    upstreams.v0_1 = await start01();
+    const agents = Object.entries(upstreams).map(([name, { url }]) => `  ${name}: { url: "${url}/" }\n`);
+    running = (await runGateway(parse(`listen: 0\nagents:\n${agents.join('')}`))) as typeof running;
   });
   afterAll(async () => {
     await running.stop(0);
-    for (const each of Object.values(downstream)) await each.close();
+    for (const each of Object.values(upstreams)) await each.close();
   });
 
-  const names = ['own', 'sdk-0.3', 'sdk-1.3', 'oldest'];
-  const callers = (['1.0', '0.3', '0.1'] as const).flatMap((version) =>
+  const names = ['own', 'sdk-0.3', 'sdk-1.3', 'v0_1'];
+  const versions = (['1.0', '0.3', '0.1'] as const).flatMap((version) =>
     names.map((name) => [version, name] as const),
   );
-  it.each(callers)('answer a caller of %s: %s', async (version, name) => {
+  it.each(versions)('translates sends and streams of a %s client to agent %s', async (version, name) => {
     const url = `${running.url}/agents/${name}`;
     const agent = connect(url, { versions: [version], endpointCache: createEndpointCache() });
     open.push(agent);
-    const answer = await agent.send(request('hello'));
-    if (!isTask(answer)) throw new Error('no task');
-    expect(answer.status.state).toBe('completed');
-    expect(JSON.stringify(answer)).toContain('hello');
+    const task = await agent.send(request('hello'));
+    if (!isTask(task)) throw new Error('no task');
+    expect(task.status.state).toBe('completed');
+    expect(JSON.stringify(task)).toContain('hello');
     const events = await collectStream(agent.stream(request('hello again')));
     expect(statesOf(events).at(-1)).toBe('completed');
     expect(JSON.stringify(events)).toContain('hello again');
     expect(await agent.describe()).toMatchObject({ url, version });
   });
 
-  const longer = ['own', 'sdk-0.3', 'sdk-1.3'];
-  it.each(longer)('ask back, and go on when they are answered, over REST: %s', async (name) => {
+  const multiTurn = ['own', 'sdk-0.3', 'sdk-1.3'];
+  it.each(multiTurn)('continues an input-required task over REST with agent %s', async (name) => {
     const url = `${running.url}/agents/${name}`;
     const agent = connect(url, { transports: ['HTTP+JSON'], endpointCache: createEndpointCache() });
     open.push(agent);
-    const asked = await agent.send(request('ask'));
-    if (!isTask(asked)) throw new Error('no task');
-    expect(asked.status.state).toBe('input-required');
-    const done = await agent.send(request('that', asked.id));
-    expect(done).toMatchObject({ id: asked.id, status: { state: 'completed' } });
+    const task = await agent.send(request('ask'));
+    if (!isTask(task)) throw new Error('no task');
+    expect(task.status.state).toBe('input-required');
+    const done = await agent.send(request('that', task.id));
+    expect(done).toMatchObject({ id: task.id, status: { state: 'completed' } });
   });
 
-  it.each(longer)('are canceled while they work: %s', async (name) => {
+  it.each(multiTurn)('cancels a working task of agent %s', async (name) => {
     const agent = connect(`${running.url}/agents/${name}`, { endpointCache: createEndpointCache() });
     open.push(agent);
     const states: string[] = [];
@@ -129,7 +129,7 @@ describe('many agents under one host', () => {
     expect(states.at(-1)).toBe('canceled');
   });
 
-  it('are listed, each with its address and its health', async () => {
+  it('lists agents with URL, card and health at /agents', async () => {
     const { json: listing } = await httpGet(`${running.url}/agents`);
     expect(listing.agents.map(({ name }: { name: string }) => name)).toEqual(names);
     expect(listing.agents[1]).toMatchObject({
@@ -145,7 +145,7 @@ describe('many agents under one host', () => {
     expect(await httpGet(`${running.url}/healthz`)).toMatchObject({ status: 200 });
   });
 
-  it('are not those that nobody named', async () => {
+  it('responds 404 to unknown agents and 405 to POST /agents', async () => {
     for (const path of ['/agents/none', '/agents/ow', '/agents/own2/x', '/', '/.well-known/agent-card.json'])
       expect(await httpGet(running.url + path)).toMatchObject({
         status: 404,
@@ -155,7 +155,7 @@ describe('many agents under one host', () => {
     expect((await httpGet(`${running.url}/agents/own/nothing`)).status).toBe(404);
   });
 
-  it('are counted by outcome', async () => {
+  it('counts upstream requests by outcome at /metrics', async () => {
     const agent = connect(`${running.url}/agents/own`, { endpointCache: createEndpointCache() });
     open.push(agent);
     await expect(agent.getTask({ id: 'none' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
@@ -170,7 +170,7 @@ describe('many agents under one host', () => {
   });
 });
 
-describe('the card of an agent behind a gateway', () => {
+describe('gateway agent card', () => {
   const upstreamCard = (url: string) => ({
     name: 'Inner',
     description: 'Within',
@@ -202,48 +202,50 @@ describe('the card of an agent behind a gateway', () => {
     ['public_url: https://agents.example/', 'https://agents.example'],
     ['public_url: https://agents.example/gw', 'https://agents.example/gw'],
     ['public_url: https://agents.example/gw//', 'https://agents.example/gw'],
-  ])('gives the public address in every form: %s', async (more, base) => {
+  ])('contains only the public URL in every version (%s)', async (more, base) => {
     const { inner, outer, card } = await behind(more);
     const url = `${base ?? outer.url}/agents/in.ner-1`;
     for (const version of ['1.0', '0.3', '0.1']) {
-      const { text, json: shown } = await httpGet(card, { 'a2a-version': version });
+      const { text, json: served } = await httpGet(card, { 'a2a-version': version });
       expect(text).not.toContain(inner.url);
       expect(text).not.toContain('internal');
       const addresses = [
-        shown.url,
-        ...(shown.additionalInterfaces ?? []).map((each: { url: string }) => each.url),
-        ...(shown.supportedInterfaces ?? []).map((each: { url: string }) => each.url),
+        served.url,
+        ...(served.additionalInterfaces ?? []).map((each: { url: string }) => each.url),
+        ...(served.supportedInterfaces ?? []).map((each: { url: string }) => each.url),
       ].filter(Boolean);
       expect(addresses.length).toBeGreaterThan(0);
       expect(new Set(addresses)).toEqual(new Set([url]));
-      expect(shown).toMatchObject({ name: 'Inner' });
-      expect(shown).not.toHaveProperty('signatures');
-      expect(shown).not.toHaveProperty('securitySchemes');
-      expect(shown).not.toHaveProperty('security');
+      expect(served).toMatchObject({ name: 'Inner' });
+      expect(served).not.toHaveProperty('signatures');
+      expect(served).not.toHaveProperty('securitySchemes');
+      expect(served).not.toHaveProperty('security');
     }
     const { json: listing } = await httpGet(`${outer.url}/agents`);
     expect(listing.agents[0].url).toBe(url);
   });
 
-  it('believes a proxy only where the file says so', async () => {
+  it('uses X-Forwarded headers only with trust_forwarded', async () => {
     const forwarded = {
       'x-forwarded-host': 'p.example',
       'x-forwarded-proto': 'https',
       'x-forwarded-prefix': '/x',
     };
-    const told = await behind('trust_forwarded: true');
-    expect((await httpGet(told.card, forwarded)).json.url).toBe('https://p.example/x/agents/in.ner-1');
-    const silent = await behind('');
-    expect((await httpGet(silent.card, forwarded)).json.url).toBe(`${silent.outer.url}/agents/in.ner-1`);
+    const trusting = await behind('trust_forwarded: true');
+    expect((await httpGet(trusting.card, forwarded)).json.url).toBe('https://p.example/x/agents/in.ner-1');
+    const distrusting = await behind('');
+    expect((await httpGet(distrusting.card, forwarded)).json.url).toBe(
+      `${distrusting.outer.url}/agents/in.ner-1`,
+    );
   });
 
-  it('has another name, and keeps what it asks of callers whose credentials are passed on', async () => {
+  it('uses display_name and keeps security schemes when Authorization is forwarded', async () => {
     const { card } = await behind('', '    display_name: Outer\n    forward_headers: [Authorization]\n');
-    const { json: shown } = await httpGet(card, { 'a2a-version': '0.3' });
-    expect(shown).toMatchObject({ name: 'Outer', securitySchemes: { key: { name: 'X-Inner' } } });
+    const { json: served } = await httpGet(card, { 'a2a-version': '0.3' });
+    expect(served).toMatchObject({ name: 'Outer', securitySchemes: { key: { name: 'X-Inner' } } });
   });
 
-  it('is signed anew', async () => {
+  it('is signed with the key of the gateway', async () => {
     const { privateKey, publicKey } = await createKeyPair('ES256', 'gate');
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-gateway-'));
     open.push({ close: () => rm(folder, { recursive: true }) });
@@ -251,15 +253,15 @@ describe('the card of an agent behind a gateway', () => {
     const { card } = await behind(
       `public_url: https://agents.example\nsign: { key_file: "${join(folder, 'key.json')}", kid: gate }`,
     );
-    const { json: shown } = await httpGet(card, { 'a2a-version': '1.0' });
-    expect(await verifyCard(shown, { keys: { gate: publicKey } })).toMatchObject({
+    const { json: served } = await httpGet(card, { 'a2a-version': '1.0' });
+    expect(await verifyCard(served, { keys: { gate: publicKey } })).toMatchObject({
       result: 'verified',
     });
   });
 });
 
-/** A clock on which short pauses, as between attempts, take no time. */
-class HastyClock extends ManualClock {
+/** A clock that runs short delays, such as those between retries, immediately. */
+class FastRetryClock extends ManualClock {
   override after(milliseconds: number, run: () => void): () => void {
     if (milliseconds > 5000) return super.after(milliseconds, run);
     const soon = setImmediate(run);
@@ -267,8 +269,8 @@ class HastyClock extends ManualClock {
   }
 }
 
-describe('an upstream in trouble', () => {
-  it('is named, with what happened and not where it is', async () => {
+describe('failing upstream', () => {
+  it('is reported by name and cause, without its URL', async () => {
     const statuses = [401, 403, 404, 503];
     let at = 0;
     const inner = await startRawServer(({ method }, response, url) =>
@@ -298,17 +300,17 @@ describe('an upstream in trouble', () => {
     };
     const messages: string[] = [];
     for (at = 0; at < statuses.length; at++) {
-      const { status, text, json: answer } = await httpPost(`${outer.url}/agents/inner`, body);
+      const { status, text, json: result } = await httpPost(`${outer.url}/agents/inner`, body);
       expect(text).not.toContain(inner.url);
-      // The credentials that were refused are not the caller's.
+      // The upstream rejected the credentials of the gateway, not of the client.
       expect(status).not.toBe(401);
-      messages.push(answer.error.message);
+      messages.push(result.error.message);
     }
-    expect(messages[0]).toContain('The agent inner failed: it refused the credentials (HTTP 401)');
-    expect(messages[3]).toContain('The agent inner failed: it answered HTTP 503');
+    expect(messages[0]).toContain('The agent inner failed: credentials rejected (HTTP 401)');
+    expect(messages[3]).toContain('The agent inner failed: HTTP 503');
     await inner.close();
     const gone = await httpPost(`${outer.url}/agents/inner`, body);
-    expect(gone.json.error.message).toContain('The agent inner failed: it cannot be reached (ECONNREFUSED)');
+    expect(gone.json.error.message).toContain('The agent inner failed: connection failed (ECONNREFUSED)');
     const { samples } = parseExposition((await httpGet(`${outer.url}/metrics`)).text);
     const outcomes = samples
       .filter(
@@ -318,8 +320,8 @@ describe('an upstream in trouble', () => {
     expect(new Set(outcomes)).toEqual(new Set(['auth', '4xx', '5xx', 'connection']));
   });
 
-  it('is called no more for a while, and again when it is back', async () => {
-    const clock = new HastyClock();
+  it('opens the circuit breaker, which closes when the upstream recovers', async () => {
+    const clock = new FastRetryClock();
     const local = sampleAgent();
     let server = await serve(local);
     const { port } = server;
@@ -339,7 +341,7 @@ describe('an upstream in trouble', () => {
       await expect(agent.send(request('hello'))).rejects.toMatchObject({ message: /The agent a failed/ });
     await expect(agent.send(request('hello'))).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
-      message: /has been unavailable since .*Z: it cannot be reached \(ECONNREFUSED\)/,
+      message: /has been unavailable since .*Z: connection failed \(ECONNREFUSED\)/,
     });
     server = await serve(local, { port });
     open.push({ close: () => server.stop(0) });
@@ -348,19 +350,19 @@ describe('an upstream in trouble', () => {
     expect(await agent.send(request('hello'))).toBeDefined();
   });
 
-  it('is down in the listing, and takes readiness with it when it is all there is', async () => {
+  it('is listed as down and makes /readyz respond 503 when all agents are down', async () => {
     const inner = await startRawServer((_asked, response) => respondJson(response, {}, 404));
     await inner.close();
-    const clock = new HastyClock();
-    let told = () => {};
-    const looked = new Promise<void>((resolve) => (told = resolve));
+    const clock = new FastRetryClock();
+    let onChecked = () => {};
+    const checked = new Promise<void>((resolve) => (onChecked = resolve));
     const outer = await gateway(`agents:\n  gone: { url: "${inner.url}" }`, {
       clock,
       log: ({ message }) => {
-        if (message.includes('is not there')) told();
+        if (message.includes('health check failed')) onChecked();
       },
     });
-    await looked;
+    await checked;
     expect(await httpGet(`${outer.url}/readyz`)).toMatchObject({
       status: 503,
       json: { status: 'unavailable', agents: { gone: 'down' } },
@@ -369,31 +371,31 @@ describe('an upstream in trouble', () => {
   });
 });
 
-describe('the callers of a gateway', () => {
-  it('prove who they are, see their own tasks, and keep their secrets', async () => {
+describe('gateway clients', () => {
+  it('are authenticated, see only their own tasks and keep their tokens from the upstream', async () => {
     const seen: unknown[] = [];
     const local = sampleAgent();
     const server = await serve({
-      ...connectable(local),
-      send: (asked, call) => {
+      ...delegating(local),
+      send: (sent, call) => {
         seen.push(call?.headers?.authorization);
-        return local.send(asked, call);
+        return local.send(sent, call);
       },
     });
     open.push({ close: () => server.stop(0) });
     const outer = await gateway(`agents:
   a: { url: "${server.url}" }
 auth:
-  bearer: [{ token: of-alice, caller: alice }, { token: of-bob, caller: bob }]`);
+  bearer: [{ token: of-alice, principal: alice }, { token: of-bob, principal: bob }]`);
     const url = `${outer.url}/agents/a`;
-    const as = (who: string) => {
-      const agent = connect(url, { auth: { headers: () => ({ authorization: `Bearer of-${who}` }) } });
+    const as = (principal: string) => {
+      const agent = connect(url, { auth: { headers: () => ({ authorization: `Bearer of-${principal}` }) } });
       open.push(agent);
       return agent;
     };
-    const nobody = connect(url);
-    open.push(nobody);
-    await expect(nobody.send(request('hello'))).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });
+    const anonymous = connect(url);
+    open.push(anonymous);
+    await expect(anonymous.send(request('hello'))).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });
     const task = await as('alice').send(request('hello'));
     if (!isTask(task)) throw new Error('no task');
     expect(artifactTexts(task).join('')).toContain('hello');
@@ -406,8 +408,8 @@ auth:
   });
 });
 
-/** An agent whose functions may be replaced one by one. */
-function connectable(local: ReturnType<typeof sampleAgent>) {
+/** A copy of an agent whose functions can be replaced. */
+function delegating(local: ReturnType<typeof sampleAgent>) {
   return {
     card: local.card.bind(local),
     extendedCard: local.extendedCard.bind(local),

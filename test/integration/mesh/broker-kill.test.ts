@@ -118,7 +118,7 @@ describe.each([
       await gatewayOf(`
 mesh: { url: "${broker.url}", namespace: test_namespace, ${queue} card_interval_seconds: 1 }
 agents:
-  Counter: { url: "${url}", show: [mesh] }
+  Counter: { url: "${url}", expose: [mesh] }
 `);
       const caller = await MeshTestClient.join(link);
       const published: Promise<void>[] = [];
@@ -151,7 +151,7 @@ agents:
     await gatewayOf(`
 mesh: { url: "${broker.url}", namespace: test_namespace, card_interval_seconds: 1 }
 agents:
-  Counter: { url: "${url}", show: [mesh] }
+  Counter: { url: "${url}", expose: [mesh] }
 `);
     const agent = meshAgent({
       broker: link,
@@ -205,7 +205,7 @@ describe('an agent that is killed', () => {
       await gatewayOf(`
 mesh: { url: "memory:agent-kill-${method}", namespace: test_namespace, card_interval_seconds: 1 }
 agents:
-  Stuck: { url: "${agent.url}", show: [mesh] }
+  Stuck: { url: "${agent.url}", expose: [mesh] }
 `);
       const link = await connectBroker(`memory:agent-kill-${method}`);
       open.push(link);

@@ -38,7 +38,7 @@ describe('a gateway on tape', () => {
     const old = await served({ onlyVersion: '0.1' });
     const { tape, url } = await gateway(`
 listen: 0
-auth: { bearer: [{ token: secret-of-alice-1, caller: alice }] }
+auth: { bearer: [{ token: secret-of-alice-1, principal: alice }] }
 agents: { oldie: { url: "${old}", a2a_version: "0.1" } }
 `);
     const message = {

@@ -62,8 +62,8 @@ async function started(settings: GatewaySettings, logs: CliLogs): Promise<Runnin
   try {
     return await runGateway(settings, {
       log: logs.agent,
-      requests: logs.requests,
-      fault: logs.fault,
+      requestLog: logs.requests,
+      onError: logs.fault,
       loadModule: loadAgent,
     });
   } catch (cause) {

@@ -47,8 +47,8 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
   const running = await toldMistakes(() =>
     runUp(settings, {
       log,
-      requests: flags.log === undefined ? undefined : requests,
-      fault,
+      requestLog: flags.log === undefined ? undefined : requests,
+      onError: fault,
       loadModule: async (file) => settled(await loadAgent(file), log),
       note: (text) => void notes.push(text),
     }),

@@ -26,7 +26,7 @@ function agentRows({ gateway, hosted }: RunningUp): AgentRow[] {
   return settings.agents.map((each): AgentRow => {
     const here = hosted.find(({ settings: { name } }) => name === each.name);
     const kind = here && (here.settings.kind === 'script' ? 'a script' : 'written in code');
-    const speaks = here?.settings.speaks;
+    const speaks = here?.settings.onlyVersion;
     return {
       name: each.name,
       url: each.exposeOnHttp && url !== undefined ? `${url}/agents/${each.name}` : undefined,

@@ -28,7 +28,7 @@ export function watchUpConfig(running: RunningUp, config: string, { read, log }:
     }
   };
   const watchScripts = (): void => {
-    for (const { settings, readAgain } of running.hosted) {
+    for (const { settings, reload: readAgain } of running.hosted) {
       const { file } = settings;
       if (!readAgain || watched.has(file)) continue;
       watched.set(
@@ -38,7 +38,7 @@ export function watchUpConfig(running: RunningUp, config: string, { read, log }:
     }
   };
   const readScript = async (file: string): Promise<string> => {
-    for (const { settings, readAgain } of running.hosted) if (settings.file === file) await readAgain?.();
+    for (const { settings, reload: readAgain } of running.hosted) if (settings.file === file) await readAgain?.();
     return '';
   };
   const reload = async (): Promise<string> => {
