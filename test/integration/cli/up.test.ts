@@ -348,7 +348,11 @@ describe('dragoman up -c', () => {
 
   it("runs a person's own", async () => {
     writeFileSync(join(folder, 'greeter.yaml'), greet('good day'));
-    const running = up(`${places}${echo}  greeter: { script: greeter.yaml, only_version: "0.3" }\n`, '-o', 'json');
+    const running = up(
+      `${places}${echo}  greeter: { script: greeter.yaml, only_version: "0.3" }\n`,
+      '-o',
+      'json',
+    );
     const told = await toldBy(running);
     expect(told).toMatchObject({ agents: [{ name: 'echo' }, { name: 'greeter', speaks: '0.3' }] });
     expect(told).not.toHaveProperty('console');

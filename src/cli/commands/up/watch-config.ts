@@ -28,9 +28,9 @@ export function watchUpConfig(running: RunningUp, config: string, { read, log }:
     }
   };
   const watchScripts = (): void => {
-    for (const { settings, reload: readAgain } of running.hosted) {
+    for (const { settings, reload } of running.hosted) {
       const { file } = settings;
-      if (!readAgain || watched.has(file)) continue;
+      if (!reload || watched.has(file)) continue;
       watched.set(
         file,
         watchFile(file, () => void attempt(file, () => readScript(file))),
@@ -38,7 +38,7 @@ export function watchUpConfig(running: RunningUp, config: string, { read, log }:
     }
   };
   const readScript = async (file: string): Promise<string> => {
-    for (const { settings, reload: readAgain } of running.hosted) if (settings.file === file) await readAgain?.();
+    for (const { settings, reload } of running.hosted) if (settings.file === file) await reload?.();
     return '';
   };
   const reload = async (): Promise<string> => {
