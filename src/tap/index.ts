@@ -1,6 +1,6 @@
 /**
- * Sees what passes between agents: recorders around clients, servers and links, a tape that keeps it, what it means, and
- * a transparent recorder between any two agents.
+ * Records the traffic between agents: recorders for HTTP clients, servers and brokers, a bounded traffic log, decoding of
+ * the recorded content, and a recording proxy.
  *
  * @module
  */

@@ -1,22 +1,22 @@
-/** Products that say nothing of who uses them. */
-const plumbing =
+/** User agents of HTTP libraries, which do not identify the client. */
+const httpLibraries =
   /^(?:node|undici|node-fetch|axios|got|python-requests|python-urllib3?|go-http-client|java|okhttp)$/i;
 
-/** Gives a caller a name: who it proved to be, or what it calls its product. */
+/** Names a client after its principal or the product in its `User-Agent` header. */
 export function clientName(principal: string | undefined, userAgent: string | undefined): string {
   if (principal !== undefined && principal !== '') return principal.slice(0, 80);
   const [, product = ''] = /^\s*([\w.-]{1,60})/.exec(userAgent ?? '') ?? [];
   if (product.toLowerCase() === 'mozilla') return 'browser';
-  // Our own parts are known by what they are.
+  // Dragoman components are named by their role.
   const [, part] = /^dragoman-(.+)$/.exec(product) ?? [];
   if (part !== undefined) return part;
-  return product === '' || plumbing.test(product) ? 'caller' : product;
+  return product === '' || httpLibraries.test(product) ? 'client' : product;
 }
 
-/** What the console calls itself where it looks, unasked, whether agents are there. */
-export const consoleProbeProduct = 'dragoman-scout';
+/** `User-Agent` of the periodic agent probes of the console. */
+export const consoleProbeProduct = 'dragoman-console-probe';
 
-/** Names an agent after its address, until anybody knows better. */
+/** Names an agent after the host and port of its URL. */
 export function agentNameFromUrl(origin: string): string {
   return origin.replace(/^[a-z]+:\/\//i, '').replace(/\/.*$/, '');
 }

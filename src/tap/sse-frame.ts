@@ -5,7 +5,7 @@ export interface SseFrame {
   readonly id?: string | undefined;
 }
 
-/** Writes an event as it stands in a stream, without the empty line behind it. */
+/** Formats a server-sent event without the trailing empty line. */
 export function formatSseFrame({ data, event, id }: SseFrame): string {
   const lines = data.split('\n').map((line) => `data: ${line}`);
   if (event !== undefined) lines.unshift(`event: ${event}`);
@@ -13,7 +13,7 @@ export function formatSseFrame({ data, event, id }: SseFrame): string {
   return lines.join('\n');
 }
 
-/** Reads the text of an event. */
+/** Parses one server-sent event without the trailing empty line. */
 export function parseSseFrame(text: string): SseFrame {
   const data: string[] = [];
   const fields: { event?: string; id?: string } = {};

@@ -7,7 +7,7 @@ const request: TrafficRecord = {
   at: 0,
   exchangeId: 'a',
   kind: 'request',
-  from: 'caller',
+  from: 'client',
   to: 'Echo',
   http: {
     method: 'POST',
@@ -23,14 +23,14 @@ const request: TrafficRecord = {
   decoded: { operation: 'stream', summary: 'stream' },
 };
 
-describe('a passage as a command', () => {
-  it('asks the same again, with secrets as variables of the shell', () => {
+describe('toCurl', () => {
+  it('repeats the request with secrets as shell variables', () => {
     expect(toCurl(request)).toBe(
       `curl -sS -i -N -m 30 -X POST 'http://localhost:4000/' -H "authorization: $AUTHORIZATION" -H 'content-type: application/json' --data-raw '{"a":"it'\\''s"}'`,
     );
   });
 
-  it('has no words in it that a shell would take for commands, whatever a file says', () => {
+  it('quotes shell syntax in every field', () => {
     const http = {
       method: 'POST; touch pwned',
       url: 'http://localhost:4000/$(touch pwned)',
@@ -43,11 +43,11 @@ describe('a passage as a command', () => {
       expect(toCurl({ ...request, http: { ...http, url } })).toBeUndefined();
   });
 
-  it('says so where the body is not all there', () => {
+  it('marks a truncated body', () => {
     expect(toCurl({ ...request, truncatedBy: 5 })).toContain(`--data-raw '[removed]: 17 characters'`);
   });
 
-  it('is none for anything but a request', () => {
+  it('returns undefined for records other than requests', () => {
     expect(toCurl({ ...request, kind: 'response' })).toBeUndefined();
     const { http: _none, ...message } = request;
     expect(toCurl({ ...message, kind: 'message' })).toBeUndefined();

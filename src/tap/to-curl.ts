@@ -1,8 +1,8 @@
 import { formatCurlCommand } from '../primitives/formats/curl-command.ts';
 import type { TrafficRecord } from './traffic-record.ts';
 
-/** What curl writes itself, and what would make its answer unreadable. */
-const left = new Set([
+/** Headers that curl sets itself or that would make the response unreadable. */
+const skippedHeaders = new Set([
   'host',
   'content-length',
   'connection',
@@ -12,26 +12,22 @@ const left = new Set([
 ]);
 
 /**
- * A line for a shell that asks the same again. Secrets are named as variables of the shell.
+ * Converts a recorded request to a curl command. Redacted values become shell variables.
  *
- * @returns undefined for anything but a request over HTTP; a file that was imported may call anything an address.
+ * @returns undefined for records other than HTTP requests. An imported file may contain any text as URL.
  */
-export function toCurl({
-  kind,
-  http,
-  text,
-  truncatedBy: cut = 0,
-  decoded: meaning,
-}: TrafficRecord): string | undefined {
+export function toCurl({ kind, http, text, truncatedBy = 0, decoded }: TrafficRecord): string | undefined {
   if (kind !== 'request' || !http || !/^https?:\/\//i.test(http.url)) return undefined;
-  const headers = Object.fromEntries(Object.entries(http.headers).filter(([name]) => !left.has(name)));
-  const { operation } = meaning ?? {};
+  const headers = Object.fromEntries(
+    Object.entries(http.headers).filter(([name]) => !skippedHeaders.has(name)),
+  );
+  const operation = decoded?.operation;
   return formatCurlCommand({
     method: http.method,
     url: http.url,
     headers,
     body: text,
-    length: text.length + cut,
+    length: text.length + truncatedBy,
     isStream: operation === 'stream' || operation === 'subscribe' || headers.accept === 'text/event-stream',
   });
 }

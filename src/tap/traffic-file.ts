@@ -3,96 +3,96 @@ import { taskStates } from '../protocol/task.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { TrafficRecord } from './traffic-record.ts';
 
-/** The first line of a file. */
+/** First line of a traffic file. */
 const header = JSON.stringify({ format: 'dragoman-tap', version: 1 });
 
-const texts = z.record(z.string(), z.string());
-const anything = z.record(z.string(), z.unknown());
+const stringMap = z.record(z.string(), z.string());
 
-const meaning = z.looseObject({
+const decodedContentSchema = z.looseObject({
   version: z.enum(['0.1', '0.2', '0.3', '1.0']).optional(),
-  binding: z.enum(['JSONRPC', 'HTTP+JSON', 'mesh']).optional(),
+  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'mesh']).optional(),
   operation: z.string().optional(),
   taskId: z.string().optional(),
   contextId: z.string().optional(),
   state: z.enum(taskStates).optional(),
-  gist: z.string(),
+  summary: z.string(),
   losses: z.array(z.looseObject({ path: z.string(), kind: z.string(), note: z.string() })).optional(),
   findings: z.array(z.looseObject({ rule: z.string(), level: z.string(), message: z.string() })).optional(),
   isError: z.boolean().optional(),
 });
 
-const passage = z.looseObject({
+const trafficRecordSchema = z.looseObject({
   at: z.number(),
-  trip: z.string(),
+  exchangeId: z.string(),
   kind: z.enum(['request', 'response', 'frame', 'end', 'message', 'loss']),
   from: z.string(),
   to: z.string(),
   http: z
-    .looseObject({ method: z.string(), url: z.string(), status: z.number().optional(), headers: texts })
+    .looseObject({ method: z.string(), url: z.string(), status: z.number().optional(), headers: stringMap })
     .optional(),
-  mesh: z.looseObject({ topic: z.string(), properties: anything }).optional(),
+  mesh: z.looseObject({ topic: z.string(), properties: z.record(z.string(), z.unknown()) }).optional(),
   text: z.string(),
-  cut: z.number().optional(),
-  after: z.number().optional(),
-  meaning: meaning.optional(),
+  truncatedBy: z.number().optional(),
+  elapsed: z.number().optional(),
+  decoded: decodedContentSchema.optional(),
 });
 
-/** Writes the file of a tap: a header, and one passage on each line. */
-export function writeTrafficFile(passages: Iterable<TrafficRecord>): string {
+/** Serializes traffic records as a traffic file: a header line, then one JSON record per line. */
+export function writeTrafficFile(records: Iterable<TrafficRecord>): string {
   let text = trafficFileHeader;
-  for (const each of passages) text += formatTrafficFileLine(each);
+  for (const record of records) text += formatTrafficFileLine(record);
   return text;
 }
 
-/** What a file begins with. */
+/** Header of a traffic file, including the line break. */
 export const trafficFileHeader: string = `${header}\n`;
 
-/** A passage as it stands in a file. */
-export function formatTrafficFileLine(each: TrafficRecord): string {
-  return `${JSON.stringify(each)}\n`;
+/** Serializes one record as a line of a traffic file. */
+export function formatTrafficFileLine(record: TrafficRecord): string {
+  return `${JSON.stringify(record)}\n`;
 }
 
 /**
- * Reads the file of a tap. Runs that were appended to it are numbered on, and a last line that was not finished is left
- * out.
+ * Parses a traffic file. Appended runs are renumbered consecutively, and an incomplete last line is ignored.
  *
- * @throws {@link A2AError} INVALID_PARAMS that names the line which is wrong.
+ * @throws {@link A2AError} `INVALID_PARAMS` with the number of the first invalid line.
  */
 export function readTrafficFile(text: string): TrafficRecord[] {
   const lines = text.split('\n');
-  // Whoever wrote it may have been stopped in the middle.
+  // The writing process may have been stopped in the middle of a line.
   const unfinished = lines.pop();
   if (lines.length === 0) lines.push(unfinished ?? '');
-  const passages: TrafficRecord[] = [];
-  if (lines[0]?.trim() === '') throw wrong(0, 'is not the beginning of the file of a tap');
+  const records: TrafficRecord[] = [];
+  if (lines[0]?.trim() === '') throw invalidLine(0, notATrafficFile);
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
-    const value = parsed(line, index);
+    const value = parseLine(line, index);
     const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
     if (format === 'dragoman-tap') {
-      if (version !== 1) throw wrong(index, `is of version ${String(version)}, which is not known here`);
-    } else if (index === 0) throw wrong(0, 'is not the beginning of the file of a tap');
-    else passages.push(passageOf(value, index, passages.length + 1));
+      if (version !== 1) throw invalidLine(index, `has unsupported file version ${String(version)}`);
+    } else if (index === 0) throw invalidLine(0, notATrafficFile);
+    else records.push(parseRecord(value, index, records.length + 1));
   }
-  return passages;
+  return records;
 }
 
-function passageOf(value: unknown, index: number, sequence: number): TrafficRecord {
-  const { data, error } = passage.safeParse(value);
+const notATrafficFile = 'is not the header of a traffic file';
+
+function parseRecord(value: unknown, index: number, sequence: number): TrafficRecord {
+  const { data, error } = trafficRecordSchema.safeParse(value);
   if (data) return { ...(data as unknown as TrafficRecord), sequence };
   const { path, message } = error.issues[0] as z.core.$ZodIssue;
-  throw wrong(index, `is no passage: ${path.join('.')}: ${message}`);
+  throw invalidLine(index, `is not a traffic record: ${path.join('.')}: ${message}`);
 }
 
-function parsed(line: string, index: number): unknown {
+function parseLine(line: string, index: number): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw wrong(index, index === 0 ? 'is not the beginning of the file of a tap' : 'is not JSON');
+    throw invalidLine(index, index === 0 ? notATrafficFile : 'is not JSON');
   }
 }
 
-function wrong(index: number, what: string): A2AError {
+function invalidLine(index: number, what: string): A2AError {
   return new A2AError('INVALID_PARAMS', `Line ${index + 1} ${what}`);
 }

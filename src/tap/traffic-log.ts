@@ -1,77 +1,74 @@
 import type { TrafficRecord } from './traffic-record.ts';
 
-/** How much a tape keeps. */
+/** Limits of a {@link TrafficLog}. */
 export interface TrafficLogOptions {
-  /** How many passages. @defaultValue 20,000 */
+  /** Maximum number of records. @defaultValue 20,000 */
   readonly maxRecords?: number;
-  /** How many characters of text in all. @defaultValue 64 Mi */
+  /** Maximum number of text characters in total. @defaultValue 64 Mi */
   readonly maxCharacters?: number;
 }
 
-/** Keeps what was seen on wires, the newest of it, for as many readers as there are. */
+/** Bounded buffer of traffic records. Evicts the oldest records first. */
 export class TrafficLog {
-  readonly #maxPassages: number;
+  readonly #maxRecords: number;
   readonly #maxCharacters: number;
-  readonly #watchers = new Set<(passage: TrafficRecord) => void>();
-  #kept: TrafficRecord[] = [];
-  /** The index of the oldest passage in `#kept` that still counts. */
+  readonly #subscribers = new Set<(record: TrafficRecord) => void>();
+  #records: TrafficRecord[] = [];
+  /** Index of the oldest record in `#records` that is not evicted. */
   #oldest = 0;
   #characters = 0;
   #last = 0;
 
-  constructor({
-    maxRecords: maxPassages = 20_000,
-    maxCharacters = 64 * 1_024 * 1_024,
-  }: TrafficLogOptions = {}) {
-    this.#maxPassages = maxPassages;
+  constructor({ maxRecords = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TrafficLogOptions = {}) {
+    this.#maxRecords = maxRecords;
     this.#maxCharacters = maxCharacters;
   }
 
-  /** The sequence number of the newest passage; 0 before the first. */
+  /** Sequence number of the newest record; 0 if the log is empty. */
   get lastSequence(): number {
     return this.#last;
   }
 
-  /** Adds what was seen and tells everybody who watches. */
+  /** Appends a record and notifies the subscribers. */
   add(draft: Omit<TrafficRecord, 'sequence'>): TrafficRecord {
-    const passage: TrafficRecord = { sequence: ++this.#last, ...draft };
-    this.#kept.push(passage);
-    this.#characters += passage.text.length;
-    while (this.#isFull()) this.#forget();
-    for (const tell of this.#watchers) tell(passage);
-    return passage;
+    const record: TrafficRecord = { sequence: ++this.#last, ...draft };
+    this.#records.push(record);
+    this.#characters += record.text.length;
+    while (this.#isFull()) this.#evictOldest();
+    for (const notify of this.#subscribers) notify(record);
+    return record;
   }
 
-  /** What is kept of everything after a sequence number, oldest first. */
+  /** Returns the retained records after a sequence number, oldest first. */
   recordsAfter(sequence = 0): readonly TrafficRecord[] {
-    const first = this.#kept[this.#oldest]?.sequence ?? this.#last + 1;
-    return this.#kept.slice(this.#oldest + Math.max(0, sequence + 1 - first));
+    const first = this.#records[this.#oldest]?.sequence ?? this.#last + 1;
+    return this.#records.slice(this.#oldest + Math.max(0, sequence + 1 - first));
   }
 
-  /** Calls back with everything that comes. @returns what stops it. */
-  subscribe(tell: (passage: TrafficRecord) => void): () => void {
-    this.#watchers.add(tell);
-    return () => this.#watchers.delete(tell);
+  /** Calls `notify` with each new record. @returns a function that ends the subscription. */
+  subscribe(notify: (record: TrafficRecord) => void): () => void {
+    this.#subscribers.add(notify);
+    return () => this.#subscribers.delete(notify);
   }
 
-  /** Forgets what is kept; sequence numbers go on. */
+  /** Removes all records; sequence numbers continue. */
   clear(): void {
-    this.#kept = [];
+    this.#records = [];
     this.#oldest = 0;
     this.#characters = 0;
   }
 
   #isFull(): boolean {
-    const count = this.#kept.length - this.#oldest;
-    return count > 1 && (count > this.#maxPassages || this.#characters > this.#maxCharacters);
+    const count = this.#records.length - this.#oldest;
+    return count > 1 && (count > this.#maxRecords || this.#characters > this.#maxCharacters);
   }
 
-  #forget(): void {
-    this.#characters -= this.#kept[this.#oldest]?.text.length ?? 0;
+  #evictOldest(): void {
+    this.#characters -= this.#records[this.#oldest]?.text.length ?? 0;
     this.#oldest++;
-    // Moving everything with each new passage would cost more than keeping a few dead ones.
-    if (this.#oldest * 2 < this.#kept.length) return;
-    this.#kept = this.#kept.slice(this.#oldest);
+    // Shifting the array on every append would cost more than retaining some evicted records.
+    if (this.#oldest * 2 < this.#records.length) return;
+    this.#records = this.#records.slice(this.#oldest);
     this.#oldest = 0;
   }
 }

@@ -5,76 +5,75 @@ import type { LintFinding } from '../protocol/lint-stream.ts';
 import type { TaskState } from '../protocol/task.ts';
 
 /**
- * What was seen: the beginning of a trip over HTTP (`request`), its answer (`response`), one event of a stream
- * (`frame`), why a trip is over (`end`), a message on a mesh (`message`), or what a translation could not carry over
- * (`loss`).
+ * Kind of a traffic record: HTTP `request`, HTTP `response`, `frame` (one event of a stream), `end` (why an exchange
+ * ended), `message` (mesh message) or `loss` (translation loss).
  */
 export type TrafficRecordKind = 'request' | 'response' | 'frame' | 'end' | 'message' | 'loss';
 
-/** The way a passage was written. */
+/** Transport of a traffic record. */
 export type TrafficTransport = 'JSONRPC' | 'HTTP+JSON' | 'mesh';
 
-/** What an HTTP message has beside its body; credentials are taken out. */
+/** HTTP message without its body. Credentials are redacted. */
 export interface HttpMessageInfo {
   readonly method: string;
-  /** The whole address. */
+  /** Absolute URL. */
   readonly url: string;
-  /** Only in a response. */
+  /** Only in responses. */
   readonly status?: number;
-  /** Names in lower case. */
+  /** Header names are lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a message on a mesh has beside its payload; credentials are taken out. */
+/** Mesh message without its payload. Credentials are redacted. */
 export interface MeshMessageInfo {
   readonly topic: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** One thing that was seen on a wire, between two parties, without secrets. */
+/** One recorded message between two participants, with secrets redacted. */
 export interface TrafficRecord {
-  /** 1, 2, 3 … in the order in which it was seen. */
+  /** Position in the traffic log, starting at 1. */
   readonly sequence: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Joins a request, its answer, its frames and its end; on a mesh, the messages of one request. */
+  /** Groups a request with its response, frames and end; on a mesh, the messages of one request. */
   readonly exchangeId: string;
   readonly kind: TrafficRecordKind;
-  /** The party that sent it. */
+  /** Name of the sender. */
   readonly from: string;
-  /** The party that it went to. */
+  /** Name of the receiver. */
   readonly to: string;
   readonly http?: HttpMessageInfo;
   readonly mesh?: MeshMessageInfo;
   /**
-   * What was written, as it was, without secrets: a body, a payload, the lines of a server-sent event (`id: 3` and
-   * `data: …`), or for an end, why in plain words. Bytes that are no text are described in brackets.
+   * Redacted content: a body, a payload, the lines of a server-sent event (`id: 3` and `data: …`), or the reason of an
+   * `end`. Binary content is replaced by a description in parentheses.
    */
   readonly text: string;
-  /** How many characters of `text` were left out. */
+  /** Number of characters removed from `text`. */
   readonly truncatedBy?: number;
-  /** Milliseconds since the request of the trip. */
+  /** Milliseconds since the request of the exchange. */
   readonly elapsed?: number;
-  /** What it means, where it was understood. */
+  /** Decoded content; undefined if it could not be decoded. */
   readonly decoded?: DecodedContent;
 }
 
-/** What a passage says in the words of the model. */
+/** Content of a traffic record in terms of the model. */
 export interface DecodedContent {
   readonly version?: ProtocolVersion;
-  readonly binding?: TrafficTransport;
+  readonly transport?: TrafficTransport;
   readonly operation?: Operation | 'card';
   readonly taskId?: string;
   readonly contextId?: string;
   readonly state?: TaskState;
-  /** In a few words, for one line: `status working`, `artifact report (chunk)`, `task not found`. */
+  /** Summary in one line, such as `status working`, `artifact report (chunk)` or `task not found`. */
   readonly summary: string;
   /** The request, result, event, card or error in the model. */
   readonly model?: unknown;
-  /** What the wire said that the model has no word for, or the other way round. */
+  /** Translation losses between the wire and the model. */
   readonly losses?: readonly TranslationLoss[];
-  /** What is not legal about it, at its place in the stream. */
+  /** Protocol violations at this position of the stream. */
   readonly findings?: readonly LintFinding[];
-  /** True for answers that are errors. */
+  /** True for error responses and abnormal ends. */
   readonly isError?: boolean;
 }

@@ -73,7 +73,7 @@ describe('runUp', () => {
     }
     const recorded = (await requests()).slice(before);
     expect(recorded).toEqual(['dragoman → gateway', 'gateway → interpreter', 'dragoman → interpreter']);
-    expect(await requestConsole('wire/file')).not.toContain('dragoman-scout');
+    expect(await requestConsole('wire/file')).not.toContain('dragoman-console-probe');
   });
 
   it('updates the agents of the console and of MCP on reload', async () => {

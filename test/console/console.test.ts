@@ -268,6 +268,6 @@ function longStory(count: number): TrafficRecord[] {
     from: i % 2 === 0 ? 'agent' : 'gateway',
     to: i % 2 === 0 ? 'gateway' : 'caller',
     text: `{"event":${i}}`,
-    decoded: { version: '1.0' as const, binding: 'JSONRPC' as const, summary: `event ${i}` },
+    decoded: { version: '1.0' as const, transport: 'JSONRPC' as const, summary: `event ${i}` },
   }));
 }

@@ -23,7 +23,7 @@ export class GatewayRecorder {
 
   constructor(trafficLog: TrafficLog) {
     this.#trafficLog = trafficLog;
-    this.server = tapServer(trafficLog, { name, except: [consoleProbeProduct] });
+    this.server = tapServer(trafficLog, { name, excludedUserAgents: [consoleProbeProduct] });
   }
 
   /** Wraps an HTTP client to record its requests to an agent. */

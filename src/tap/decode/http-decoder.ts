@@ -9,7 +9,7 @@ import { type LintFinding, StreamLinter } from '../../protocol/lint-stream.ts';
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import { parseSseFrame } from '../sse-frame.ts';
 import type { ObservedRequest } from '../recorders/http-exchange-recorder.ts';
-import type { TrafficTransport, DecodedContent } from '../traffic-record.ts';
+import type { DecodedContent } from '../traffic-record.ts';
 import { findTaskReference, nonEmptyLosses } from './task-reference.ts';
 import {
   type IdentifiedOperation,
@@ -26,30 +26,30 @@ import {
   truncateSummary,
 } from './summarize.ts';
 
-/** What an answer is, beside its text. */
+/** Response without its body. */
 export interface ResponseHead {
   readonly status: number;
-  readonly isEvents: boolean;
-  /** False where the end of the text is missing. */
-  readonly isWhole: boolean;
+  readonly isEventStream: boolean;
+  /** False if the text is truncated. */
+  readonly isComplete: boolean;
 }
 
-/** Where an agent wants a key, as its card says. */
+/** Where the agent expects an API key according to its card. */
 export interface ApiKeyLocation {
   readonly location: 'header' | 'query' | 'cookie';
   readonly name: string;
 }
 
-/** Tells what a request, its answer and the events of it mean, each in the light of what came before. */
+/** Decodes the request, response and stream events of one HTTP exchange, in this order. */
 export class HttpExchangeDecoder {
   readonly #head: ObservedRequest;
   readonly #path: string;
   #isCard: boolean;
-  #asked: IdentifiedOperation | undefined;
+  #operation: IdentifiedOperation | undefined;
   #request: unknown;
   #reader: EventReader | undefined;
   #linter: StreamLinter | undefined;
-  /** Where keys go, by the card that was the answer. */
+  /** API key locations in the returned card. */
   keys: readonly ApiKeyLocation[] = [];
 
   constructor(head: ObservedRequest) {
@@ -58,192 +58,204 @@ export class HttpExchangeDecoder {
     this.#isCard = head.method === 'GET' && isCardPath(this.#path);
   }
 
-  request(text: string, isWhole: boolean): DecodedContent {
+  request(text: string, isComplete: boolean): DecodedContent {
     const { method, url } = this.#head;
     if (this.#isCard) return { operation: 'card', summary: summarizeRequest('card') };
-    const body = isWhole && text !== '' ? parseJsonOrUndefined(text) : undefined;
-    if (Array.isArray(body)) return { binding: 'JSONRPC', summary: `batch of ${body.length}` };
+    const body = isComplete && text !== '' ? parseJsonOrUndefined(text) : undefined;
+    if (Array.isArray(body)) return { transport: 'JSONRPC', summary: `batch of ${body.length}` };
     const version = this.#versionText();
-    this.#asked =
+    this.#operation =
       identifyRpcOperation(body, parseVersionText(version), this.#path) ??
       identifyRestOperation({ method, url, version }, body);
-    const asked = this.#asked;
-    if (!asked) return { summary: truncateSummary(`${method} ${this.#path}`, 100) };
+    const identified = this.#operation;
+    if (!identified) return { summary: truncateSummary(`${method} ${this.#path}`, 100) };
     const losses: TranslationLoss[] = [];
-    const known = this.#known();
+    const common = this.#common();
     try {
-      const { dialect, operation, params, id = null } = asked;
+      const { dialect, operation, params, id = null } = identified;
       const model = dialect.requests[operation].read(params, { lenient: true, losses, requestId: id });
       this.#request = model;
       return {
-        ...known,
+        ...common,
         ...findTaskReference(model),
         summary: summarizeRequest(operation, model),
         model,
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      const summary = summarizeRequest(asked.operation);
-      // Whoever is refused before it is listened to said nothing that is wrong.
-      if (text === '') return { ...known, summary };
+      const summary = summarizeRequest(identified.operation);
+      // Bodies of unauthenticated requests are not recorded, so an empty body is not an error.
+      if (text === '') return { ...common, summary };
       return {
-        ...known,
+        ...common,
         summary: truncateSummary(`${summary}, not readable: ${A2AError.from(thrown).message}`, 160),
       };
     }
   }
 
-  response({ status, isEvents, isWhole }: ResponseHead, text: string): DecodedContent {
-    if (isEvents && status < 300) return { ...this.#known(), summary: 'stream begins' };
+  response({ status, isEventStream, isComplete }: ResponseHead, text: string): DecodedContent {
+    if (isEventStream && status < 300) return { ...this.#common(), summary: 'stream begins' };
     const isError = status >= 400;
-    const plain = { ...this.#known(), summary: `HTTP ${status}`, ...(isError && { isError }) };
-    const body = isWhole && text !== '' ? parseJsonOrUndefined(text) : undefined;
-    if (this.#isCard) return isError ? plain : this.#card(body, plain);
-    const asked = this.#asked;
-    if (!asked) return plain;
+    const fallback = { ...this.#common(), summary: `HTTP ${status}`, ...(isError && { isError }) };
+    const body = isComplete && text !== '' ? parseJsonOrUndefined(text) : undefined;
+    if (this.#isCard) return isError ? fallback : this.#card(body, fallback);
+    const identified = this.#operation;
+    if (!identified) return fallback;
     try {
-      return this.#answer(asked, body, status) ?? plain;
+      return this.#decodeResponse(identified, body, status) ?? fallback;
     } catch (thrown) {
       const { message } = A2AError.from(thrown);
-      return { ...plain, summary: truncateSummary(`HTTP ${status}, not readable: ${message}`, 160) };
+      return { ...fallback, summary: truncateSummary(`HTTP ${status}, not readable: ${message}`, 160) };
     }
   }
 
-  /** One event of a stream; may be several in the model. */
-  frame(text: string, isWhole: boolean): DecodedContent {
-    const asked = this.#asked;
+  /** Decodes one server-sent event, which may correspond to several events of the model. */
+  frame(text: string, isComplete: boolean): DecodedContent {
+    const identified = this.#operation;
     const { data, event, id } = parseSseFrame(text);
-    const body = isWhole ? parseJsonOrUndefined(data) : undefined;
-    if (!asked || body === undefined)
-      return { ...this.#known(), summary: truncateSummary(data.replaceAll(/\s+/g, ' '), 80) };
-    const { dialect, binding } = asked;
+    const body = isComplete ? parseJsonOrUndefined(data) : undefined;
+    if (!identified || body === undefined)
+      return { ...this.#common(), summary: truncateSummary(data.replaceAll(/\s+/g, ' '), 80) };
+    const { dialect, transport } = identified;
     const losses: TranslationLoss[] = [];
     const wire = body as { error?: unknown; result?: unknown };
     try {
-      if (binding === 'JSONRPC' && wire.error !== undefined)
+      if (transport === 'JSONRPC' && wire.error !== undefined)
         return this.#error(dialect.rpcError.read(wire.error));
-      if (binding !== 'JSONRPC' && (event === 'error' || wire.error !== undefined))
+      if (transport !== 'JSONRPC' && (event === 'error' || wire.error !== undefined))
         return this.#error(dialect.restError.read(body, 500));
-      this.#reader ??= dialect.eventReader(streamOpenContext('stream', this.#opening()));
-      const events = this.#reader.read(binding === 'JSONRPC' ? wire.result : body, { lenient: true, losses });
-      return { ...this.#known(), ...this.#events(events, id), ...nonEmptyLosses(losses) };
+      this.#reader ??= dialect.eventReader(streamOpenContext('stream', this.#openingRequest()));
+      const events = this.#reader.read(transport === 'JSONRPC' ? wire.result : body, {
+        lenient: true,
+        losses,
+      });
+      return { ...this.#common(), ...this.#events(events, id), ...nonEmptyLosses(losses) };
     } catch (thrown) {
       const { message } = A2AError.from(thrown);
       return {
-        ...this.#known(),
-        summary: truncateSummary(`an event, not readable: ${message}`, 160),
+        ...this.#common(),
+        summary: truncateSummary(`event, not readable: ${message}`, 160),
         ...nonEmptyLosses(losses),
       };
     }
   }
 
-  /** The end of everything. @param isClean - false where somebody broke off. */
-  end(why: string, isClean: boolean): DecodedContent {
-    const findings = isClean ? (this.#linter?.end() ?? []) : [];
+  /** Decodes the end of the exchange. @param isNormal - false if the connection was interrupted. */
+  end(reason: string, isNormal: boolean): DecodedContent {
+    const findings = isNormal ? (this.#linter?.end() ?? []) : [];
     return {
-      ...this.#known(),
-      summary: truncateSummary(why, 160),
-      ...found(findings),
-      ...(!isClean && { isError: true }),
+      ...this.#common(),
+      summary: truncateSummary(reason, 160),
+      ...nonEmptyFindings(findings),
+      ...(!isNormal && { isError: true }),
     };
   }
 
-  #answer(asked: IdentifiedOperation, body: unknown, status: number): DecodedContent | undefined {
-    const { dialect, operation, binding } = asked;
-    if (binding === 'JSONRPC') {
+  #decodeResponse(
+    identified: IdentifiedOperation,
+    body: unknown,
+    status: number,
+  ): DecodedContent | undefined {
+    const { dialect, operation, transport } = identified;
+    if (transport === 'JSONRPC') {
       const wire = body as { error?: unknown; result?: unknown } | undefined;
       if (wire?.error !== undefined) return this.#error(dialect.rpcError.read(wire.error, status));
       if (wire === undefined || !('result' in wire)) return undefined;
-      return this.#result(asked, wire.result);
+      return this.#result(identified, wire.result);
     }
     if (status >= 400)
       return body === undefined ? undefined : this.#error(dialect.restError.read(body, status));
-    return body === undefined && operation !== 'deletePushConfig' ? undefined : this.#result(asked, body);
+    return body === undefined && operation !== 'deletePushConfig'
+      ? undefined
+      : this.#result(identified, body);
   }
 
   #result({ dialect, operation }: IdentifiedOperation, wire: unknown): DecodedContent {
     const losses: TranslationLoss[] = [];
     const codec = dialect.results[operation === 'stream' || operation === 'subscribe' ? 'send' : operation];
     const model = codec.read(wire, { lenient: true, losses });
-    const meaning = {
-      ...this.#known(),
+    if (operation === 'extendedCard') this.#findKeys(model as AgentCard);
+    return {
+      ...this.#common(),
       ...findTaskReference(model),
       summary: summarizeResult(operation, model),
       model,
+      ...nonEmptyLosses(losses),
     };
-    if (operation === 'extendedCard') this.#learn(model as AgentCard);
-    return { ...meaning, ...nonEmptyLosses(losses) };
   }
 
-  #card(body: unknown, plain: DecodedContent): DecodedContent {
-    if (body === undefined) return plain;
+  #card(body: unknown, fallback: DecodedContent): DecodedContent {
+    if (body === undefined) return fallback;
     const { dialect, version } = dialectForCard(body);
     const losses: TranslationLoss[] = [];
     try {
       const model = dialect.card.read(body, { lenient: true, losses });
-      this.#learn(model);
-      const spoken = version === 'unknown' ? {} : { version };
+      this.#findKeys(model);
       return {
-        ...plain,
-        ...spoken,
+        ...fallback,
+        ...(version !== 'unknown' && { version }),
         summary: summarizeResult('card', model),
         model,
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      return { ...plain, summary: truncateSummary(`no card: ${A2AError.from(thrown).message}`, 160) };
+      return { ...fallback, summary: truncateSummary(`no card: ${A2AError.from(thrown).message}`, 160) };
     }
   }
 
-  #learn({ securitySchemes = {} }: AgentCard): void {
+  #findKeys({ securitySchemes = {} }: AgentCard): void {
     this.keys = Object.values(securitySchemes).flatMap((each) =>
       each.type === 'apiKey' ? [{ location: each.location, name: each.name }] : [],
     );
   }
 
   #events(events: readonly StreamEvent[], id: string | undefined): DecodedContent {
-    // Whoever goes on in the middle of a stream does not see how it began.
+    // The linter needs the start of the stream, which a resumed stream does not contain.
     this.#linter ??= this.#isResumed() ? undefined : new StreamLinter();
     const last = events.at(-1);
     if (last && id !== undefined && /^\d{1,15}$/.test(id)) last.sequence = Number(id);
     const findings = events.flatMap((each) => this.#linter?.check(each) ?? []);
-    const about = findTaskReference(last);
-    const summary = last ? summarizeEvent(last) : 'an event that says nothing';
-    return { ...about, summary, model: events.length === 1 ? last : events, ...found(findings) };
+    const summary = last ? summarizeEvent(last) : 'event without content';
+    return {
+      ...findTaskReference(last),
+      summary,
+      model: events.length === 1 ? last : events,
+      ...nonEmptyFindings(findings),
+    };
   }
 
   #error(error: A2AError): DecodedContent {
     const { reason, message, details } = error;
     const model = { reason, message, ...(Object.keys(details).length > 0 && { details }) };
-    return { ...this.#known(), summary: summarizeError(error), model, isError: true };
+    return { ...this.#common(), summary: summarizeError(error), model, isError: true };
   }
 
   #isResumed(): boolean {
     return this.#head.headers['last-event-id'] !== undefined;
   }
 
-  #opening() {
+  #openingRequest() {
     const message = { messageId: '', role: 'user' as const, parts: [] };
     const request = this.#request as { id?: string; message?: typeof message } | undefined;
     if (request?.message) return request as { message: typeof message };
     return { message, ...(request?.id !== undefined && { clientTaskId: request.id }) };
   }
 
-  #known(): Omit<DecodedContent, 'summary'> {
+  #common(): Omit<DecodedContent, 'summary'> {
     if (this.#isCard) return { operation: 'card' };
-    if (!this.#asked) return {};
-    const { version, binding, operation } = this.#asked;
-    return { version, binding: binding satisfies TrafficTransport, operation };
+    if (!this.#operation) return {};
+    const { version, transport, operation } = this.#operation;
+    return { version, transport, operation };
   }
 
   #versionText(): string | undefined {
     const header = this.#head.headers['a2a-version'];
-    const given = typeof header === 'string' ? header : header?.[0];
-    if (given !== undefined && given !== '') return given;
+    const value = typeof header === 'string' ? header : header?.[0];
+    if (value !== undefined && value !== '') return value;
     return /[?&]a2a-version=([^&#]*)/i.exec(this.#head.url)?.[1];
   }
 }
 
-function found(findings: readonly LintFinding[]): { findings?: readonly LintFinding[] } {
+function nonEmptyFindings(findings: readonly LintFinding[]): { findings?: readonly LintFinding[] } {
   return findings.length === 0 ? {} : { findings };
 }

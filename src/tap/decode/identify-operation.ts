@@ -8,18 +8,18 @@ import { mergeRestParams } from '../../server/http/rest-params.ts';
 import { RouteTable } from '../../server/http/route-table.ts';
 import type { TrafficTransport } from '../traffic-record.ts';
 
-/** What a request asks for, as far as that can be told before its parameters are read. */
+/** Operation of a request, identified before its parameters are decoded. */
 export interface IdentifiedOperation {
   readonly dialect: Dialect;
   readonly version: ProtocolVersion;
-  readonly binding: TrafficTransport;
+  readonly transport: TrafficTransport;
   readonly operation: Operation;
   readonly params: unknown;
-  /** The id of a request of JSON-RPC. */
+  /** Id of a JSON-RPC request. */
   readonly id?: string | number | null;
 }
 
-/** What is known of a request of HTTP. */
+/** HTTP request line and `A2A-Version` header. */
 export interface HttpRequestInfo {
   readonly method: string;
   readonly url: string;
@@ -28,12 +28,12 @@ export interface HttpRequestInfo {
 
 const cardPath = /\/(?:\.well-known\/agent(?:-card)?\.json|agent\/authenticatedExtendedCard)$/;
 
-/** True for an address where cards are. */
+/** Returns true for paths of agent cards. */
 export function isCardPath(path: string): boolean {
   return cardPath.test(path);
 }
 
-/** Reads the version that somebody names; a strange one counts as none. */
+/** Parses a protocol version; returns undefined if it is unknown. */
 export function parseVersionText(text: string | undefined): ProtocolVersion | undefined {
   try {
     return parseVersionHeader(text);
@@ -42,7 +42,7 @@ export function parseVersionText(text: string | undefined): ProtocolVersion | un
   }
 }
 
-/** Says what a request of JSON-RPC asks for; undefined when it is none that anybody knows. */
+/** Identifies the operation of a JSON-RPC request; returns undefined if it is unknown. */
 export function identifyRpcOperation(
   body: unknown,
   version: ProtocolVersion | undefined,
@@ -59,8 +59,8 @@ export function identifyRpcOperation(
     const { dialect, operation } = dialectForMethod(method, version, { lenient: true, path: path ?? '/' });
     return {
       dialect,
-      version: spokenIn(dialect, version),
-      binding: 'JSONRPC',
+      version: usedVersion(dialect, version),
+      transport: 'JSONRPC',
       operation,
       params,
       id: id ?? null,
@@ -70,52 +70,52 @@ export function identifyRpcOperation(
   }
 }
 
-/** 0.2 is read as 0.3. */
-function spokenIn(dialect: Dialect, version: ProtocolVersion | undefined): ProtocolVersion {
+/** 0.2 uses the dialect of 0.3. */
+function usedVersion(dialect: Dialect, version: ProtocolVersion | undefined): ProtocolVersion {
   return version !== undefined && dialectForVersion(version) === dialect ? version : dialect.version;
 }
 
-const tables = new Map([v1_0, v0_3_rest].map((dialect) => [dialect, new RouteTable(dialect)]));
+const routeTables = new Map([v1_0, v0_3_rest].map((dialect) => [dialect, new RouteTable(dialect)]));
 
-/** How many levels may be before the path of a route. */
-const maxBase = 6;
+/** Maximum number of path segments in front of a route. */
+const maxBaseSegments = 6;
 
-/** Says what a request of REST asks for, wherever its agent is; undefined when it is none that anybody knows. */
+/** Identifies the operation of a REST request below any base path; returns undefined if it is unknown. */
 export function identifyRestOperation(
-  { method, url, version: named }: HttpRequestInfo,
+  { method, url, version: versionText }: HttpRequestInfo,
   body: unknown,
 ): IdentifiedOperation | undefined {
   const { pathname, search } = new URL(url);
-  const version = parseVersionText(named);
+  const version = parseVersionText(versionText);
   const segments = pathname.split('/').slice(1);
-  for (const dialect of dialectsFor(version, segments)) {
-    for (let base = 0; base < Math.min(segments.length, maxBase); base++) {
+  for (const dialect of candidateDialects(version, segments)) {
+    for (let base = 0; base < Math.min(segments.length, maxBaseSegments); base++) {
       const path = `/${segments.slice(base).join('/')}`;
-      const found = find(dialect, method, path);
-      if (!found) continue;
+      const match = findRoute(dialect, method, path);
+      if (!match) continue;
       return {
         dialect,
-        version: spokenIn(dialect, version),
-        binding: 'HTTP+JSON',
-        operation: found.route.operation,
-        params: mergeRestParams(search.slice(1), found.params, body),
+        version: usedVersion(dialect, version),
+        transport: 'HTTP+JSON',
+        operation: match.route.operation,
+        params: mergeRestParams(search.slice(1), match.params, body),
       };
     }
   }
   return undefined;
 }
 
-function dialectsFor(version: ProtocolVersion | undefined, segments: readonly string[]): Dialect[] {
+function candidateDialects(version: ProtocolVersion | undefined, segments: readonly string[]): Dialect[] {
   if (version === '1.0') return [v1_0];
   if (version !== undefined) return [v0_3_rest];
   return segments.includes('v1') ? [v0_3_rest, v1_0] : [v1_0];
 }
 
-function find(dialect: Dialect, method: string, path: string) {
+function findRoute(dialect: Dialect, method: string, path: string) {
   try {
-    const whole = dialect === v0_3_rest && !path.startsWith('/v1/') ? `/v1${path}` : path;
-    const found = tables.get(dialect)?.find(method, whole);
-    return found && 'route' in found ? found : undefined;
+    const fullPath = dialect === v0_3_rest && !path.startsWith('/v1/') ? `/v1${path}` : path;
+    const match = routeTables.get(dialect)?.find(method, fullPath);
+    return match && 'route' in match ? match : undefined;
   } catch {
     return undefined;
   }

@@ -17,51 +17,51 @@ import {
   truncateSummary,
 } from './summarize.ts';
 
-/** Tells what the messages of one request on a mesh mean, each in the light of what came before. */
+/** Decodes the messages of one mesh request: the request, then updates and the response. */
 export class MeshDecoder {
-  #asked: IdentifiedOperation | undefined;
+  #operation: IdentifiedOperation | undefined;
   #request: unknown;
   #reader: EventReader | undefined;
 
   request(payload: string): DecodedContent {
-    this.#asked = identifyRpcOperation(parseJsonOrUndefined(payload), undefined);
-    const asked = this.#asked;
-    if (!asked) return undecodableContent(payload);
+    this.#operation = identifyRpcOperation(parseJsonOrUndefined(payload), undefined);
+    const identified = this.#operation;
+    if (!identified) return undecodableContent(payload);
     const losses: TranslationLoss[] = [];
     try {
-      const { dialect, operation, params, id = null } = asked;
+      const { dialect, operation, params, id = null } = identified;
       const model = dialect.requests[operation].read(params, { lenient: true, losses, requestId: id });
       this.#request = model;
-      const about = findTaskReference(model);
-      // The id of a request is the id of its task where the request names none.
-      const taskId = about.taskId ?? (typeof id === 'string' ? id : undefined);
+      const reference = findTaskReference(model);
+      // A request without a task id uses its request id as task id.
+      const taskId = reference.taskId ?? (typeof id === 'string' ? id : undefined);
       const summary = summarizeRequest(operation, model);
       return {
-        ...this.#known(),
-        ...about,
+        ...this.#common(),
+        ...reference,
         ...(taskId && { taskId }),
         summary,
         model,
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      return { ...this.#known(), summary: notReadable(summarizeRequest(asked.operation), thrown) };
+      return { ...this.#common(), summary: notReadable(summarizeRequest(identified.operation), thrown) };
     }
   }
 
-  /** An update, or the one answer. */
-  answer(payload: string, isUpdate: boolean): DecodedContent {
+  /** Decodes a status update or the response. */
+  response(payload: string, isUpdate: boolean): DecodedContent {
     const body = parseJsonOrUndefined(payload) as { result?: unknown; error?: unknown } | undefined;
-    const asked = this.#asked ?? identifyRpcOperation({ method: 'message/stream' }, undefined);
-    if (!asked || typeof body !== 'object' || body === null) return undecodableContent(payload);
+    const identified = this.#operation ?? identifyRpcOperation({ method: 'message/stream' }, undefined);
+    if (!identified || typeof body !== 'object' || body === null) return undecodableContent(payload);
     const losses: TranslationLoss[] = [];
-    const { dialect, operation } = asked;
+    const { dialect, operation } = identified;
     try {
       if (body.error !== undefined) {
         const error = dialect.rpcError.read(body.error);
         const { reason, message } = error;
         return {
-          ...this.#known(),
+          ...this.#common(),
           summary: summarizeError(error),
           model: { reason, message },
           isError: true,
@@ -72,39 +72,38 @@ export class MeshDecoder {
         this.#reader ??= dialect.eventReader(request?.message ? streamOpenContext('stream', request) : {});
         const events = this.#reader.read(body.result, { lenient: true, losses });
         const last = events.at(-1);
-        const summary = last ? summarizeEvent(last) : 'an update that says nothing';
+        const summary = last ? summarizeEvent(last) : 'update without content';
         const model = events.length === 1 ? last : events;
-        return { ...this.#known(), ...findTaskReference(last), summary, model, ...nonEmptyLosses(losses) };
+        return { ...this.#common(), ...findTaskReference(last), summary, model, ...nonEmptyLosses(losses) };
       }
-      const asking = operation === 'stream' || operation === 'subscribe' ? 'send' : operation;
-      const model = dialect.results[asking].read(body.result, { lenient: true, losses });
+      const unaryOperation = operation === 'stream' || operation === 'subscribe' ? 'send' : operation;
+      const model = dialect.results[unaryOperation].read(body.result, { lenient: true, losses });
       return {
-        ...this.#known(),
+        ...this.#common(),
         ...findTaskReference(model),
-        summary: summarizeResult(asking, model),
+        summary: summarizeResult(unaryOperation, model),
         model,
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      return { ...this.#known(), summary: notReadable(isUpdate ? 'an update' : 'an answer', thrown) };
+      return { ...this.#common(), summary: notReadable(isUpdate ? 'update' : 'response', thrown) };
     }
   }
 
-  #known(): Omit<DecodedContent, 'summary'> {
-    if (!this.#asked) return { binding: 'mesh' };
-    const { version, operation } = this.#asked;
-    return { version, binding: 'mesh', operation };
+  #common(): Omit<DecodedContent, 'summary'> {
+    if (!this.#operation) return { transport: 'mesh' };
+    const { version, operation } = this.#operation;
+    return { version, transport: 'mesh', operation };
   }
 }
 
-/** What an announcement on a mesh means. */
+/** Decodes a discovery announcement. */
 export function decodeAnnouncement(payload: string): DecodedContent {
   try {
     const { card, dialect } = readMeshCard(parseJsonOrUndefined(payload));
-    const { version } = dialect;
     return {
-      version,
-      binding: 'mesh',
+      version: dialect.version,
+      transport: 'mesh',
       operation: 'card',
       summary: `announces the ${summarizeCard(card)}`,
       model: card,
@@ -114,9 +113,9 @@ export function decodeAnnouncement(payload: string): DecodedContent {
   }
 }
 
-/** What a message means that nobody can read. */
+/** Summarizes a message that cannot be decoded. */
 export function undecodableContent(payload: string): DecodedContent {
-  return { binding: 'mesh', summary: truncateSummary(payload.replaceAll(/\s+/g, ' ').trim(), 80) };
+  return { transport: 'mesh', summary: truncateSummary(payload.replaceAll(/\s+/g, ' ').trim(), 80) };
 }
 
 function notReadable(what: string, thrown: unknown): string {

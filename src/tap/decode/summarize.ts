@@ -7,11 +7,10 @@ import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 
-/** How many characters of somebody's words fit into a line. */
-const maxWords = 80;
+/** Maximum number of message characters in a summary. */
+const maxTextLength = 80;
 
-/** Operations as people say them. */
-const spoken: { readonly [O in Operation | 'card']: string } = {
+const operationLabels: { readonly [O in Operation | 'card']: string } = {
   card: 'get card',
   extendedCard: 'get extended card',
   send: 'send',
@@ -26,18 +25,18 @@ const spoken: { readonly [O in Operation | 'card']: string } = {
   deletePushConfig: 'delete push config',
 };
 
-/** What a request asks for, in one line. */
+/** Summarizes a request in one line. */
 export function summarizeRequest(operation: Operation | 'card', request?: unknown): string {
-  const said = spoken[operation];
-  if (request === undefined) return said;
+  const label = operationLabels[operation];
+  if (request === undefined) return label;
   if (operation === 'send' || operation === 'stream')
-    return withWords(said, partsInWords((request as SendRequest).message.parts));
+    return appendText(label, summarizeParts((request as SendRequest).message.parts));
   const { id, taskId } = request as { id?: string; taskId?: string };
-  const about = taskId ?? (operation === 'listTasks' ? undefined : id);
-  return about === undefined ? said : `${said} ${truncateSummary(about, 40)}`;
+  const target = taskId ?? (operation === 'listTasks' ? undefined : id);
+  return target === undefined ? label : `${label} ${truncateSummary(target, 40)}`;
 }
 
-/** What an answer says, in one line. */
+/** Summarizes a result in one line. */
 export function summarizeResult(operation: Operation | 'card', result: unknown): string {
   switch (operation) {
     case 'card':
@@ -53,10 +52,10 @@ export function summarizeResult(operation: Operation | 'card', result: unknown):
       const { tasks, totalSize } = result as { tasks: unknown[]; totalSize: number };
       return totalSize > tasks.length
         ? `${tasks.length} of ${totalSize} tasks`
-        : counted(tasks.length, 'task');
+        : formatCount(tasks.length, 'task');
     }
     case 'listPushConfigs':
-      return counted((result as { configs: unknown[] }).configs.length, 'push config');
+      return formatCount((result as { configs: unknown[] }).configs.length, 'push config');
     case 'createPushConfig':
     case 'getPushConfig':
       return 'push config';
@@ -65,19 +64,19 @@ export function summarizeResult(operation: Operation | 'card', result: unknown):
   }
 }
 
-/** What a card says, in one line. */
+/** Summarizes a card in one line. */
 export function summarizeCard({ name, version }: AgentCard): string {
   return `card of ${truncateSummary(name, 60)}${version === '' ? '' : ` ${truncateSummary(version, 20)}`}`;
 }
 
-function summarizeTaskOrMessage(answer: Task | Message): string {
-  if (!isTask(answer)) return withWords('message', partsInWords(answer.parts));
-  const { status, artifacts = [] } = answer;
-  const words = partsInWords(status.message?.parts ?? artifacts.at(-1)?.parts ?? []);
-  return withWords(`task ${status.state}`, words);
+function summarizeTaskOrMessage(result: Task | Message): string {
+  if (!isTask(result)) return appendText('message', summarizeParts(result.parts));
+  const { status, artifacts = [] } = result;
+  const text = summarizeParts(status.message?.parts ?? artifacts.at(-1)?.parts ?? []);
+  return appendText(`task ${status.state}`, text);
 }
 
-/** What an event says, in one line. */
+/** Summarizes an event in one line. */
 export function summarizeEvent(event: StreamEvent): string {
   switch (event.kind) {
     case 'task':
@@ -85,53 +84,53 @@ export function summarizeEvent(event: StreamEvent): string {
     case 'message':
       return summarizeTaskOrMessage(event.message);
     case 'status':
-      return withWords(`status ${event.status.state}`, partsInWords(event.status.message?.parts ?? []));
+      return appendText(`status ${event.status.state}`, summarizeParts(event.status.message?.parts ?? []));
     case 'artifact': {
       const { artifact, append, lastChunk } = event;
-      const place = append
+      const position = append
         ? lastChunk
           ? ' (last chunk)'
           : ' (chunk)'
         : lastChunk === false
-          ? ' (begins)'
+          ? ' (first chunk)'
           : '';
       const name = truncateSummary(artifact.name ?? artifact.artifactId, 40);
-      return withWords(`artifact ${name}${place}`, partsInWords(artifact.parts));
+      return appendText(`artifact ${name}${position}`, summarizeParts(artifact.parts));
     }
   }
 }
 
-/** What went wrong, in one line. */
+/** Summarizes an error in one line. */
 export function summarizeError({ reason, message }: A2AError): string {
-  const said = reason.toLowerCase().replaceAll('_', ' ');
-  return message.toLowerCase().replaceAll(/[^a-z ]/g, '') === said ? said : withWords(said, message);
+  const label = reason.toLowerCase().replaceAll('_', ' ');
+  return message.toLowerCase().replaceAll(/[^a-z ]/g, '') === label ? label : appendText(label, message);
 }
 
-function withWords(summary: string, words: string): string {
-  return words === '' ? summary : `${summary}: ${words}`;
+function appendText(summary: string, text: string): string {
+  return text === '' ? summary : `${summary}: ${text}`;
 }
 
-function partsInWords(parts: readonly Part[]): string {
-  let words = '';
+function summarizeParts(parts: readonly Part[]): string {
+  let text = '';
   for (const part of parts) {
-    if (words.length > maxWords) break;
-    const more = partInWords(part);
-    words += words === '' || more === '' || 'text' in part ? more : ` ${more}`;
+    if (text.length > maxTextLength) break;
+    const next = summarizePart(part);
+    text += text === '' || next === '' || 'text' in part ? next : ` ${next}`;
   }
-  return truncateSummary(words.replaceAll(/\s+/g, ' ').trim(), maxWords);
+  return truncateSummary(text.replaceAll(/\s+/g, ' ').trim(), maxTextLength);
 }
 
-function partInWords(part: Part): string {
-  if ('text' in part) return part.text.slice(0, 4 * maxWords);
+function summarizePart(part: Part): string {
+  if ('text' in part) return part.text.slice(0, 4 * maxTextLength);
   if ('data' in part) return '{data}';
   return `[${truncateSummary(part.filename ?? part.mediaType ?? 'file', 40)}]`;
 }
 
-function counted(count: number, what: string): string {
+function formatCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** A text in no more than so many characters. */
-export function truncateSummary(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+/** Truncates a text to `maxLength` characters, including the ellipsis. */
+export function truncateSummary(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

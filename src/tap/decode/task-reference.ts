@@ -1,43 +1,43 @@
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { TaskState } from '../../protocol/task.ts';
 
-/** What task something of the model is about. */
+/** Task that a request, result or event refers to. */
 export interface TaskReference {
   readonly taskId?: string;
   readonly contextId?: string;
   readonly state?: TaskState;
 }
 
-/** A request, an answer or an event, as far as it may name a task. */
-interface Naming {
+/** Fields of requests, results and events that may refer to a task. */
+interface TaskFields {
   readonly kind?: string;
   readonly id?: string;
   readonly taskId?: string;
   readonly clientTaskId?: string;
   readonly contextId?: string;
   readonly status?: { readonly state: TaskState };
-  readonly message?: Naming;
-  readonly task?: Naming;
+  readonly message?: TaskFields;
+  readonly task?: TaskFields;
 }
 
-/** Says which task something of the model is about: a request, an answer or an event. */
+/** Returns the task that a request, result or event refers to. */
 export function findTaskReference(model: unknown): TaskReference {
-  const { kind, id, taskId, clientTaskId, contextId, status, message, task } = (model ?? {}) as Naming;
+  const { kind, id, taskId, clientTaskId, contextId, status, message, task } = (model ?? {}) as TaskFields;
   if (kind === 'task') return findTaskReference(task);
   const inner = message && status === undefined ? message : undefined;
-  // A push configuration has an id of its own beside that of its task.
-  const about = taskId ?? clientTaskId ?? inner?.taskId ?? id;
+  // A push configuration has an id in addition to the id of its task.
+  const referencedId = taskId ?? clientTaskId ?? inner?.taskId ?? id;
   const context = contextId ?? inner?.contextId;
-  // The state that somebody asks for in a list is only a word.
+  // In a list request, `status` is a filter: a string, not a status object.
   const state = typeof status === 'object' ? status.state : undefined;
   return {
-    ...(about !== undefined && { taskId: about }),
+    ...(referencedId !== undefined && { taskId: referencedId }),
     ...(context !== undefined && { contextId: context }),
     ...(state !== undefined && { state }),
   };
 }
 
-/** What was lost when something was read, where that was anything. */
+/** Returns an object with `losses`, or an empty object if there are none. */
 export function nonEmptyLosses(losses: readonly TranslationLoss[]): { losses?: readonly TranslationLoss[] } {
   return losses.length === 0 ? {} : { losses };
 }

@@ -8,50 +8,50 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 
-/** How large a body may become. */
+/** Limits the size of a decompressed body. */
 const bounds: ZlibOptions = { maxOutputLength: 16 * 1_024 * 1_024 };
 
-const gzip = { stream: createGunzip, whole: gunzipSync };
+const gzip = { stream: createGunzip, sync: gunzipSync };
 
-/** The ways in which a body may be compressed. */
+/** Decompressors by content coding. */
 const decoders = new Map([
   ['gzip', gzip],
   ['x-gzip', gzip],
-  ['deflate', { stream: createInflate, whole: inflateSync }],
-  ['br', { stream: createBrotliDecompress, whole: brotliDecompressSync }],
+  ['deflate', { stream: createInflate, sync: inflateSync }],
+  ['br', { stream: createBrotliDecompress, sync: brotliDecompressSync }],
 ]);
 
-/** Takes the bytes of a body as they come, and gives what they say. */
+/** Decodes the bytes of a body incrementally. */
 export interface BodyDecoder {
   push(bytes: Uint8Array): void;
-  /** Calls back once everything was given. */
+  /** Calls `done` after all decoded bytes were emitted. */
   end(done: () => void): void;
 }
 
-/** Reads a body that may be compressed, for those who look on; what cannot be read is given as it is. */
+/** Creates a decoder for recording. Bodies with unknown codings are passed through undecoded. */
 export function createBodyDecoder(
   encoding: string | undefined,
-  give: (bytes: Uint8Array) => void,
+  emit: (bytes: Uint8Array) => void,
 ): BodyDecoder {
   const stream = decoders.get(encoding?.trim().toLowerCase() ?? '')?.stream();
-  if (!stream) return { push: give, end: (done) => done() };
-  let isBroken = false;
-  let given = 0;
+  if (!stream) return { push: emit, end: (done) => done() };
+  let hasFailed = false;
+  let emitted = 0;
   stream.on('data', (bytes: Uint8Array) => {
-    given += bytes.length;
-    // A small body may hold more than there is room for.
-    if (given <= 64 * 1_024 * 1_024) give(bytes);
+    emitted += bytes.length;
+    // Protects against decompression bombs.
+    if (emitted <= 64 * 1_024 * 1_024) emit(bytes);
     else stream.destroy();
   });
   stream.on('error', () => {
-    isBroken = true;
+    hasFailed = true;
   });
   return {
     push(bytes) {
-      if (!isBroken && !stream.destroyed) stream.write(bytes);
+      if (!hasFailed && !stream.destroyed) stream.write(bytes);
     },
     end(done) {
-      if (isBroken || stream.destroyed) {
+      if (hasFailed || stream.destroyed) {
         done();
         return;
       }
@@ -61,12 +61,12 @@ export function createBodyDecoder(
   };
 }
 
-/** The whole of a body that may be compressed; undefined when it cannot be read. */
+/** Decodes a complete body; returns undefined if it cannot be decoded. */
 export function decodeBody(bytes: Buffer, encoding: string | undefined): Buffer | undefined {
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return bytes;
   try {
-    return decoders.get(name)?.whole(bytes, bounds);
+    return decoders.get(name)?.sync(bytes, bounds);
   } catch {
     return undefined;
   }

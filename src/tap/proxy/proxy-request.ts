@@ -17,20 +17,20 @@ import {
 } from './rewrite-card.ts';
 import { createBodyDecoder } from './content-encoding.ts';
 
-/** What all requests that pass share. */
+/** Collaborators shared by all proxied requests. */
 export interface ProxyContext {
   readonly target: URL;
   readonly recorder: TrafficRecorder;
-  /** What the target is called. */
+  /** Name of the target in the traffic log. */
   readonly name: () => string;
-  /** The address of the tap for those who do not say how they found it. */
+  /** URL of the tap, for requests without a valid `Host` header. */
   readonly url: () => string;
-  /** A card passed. */
-  readonly onCard: (change: CardRewrite) => void;
+  /** Called with each card that passes the tap. */
+  readonly onCard: (rewrite: CardRewrite) => void;
 }
 
-/** Headers that are about one connection, not about what passes. */
-const ofConnection = new Set([
+/** Hop-by-hop headers. */
+const hopByHopHeaders = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -41,74 +41,74 @@ const ofConnection = new Set([
   'trailer',
 ]);
 
-/** How large a card may be that is changed. */
-const maxCard = 4 * 1_024 * 1_024;
+/** Maximum size of a card that is rewritten, in bytes. */
+const maxCardBytes = 4 * 1_024 * 1_024;
 
-/** Takes one request on to the target and its answer back, bytes as they are, and shows both to the recorder. */
+/** Forwards a request to the target and the response to the client unchanged, and records both. Cards are rewritten. */
 export function proxyRequest(
-  passing: ProxyContext,
+  context: ProxyContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  new Relay(passing, request, response).go();
+  new ProxiedRequest(context, request, response).forward();
 }
 
-class Relay {
-  readonly #passing: ProxyContext;
+class ProxiedRequest {
+  readonly #context: ProxyContext;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #from: string;
   readonly #url: string;
   readonly #body: Buffer[] = [];
   #length = 0;
-  #trip: HttpExchangeRecorder | undefined;
+  #exchange: HttpExchangeRecorder | undefined;
   #outgoing: ClientRequest | undefined;
-  /** Set once it is settled how it ended. */
+  /** True once the outcome of the exchange is determined. */
   #isOver = false;
 
-  constructor(passing: ProxyContext, request: IncomingMessage, response: ServerResponse) {
-    this.#passing = passing;
+  constructor(context: ProxyContext, request: IncomingMessage, response: ServerResponse) {
+    this.#context = context;
     this.#request = request;
     this.#response = response;
     this.#from = clientName(undefined, request.headers['user-agent']);
-    this.#url = passing.target.origin + (request.url ?? '/');
+    this.#url = context.target.origin + (request.url ?? '/');
   }
 
-  go(): void {
-    const { target } = this.#passing;
+  forward(): void {
+    const { target } = this.#context;
     const { method = 'GET' } = this.#request;
-    const open = target.protocol === 'https:' ? secureRequest : plainRequest;
-    const outgoing = open({
+    const createRequest = target.protocol === 'https:' ? secureRequest : plainRequest;
+    const outgoing = createRequest({
       protocol: target.protocol,
       hostname: target.hostname.replace(/^\[|\]$/g, ''),
       port: target.port === '' ? undefined : target.port,
       method,
       path: this.#request.url ?? '/',
-      headers: this.#headers(),
+      headers: this.#requestHeaders(),
       setHost: false,
-      // A connection that is used again may be closed by the agent just then, and a lost request would be our fault.
+      // The agent may close a kept-alive connection at any time, and the tap must not lose a request because of it.
       agent: false,
     });
     this.#outgoing = outgoing;
-    outgoing.on('error', (error) => this.#unreachable(error));
-    outgoing.on('response', (incoming) => this.#answered(incoming));
-    this.#request.on('data', (bytes: Buffer) => this.#look(bytes));
-    this.#request.on('end', () => this.#begin());
-    // What comes in pieces of unknown length goes on so.
+    outgoing.on('error', (error) => this.#onConnectionError(error));
+    outgoing.on('response', (incoming) => this.#forwardResponse(incoming));
+    this.#request.on('data', (bytes: Buffer) => this.#recordChunk(bytes));
+    this.#request.on('end', () => this.#recordRequest());
+    // A chunked request body stays chunked.
     this.#request.pipe(outgoing);
-    this.#response.on('close', () => this.#left());
+    this.#response.on('close', () => this.#onClose());
   }
 
-  #look(bytes: Buffer): void {
+  #recordChunk(bytes: Buffer): void {
     this.#length += bytes.length;
     if (this.#length <= maxDecodedLength) this.#body.push(bytes);
   }
 
-  /** The request was seen, as far as it came. */
-  #begin(): HttpExchangeRecorder {
-    const { recorder, name } = this.#passing;
+  /** Records the request as far as it was received, once. */
+  #recordRequest(): HttpExchangeRecorder {
+    const { recorder, name } = this.#context;
     const { method = 'GET', headers } = this.#request;
-    return (this.#trip ??= new HttpExchangeRecorder(
+    return (this.#exchange ??= new HttpExchangeRecorder(
       recorder,
       { from: this.#from, to: name },
       { method, url: this.#url, headers },
@@ -116,17 +116,21 @@ class Relay {
     ));
   }
 
-  /** The same headers, but for those of the connection, and with the name that the target knows itself by. */
-  #headers(): string[] {
-    const named = new Set(connectionNames(this.#request.headers.connection));
+  /** Returns the request headers without hop-by-hop headers and with the host of the target. */
+  #requestHeaders(): string[] {
+    const connectionHeaders = new Set(parseConnectionHeader(this.#request.headers.connection));
     const { rawHeaders } = this.#request;
     const isCard = mayBeCardResponse(this.#request);
-    const headers: string[] = ['Host', this.#passing.target.host];
+    const headers: string[] = ['Host', this.#context.target.host];
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] as string;
       const lower = name.toLowerCase();
       let value = rawHeaders[at + 1] as string;
-      if (lower === 'host' || named.has(lower) || (ofConnection.has(lower) && lower !== 'transfer-encoding'))
+      if (
+        lower === 'host' ||
+        connectionHeaders.has(lower) ||
+        (hopByHopHeaders.has(lower) && lower !== 'transfer-encoding')
+      )
         continue;
       if (isCard && lower === 'accept-encoding') value = 'identity';
       if (isCard && lower === 'if-none-match') value = originalEtags(value);
@@ -135,56 +139,58 @@ class Relay {
     return headers;
   }
 
-  #answered(incoming: IncomingMessage): void {
+  #forwardResponse(incoming: IncomingMessage): void {
     const status = incoming.statusCode ?? 502;
-    const trip = this.#begin();
-    incoming.on('error', (error) => this.#brokeOff(error));
-    incoming.on('aborted', () => this.#brokeOff(new Error('the connection was closed')));
+    const exchange = this.#recordRequest();
+    incoming.on('error', (error) => this.#onInterrupted(error));
+    incoming.on('aborted', () => this.#onInterrupted(new Error('the connection was closed')));
     if (mayBeCardResponse(this.#request, incoming, this.#body)) {
-      this.#change(incoming, trip, status);
+      this.#forwardCard(incoming, exchange, status);
       return;
     }
-    this.#response.writeHead(status, incoming.statusMessage, headersOf(incoming));
+    this.#response.writeHead(status, incoming.statusMessage, responseHeaders(incoming));
     this.#response.flushHeaders();
-    trip.response(status, incoming.headers);
-    const reading = createBodyDecoder(incoming.headers['content-encoding'], (bytes) => trip.chunk(bytes));
-    incoming.on('data', (bytes: Buffer) => reading.push(bytes));
+    exchange.response(status, incoming.headers);
+    const decoder = createBodyDecoder(incoming.headers['content-encoding'], (bytes) => exchange.chunk(bytes));
+    incoming.on('data', (bytes: Buffer) => decoder.push(bytes));
     incoming.on('end', () => {
       this.#isOver = true;
-      reading.end(() => trip.end('whole'));
+      decoder.end(() => exchange.end('complete'));
     });
     incoming.pipe(this.#response);
   }
 
-  /** A card has to be there as a whole before it can say something else. */
-  #change(incoming: IncomingMessage, trip: HttpExchangeRecorder, status: number): void {
+  /** Buffers a card, because it can only be rewritten as a whole. */
+  #forwardCard(incoming: IncomingMessage, exchange: HttpExchangeRecorder, status: number): void {
     const pieces: Buffer[] = [];
     let length = 0;
     incoming.on('data', (bytes: Buffer) => {
       length += bytes.length;
-      if (length <= maxCard) pieces.push(bytes);
-      else incoming.destroy(new Error(`a card of more than ${maxCard} bytes`));
+      if (length <= maxCardBytes) pieces.push(bytes);
+      else incoming.destroy(new Error(`a card of more than ${maxCardBytes} bytes`));
     });
     incoming.on('end', () => {
       this.#isOver = true;
       const bytes = Buffer.concat(pieces);
       const tap = this.#tapOrigin();
-      const change = rewriteCardBody(bytes, incoming.headers['content-encoding'], {
-        target: this.#passing.target,
+      const rewrite = rewriteCardBody(bytes, incoming.headers['content-encoding'], {
+        target: this.#context.target,
         tap,
       });
-      const isHead = this.#request.method === 'HEAD' || status === 304;
-      const headers = change.body ? changedHeaders(incoming, change.body.length) : headersOf(incoming);
+      const hasNoBody = this.#request.method === 'HEAD' || status === 304;
+      const headers = rewrite.body
+        ? rewrittenHeaders(incoming, rewrite.body.length)
+        : responseHeaders(incoming);
       this.#response.writeHead(
         status,
         incoming.statusMessage,
-        isHead ? withEtag(headersOf(incoming)) : headers,
+        hasNoBody ? rewriteEtag(responseHeaders(incoming)) : headers,
       );
-      const shown = change.body ?? bytes;
-      this.#response.end(shown);
-      trip.response(status, incoming.headers, shown.toString('utf8'));
-      trip.end('whole');
-      this.#passing.onCard(change);
+      const body = rewrite.body ?? bytes;
+      this.#response.end(body);
+      exchange.response(status, incoming.headers, body.toString('utf8'));
+      exchange.end('complete');
+      this.#context.onCard(rewrite);
     });
   }
 
@@ -192,69 +198,68 @@ class Relay {
     const { host } = this.#request.headers;
     return host !== undefined && /^[\w.-]+(?::\d+)?$|^\[[\da-f:]+\](?::\d+)?$/i.test(host)
       ? `http://${host}`
-      : this.#passing.url();
+      : this.#context.url();
   }
 
-  /** No answer came. */
-  #unreachable(error: NodeJS.ErrnoException): void {
+  #onConnectionError(error: NodeJS.ErrnoException): void {
     if (this.#isOver) return;
     if (this.#response.headersSent) {
-      this.#brokeOff(error);
+      this.#onInterrupted(error);
       return;
     }
     this.#isOver = true;
-    const { origin } = this.#passing.target;
-    const message = `The tap cannot reach ${origin}: ${inWords(error)}`;
+    const { origin } = this.#context.target;
+    const message = `The tap cannot reach ${origin}: ${describeConnectionError(error)}`;
     const body = JSON.stringify({ error: { code: 502, status: 'UNAVAILABLE', message } });
     const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
     this.#request.unpipe();
     this.#request.resume();
     this.#response.writeHead(502, headers);
     this.#response.end(body);
-    const trip = this.#begin();
-    trip.response(502, headers, body);
-    trip.end({ why: message });
+    const exchange = this.#recordRequest();
+    exchange.response(502, headers, body);
+    exchange.end({ reason: message });
   }
 
-  /** The target stopped in the middle: the caller sees the same. */
-  #brokeOff(error: Error): void {
+  /** The target closed the connection early; the tap does the same to the client. */
+  #onInterrupted(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#response.destroy();
-    this.#begin().end({ why: `The agent broke off: ${error.message}` });
+    this.#recordRequest().end({ reason: `The agent closed the connection: ${error.message}` });
   }
 
-  /** The caller is gone, or has everything. */
-  #left(): void {
+  /** The client disconnected, or received the complete response. */
+  #onClose(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#begin().end({ why: 'The caller hung up' });
+    this.#recordRequest().end({ reason: 'The client disconnected' });
     this.#outgoing?.destroy();
   }
 }
 
-function connectionNames(header: string | undefined): string[] {
+function parseConnectionHeader(header: string | undefined): string[] {
   return (header ?? '')
     .toLowerCase()
     .split(',')
     .map((each) => each.trim());
 }
 
-/** The headers of an answer as they came, but for those of the connection. */
-function headersOf(incoming: IncomingMessage): string[] {
+/** Returns the response headers in their original form, without hop-by-hop headers. */
+function responseHeaders(incoming: IncomingMessage): string[] {
   const { rawHeaders } = incoming;
-  const named = new Set(connectionNames(incoming.headers.connection));
+  const connectionHeaders = new Set(parseConnectionHeader(incoming.headers.connection));
   const headers: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     const lower = name.toLowerCase();
-    if (ofConnection.has(lower) || named.has(lower)) continue;
+    if (hopByHopHeaders.has(lower) || connectionHeaders.has(lower)) continue;
     headers.push(name, rawHeaders[at + 1] as string);
   }
   return headers;
 }
 
-const ofBody = new Set([
+const bodyHeaders = new Set([
   'content-length',
   'content-encoding',
   'content-md5',
@@ -263,28 +268,28 @@ const ofBody = new Set([
   'repr-digest',
 ]);
 
-function changedHeaders(incoming: IncomingMessage, length: number): string[] {
-  const headers = withEtag(headersOf(incoming));
-  const kept: string[] = [];
+function rewrittenHeaders(incoming: IncomingMessage, length: number): string[] {
+  const headers = rewriteEtag(responseHeaders(incoming));
+  const remaining: string[] = [];
   for (let at = 0; at < headers.length; at += 2)
-    if (!ofBody.has((headers[at] as string).toLowerCase()))
-      kept.push(headers[at] as string, headers[at + 1] as string);
-  return [...kept, 'Content-Length', String(length)];
+    if (!bodyHeaders.has((headers[at] as string).toLowerCase()))
+      remaining.push(headers[at] as string, headers[at + 1] as string);
+  return [...remaining, 'Content-Length', String(length)];
 }
 
-/** A card that was changed is another one, and one that was not changed now may be another time. */
-function withEtag(headers: string[]): string[] {
+/** Every card gets an ETag of the tap, because a card that needs no rewriting now may need it later. */
+function rewriteEtag(headers: string[]): string[] {
   return headers.map((value, at) =>
     at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'etag' ? rewrittenEtag(value) : value,
   );
 }
 
-function inWords(error: NodeJS.ErrnoException): string {
+function describeConnectionError(error: NodeJS.ErrnoException): string {
   switch (error.code) {
     case 'ECONNREFUSED':
-      return 'nothing listens there (ECONNREFUSED). Is the agent running?';
+      return 'connection refused (ECONNREFUSED). Is the agent running?';
     case 'ENOTFOUND':
-      return 'there is no such host (ENOTFOUND). Is the address right?';
+      return 'host not found (ENOTFOUND). Check the URL.';
     default:
       return error.code === undefined || error.message.includes(error.code)
         ? error.message

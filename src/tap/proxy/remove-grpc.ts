@@ -1,35 +1,35 @@
 import { interfaceLists, isJsonObject, type CardJson } from './rewrite-card-urls.ts';
 
-/** A card without its interfaces of gRPC. */
+/** Result of {@link removeGrpcInterfaces}. */
 export interface GrpcRemoval {
   readonly card: CardJson;
-  /** How much of it was gRPC. */
+  /** How many of the interfaces were gRPC. */
   readonly grpc: 'none' | 'some' | 'all';
 }
 
-/** Leaves out of a card, in any version, the interfaces that a tap of HTTP/1.1 cannot stand in front of. */
+/** Removes gRPC interfaces from a card of any version, because the tap proxies only HTTP/1.1. */
 export function removeGrpcInterfaces(card: CardJson): GrpcRemoval {
-  const kept: CardJson = { ...card };
+  const result: CardJson = { ...card };
   const remaining: unknown[] = [];
-  let isLess = false;
+  let isChanged = false;
   for (const name of interfaceLists) {
     const list = card[name];
     if (!Array.isArray(list)) continue;
     const others = list.filter((each: unknown) => !isJsonObject(each) || !isGrpc(transportOf(each)));
-    isLess ||= others.length < list.length;
+    isChanged ||= others.length < list.length;
     remaining.push(...others);
-    kept[name] = others;
+    result[name] = others;
   }
   if (isGrpc(card.preferredTransport ?? card.preferred_transport)) {
-    isLess = true;
-    for (const name of ['url', 'preferredTransport', 'preferred_transport']) delete kept[name];
-    // Older cards must have an address of their own, so that another one takes its place.
-    const additional = kept.additionalInterfaces ?? kept.additional_interfaces;
+    isChanged = true;
+    for (const name of ['url', 'preferredTransport', 'preferred_transport']) delete result[name];
+    // Cards before 1.0 need a `url`, so another interface replaces it.
+    const additional = result.additionalInterfaces ?? result.additional_interfaces;
     const next: unknown = Array.isArray(additional) ? additional.find(isJsonObject) : undefined;
-    if (isJsonObject(next)) Object.assign(kept, { url: next.url, preferredTransport: transportOf(next) });
+    if (isJsonObject(next)) Object.assign(result, { url: next.url, preferredTransport: transportOf(next) });
   }
-  const isAll = remaining.length === 0 && !('url' in kept);
-  return isLess ? { card: kept, grpc: isAll ? 'all' : 'some' } : { card, grpc: 'none' };
+  const isAll = remaining.length === 0 && !('url' in result);
+  return isChanged ? { card: result, grpc: isAll ? 'all' : 'some' } : { card, grpc: 'none' };
 }
 
 function transportOf(wire: CardJson): unknown {

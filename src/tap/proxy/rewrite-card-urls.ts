@@ -1,18 +1,18 @@
 import { isLocalHost } from '../../client/http/destination-policy.ts';
 
-/** What stands in a card that callers go to. */
+/** Result of {@link rewriteCardUrls}. */
 export interface CardUrlChanges {
-  /** The card with the tap in the place of its agent; undefined where nothing had to be changed. */
+  /** The card with URLs of the tap; undefined if nothing changed. */
   readonly changed: unknown;
-  /** Addresses that lead elsewhere, past the tap. */
-  readonly elsewhere: readonly string[];
+  /** Other origins in the card, whose traffic bypasses the tap. */
+  readonly otherOrigins: readonly string[];
   readonly isSigned: boolean;
 }
 
-/** A card or a part of one, as it was written. */
+/** JSON of a card or of a part of it. */
 export type CardJson = { [member: string]: unknown };
 
-/** The lists of interfaces that cards of any version may have. */
+/** Names of interface lists in cards of all versions. */
 export const interfaceLists = [
   'additionalInterfaces',
   'additional_interfaces',
@@ -20,48 +20,48 @@ export const interfaceLists = [
   'supported_interfaces',
 ];
 
-/** Puts another address into a card, wherever it names its agent's own. Relative ones lead to the tap by themselves. */
+/** Replaces the origin of the target by the tap in all URLs of a card. Relative URLs already refer to the tap. */
 export function rewriteCardUrls(card: unknown, target: URL, tap: string): CardUrlChanges {
-  const elsewhere = new Set<string>();
+  const otherOrigins = new Set<string>();
   let isChanged = false;
-  const moved = (given: unknown): unknown => {
-    const at = typeof given === 'string' ? absolute(given, target) : undefined;
-    if (at === undefined || at === 'relative') return given;
-    if (!isSame(at, target)) {
-      elsewhere.add(at.origin);
-      return given;
+  const rewrite = (value: unknown): unknown => {
+    const url = typeof value === 'string' ? parseHttpUrl(value, target) : undefined;
+    if (url === undefined || url === 'relative') return value;
+    if (!isSameOrigin(url, target)) {
+      otherOrigins.add(url.origin);
+      return value;
     }
     isChanged = true;
-    // What is behind the origin stays as it was written.
-    return tap + (given as string).replace(/^(?:[a-z]+:)?\/\/[^/?#]*/i, '');
+    // The path and query keep their original form.
+    return tap + (value as string).replace(/^(?:[a-z]+:)?\/\/[^/?#]*/i, '');
   };
-  const place = (wire: CardJson): CardJson => ('url' in wire ? { ...wire, url: moved(wire.url) } : wire);
-  const wire = place(card as CardJson);
+  const rewriteUrl = (json: CardJson): CardJson =>
+    'url' in json ? { ...json, url: rewrite(json.url) } : json;
+  const json = rewriteUrl(card as CardJson);
   for (const name of interfaceLists) {
-    const list = wire[name];
+    const list = json[name];
     if (Array.isArray(list))
-      wire[name] = list.map((each: unknown) => (isJsonObject(each) ? place(each) : each));
+      json[name] = list.map((each: unknown) => (isJsonObject(each) ? rewriteUrl(each) : each));
   }
-  const { signatures } = wire;
+  const { signatures } = json;
   return {
-    changed: isChanged ? wire : undefined,
-    elsewhere: [...elsewhere],
+    changed: isChanged ? json : undefined,
+    otherOrigins: [...otherOrigins],
     isSigned: Array.isArray(signatures) && signatures.length > 0,
   };
 }
 
-/** True for a JSON object that looks like the card of an agent, in any version. */
+/** Returns true for a JSON object that resembles an agent card of any version. */
 export function looksLikeCard(body: unknown): body is CardJson {
   if (!isJsonObject(body) || typeof body.name !== 'string') return false;
   return 'url' in body || interfaceLists.some((name) => Array.isArray(body[name]));
 }
 
-/** True for a JSON object. */
 export function isJsonObject(value: unknown): value is CardJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function absolute(text: string, base: URL): URL | 'relative' | undefined {
+function parseHttpUrl(text: string, base: URL): URL | 'relative' | undefined {
   if (!/^(?:https?:)?\/\//i.test(text)) return /^[a-z][\w+.-]*:/i.test(text) ? undefined : 'relative';
   try {
     return new URL(text, base);
@@ -70,8 +70,8 @@ function absolute(text: string, base: URL): URL | 'relative' | undefined {
   }
 }
 
-/** This machine has several names. */
-function isSame(a: URL, b: URL): boolean {
+/** The local host has several names. */
+function isSameOrigin(a: URL, b: URL): boolean {
   if (a.protocol !== b.protocol || a.port !== b.port) return false;
   return a.hostname === b.hostname || (isLocalHost(a.hostname) && isLocalHost(b.hostname));
 }

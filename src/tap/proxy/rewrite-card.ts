@@ -5,41 +5,41 @@ import { looksLikeCard, rewriteCardUrls } from './rewrite-card-urls.ts';
 import { decodeBody } from './content-encoding.ts';
 import { removeGrpcInterfaces, type GrpcRemoval } from './remove-grpc.ts';
 
-/** What became of a card on its way through the tap. */
+/** Result of {@link rewriteCardBody}. */
 export interface CardRewrite {
-  /** What to send instead; undefined where the card may go on as it is. */
+  /** Body to send instead; undefined if the original is sent. */
   readonly body: Buffer | undefined;
-  /** What the card calls its agent; undefined where it was no card. */
+  /** Agent name in the card; undefined if the body is not a card. */
   readonly name: string | undefined;
-  /** Origins that the card names beside the target: who goes there goes past the tap. */
-  readonly elsewhere: readonly string[];
-  /** True when a signature was on it that fits no more. */
-  readonly isUnsigned: boolean;
-  /** How much of the card was gRPC, which cannot pass, and is left out. */
+  /** Other origins in the card, whose traffic bypasses the tap. */
+  readonly otherOrigins: readonly string[];
+  /** True if the rewrite invalidates a signature of the card. */
+  readonly breaksSignature: boolean;
+  /** How many interfaces were gRPC, which the tap cannot proxy and removes. */
   readonly grpc: GrpcRemoval['grpc'];
 }
 
-const nothing: CardRewrite = {
+const notACard: CardRewrite = {
   body: undefined,
   name: undefined,
-  elsewhere: [],
-  isUnsigned: false,
+  otherOrigins: [],
+  breaksSignature: false,
   grpc: 'none',
 };
 
-/** Tells whether an answer may be a card: by the address, or, for JSON-RPC, by what was asked. */
+/** Returns true if a response may be a card, judging by the path or, for JSON-RPC, by the method. */
 export function mayBeCardResponse(
   { method, url = '/' }: IncomingMessage,
-  answer?: IncomingMessage,
+  response?: IncomingMessage,
   body: readonly Buffer[] = [],
 ): boolean {
-  const type = answer?.headers['content-type'];
-  if (answer && type !== undefined && !/^application\/[\w.+-]*json\b|^text\/plain\b/i.test(type))
+  const type = response?.headers['content-type'];
+  if (response && type !== undefined && !/^application\/[\w.+-]*json\b|^text\/plain\b/i.test(type))
     return false;
   const path = url.split('?', 1)[0] ?? '/';
   if (method === 'GET' || method === 'HEAD')
     return isCardPath(path) || /(?:card(?:\.json)?|\.json)$/i.test(path);
-  if (method !== 'POST' || !answer) return false;
+  if (method !== 'POST' || !response) return false;
   const text = Buffer.concat(body).toString('utf8');
   return text.length < 65_536 && isCardMethod(text);
 }
@@ -51,38 +51,38 @@ function isCardMethod(text: string): boolean {
   );
 }
 
-/** Puts the tap into a card, where that is the whole of a body or the result in it. */
+/** Rewrites a card that is the whole body or the `result` in it. */
 export function rewriteCardBody(
   bytes: Buffer,
   encoding: string | undefined,
   { target, tap }: { readonly target: URL; readonly tap: string },
 ): CardRewrite {
-  const whole = decodeBody(bytes, encoding);
-  const body = whole && parseJsonOrUndefined(whole.toString('utf8'));
-  const inside = (body as { result?: unknown } | undefined)?.result;
-  const card = looksLikeCard(inside) ? inside : body;
-  if (!looksLikeCard(card)) return nothing;
-  const { card: passable, grpc } = removeGrpcInterfaces(card);
-  const { changed: moved, elsewhere, isSigned } = rewriteCardUrls(passable, target, tap);
-  const changed = moved ?? (grpc === 'none' ? undefined : passable);
-  const written = changed === undefined || card === body ? changed : { ...(body as object), result: changed };
+  const decoded = decodeBody(bytes, encoding);
+  const body = decoded && parseJsonOrUndefined(decoded.toString('utf8'));
+  const result = (body as { result?: unknown } | undefined)?.result;
+  const card = looksLikeCard(result) ? result : body;
+  if (!looksLikeCard(card)) return notACard;
+  const { card: withoutGrpc, grpc } = removeGrpcInterfaces(card);
+  const { changed, otherOrigins, isSigned } = rewriteCardUrls(withoutGrpc, target, tap);
+  const newCard = changed ?? (grpc === 'none' ? undefined : withoutGrpc);
+  const newBody = newCard === undefined || card === body ? newCard : { ...(body as object), result: newCard };
   return {
-    body: written === undefined ? undefined : Buffer.from(JSON.stringify(written)),
+    body: newBody === undefined ? undefined : Buffer.from(JSON.stringify(newBody)),
     name: typeof card.name === 'string' ? card.name : undefined,
-    elsewhere,
-    isUnsigned: isSigned && changed !== undefined,
+    otherOrigins,
+    breaksSignature: isSigned && newCard !== undefined,
     grpc,
   };
 }
 
-const mark = '-tap"';
+const etagSuffix = '-tap"';
 
-/** The mark of a changed card, which is never that of the one it was made of. */
+/** Returns the ETag of a rewritten card, which differs from the original one. */
 export function rewrittenEtag(etag: string): string {
-  return etag.replace(/"$/, mark);
+  return etag.replace(/"$/, etagSuffix);
 }
 
-/** The marks that the target knows, in what a caller says that it has. */
-export function originalEtags(marks: string): string {
-  return marks.replaceAll(mark, '"');
+/** Restores the original ETags in an `If-None-Match` header. */
+export function originalEtags(etags: string): string {
+  return etags.replaceAll(etagSuffix, '"');
 }

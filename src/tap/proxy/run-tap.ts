@@ -9,42 +9,42 @@ import { type CardRewrite, rewriteCardBody } from './rewrite-card.ts';
 import { prefetchCard } from './prefetch-card.ts';
 import { proxyRequest } from './proxy-request.ts';
 
-/** How a tap is run. */
+/** Options of {@link runTap}. */
 export interface RunTapOptions extends TrafficRecorderOptions {
-  /** Where the agent is. */
+  /** URL of the agent. */
   readonly to: string;
   readonly trafficLog: TrafficLog;
-  /** @defaultValue 0, any free port */
+  /** @defaultValue 0, a free port */
   readonly port?: number;
   /** @defaultValue `127.0.0.1` */
   readonly host?: string;
-  /** What the agent is called on the tape. @defaultValue what its card says, which is asked for once at the beginning */
+  /** Name of the agent in the traffic log. @defaultValue the name in its card, which is fetched once at the start */
   readonly name?: string;
-  /** Hears of what may make the tape tell less than there is, once each. */
+  /** Called once for each condition that makes the recording incomplete. */
   readonly onWarning?: (warning: string) => void;
 }
 
-/** A tap that runs. */
+/** A running tap. */
 export interface RunningTap extends AsyncDisposable {
-  /** Where callers go instead, with the path of the target. */
+  /** URL for clients, with the path of the target. */
   readonly url: string;
-  /** What the agent is called. */
+  /** Name of the agent. */
   readonly name: string;
-  /** Ends what passes, and waits until all of it is on the tape. @param within - milliseconds for what is on its way. */
-  stop(within?: number): Promise<void>;
+  /** Stops the tap and waits until all traffic is recorded. @param timeout - milliseconds for requests in progress. */
+  stop(timeout?: number): Promise<void>;
 }
 
 const grpcWarnings = {
-  some: 'The card offers gRPC too, which the tap cannot record: it is left out of the card that callers get, so that they come through the tap by another way.',
-  all: 'The card offers nothing but gRPC, which the tap cannot record: it is left out of the card that callers get, and they find no way to the agent in it.',
+  some: 'The card lists gRPC interfaces, which the tap cannot record. They are removed from the card that clients receive.',
+  all: 'The card lists only gRPC interfaces, which the tap cannot record. They are removed, so clients find no usable interface.',
 };
 
 /**
- * Runs a transparent recorder in front of an agent. Paths stay as they are; cards that name the target are changed so
- * that callers keep coming through the tap.
+ * Runs a recording proxy in front of an agent. Paths stay the same; URLs of the target in cards are replaced by the tap,
+ * so that clients keep using it.
  */
 export async function runTap(options: RunTapOptions): Promise<RunningTap> {
-  const target = targetOf(options.to);
+  const target = parseTargetUrl(options.to);
   const recorder = new TrafficRecorder(options.trafficLog, options);
   const warned = new Set<string>();
   const warn = (warning: string): void => {
@@ -54,21 +54,21 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   };
   let name = options.name ?? agentNameFromUrl(target.host);
   let url = '';
-  const passing = {
+  const context = {
     target,
     recorder,
     name: () => name,
     url: () => url,
     onCard(card: CardRewrite) {
       if (options.name === undefined && card.name !== undefined) name = card.name.slice(0, 80);
-      if (card.isUnsigned)
+      if (card.breaksSignature)
         warn(
-          'The card is signed, and the signature does not fit the address of the tap: callers that verify it refuse it.',
+          'The card is signed, and the URL of the tap invalidates the signature. Clients that verify it reject the card.',
         );
       if (card.grpc !== 'none') warn(grpcWarnings[card.grpc]);
-      for (const origin of card.elsewhere)
+      for (const origin of card.otherOrigins)
         warn(
-          `The card sends callers to ${origin} as well; who goes there goes past the tap. Start it with --to ${origin} to see them.`,
+          `The card also lists ${origin}, whose traffic bypasses the tap. Start another tap with --to ${origin} to record it.`,
         );
     },
   };
@@ -77,7 +77,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   const server = await listen(
     {
       listener: (request, response) => {
-        proxyRequest(passing, request, response);
+        proxyRequest(context, request, response);
         open.add(response);
         response.on('close', () => open.delete(response));
       },
@@ -86,17 +86,17 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
     },
     { port, host },
   );
-  // How long a stream may be open is the business of those who speak.
+  // The client and the agent decide how long a stream stays open.
   server.server.requestTimeout = 0;
   url = server.url;
   const card = await prefetchCard(target);
-  if (card) passing.onCard(rewriteCardBody(card, undefined, { target, tap: url }));
-  const stop = async (within = 1_000): Promise<void> => {
-    await server.stop(within);
+  if (card) context.onCard(rewriteCardBody(card, undefined, { target, tap: url }));
+  const stop = async (timeout = 1_000): Promise<void> => {
+    await server.stop(timeout);
     await Promise.all([...open].map((each) => once(each, 'close')));
-    // The last of what passed may be compressed, and is still read.
+    // The last chunks may still be in a decompressor.
     await new Promise((resolve) => setImmediate(resolve));
-    recorder.backlog.drain();
+    recorder.decodeQueue.drain();
   };
   return {
     url: url + target.pathname.replace(/\/+$/, ''),
@@ -108,14 +108,14 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   };
 }
 
-function targetOf(to: string): URL {
+function parseTargetUrl(to: string): URL {
   let target: URL;
   try {
     target = new URL(to);
   } catch {
-    throw invalidField('to', `must be an address such as http://localhost:4000, not "${to}"`);
+    throw invalidField('to', `must be an absolute URL such as http://localhost:4000, not "${to}"`);
   }
   if (target.protocol !== 'http:' && target.protocol !== 'https:')
-    throw invalidField('to', 'must be an address of http or https');
+    throw invalidField('to', 'must be an http or https URL');
   return target;
 }

@@ -4,39 +4,38 @@ import { HttpExchangeRecorder } from './http-exchange-recorder.ts';
 import { TrafficRecorder } from './traffic-recorder.ts';
 import { TrafficLog } from '../traffic-log.ts';
 
-describe('what waits to be looked at', () => {
-  it('is looked at in order, after the traffic, and one that fails stops nothing', async () => {
-    const backlog = DecodeQueue.of(new TrafficLog());
-    const seen: number[] = [];
+describe('DecodeQueue', () => {
+  it('runs queued work in order and survives failing work', async () => {
+    const queue = DecodeQueue.of(new TrafficLog());
+    const done: number[] = [];
     for (let i = 0; i < 5; i++)
-      backlog.add(1, () => {
+      queue.add(1, () => {
         if (i === 2) throw new Error('no');
-        seen.push(i);
+        done.push(i);
       });
-    expect(seen).toEqual([]);
-    await new Promise<void>((resolve) => backlog.add(0, resolve));
-    expect(seen).toEqual([0, 1, 3, 4]);
+    expect(done).toEqual([]);
+    await new Promise<void>((resolve) => queue.add(0, resolve));
+    expect(done).toEqual([0, 1, 3, 4]);
   });
 
-  it('keeps heads only where too much of it waits, and nothing beyond that', () => {
-    const tape = new TrafficLog();
-    const recorder = new TrafficRecorder(tape);
-    const parties = { from: 'a', to: () => 'b' };
+  it('drops bodies when it is full and work beyond the maximum length', () => {
+    const log = new TrafficLog();
+    const recorder = new TrafficRecorder(log);
+    const participants = { from: 'a', to: () => 'b' };
     const head = { method: 'POST', url: 'http://x.test/', headers: {} };
     const large = 'x'.repeat(65 * 1_024 * 1_024);
-    const trips = [large, 'small'].map((body) => new HttpExchangeRecorder(recorder, parties, head, body));
-    expect(trips).toHaveLength(2);
-    expect(DecodeQueue.of(tape).isFull).toBe(true);
-    for (let i = 0; i < 60_000; i++) DecodeQueue.of(tape).add(0, () => {});
-    let isLost = true;
-    DecodeQueue.of(tape).add(0, () => {
-      isLost = false;
+    for (const body of [large, 'small']) new HttpExchangeRecorder(recorder, participants, head, body);
+    expect(DecodeQueue.of(log).isFull).toBe(true);
+    for (let i = 0; i < 60_000; i++) DecodeQueue.of(log).add(0, () => {});
+    let isDropped = true;
+    DecodeQueue.of(log).add(0, () => {
+      isDropped = false;
     });
-    DecodeQueue.of(tape).drain();
-    expect(isLost).toBe(true);
-    const [first, second] = tape.recordsAfter();
+    DecodeQueue.of(log).drain();
+    expect(isDropped).toBe(true);
+    const [first, second] = log.recordsAfter();
     expect(first).toMatchObject({ text: 'x'.repeat(256 * 1_024), truncatedBy: large.length - 256 * 1_024 });
     expect(second).toMatchObject({ text: '', truncatedBy: 5 });
-    expect(DecodeQueue.of(tape).isFull).toBe(false);
+    expect(DecodeQueue.of(log).isFull).toBe(false);
   });
 });

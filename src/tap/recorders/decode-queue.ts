@@ -1,84 +1,84 @@
 import type { TrafficLog } from '../traffic-log.ts';
 
-/** How much may wait, in characters; beyond that only heads are kept. */
-const maxWaiting = 64 * 1_024 * 1_024;
+/** Maximum number of queued characters; beyond it, records are queued without their bodies. */
+const maxQueuedCharacters = 64 * 1_024 * 1_024;
 
-/** How many sightings may wait; beyond that none is kept. */
-const maxSightings = 50_000;
+/** Maximum queue length; further work is dropped. */
+const maxQueuedWork = 50_000;
 
-/** For how many milliseconds sightings are worked off before traffic has its turn again. */
-const turn = 4;
+/** Milliseconds of decoding per event-loop turn. */
+const timeSlice = 4;
 
 interface QueuedWork {
   readonly size: number;
   readonly work: () => void;
 }
 
-/** Outside of Node a turn is as long as a timer takes. */
+/** Runtimes without `setImmediate` use a timer. */
 const afterTraffic: (callback: () => void) => unknown =
   typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0);
 
-const backlogs = new WeakMap<TrafficLog, DecodeQueue>();
+const queues = new WeakMap<TrafficLog, DecodeQueue>();
 
 /**
- * What was seen and not yet looked at: to read and to clean it costs more than to see it, and traffic comes first. All
- * who record on one tape share one, so that everything is kept in the order in which it was seen.
+ * Queue of recorded traffic that is not decoded yet. Decoding and redaction are deferred so that they do not delay the
+ * traffic. All recorders of one traffic log share a queue, which preserves the order.
  */
 export class DecodeQueue {
-  #waiting: QueuedWork[] = [];
-  /** The first one that was not worked off. */
+  #queue: QueuedWork[] = [];
+  /** Index of the first entry that has not run. */
   #next = 0;
   #size = 0;
-  #isCalled = false;
+  #isScheduled = false;
 
-  /** The backlog of a tape. */
-  static of(tape: TrafficLog): DecodeQueue {
-    let backlog = backlogs.get(tape);
-    if (!backlog) backlogs.set(tape, (backlog = new DecodeQueue()));
-    return backlog;
+  /** Returns the queue of a traffic log. */
+  static of(log: TrafficLog): DecodeQueue {
+    let queue = queues.get(log);
+    if (!queue) queues.set(log, (queue = new DecodeQueue()));
+    return queue;
   }
 
-  /** True when there is no room for more than heads. */
+  /** True if only records without bodies are accepted. */
   get isFull(): boolean {
-    return this.#size > maxWaiting;
+    return this.#size > maxQueuedCharacters;
   }
 
-  /** Has something looked at later. @param size - about how many characters it holds. */
+  /** Queues work. @param size - approximate number of characters that it retains. */
   add(size: number, work: () => void): void {
-    if (this.#waiting.length - this.#next >= maxSightings) return;
-    this.#waiting.push({ size, work });
+    if (this.#queue.length - this.#next >= maxQueuedWork) return;
+    this.#queue.push({ size, work });
     this.#size += size;
-    if (this.#isCalled) return;
-    this.#isCalled = true;
-    afterTraffic(() => this.#go());
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    afterTraffic(() => this.#runSlice());
   }
 
-  /** Looks at everything that waits, now. */
+  /** Runs all queued work synchronously. */
   drain(): void {
-    this.#work(Number.POSITIVE_INFINITY);
+    this.#run(Number.POSITIVE_INFINITY);
   }
 
-  #go(): void {
-    this.#isCalled = false;
-    this.#work(performance.now() + turn);
-    if (this.#next === this.#waiting.length) return;
-    this.#isCalled = true;
-    afterTraffic(() => this.#go());
+  #runSlice(): void {
+    this.#isScheduled = false;
+    this.#run(performance.now() + timeSlice);
+    if (this.#next === this.#queue.length) return;
+    this.#isScheduled = true;
+    afterTraffic(() => this.#runSlice());
   }
 
-  #work(until: number): void {
-    while (this.#next < this.#waiting.length) {
-      const { size, work } = this.#waiting[this.#next++] as QueuedWork;
+  #run(until: number): void {
+    while (this.#next < this.#queue.length) {
+      const { size, work } = this.#queue[this.#next++] as QueuedWork;
       this.#size -= size;
       try {
         work();
       } catch {
-        // What cannot be recorded is no reason for the traffic to stop.
+        // A recording error must not affect the traffic.
       }
       if (performance.now() >= until) break;
     }
-    if (this.#next < this.#waiting.length && this.#next < 1_024) return;
-    this.#waiting = this.#waiting.slice(this.#next);
+    if (this.#next < this.#queue.length && this.#next < 1_024) return;
+    this.#queue = this.#queue.slice(this.#next);
     this.#next = 0;
   }
 }

@@ -2,140 +2,142 @@ import { SseParser } from '../../primitives/formats/sse.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
 import { formatSseFrame } from '../sse-frame.ts';
 import { HttpExchangeDecoder } from '../decode/http-decoder.ts';
-import type { HttpMessageInfo, DecodedContent, TrafficRecord, TrafficRecordKind } from '../traffic-record.ts';
+import type { DecodedContent, HttpMessageInfo, TrafficRecordKind } from '../traffic-record.ts';
 import { type TruncatedText, maxDecodedLength, type TrafficRecorder } from './traffic-recorder.ts';
 
-/** Headers as whoever saw them has them. */
+/** Headers as the recorder receives them. */
 export type ObservedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Between whom a request passes. Names may become known on the way. */
+/** Participants of an exchange. The name of the receiver may become known later. */
 export interface ExchangeParticipants {
   readonly from: string;
   readonly to: () => string;
 }
 
-/** The head of a request as it was seen. */
+/** Request line and headers of a recorded request. */
 export interface ObservedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: ObservedHeaders;
 }
 
-/** A body as it was seen: all of it, or its beginning and how long it was. */
+/** A complete body, or the recorded bytes of a body and its actual length. */
 export type ObservedBody = string | { readonly bytes: readonly Uint8Array[]; readonly length: number };
 
-/** Why a trip ended; the rest of a stream is only expected of one that ended by itself. */
-export type ExchangeEnd = 'whole' | { readonly why: string };
+/** How an exchange ended. A stream is checked for completeness only if it ended normally. */
+export type ExchangeEnd = 'complete' | { readonly reason: string };
 
-/** The head of an answer as it was seen. */
-interface SeenAnswer {
+/** Status and headers of a recorded response. */
+interface ObservedResponse {
   readonly status: number;
   readonly headers: ObservedHeaders;
   readonly at: number;
 }
 
-/** One request, its answer, the events of it and its end, on their way to the tape. */
+/** Records one HTTP exchange: request, response, stream events and end. */
 export class HttpExchangeRecorder {
   readonly #recorder: TrafficRecorder;
-  readonly #parties: ExchangeParticipants;
-  readonly #trip: string;
+  readonly #participants: ExchangeParticipants;
+  readonly #exchangeId: string;
   readonly #began: number;
   readonly #head: ObservedRequest;
-  readonly #meaning: HttpExchangeDecoder;
-  /** Whatever the caller proves itself with must not come back in a body either. */
-  #secrets: Redactor | undefined;
+  readonly #decoder: HttpExchangeDecoder;
+  /** Also redacts the credentials of this request from response bodies. */
+  #redactor: Redactor | undefined;
   #parser: SseParser | undefined;
-  /** When the bytes that are being parsed passed. */
+  /** Time at which the bytes in the parser were received. */
   #chunkAt = 0;
-  #isEvents = false;
-  #isAnswered = false;
+  #isEventStream = false;
+  #hasResponse = false;
   #isOver = false;
-  /** What came of a body that is not a stream. */
-  #gathered: Uint8Array[] = [];
+  /** Body of a response that is not an event stream. */
+  #chunks: Uint8Array[] = [];
   #length = 0;
-  #answer: SeenAnswer | undefined;
+  #response: ObservedResponse | undefined;
 
   constructor(
     recorder: TrafficRecorder,
-    parties: ExchangeParticipants,
+    participants: ExchangeParticipants,
     head: ObservedRequest,
     body: ObservedBody = '',
   ) {
     this.#recorder = recorder;
-    this.#parties = parties;
-    this.#trip = recorder.nextTrip();
+    this.#participants = participants;
+    this.#exchangeId = recorder.nextExchangeId();
     this.#began = recorder.now();
     this.#head = head;
-    this.#meaning = new HttpExchangeDecoder(head);
+    this.#decoder = new HttpExchangeDecoder(head);
     const at = this.#began;
-    this.#later(body, (seen) => {
-      const text = this.#clean(seen, head.headers);
-      this.#add('request', at, text, this.#meaning.request(text.text, isWhole(text)), this.#http());
+    this.#enqueue(body, (observed) => {
+      const text = this.#redactBody(observed, head.headers);
+      this.#add('request', at, text, this.#decoder.request(text.text, isComplete(text)), this.#http());
     });
   }
 
-  /** The answer begins; its body is here, or comes in chunks, or is none. */
+  /** Records the start of the response. Without `body`, the body follows in chunks. */
   response(status: number, headers: ObservedHeaders, body?: string): void {
-    if (this.#isAnswered || this.#isOver) return;
-    this.#isAnswered = true;
+    if (this.#hasResponse || this.#isOver) return;
+    this.#hasResponse = true;
     const at = this.#recorder.now();
-    const answer = { status, headers, at };
-    const isEvents = /^text\/event-stream\b/i.test(valueOf(headers['content-type']) ?? '');
-    this.#isEvents = isEvents;
-    if (body !== undefined) this.#respond(answer, body);
-    else if (isEvents) this.#respond(answer, '');
-    else this.#answer = answer;
+    const response = { status, headers, at };
+    this.#isEventStream = /^text\/event-stream\b/i.test(firstValue(headers['content-type']) ?? '');
+    if (body !== undefined) this.#recordResponse(response, body);
+    else if (this.#isEventStream) this.#recordResponse(response, '');
+    else this.#response = response;
   }
 
-  /** Some bytes of the answer passed. */
+  /** Records a chunk of the response body. */
   chunk(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    const { backlog } = this.#recorder;
-    if (this.#answer) {
+    const { decodeQueue } = this.#recorder;
+    if (this.#response) {
       this.#length += bytes.length;
-      if (this.#length <= maxDecodedLength && !backlog.isFull) this.#gathered.push(bytes);
+      if (this.#length <= maxDecodedLength && !decodeQueue.isFull) this.#chunks.push(bytes);
       return;
     }
-    if (!this.#isEvents || backlog.isFull) return;
+    if (!this.#isEventStream || decodeQueue.isFull) return;
     const at = this.#recorder.now();
-    backlog.add(bytes.length, () => this.#parse(bytes, at));
+    decodeQueue.add(bytes.length, () => this.#parse(bytes, at));
   }
 
-  /** One event of the answer passed, as its text. */
+  /** Records one server-sent event. */
   frame(text: string): void {
     const at = this.#recorder.now();
-    this.#later(text, (seen) => this.#frame(seen, at));
+    this.#enqueue(text, (observed) => this.#frame(observed, at));
   }
 
-  /** Nothing follows. */
-  end(ending: ExchangeEnd): void {
+  /** Records the end of the exchange. */
+  end(end: ExchangeEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const at = this.#recorder.now();
-    const answer = this.#answer;
-    this.#answer = undefined;
-    if (answer) this.#respond(answer, { bytes: this.#gathered, length: this.#length });
-    this.#gathered = [];
-    const isStream = this.#isEvents;
-    if (!isStream && ending === 'whole') return;
-    this.#recorder.backlog.add(0, () => {
-      const text = this.#text(ending === 'whole' ? 'The stream ended' : ending.why);
-      this.#add('end', at, text, this.#meaning.end(text.text, ending === 'whole'));
+    const response = this.#response;
+    this.#response = undefined;
+    if (response) this.#recordResponse(response, { bytes: this.#chunks, length: this.#length });
+    this.#chunks = [];
+    const isNormal = end === 'complete';
+    if (!this.#isEventStream && isNormal) return;
+    this.#recorder.decodeQueue.add(0, () => {
+      const text = this.#redactText(isNormal ? 'The stream ended' : end.reason);
+      this.#add('end', at, text, this.#decoder.end(text.text, isNormal));
     });
   }
 
-  #respond(answer: SeenAnswer, body: ObservedBody): void {
-    const { status, headers, at } = answer;
-    const isEvents = this.#isEvents;
-    this.#later(body, (seen) => {
-      const text = this.#clean(seen, headers);
-      const meaning = this.#meaning.response({ status, isEvents, isWhole: isWhole(text) }, text.text);
-      for (const { location, name } of this.#meaning.keys) {
-        // A card says where its agent wants its keys.
-        if (location === 'query') this.#recorder.secrets.addSecretQueryParameter(name);
-        else if (location === 'header') this.#recorder.secrets.addSecretHeader(name);
+  #recordResponse(response: ObservedResponse, body: ObservedBody): void {
+    const { status, headers, at } = response;
+    const isEventStream = this.#isEventStream;
+    this.#enqueue(body, (observed) => {
+      const text = this.#redactBody(observed, headers);
+      const decoded = this.#decoder.response(
+        { status, isEventStream, isComplete: isComplete(text) },
+        text.text,
+      );
+      for (const { location, name } of this.#decoder.keys) {
+        // The card names the headers and query parameters that carry API keys.
+        if (location === 'query') this.#recorder.redactor.addSecretQueryParameter(name);
+        else if (location === 'header') this.#recorder.redactor.addSecretHeader(name);
       }
-      this.#add('response', at, text, meaning, this.#http({ status, headers }));
+      this.#add('response', at, text, decoded, this.#http({ status, headers }));
     });
   }
 
@@ -153,88 +155,93 @@ export class HttpExchangeRecorder {
         'frame',
         at,
         { text: '', truncatedBy: maxDecodedLength * 4 },
-        { summary: 'an event too long to be looked at' },
+        { summary: 'event too large to decode' },
       );
     }
   }
 
   #frame(body: ObservedBody, at: number): void {
-    const text = this.#text(body as string);
-    this.#add('frame', at, text, this.#meaning.frame(text.text, isWhole(text)));
+    const text = this.#redactText(body as string);
+    this.#add('frame', at, text, this.#decoder.frame(text.text, isComplete(text)));
   }
 
-  /** Has a text looked at later; without a text where too much waits already. */
-  #later(body: ObservedBody, work: (body: ObservedBody) => void): void {
-    const { backlog } = this.#recorder;
+  /** Queues a body for decoding; drops its content if the queue is full. */
+  #enqueue(body: ObservedBody, work: (body: ObservedBody) => void): void {
+    const { decodeQueue } = this.#recorder;
     const size = body.length;
-    const seen = backlog.isFull && size > 0 ? { bytes: [], length: size } : body;
-    backlog.add(seen === body ? size : 0, () => work(seen));
+    const observed = decodeQueue.isFull && size > 0 ? { bytes: [], length: size } : body;
+    decodeQueue.add(observed === body ? size : 0, () => work(observed));
   }
 
   #add(
     kind: TrafficRecordKind,
     at: number,
-    clean: TruncatedText,
-    meaning: DecodedContent | undefined,
+    redacted: TruncatedText,
+    decoded: DecodedContent | undefined,
     http?: HttpMessageInfo,
   ): void {
-    const { from, to } = this.#parties;
-    const isForth = kind === 'request';
-    const passage: Omit<TrafficRecord, 'sequence'> = {
+    const { from, to } = this.#participants;
+    const isRequest = kind === 'request';
+    this.#recorder.add({
       at,
-      exchangeId: this.#trip,
+      exchangeId: this.#exchangeId,
       kind,
-      from: isForth ? from : to(),
-      to: isForth ? to() : from,
+      from: isRequest ? from : to(),
+      to: isRequest ? to() : from,
       ...(http && { http }),
-      ...this.#recorder.kept(clean.text, clean.truncatedBy),
-      ...(kind !== 'request' && { elapsed: at - this.#began }),
-      ...(meaning && { decoded: meaning }),
-    };
-    this.#recorder.add(passage);
+      ...this.#recorder.truncate(redacted.text, redacted.truncatedBy),
+      ...(!isRequest && { elapsed: at - this.#began }),
+      ...(decoded && { decoded }),
+    });
   }
 
-  #http(answer?: { status: number; headers: ObservedHeaders }): HttpMessageInfo {
+  #http(response?: { status: number; headers: ObservedHeaders }): HttpMessageInfo {
     const { method, url, headers } = this.#head;
-    const secrets = this.#secretsOf();
+    const redactor = this.#exchangeRedactor();
     return {
       method,
-      url: secrets.redactUrl(url),
-      ...(answer && { status: answer.status }),
-      headers: secrets.redactHeaders(flat(answer ? answer.headers : headers)),
+      url: redactor.redactUrl(url),
+      ...(response && { status: response.status }),
+      headers: redactor.redactHeaders(flattenHeaders(response ? response.headers : headers)),
     };
   }
 
-  /** What is to be kept of a body; bytes that are no text are described. */
-  #clean(body: ObservedBody, headers: ObservedHeaders): TruncatedText {
-    if (typeof body === 'string') return this.#text(body);
-    const type = valueOf(headers['content-type'])?.split(';', 1)[0]?.trim() ?? '';
-    const text = decoded(body.bytes);
+  /** Redacts a body; binary content is replaced by a description. */
+  #redactBody(body: ObservedBody, headers: ObservedHeaders): TruncatedText {
+    if (typeof body === 'string') return this.#redactText(body);
+    const type = firstValue(headers['content-type'])?.split(';', 1)[0]?.trim() ?? '';
+    const text = decodeUtf8(body.bytes);
     if (text === undefined) return { text: `(${body.length} bytes${type === '' ? '' : ` of ${type}`})` };
-    const seen = body.bytes.reduce((sum, each) => sum + each.length, 0);
-    return { ...this.#text(text), ...(body.length > seen && { truncatedBy: body.length - seen }) };
+    const recorded = body.bytes.reduce((sum, each) => sum + each.length, 0);
+    return {
+      ...this.#redactText(text),
+      ...(body.length > recorded && { truncatedBy: body.length - recorded }),
+    };
   }
 
-  #text(text: string): TruncatedText {
-    const seen = text.length > maxDecodedLength ? text.slice(0, maxDecodedLength) : text;
-    const truncatedBy = text.length - seen.length;
-    return { text: this.#secretsOf().redactText(seen), ...(truncatedBy > 0 && { truncatedBy }) };
+  #redactText(text: string): TruncatedText {
+    const decodable = text.length > maxDecodedLength ? text.slice(0, maxDecodedLength) : text;
+    const truncatedBy = text.length - decodable.length;
+    return { text: this.#exchangeRedactor().redactText(decodable), ...(truncatedBy > 0 && { truncatedBy }) };
   }
 
-  #secretsOf(): Redactor {
-    if (this.#secrets) return this.#secrets;
-    const { secrets } = this.#recorder;
-    const proofs = Object.entries(flat(this.#head.headers)).filter(([name]) => secrets.isSecretHeader(name));
-    this.#secrets = proofs.length === 0 ? secrets : secrets.withHeaders(Object.fromEntries(proofs));
-    return this.#secrets;
+  #exchangeRedactor(): Redactor {
+    if (this.#redactor) return this.#redactor;
+    const { redactor } = this.#recorder;
+    const credentials = Object.entries(flattenHeaders(this.#head.headers)).filter(([name]) =>
+      redactor.isSecretHeader(name),
+    );
+    this.#redactor =
+      credentials.length === 0 ? redactor : redactor.withHeaders(Object.fromEntries(credentials));
+    return this.#redactor;
   }
 }
 
-function isWhole({ truncatedBy }: TruncatedText): boolean {
+function isComplete({ truncatedBy }: TruncatedText): boolean {
   return truncatedBy === undefined;
 }
 
-function decoded(bytes: readonly Uint8Array[]): string | undefined {
+function decodeUtf8(bytes: readonly Uint8Array[]): string | undefined {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
     let text = '';
@@ -245,11 +252,11 @@ function decoded(bytes: readonly Uint8Array[]): string | undefined {
   }
 }
 
-function valueOf(header: string | readonly string[] | undefined): string | undefined {
+function firstValue(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : header?.[0];
 }
 
-function flat(headers: ObservedHeaders): Record<string, string> {
+function flattenHeaders(headers: ObservedHeaders): Record<string, string> {
   const all: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) all[name.toLowerCase()] = typeof value === 'string' ? value : value.join(', ');

@@ -5,7 +5,7 @@ import { truncateSummary } from '../decode/summarize.ts';
 import { TrafficRecorder } from './traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
-/** Of what something was lost, and between whom. */
+/** Call in which a translation loss occurred. */
 export interface LossSource {
   readonly operation: Operation | 'card';
   readonly from: string;
@@ -16,27 +16,23 @@ export interface LossSource {
 
 const recorders = new WeakMap<TrafficLog, TrafficRecorder>();
 
-/** Records what a translation could not carry over. */
-export function recordLosses(
-  tape: TrafficLog,
-  losses: readonly TranslationLoss[],
-  occasion: LossSource,
-): void {
-  let recorder = recorders.get(tape);
-  if (!recorder) recorders.set(tape, (recorder = new TrafficRecorder(tape)));
+/** Records translation losses. */
+export function recordLosses(log: TrafficLog, losses: readonly TranslationLoss[], source: LossSource): void {
+  let recorder = recorders.get(log);
+  if (!recorder) recorders.set(log, (recorder = new TrafficRecorder(log)));
   const recording = recorder;
   const at = recording.now();
-  const { operation, from, to, version, taskId } = occasion;
-  recording.backlog.add(0, () => {
+  const { operation, from, to, version, taskId } = source;
+  recording.decodeQueue.add(0, () => {
     const lines = losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`);
-    const text = recording.secrets.redactText(lines.join('\n'));
+    const text = recording.redactor.redactText(lines.join('\n'));
     recording.add({
       at,
-      exchangeId: recording.nextTrip(),
+      exchangeId: recording.nextExchangeId(),
       kind: 'loss',
       from,
       to,
-      ...recording.kept(text),
+      ...recording.truncate(text),
       decoded: {
         operation,
         ...(version && { version }),

@@ -10,106 +10,105 @@ import type { DecodedContent } from '../traffic-record.ts';
 import { maxDecodedLength, TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
-/** How the messages of a link are recorded. */
+/** Options of {@broker tapBroker}. */
 export interface TapBrokerOptions extends TrafficRecorderOptions {
-  /** What whoever uses the link is called on the tape. */
+  /** Name of the owner of the connection in the traffic log. */
   readonly name: string;
 }
 
-/** A message as it was seen. */
-interface Seen {
+interface ObservedMessage {
   readonly topic: string;
   readonly payload: string;
   readonly properties: MessageProperties;
   readonly at: number;
-  /** The side that is not ours. */
-  readonly isOut: boolean;
+  /** True if this side published the message. */
+  readonly isOutgoing: boolean;
 }
 
-/** What is remembered of a request, for what comes of it. */
-interface MeshTrip {
-  readonly trip: string;
+/** State of a request that its responses refer to. */
+interface MeshExchange {
+  readonly exchangeId: string;
   readonly began: number;
-  readonly asker: string;
-  readonly asked: string;
-  readonly meaning: MeshDecoder;
+  readonly client: string;
+  readonly agent: string;
+  readonly decoder: MeshDecoder;
 }
 
-/** How many requests are remembered, and how many messages that others may see as well. */
+/** Maximum number of remembered exchanges and of remembered published messages. */
 const maxRemembered = 2_000;
 
-/** What those who record on one tape remember together: several of them may be at the ends of one mesh. */
-interface Memory {
-  /** Messages that were published, by what they look like, so that nothing is told twice. */
-  readonly sent: Set<string>;
-  /** Requests by the topics on which they are answered. */
-  readonly trips: Map<string, MeshTrip>;
+/** State that all recorders of one traffic log share, because several of them may record the same mesh. */
+interface SharedState {
+  /** Keys of published messages, which deduplicate their deliveries. */
+  readonly published: Set<string>;
+  /** Exchanges by their reply and status topics. */
+  readonly exchanges: Map<string, MeshExchange>;
 }
 
-const memories = new WeakMap<TrafficLog, Memory>();
+const sharedStates = new WeakMap<TrafficLog, SharedState>();
 
-function memoryOf(tape: TrafficLog): Memory {
-  let memory = memories.get(tape);
-  if (!memory) memories.set(tape, (memory = { sent: new Set(), trips: new Map() }));
-  return memory;
+function sharedStateOf(log: TrafficLog): SharedState {
+  let state = sharedStates.get(log);
+  if (!state) sharedStates.set(log, (state = { published: new Set(), exchanges: new Map() }));
+  return state;
 }
 
-/** Records what is published and what is delivered. */
+/** Records the messages that a broker connection publishes and receives. */
 export function tapBroker(
-  link: BrokerConnection,
-  tape: TrafficLog,
+  broker: BrokerConnection,
+  log: TrafficLog,
   options: TapBrokerOptions,
 ): BrokerConnection {
-  const record = recorderOf(tape, options);
+  const record = createMessageRecorder(log, options);
   return {
     async publish(topic, payload, properties = {}) {
       record(topic, payload, properties, true);
-      await link.publish(topic, payload, properties);
+      await broker.publish(topic, payload, properties);
     },
-    subscribe(patterns, work, subscribing) {
-      const seen = (delivery: MeshMessage): void | Promise<void> => {
-        record(delivery.topic, delivery.payload, delivery.properties, false);
-        return work(delivery);
+    subscribe(patterns, handler, subscribing) {
+      const recordAndHandle = (message: MeshMessage): void | Promise<void> => {
+        record(message.topic, message.payload, message.properties, false);
+        return handler(message);
       };
-      return link.subscribe(patterns, seen, subscribing);
+      return broker.subscribe(patterns, recordAndHandle, subscribing);
     },
     get state() {
-      return link.state;
+      return broker.state;
     },
-    onState: (changed) => link.onState(changed),
-    close: () => link.close(),
-    [Symbol.asyncDispose]: () => link.close(),
+    onState: (changed) => broker.onState(changed),
+    close: () => broker.close(),
+    [Symbol.asyncDispose]: () => broker.close(),
   };
 }
 
-function recorderOf(
-  tape: TrafficLog,
+function createMessageRecorder(
+  log: TrafficLog,
   options: TapBrokerOptions,
-): (topic: string, payload: string, properties: MessageProperties, isOut: boolean) => void {
-  const recorder = new TrafficRecorder(tape, options);
-  const { backlog } = recorder;
-  const { sent, trips } = memoryOf(tape);
-  return (topic, payload, properties, isOut) => {
+): (topic: string, payload: string, properties: MessageProperties, isOutgoing: boolean) => void {
+  const recorder = new TrafficRecorder(log, options);
+  const { decodeQueue } = recorder;
+  const { published, exchanges } = sharedStateOf(log);
+  return (topic, payload, properties, isOutgoing) => {
     const key = `${topic} ${payload.length} ${payload.slice(0, 200)} ${payload.slice(-200)}`;
-    if (!isOut && sent.has(key)) return;
-    if (isOut) remember(sent, key);
+    if (!isOutgoing && published.has(key)) return;
+    if (isOutgoing) remember(published, key);
     const at = recorder.now();
-    const text = backlog.isFull ? '' : payload;
-    backlog.add(text.length, () => {
-      const clean = recorder.secrets.redactText(text.slice(0, maxDecodedLength));
-      const told = tell({ topic, payload: clean, properties, at, isOut });
+    const text = decodeQueue.isFull ? '' : payload;
+    decodeQueue.add(text.length, () => {
+      const redacted = recorder.redactor.redactText(text.slice(0, maxDecodedLength));
+      const described = describe({ topic, payload: redacted, properties, at, isOutgoing });
       const missing = payload.length - Math.min(text.length, maxDecodedLength);
       recorder.add({
         at,
         kind: 'message',
-        ...told,
-        mesh: { topic, properties: recorder.secrets.redactDeep({ ...properties }) },
-        ...recorder.kept(clean, missing),
+        ...described,
+        mesh: { topic, properties: recorder.redactor.redactDeep({ ...properties }) },
+        ...recorder.truncate(redacted, missing),
       });
     });
   };
 
-  function tell({ topic, payload, properties, at, isOut }: Seen): {
+  function describe({ topic, payload, properties, at, isOutgoing }: ObservedMessage): {
     exchangeId: string;
     from: string;
     to: string;
@@ -118,42 +117,55 @@ function recorderOf(
   } {
     const { role, party = '' } = classifyTopic(topic);
     const between = (other: string) =>
-      isOut ? { from: options.name, to: other } : { from: other, to: options.name };
+      isOutgoing ? { from: options.name, to: other } : { from: other, to: options.name };
     if (role === 'request') {
       const { clientId, delegatingAgent, replyTo, statusTopic } = parseRequestProperties(properties);
-      const asker = isOut ? options.name : (delegatingAgent ?? clientId ?? 'caller');
-      const trip = { trip: recorder.nextTrip(), began: at, asker, asked: party, meaning: new MeshDecoder() };
-      for (const each of [replyTo, statusTopic]) if (each !== undefined) keep(trips, each, trip);
+      const client = isOutgoing ? options.name : (delegatingAgent ?? clientId ?? 'client');
+      const exchange = {
+        exchangeId: recorder.nextExchangeId(),
+        began: at,
+        client,
+        agent: party,
+        decoder: new MeshDecoder(),
+      };
+      for (const each of [replyTo, statusTopic])
+        if (each !== undefined) rememberExchange(exchanges, each, exchange);
       return {
-        exchangeId: trip.trip,
-        ...between(isOut ? party : asker),
-        decoded: trip.meaning.request(payload),
+        exchangeId: exchange.exchangeId,
+        ...between(isOutgoing ? party : client),
+        decoded: exchange.decoder.request(payload),
       };
     }
     if (role === 'discovery')
-      return { exchangeId: recorder.nextTrip(), ...between('mesh'), decoded: decodeAnnouncement(payload) };
-    const known = trips.get(topic);
-    const meaning = known?.meaning ?? new MeshDecoder();
-    const other = isOut ? party || (known?.asker ?? 'mesh') : (known?.asked ?? 'mesh');
+      return {
+        exchangeId: recorder.nextExchangeId(),
+        ...between('mesh'),
+        decoded: decodeAnnouncement(payload),
+      };
+    const known = exchanges.get(topic);
+    const decoder = known?.decoder ?? new MeshDecoder();
+    const other = isOutgoing ? party || (known?.client ?? 'mesh') : (known?.agent ?? 'mesh');
     return {
-      exchangeId: known?.trip ?? recorder.nextTrip(),
+      exchangeId: known?.exchangeId ?? recorder.nextExchangeId(),
       ...between(other),
       ...(known && { elapsed: at - known.began }),
       decoded:
-        role === 'other' && !known ? undecodableContent(payload) : meaning.answer(payload, role === 'status'),
+        role === 'other' && !known
+          ? undecodableContent(payload)
+          : decoder.response(payload, role === 'status'),
     };
   }
 }
 
-function keep(trips: Map<string, MeshTrip>, topic: string, trip: MeshTrip): void {
-  trips.set(topic, trip);
-  const [oldest] = trips.keys();
-  if (trips.size > maxRemembered && oldest !== undefined) trips.delete(oldest);
+function rememberExchange(exchanges: Map<string, MeshExchange>, topic: string, exchange: MeshExchange): void {
+  exchanges.set(topic, exchange);
+  const [oldest] = exchanges.keys();
+  if (exchanges.size > maxRemembered && oldest !== undefined) exchanges.delete(oldest);
 }
 
-function remember(sent: Set<string>, key: string): void {
-  sent.delete(key);
-  sent.add(key);
-  const [oldest] = sent;
-  if (sent.size > maxRemembered && oldest !== undefined) sent.delete(oldest);
+function remember(published: Set<string>, key: string): void {
+  published.delete(key);
+  published.add(key);
+  const [oldest] = published;
+  if (published.size > maxRemembered && oldest !== undefined) published.delete(oldest);
 }

@@ -16,23 +16,23 @@ const say = (text: string) => ({
 });
 
 async function client(url: string) {
-  const tape = new TrafficLog();
+  const log = new TrafficLog();
   const inner = undiciHttpClient({ connectTimeout: 1_000, maxConnections: 8 });
-  const http = tapHttpClient(inner, tape, { from: 'me', to: () => 'Sample' });
+  const http = tapHttpClient(inner, log, { from: 'me', to: () => 'Sample' });
   const agent = connect(url, { http, endpointCache: createEndpointCache(), maxRetries: 0 });
   open.push(agent, http);
-  return { tape, agent };
+  return { log, agent };
 }
 
-describe('a client that is tapped', () => {
-  it('shows what it asks and what it is answered', async () => {
+describe('tapHttpClient', () => {
+  it('records requests, responses and stream ends', async () => {
     const server = await serve(sampleAgent());
     open.push({ close: () => server.stop(0) });
-    const { tape, agent } = await client(server.url);
+    const { log, agent } = await client(server.url);
     await agent.send(say('hello'));
     for await (const event of agent.stream(say('two'))) expect(event).toBeDefined();
     for await (const event of agent.stream(say('slow'))) if (event.kind === 'status') break;
-    const lines = summarizeRecords(recordsIn(tape));
+    const lines = summarizeRecords(recordsIn(log));
     expect(lines.slice(0, 5)).toEqual([
       'request me → Sample - - get card',
       'response Sample → me 1.0 - card of Sample 1.2.3',
@@ -41,13 +41,13 @@ describe('a client that is tapped', () => {
       'request me → Sample 1.0 JSONRPC stream: two',
     ]);
     expect(lines).toContain('end Sample → me 1.0 JSONRPC The stream ended');
-    expect(lines.at(-1)).toBe('end Sample → me 1.0 JSONRPC The caller hung up');
+    expect(lines.at(-1)).toBe('end Sample → me 1.0 JSONRPC The client disconnected');
   });
 
-  it('tells when each event of a stream passed', async () => {
+  it('records the time at which each event was received', async () => {
     const encoder = new TextEncoder();
     let time = 100;
-    const tape = new TrafficLog();
+    const log = new TrafficLog();
     const http = tapHttpClient(
       {
         request: () =>
@@ -62,26 +62,26 @@ describe('a client that is tapped', () => {
           }),
         close: () => Promise.resolve(),
       },
-      tape,
+      log,
       { from: 'me', now: () => time },
     );
     const response = await http.request({ method: 'POST', origin: 'http://a', path: '/', headers: {} });
     for await (const bytes of response.chunks()) expect(bytes).toBeDefined();
-    const frames = recordsIn(tape).filter(({ kind }) => kind === 'frame');
+    const frames = recordsIn(log).filter(({ kind }) => kind === 'frame');
     expect(frames.map(({ at }) => at)).toEqual([200, 300, 400]);
   });
 
-  it('shows that nobody is there', async () => {
+  it('records a refused connection as an abnormal end', async () => {
     const server = await serve(sampleAgent());
     await server.stop(0);
-    const { tape, agent } = await client(server.url);
+    const { log, agent } = await client(server.url);
     await expect(agent.card()).rejects.toThrow();
-    const [request, end] = recordsIn(tape);
+    const [request, end] = recordsIn(log);
     expect(request?.kind).toBe('request');
     expect(end).toMatchObject({
       kind: 'end',
       text: expect.stringContaining('ECONNREFUSED'),
-      meaning: { isError: true },
+      decoded: { isError: true },
     });
   });
 });

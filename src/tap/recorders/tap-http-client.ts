@@ -1,19 +1,19 @@
-import type { HttpClient, HttpRequest, HttpResponse } from '../../client/http/http-client.ts';
-import { HttpExchangeRecorder } from './http-exchange-recorder.ts';
+import type { HttpClient, HttpResponse } from '../../client/http/http-client.ts';
+import { type ExchangeEnd, HttpExchangeRecorder } from './http-exchange-recorder.ts';
 import { agentNameFromUrl } from '../participants.ts';
 import { TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
-/** How the requests of a client are recorded. */
+/** Options of {@link tapHttpClient}. */
 export interface TapHttpClientOptions extends TrafficRecorderOptions {
-  /** What the client is called on the tape. */
+  /** Name of the client in the traffic log. */
   readonly from: string;
-  /** What the agent at an origin is called. @defaultValue its host and port */
+  /** Returns the name of the agent at an origin. @defaultValue host and port */
   readonly to?: (origin: string) => string;
 }
 
-/** The headers of answers that say something; a client gives them by name only. */
-const shown = [
+/** Recorded response headers; `HttpResponse` gives access to headers by name only. */
+const recordedHeaders = [
   'content-type',
   'content-length',
   'a2a-version',
@@ -27,17 +27,26 @@ const shown = [
   'www-authenticate',
 ];
 
-/** Records what a client asks and what it is answered. */
-export function tapHttpClient(http: HttpClient, tape: TrafficLog, options: TapHttpClientOptions): HttpClient {
-  const recorder = new TrafficRecorder(tape, options);
+/** Records the requests and responses of an HTTP client. */
+export function tapHttpClient(http: HttpClient, log: TrafficLog, options: TapHttpClientOptions): HttpClient {
+  const recorder = new TrafficRecorder(log, options);
   const { from, to = agentNameFromUrl } = options;
   return {
     async request(request) {
-      const trip = tripOf(recorder, request, { from, to: () => to(request.origin) });
+      const { method, origin, path, headers, body } = request;
+      const participants = { from, to: () => to(origin) };
+      const exchange = new HttpExchangeRecorder(
+        recorder,
+        participants,
+        { method, url: origin + path, headers },
+        body,
+      );
       try {
-        return tapped(await http.request(request), trip);
+        return recordResponse(await http.request(request), exchange);
       } catch (thrown) {
-        trip.end({ why: request.signal?.aborted ? 'The caller did not wait' : reasonOf(thrown) });
+        exchange.end({
+          reason: request.signal?.aborted ? 'The client aborted the request' : describeError(thrown),
+        });
         throw thrown;
       }
     },
@@ -45,18 +54,10 @@ export function tapHttpClient(http: HttpClient, tape: TrafficLog, options: TapHt
   };
 }
 
-function tripOf(
-  recorder: TrafficRecorder,
-  { method, origin, path, headers, body }: HttpRequest,
-  parties: { from: string; to: () => string },
-): HttpExchangeRecorder {
-  return new HttpExchangeRecorder(recorder, parties, { method, url: origin + path, headers }, body);
-}
-
-function tapped(response: HttpResponse, trip: HttpExchangeRecorder): HttpResponse {
+function recordResponse(response: HttpResponse, exchange: HttpExchangeRecorder): HttpResponse {
   const { status } = response;
   const headers: Record<string, string> = {};
-  for (const name of shown) {
+  for (const name of recordedHeaders) {
     const value = response.header(name);
     if (value !== undefined) headers[name] = value;
   }
@@ -66,41 +67,41 @@ function tapped(response: HttpResponse, trip: HttpExchangeRecorder): HttpRespons
     async text(limit) {
       try {
         const text = await response.text(limit);
-        trip.response(status, headers, text);
-        trip.end('whole');
+        exchange.response(status, headers, text);
+        exchange.end('complete');
         return text;
       } catch (thrown) {
-        trip.response(status, headers, '');
-        trip.end({ why: reasonOf(thrown) });
+        exchange.response(status, headers, '');
+        exchange.end({ reason: describeError(thrown) });
         throw thrown;
       }
     },
     async *chunks() {
-      trip.response(status, headers);
-      let end: Parameters<HttpExchangeRecorder['end']>[0] = { why: 'The caller hung up' };
+      exchange.response(status, headers);
+      let end: ExchangeEnd = { reason: 'The client disconnected' };
       try {
         for await (const bytes of response.chunks()) {
-          trip.chunk(bytes);
+          exchange.chunk(bytes);
           yield bytes;
         }
-        end = 'whole';
+        end = 'complete';
       } catch (thrown) {
-        end = { why: reasonOf(thrown) };
+        end = { reason: describeError(thrown) };
         throw thrown;
       } finally {
-        trip.end(end);
+        exchange.end(end);
       }
     },
     discard() {
-      trip.response(status, headers, '');
-      trip.end('whole');
+      exchange.response(status, headers, '');
+      exchange.end('complete');
       response.discard();
     },
   };
 }
 
-function reasonOf(thrown: unknown): string {
+function describeError(thrown: unknown): string {
   const { message, code } = thrown as { message?: unknown; code?: unknown };
-  const said = typeof message === 'string' && message !== '' ? message : 'The connection broke off';
-  return typeof code === 'string' && !said.includes(code) ? `${said} (${code})` : said;
+  const text = typeof message === 'string' && message !== '' ? message : 'The connection was closed';
+  return typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text;
 }

@@ -15,29 +15,29 @@ const say = (text: string) => ({
 });
 
 async function running(options: ServerOptions = {}) {
-  const tape = new TrafficLog();
-  const server = await serve(sampleAgent(), { ...options, ...tapServer(tape, { name: 'Sample' }) });
-  return { tape, url: server.url, [Symbol.asyncDispose]: () => server.stop(0) };
+  const log = new TrafficLog();
+  const server = await serve(sampleAgent(), { ...options, ...tapServer(log, { name: 'Sample' }) });
+  return { log, url: server.url, [Symbol.asyncDispose]: () => server.stop(0) };
 }
 
-describe('a server that is tapped', () => {
-  it('shows requests, answers, events and their end', async () => {
+describe('tapServer', () => {
+  it('records requests, responses, events and the end of a stream', async () => {
     await using server = await running();
-    const { tape, url } = server;
+    const { log, url } = server;
     const { json } = await httpPost(`${url}/message:send`, say('hello'), {
       ...version,
       'user-agent': 'weather-bot/2.1 (x)',
     });
     await httpPost(`${url}/message:stream`, say('stream'), version);
     await httpGet(`${url}/healthz`);
-    const passages = recordsIn(tape);
-    expect(summarizeRecords(passages).slice(0, 4)).toEqual([
+    const records = recordsIn(log);
+    expect(summarizeRecords(records).slice(0, 4)).toEqual([
       'request weather-bot → Sample 1.0 HTTP+JSON send: hello',
       'response Sample → weather-bot 1.0 HTTP+JSON task completed: hello',
-      'request caller → Sample 1.0 HTTP+JSON stream: stream',
-      'response Sample → caller 1.0 HTTP+JSON stream begins',
+      'request client → Sample 1.0 HTTP+JSON stream: stream',
+      'response Sample → client 1.0 HTTP+JSON stream begins',
     ]);
-    expect(passages[1]).toMatchObject({
+    expect(records[1]).toMatchObject({
       http: {
         method: 'POST',
         url: `${url}/message:send`,
@@ -45,80 +45,77 @@ describe('a server that is tapped', () => {
         headers: { 'content-type': 'application/a2a+json' },
       },
       text: JSON.stringify(json),
-      meaning: { taskId: json.task.id, contextId: json.task.contextId, state: 'completed' },
+      decoded: { taskId: json.task.id, contextId: json.task.contextId, state: 'completed' },
     });
-    expect(passages[4]?.text).toMatch(/^id: \d+\ndata: \{"task":/);
-    expect(passages.at(-1)).toMatchObject({ kind: 'end', text: 'The stream ended' });
-    expect(passages.flatMap(({ decoded: meaning }) => meaning?.findings ?? [])).toEqual([]);
+    expect(records[4]?.text).toMatch(/^id: \d+\ndata: \{"task":/);
+    expect(records.at(-1)).toMatchObject({ kind: 'end', text: 'The stream ended' });
+    expect(records.flatMap(({ decoded }) => decoded?.findings ?? [])).toEqual([]);
   });
 
-  it('knows who calls, and keeps none of what proved it', async () => {
+  it('names the principal and redacts its credentials', async () => {
     const auth = { authenticators: [bearerAuth({ tokens: new Map([['token-of-alice-1', 'alice']]) })] };
     await using server = await running({ auth });
-    const { tape, url } = server;
-    const proof = { authorization: 'Bearer token-of-alice-1', ...version };
-    await httpPost(`${url}/message:send`, say('hello'), proof);
-    await httpGet(`${url}/tasks`, proof);
+    const { log, url } = server;
+    const credentials = { authorization: 'Bearer token-of-alice-1', ...version };
+    await httpPost(`${url}/message:send`, say('hello'), credentials);
+    await httpGet(`${url}/tasks`, credentials);
     await httpPost(`${url}/message:send`, say('hello'), {
       authorization: 'Bearer wrong-token-1',
       ...version,
     });
-    expect(summarizeRecords(recordsIn(tape))).toEqual([
+    expect(summarizeRecords(recordsIn(log))).toEqual([
       'request alice → Sample 1.0 HTTP+JSON send: hello',
       'response Sample → alice 1.0 HTTP+JSON task completed: hello',
       'request alice → Sample 1.0 HTTP+JSON list tasks',
       'response Sample → alice 1.0 HTTP+JSON 1 task',
-      // Whoever is not known is not listened to.
-      'request caller → Sample 1.0 HTTP+JSON send',
-      'response Sample → caller 1.0 HTTP+JSON unauthenticated: The credentials are not valid',
+      // Bodies of unauthenticated requests are not recorded.
+      'request client → Sample 1.0 HTTP+JSON send',
+      'response Sample → client 1.0 HTTP+JSON unauthenticated: The credentials are not valid',
     ]);
-    expect(JSON.stringify(tape.recordsAfter())).not.toMatch(/token-of-alice-1|wrong-token-1/);
+    expect(JSON.stringify(log.recordsAfter())).not.toMatch(/token-of-alice-1|wrong-token-1/);
   });
 
-  it('shows what was refused: no JSON, a batch, too much', async () => {
+  it('records rejected requests: malformed JSON, batches and oversized bodies', async () => {
     await using server = await running({ maxBodyBytes: 1_000 });
-    const { tape, url } = server;
+    const { log, url } = server;
     await httpPost(url, '{');
     await httpPost(url, [{ jsonrpc: '2.0', id: 1, method: 'GetTask' }]);
     await httpPost(url, say('x'.repeat(2_000)), version);
-    const kinds = recordsIn(tape).map(({ kind, http }) => `${kind} ${http?.status ?? ''}`.trim());
+    const kinds = recordsIn(log).map(({ kind, http }) => `${kind} ${http?.status ?? ''}`.trim());
     expect(kinds).toEqual(['request', 'response 200', 'request', 'response 200', 'request', 'response 413']);
   });
 
-  it('says when the caller hangs up', async () => {
+  it('records a client disconnect', async () => {
     await using server = await running();
-    const { tape, url } = server;
-    const leave = new AbortController();
-    await httpOpen(`${url}/message:stream`, say('slow'), version, 'POST', leave.signal);
-    await waitForRecord(
-      tape,
-      ({ decoded: meaning }) => meaning?.summary === 'status working: This takes a while.',
-    );
-    leave.abort();
-    expect(await waitForRecord(tape, ({ kind }) => kind === 'end')).toMatchObject({
-      text: 'The caller hung up',
+    const { log, url } = server;
+    const disconnect = new AbortController();
+    await httpOpen(`${url}/message:stream`, say('slow'), version, 'POST', disconnect.signal);
+    await waitForRecord(log, ({ decoded }) => decoded?.summary === 'status working: This takes a while.');
+    disconnect.abort();
+    expect(await waitForRecord(log, ({ kind }) => kind === 'end')).toMatchObject({
+      text: 'The client disconnected',
     });
   });
 
-  it('works where there is no Node', async () => {
-    const tape = new TrafficLog();
-    const answer = fetchHandler(sampleAgent(), tapServer(tape, { name: 'Sample' }));
+  it('records traffic of fetchHandler', async () => {
+    const log = new TrafficLog();
+    const handle = fetchHandler(sampleAgent(), tapServer(log, { name: 'Sample' }));
     const headers = { 'content-type': 'application/json', ...version };
     const body = JSON.stringify(say('stream'));
     await (
-      await answer(new Request('https://a.test/message:stream', { method: 'POST', headers, body }))
+      await handle(new Request('https://a.test/message:stream', { method: 'POST', headers, body }))
     ).text();
-    const passages = recordsIn(tape);
-    expect(passages.map(({ kind }) => kind)).toEqual([
+    const records = recordsIn(log);
+    expect(records.map(({ kind }) => kind)).toEqual([
       'request',
       'response',
       ...Array(8).fill('frame'),
       'end',
     ]);
-    expect(passages[0]?.http?.url).toBe('https://a.test/message:stream');
+    expect(records[0]?.http?.url).toBe('https://a.test/message:stream');
   });
 
-  it('goes on when whoever watches fails', async () => {
+  it('keeps serving when a traffic observer throws', async () => {
     await using server = await running({});
     const failing = await serve(sampleAgent(), {
       onTraffic: () => ({
@@ -136,6 +133,6 @@ describe('a server that is tapped', () => {
     const { text } = await httpPost(`${failing.url}/message:stream`, say('stream'), version);
     expect(text).toContain('TASK_STATE_COMPLETED');
     await failing.stop(0);
-    expect(server.tape.lastSequence).toBe(0);
+    expect(server.log.lastSequence).toBe(0);
   });
 });

@@ -10,63 +10,67 @@ import { clientName } from '../participants.ts';
 import { TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
-/** How a server is recorded. */
+/** Options of {@link tapServer}. */
 export interface TapServerOptions extends TrafficRecorderOptions {
-  /** What the agent is called on the tape. */
+  /** Name of the agent in the traffic log. */
   readonly name: string;
-  /** Callers that are not recorded, by what they call themselves. @defaultValue none */
-  readonly except?: readonly string[];
+  /** Clients that are not recorded, by their exact `User-Agent` header. @defaultValue none */
+  readonly excludedUserAgents?: readonly string[];
 }
 
-/** What is asked by machines all the time and says nothing. */
-const silent = /\/(?:healthz|readyz|metrics)$/;
+/** Paths that monitoring tools poll, which are not recorded. */
+const unrecordedPaths = /\/(?:healthz|readyz|metrics)$/;
 
-const reasons: { readonly [E in Exclude<TrafficEnd, 'whole'>]: string } = {
-  failed: 'The stream broke off because the agent failed',
-  gone: 'The caller hung up',
-  stalled: 'The caller did not read any more and was cut off',
+const endReasons: { readonly [E in Exclude<TrafficEnd, 'whole'>]: string } = {
+  failed: 'The stream was interrupted because the agent failed',
+  gone: 'The client disconnected',
+  stalled: 'The client stopped reading and was disconnected',
 };
 
-/** Records what a server is asked and what it answers; goes into the options of the server. */
-export function tapServer(tape: TrafficLog, options: TapServerOptions): Pick<ServerOptions, 'onTraffic'> {
-  const recorder = new TrafficRecorder(tape, options);
-  const { except = [] } = options;
+/** Returns server options that record all requests and responses of a server. */
+export function tapServer(log: TrafficLog, options: TapServerOptions): Pick<ServerOptions, 'onTraffic'> {
+  const recorder = new TrafficRecorder(log, options);
+  const { excludedUserAgents = [] } = options;
   return {
-    onTraffic(exchange) {
-      if (silent.test(exchange.path)) return undefined;
-      const userAgent = singleHeader(exchange.headers, 'user-agent');
-      if (userAgent !== undefined && except.includes(userAgent)) return undefined;
-      const from = clientName(exchange.authentication?.principal.id, userAgent);
-      const { method, headers, body } = exchange;
+    onTraffic(request) {
+      if (unrecordedPaths.test(request.path)) return undefined;
+      const userAgent = singleHeader(request.headers, 'user-agent');
+      if (userAgent !== undefined && excludedUserAgents.includes(userAgent)) return undefined;
+      const from = clientName(request.authentication?.principal.id, userAgent);
+      const { method, headers, body } = request;
       const to = (): string => options.name;
-      const trip = new HttpExchangeRecorder(
+      const exchange = new HttpExchangeRecorder(
         recorder,
         { from, to },
-        { method, url: urlOf(exchange), headers },
+        { method, url: requestUrl(request), headers },
         body,
       );
       return {
-        replied(reply) {
-          const isWhole = typeof reply.body === 'string' || reply.body === undefined;
-          trip.response(reply.status, headersOf(reply), isWhole ? ((reply.body as string) ?? '') : undefined);
-          // Whether all of it was read is not told: who is refused often hangs up.
-          if (isWhole) trip.end('whole');
+        replied(response) {
+          const isBuffered = typeof response.body === 'string' || response.body === undefined;
+          exchange.response(
+            response.status,
+            groupHeaders(response),
+            isBuffered ? ((response.body as string) ?? '') : undefined,
+          );
+          // Whether the client read all of it is unknown: rejected clients often disconnect early.
+          if (isBuffered) exchange.end('complete');
         },
-        frame: (text) => trip.frame(text.trimEnd()),
-        ended: (end) => trip.end(end === 'whole' ? end : { why: reasons[end] }),
+        frame: (text) => exchange.frame(text.trimEnd()),
+        ended: (end) => exchange.end(end === 'whole' ? 'complete' : { reason: endReasons[end] }),
       };
     },
   };
 }
 
-function urlOf({ headers, isSecure, path, query }: HttpServerRequest): string {
+function requestUrl({ headers, isSecure, path, query }: HttpServerRequest): string {
   const host = singleHeader(headers, 'host') ?? 'localhost';
   return `${isSecure ? 'https' : 'http'}://${host}${path}${query === '' ? '' : `?${query}`}`;
 }
 
-function headersOf({ headers }: HttpServerResponse): ObservedHeaders {
-  const named: Record<string, string[]> = {};
+function groupHeaders({ headers }: HttpServerResponse): ObservedHeaders {
+  const grouped: Record<string, string[]> = {};
   for (let at = 0; at < headers.length; at += 2)
-    (named[(headers[at] ?? '').toLowerCase()] ??= []).push(headers[at + 1] ?? '');
-  return named;
+    (grouped[(headers[at] ?? '').toLowerCase()] ??= []).push(headers[at + 1] ?? '');
+  return grouped;
 }

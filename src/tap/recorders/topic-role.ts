@@ -1,25 +1,25 @@
-/** What a topic of a mesh is for, and whose it is. */
+/** Purpose of a mesh topic and its owner. */
 export interface TopicRole {
   readonly role: 'request' | 'status' | 'response' | 'discovery' | 'other';
-  /** The agent, gateway or client whose topic it is. */
+  /** Agent, gateway or client that owns the topic. */
   readonly party?: string;
-  /** The task that it is about. */
+  /** Task in the topic. */
   readonly taskId?: string;
 }
 
-const shapes: readonly [RegExp, TopicRole['role']][] = [
+const patterns: readonly [RegExp, TopicRole['role']][] = [
   [/\/a2a\/v1\/agent\/request\/([^/]+)$/, 'request'],
   [/\/a2a\/v1\/(?:gateway|agent)\/status\/([^/]+)(?:\/(.+))?$/, 'status'],
   [/\/a2a\/v1\/(?:gateway|agent|client)\/response\/([^/]+)(?:\/(.+))?$/, 'response'],
   [/\/a2a\/v1\/discovery\//, 'discovery'],
 ];
 
-/** Reads a topic as `Topics` of the mesh writes them, whatever its namespace is. */
+/** Classifies a topic of `MeshTopics` in any namespace. */
 export function classifyTopic(topic: string): TopicRole {
-  for (const [shape, role] of shapes) {
-    const found = shape.exec(topic);
-    if (!found) continue;
-    const [, party, taskId] = found;
+  for (const [pattern, role] of patterns) {
+    const match = pattern.exec(topic);
+    if (!match) continue;
+    const [, party, taskId] = match;
     return { role, ...(party !== undefined && { party }), ...(taskId !== undefined && { taskId }) };
   }
   return { role: 'other' };

@@ -3,65 +3,64 @@ import { DecodeQueue } from './decode-queue.ts';
 import type { TrafficRecord } from '../traffic-record.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
-/** How passages are recorded. Everything has a default. */
+/** Options of traffic recorders. All options are optional. */
 export interface TrafficRecorderOptions {
-  /** What must not be kept beside what looks like a credential. */
-  readonly secrets?: Redactor;
-  /** How many characters of one text are kept. @defaultValue 256 Ki */
-  readonly keep?: number;
-  /** Milliseconds since 1970. */
+  /** Redacts further secrets. By default, only values that look like credentials are redacted. */
+  readonly redactor?: Redactor;
+  /** Maximum number of recorded characters per text. @defaultValue 256 Ki */
+  readonly maxTextLength?: number;
+  /** Returns milliseconds since 1970. @defaultValue `Date.now` */
   readonly now?: () => number;
 }
 
-/** A text as it may be kept. */
+/** A text and the number of characters removed from it. */
 export interface TruncatedText {
   readonly text: string;
   readonly truncatedBy?: number;
 }
 
-/** A text of which more than this is not looked at: what it means would cost more than it is worth. */
+/** Maximum number of characters of a text that is decoded. */
 export const maxDecodedLength = 2 * 1_024 * 1_024;
 
 let recorders = 0;
 
-/** Puts passages on a tape: without secrets, bounded, and after the traffic. */
+/** Adds records to a traffic log: redacted, truncated and after the traffic. */
 export class TrafficRecorder {
-  readonly tape: TrafficLog;
-  readonly backlog: DecodeQueue;
-  readonly secrets: Redactor;
+  readonly trafficLog: TrafficLog;
+  readonly decodeQueue: DecodeQueue;
+  readonly redactor: Redactor;
   readonly now: () => number;
-  readonly #keep: number;
+  readonly #maxTextLength: number;
   readonly #prefix: string;
-  #trips = 0;
+  #exchanges = 0;
 
   constructor(
-    tape: TrafficLog,
-    { secrets = new Redactor(), keep = 256 * 1_024, now = Date.now }: TrafficRecorderOptions = {},
+    log: TrafficLog,
+    { redactor = new Redactor(), maxTextLength = 256 * 1_024, now = Date.now }: TrafficRecorderOptions = {},
   ) {
-    this.tape = tape;
-    this.backlog = DecodeQueue.of(tape);
-    this.secrets = secrets;
+    this.trafficLog = log;
+    this.decodeQueue = DecodeQueue.of(log);
+    this.redactor = redactor;
     this.now = now;
-    this.#keep = keep;
-    // Files of several runs may be read together.
+    this.#maxTextLength = maxTextLength;
+    // Exchange ids must be unique across runs, because files of several runs may be read together.
     this.#prefix = `${Math.floor(now() / 1_000).toString(36)}${(recorders++).toString(36)}`;
   }
 
-  /** Names a trip. */
-  nextTrip(): string {
-    return `${this.#prefix}-${++this.#trips}`;
+  nextExchangeId(): string {
+    return `${this.#prefix}-${++this.#exchanges}`;
   }
 
-  /** As much of a clean text as is kept. */
-  kept(text: string, missing = 0): TruncatedText {
-    const truncatedBy = Math.max(0, text.length - this.#keep) + missing;
-    return truncatedBy === 0 ? { text } : { text: text.slice(0, this.#keep), truncatedBy };
+  /** Truncates a redacted text. @param missing - characters that were removed before. */
+  truncate(text: string, missing = 0): TruncatedText {
+    const truncatedBy = Math.max(0, text.length - this.#maxTextLength) + missing;
+    return truncatedBy === 0 ? { text } : { text: text.slice(0, this.#maxTextLength), truncatedBy };
   }
 
-  add(passage: Omit<TrafficRecord, 'sequence'>): void {
-    const { decoded: meaning, truncatedBy = 0 } = passage;
-    // The model of a text that is too long to be kept is too long as well.
-    if (truncatedBy === 0 || meaning?.model === undefined) this.tape.add(passage);
-    else this.tape.add({ ...passage, decoded: { ...meaning, model: undefined } });
+  add(record: Omit<TrafficRecord, 'sequence'>): void {
+    const { decoded, truncatedBy = 0 } = record;
+    // The model of a truncated text would be as large as the text.
+    if (truncatedBy === 0 || decoded?.model === undefined) this.trafficLog.add(record);
+    else this.trafficLog.add({ ...record, decoded: { ...decoded, model: undefined } });
   }
 }

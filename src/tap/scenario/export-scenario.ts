@@ -6,105 +6,100 @@ import { redactedPlaceholder } from '../../primitives/redaction.ts';
 import type { TrafficRecord } from '../traffic-record.ts';
 import { type RecordedOutcome, toRecordedOutcome } from './recorded-outcome.ts';
 
-/** What was said, and everything that came of it. */
-interface Talk {
+/** A recorded send or stream request with everything that followed. */
+interface RecordedCall {
   readonly request: TrafficRecord;
-  readonly answers: readonly TrafficRecord[];
+  readonly responses: readonly TrafficRecord[];
 }
 
-const head = `# Recorded by dragoman tap: what was said, and what came. Ids and times are not compared.
+const header = `# Recorded by dragoman tap: sent messages and expected responses. Ids and timestamps are not compared.
 # Run it with: dragoman test FILE
 `;
 
 /**
- * Writes a scenario file that says again what callers said, to the same agents, and expects what came.
+ * Converts recorded traffic to a scenario file that repeats the messages and expects the recorded responses.
  *
- * @throws {@link A2AError} INVALID_PARAMS when there is nothing in it that can be said again.
+ * @throws {@link A2AError} `INVALID_PARAMS` if no message with a complete response was recorded.
  */
-export function exportScenario(passages: readonly TrafficRecord[]): string {
-  const talks = talksOf(passages);
+export function exportScenario(records: readonly TrafficRecord[]): string {
   const names = new Set<string>();
   const sessions = new Map<string, string>();
   let cases = 0;
-  let text = head;
-  for (const talk of talks) {
-    const came = toRecordedOutcome(talk.request, talk.answers);
-    if (typeof came === 'string') {
-      text += `\n# Left out: "${oneLine(talk.request.decoded?.summary ?? '')}", because ${came}.\n`;
+  let text = header;
+  for (const call of findClientCalls(records)) {
+    const outcome = toRecordedOutcome(call.request, call.responses);
+    if (typeof outcome === 'string') {
+      text += `\n# Left out: "${toSingleLine(call.request.decoded?.summary ?? '')}", because ${outcome}.\n`;
       continue;
     }
     cases++;
-    const session = sessionOf(came, sessions);
-    const written = caseOf(talk, came, { passages, session, name: nameFor(talk, names) });
-    text += `\n${wantsCredentials(talk)}${writeYaml([written])}`;
+    const session = assignSession(outcome, sessions);
+    const testCase = buildCase(call, outcome, { records, session, name: uniqueCaseName(call, names) });
+    text += `\n${credentialsComment(call)}${writeYaml([testCase])}`;
   }
   if (cases > 0) return text;
-  throw new A2AError(
-    'INVALID_PARAMS',
-    'Nothing in it can be said again: there is no message with its whole answer',
-    {
-      hint: 'Record until the task has ended, and choose everything that belongs to it.',
-    },
-  );
+  throw new A2AError('INVALID_PARAMS', 'No message with a complete response was recorded', {
+    hint: 'Record until the task has ended, and select all records of the task.',
+  });
 }
 
-/** The talks that callers began; what somebody in between said in their name comes again by itself. */
-function talksOf(passages: readonly TrafficRecord[]): Talk[] {
-  const byTrip = new Map<string, TrafficRecord[]>();
-  for (const each of passages) {
-    const trip = byTrip.get(each.exchangeId);
-    if (trip) trip.push(each);
-    else byTrip.set(each.exchangeId, [each]);
+/** Returns the calls of clients. Calls that an intermediary made on their behalf are repeated by it. */
+function findClientCalls(records: readonly TrafficRecord[]): RecordedCall[] {
+  const byExchange = new Map<string, TrafficRecord[]>();
+  for (const each of records) {
+    const exchange = byExchange.get(each.exchangeId);
+    if (exchange) exchange.push(each);
+    else byExchange.set(each.exchangeId, [each]);
   }
-  const talks: Talk[] = [];
-  for (const [request, ...answers] of byTrip.values()) {
+  const calls: RecordedCall[] = [];
+  for (const [request, ...responses] of byExchange.values()) {
     const { operation, model } = request?.decoded ?? {};
-    const isSaying = operation === 'send' || operation === 'stream';
+    const isSend = operation === 'send' || operation === 'stream';
     if (
       request &&
-      isSaying &&
+      isSend &&
       model !== undefined &&
       (request.kind === 'request' || request.kind === 'message')
     )
-      talks.push({ request, answers });
+      calls.push({ request, responses });
   }
-  const asked = new Set(talks.map(({ request }) => request.to));
-  const first = talks.filter(({ request }) => !asked.has(request.from));
-  return first.length > 0 ? first : talks;
+  const receivers = new Set(calls.map(({ request }) => request.to));
+  const clientCalls = calls.filter(({ request }) => !receivers.has(request.from));
+  return clientCalls.length > 0 ? clientCalls : calls;
 }
 
-function caseOf(
-  { request }: Talk,
-  came: RecordedOutcome,
-  { passages, session, name }: { passages: readonly TrafficRecord[]; session: string; name: string },
+function buildCase(
+  { request }: RecordedCall,
+  outcome: RecordedOutcome,
+  { records, session, name }: { records: readonly TrafficRecord[]; session: string; name: string },
 ): object {
-  const { decoded: meaning, to } = request;
-  const said = meaning?.model as SendRequest | undefined;
-  const url = addressOf(request, passages);
-  const cancel = cancelOf(request, came, passages);
+  const { decoded, to } = request;
+  const sent = decoded?.model as SendRequest | undefined;
+  const url = findAgentUrl(request, records);
+  const cancelDelay = findCancelDelay(request, outcome, records);
   return {
     test_case_id: name,
-    description: oneLine(meaning?.summary ?? ''),
+    description: toSingleLine(decoded?.summary ?? ''),
     ...(url !== undefined && {
       gateway: 'direct',
-      downstream: { version: meaning?.version, transport: meaning?.binding },
+      downstream: { version: decoded?.version, transport: decoded?.transport },
       proxy_config_override: { agent_name: to, url },
     }),
     gateway_input: {
       target_agent_name: to,
-      parts: said?.message.parts.map(writtenPart),
-      is_streaming: meaning?.operation === 'stream',
+      parts: sent?.message.parts.map(toScenarioPart),
+      is_streaming: decoded?.operation === 'stream',
       external_context: { a2a_session_id: session },
     },
-    ...(cancel !== undefined && {
-      gateway_actions_after_input: [{ type: 'cancel_task', delay_seconds: cancel }],
+    ...(cancelDelay !== undefined && {
+      gateway_actions_after_input: [{ type: 'cancel_task', delay_seconds: cancelDelay }],
     }),
-    expected_completion_timeout_seconds: Math.max(10, Math.ceil((came.milliseconds * 3) / 1_000)),
-    expected_gateway_output: came.outputs,
+    expected_completion_timeout_seconds: Math.max(10, Math.ceil((outcome.milliseconds * 3) / 1_000)),
+    expected_gateway_output: outcome.outputs,
   };
 }
 
-function writtenPart(part: Part): object {
+function toScenarioPart(part: Part): object {
   const { filename, mediaType, metadata } = part;
   const labels = {
     ...(filename !== undefined && { name: filename }),
@@ -117,11 +112,11 @@ function writtenPart(part: Part): object {
   return { type: 'file', bytes_base64: part.raw, ...labels, ...more };
 }
 
-/** Where the agent is, as far as its card and the request tell; undefined on a mesh. */
-function addressOf({ to, http }: TrafficRecord, passages: readonly TrafficRecord[]): string | undefined {
+/** Returns the base URL of the agent according to its card request or the request; undefined on a mesh. */
+function findAgentUrl({ to, http }: TrafficRecord, records: readonly TrafficRecord[]): string | undefined {
   if (!http) return undefined;
   const { origin } = new URL(http.url);
-  const card = passages.find(
+  const card = records.find(
     (each) =>
       each.kind === 'request' &&
       each.to === to &&
@@ -134,33 +129,33 @@ function addressOf({ to, http }: TrafficRecord, passages: readonly TrafficRecord
     .replace(/\/+$/, '');
 }
 
-/** After how many seconds the caller asked for an end to the task. */
-function cancelOf(
+/** Returns the seconds between the request and the cancellation of its task. */
+function findCancelDelay(
   { at }: TrafficRecord,
   { taskId }: RecordedOutcome,
-  passages: readonly TrafficRecord[],
+  records: readonly TrafficRecord[],
 ): number | undefined {
-  const asking = passages.find(
-    ({ kind, decoded: meaning }) =>
+  const cancellation = records.find(
+    ({ kind, decoded }) =>
       (kind === 'request' || kind === 'message') &&
-      meaning?.operation === 'cancelTask' &&
+      decoded?.operation === 'cancelTask' &&
       taskId !== undefined &&
-      meaning.taskId === taskId,
+      decoded.taskId === taskId,
   );
-  return asking && Math.max(0.1, Math.round((asking.at - at) / 100) / 10);
+  return cancellation && Math.max(0.1, Math.round((cancellation.at - at) / 100) / 10);
 }
 
-/** Messages of one conversation stay together, under a name of their own. */
-function sessionOf({ contextId }: RecordedOutcome, sessions: Map<string, string>): string {
+/** Messages of one context share a session. */
+function assignSession({ contextId }: RecordedOutcome, sessions: Map<string, string>): string {
   const key = contextId ?? `none ${sessions.size}`;
   let session = sessions.get(key);
   if (session === undefined) sessions.set(key, (session = `recorded-${sessions.size + 1}`));
   return session;
 }
 
-function nameFor({ request }: Talk, names: Set<string>): string {
-  const said = request.decoded?.summary.replace(/^\w+: /, '') ?? '';
-  const words = `${request.to} ${said}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['case'];
+function uniqueCaseName({ request }: RecordedCall, names: Set<string>): string {
+  const summary = request.decoded?.summary.replace(/^\w+: /, '') ?? '';
+  const words = `${request.to} ${summary}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['case'];
   const name = words.slice(0, 8).join('-').slice(0, 60);
   let unique = name;
   for (let count = 2; names.has(unique); count++) unique = `${name}-${count}`;
@@ -168,11 +163,11 @@ function nameFor({ request }: Talk, names: Set<string>): string {
   return unique;
 }
 
-function wantsCredentials({ request }: Talk): string {
+function credentialsComment({ request }: RecordedCall): string {
   if (!Object.values(request.http?.headers ?? {}).includes(redactedPlaceholder)) return '';
-  return '# It was asked with credentials, which are not kept: say them with proxy_auth_config.\n';
+  return '# The recorded request had credentials, which are not stored: pass them with proxy_auth_config.\n';
 }
 
-function oneLine(text: string): string {
+function toSingleLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

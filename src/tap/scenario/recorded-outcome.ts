@@ -10,7 +10,7 @@ import { type Artifact, isInterrupted, isTask, isTerminal, type Task } from '../
 import type { TrafficRecord } from '../traffic-record.ts';
 import { expectedText } from './expected-text.ts';
 
-/** What came of a message, in the words of a scenario. */
+/** Recorded responses to a message as expected outputs of a scenario. */
 export interface RecordedOutcome {
   readonly outputs: readonly object[];
   readonly taskId: string | undefined;
@@ -18,69 +18,69 @@ export interface RecordedOutcome {
   readonly milliseconds: number;
 }
 
-/** Says what came of a message. @returns why that cannot be said again, where it cannot. */
+/** Converts the responses to a message. @returns a reason as text if the message cannot be repeated. */
 export function toRecordedOutcome(
-  { decoded: meaning, at }: TrafficRecord,
-  answers: readonly TrafficRecord[],
+  { decoded, at }: TrafficRecord,
+  responses: readonly TrafficRecord[],
 ): RecordedOutcome | string {
-  const request = meaning?.model as SendRequest;
-  if (request.message.taskId !== undefined) return 'it goes on with a task, which will be another one';
-  if (request.configuration?.returnImmediately) return 'its caller did not wait for the answer';
-  if (answers.some(({ truncatedBy: cut, kind }) => cut !== undefined && kind !== 'end'))
-    return 'an answer was too long to be kept';
-  const outcome = new Outcome(request.message);
-  for (const each of answers) outcome.take(each);
+  const request = decoded?.model as SendRequest;
+  if (request.message.taskId !== undefined) return 'it continues a task, whose id differs in every run';
+  if (request.configuration?.returnImmediately) return 'its client did not wait for the result';
+  if (responses.some(({ truncatedBy, kind }) => truncatedBy !== undefined && kind !== 'end'))
+    return 'a response was truncated';
+  const outcome = new OutcomeBuilder(request.message);
+  for (const each of responses) outcome.add(each);
   outcome.end();
-  if (!outcome.isOver) return 'it did not end while it was recorded';
+  if (!outcome.isOver) return 'it did not end during the recording';
   const { outputs, taskId, contextId } = outcome;
-  return { outputs, taskId, contextId, milliseconds: (answers.at(-1)?.at ?? at) - at };
+  return { outputs, taskId, contextId, milliseconds: (responses.at(-1)?.at ?? at) - at };
 }
 
-/** Goes through answers as the caller of a scenario does. */
-class Outcome {
+/** Interprets responses in the same way as the client of a scenario. */
+class OutcomeBuilder {
   readonly outputs: object[] = [];
   isOver = false;
   taskId: string | undefined;
   contextId: string | undefined;
   readonly #message: Message;
-  #fold: TaskReducer | undefined;
+  #reducer: TaskReducer | undefined;
 
   constructor(message: Message) {
     this.#message = message;
     this.contextId = message.contextId;
   }
 
-  take({ kind, decoded: meaning }: TrafficRecord): void {
-    if (this.isOver || kind === 'end' || kind === 'loss' || meaning?.model === undefined) return;
-    if (meaning.taskId !== undefined) this.taskId ??= meaning.taskId;
-    if (meaning.contextId !== undefined) this.contextId ??= meaning.contextId;
-    if (meaning.isError) {
-      const { reason, message } = meaning.model as { reason: ErrorReason; message: string };
+  add({ kind, decoded }: TrafficRecord): void {
+    if (this.isOver || kind === 'end' || kind === 'loss' || decoded?.model === undefined) return;
+    if (decoded.taskId !== undefined) this.taskId ??= decoded.taskId;
+    if (decoded.contextId !== undefined) this.contextId ??= decoded.contextId;
+    if (decoded.isError) {
+      const { reason, message } = decoded.model as { reason: ErrorReason; message: string };
       const { code } = v0_3.rpcError.write(new A2AError(reason, message));
-      this.#last({ type: 'error', error_code: code });
+      this.#finishWith({ type: 'error', error_code: code });
       return;
     }
-    const isUpdate = kind === 'frame' || (kind === 'message' && isEvent(meaning.model));
-    if (!isUpdate) this.#answered(meaning.model as Task | Message);
-    else for (const event of [meaning.model].flat() as StreamEvent[]) this.#event(event);
+    const isUpdate = kind === 'frame' || (kind === 'message' && isEvent(decoded.model));
+    if (!isUpdate) this.#addResult(decoded.model as Task | Message);
+    else for (const event of [decoded.model].flat() as StreamEvent[]) this.#addEvent(event);
   }
 
-  /** A stream may be over without a last word while the task waits for its caller. */
+  /** A stream may end without a final event while the task is interrupted. */
   end(): void {
-    const task = this.isOver ? undefined : this.#fold?.task();
-    if (task && isInterrupted(task.status.state)) this.#finish(task, false);
+    const task = this.isOver ? undefined : this.#reducer?.task();
+    if (task && isInterrupted(task.status.state)) this.#finishTask(task, false);
   }
 
-  #event(event: StreamEvent): void {
+  #addEvent(event: StreamEvent): void {
     if (this.isOver) return;
     if (event.kind === 'message') {
-      this.#answered(event.message);
+      this.#addResult(event.message);
       return;
     }
-    this.#fold ??= startReducer(event);
-    this.#fold?.apply(event);
+    this.#reducer ??= startReducer(event);
+    this.#reducer?.apply(event);
     if (event.kind === 'task') {
-      if (isTerminal(event.task.status.state)) this.#finish(event.task, true);
+      if (isTerminal(event.task.status.state)) this.#finishTask(event.task, true);
     } else if (event.kind === 'artifact') {
       const { name, parts } = event.artifact;
       const content = this.#content(parts);
@@ -98,33 +98,33 @@ class Outcome {
           ...(isLast && { final_flag: true }),
           ...(content.length > 0 && { content_parts: content }),
         });
-      if (isLast && this.#fold) this.#finish(this.#fold.task(), false);
+      if (isLast && this.#reducer) this.#finishTask(this.#reducer.task(), false);
     }
   }
 
-  #answered(answer: Task | Message): void {
-    if (isTask(answer)) {
-      const { state } = answer.status;
-      if (isTerminal(state) || isInterrupted(state)) this.#finish(answer, true);
+  #addResult(result: Task | Message): void {
+    if (isTask(result)) {
+      const { state } = result.status;
+      if (isTerminal(state) || isInterrupted(state)) this.#finishTask(result, true);
       return;
     }
-    const content = this.#content(answer.parts);
-    this.#last({
+    const content = this.#content(result.parts);
+    this.#finishWith({
       type: 'final_response',
       task_state: 'completed',
       ...(content.length > 0 && { content_parts: content }),
     });
   }
 
-  /** @param isNews - whether its artifacts were not told of before. */
-  #finish({ status, artifacts = [] }: Task, isNews: boolean): void {
-    // Only texts of it are looked at.
+  /** @param hasNewArtifacts - whether the artifacts were not part of earlier events. */
+  #finishTask({ status, artifacts = [] }: Task, hasNewArtifacts: boolean): void {
+    // A scenario compares only the text parts of the final message.
     const content = this.#content((status.message?.parts ?? []).filter((part) => 'text' in part));
-    this.#last({
+    this.#finishWith({
       type: 'final_response',
       task_state: status.state,
       ...(content.length > 0 && { content_parts: content }),
-      ...(isNews &&
+      ...(hasNewArtifacts &&
         artifacts.length > 0 && { expected_task_artifacts: artifacts.map((each) => this.#artifact(each)) }),
     });
   }
@@ -134,7 +134,7 @@ class Outcome {
     return { ...(name !== undefined && { name }), ...(content.length > 0 && { content_parts: content }) };
   }
 
-  #last(output: object): void {
+  #finishWith(output: object): void {
     this.outputs.push(output);
     this.isOver = true;
   }

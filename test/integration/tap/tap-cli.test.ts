@@ -14,10 +14,10 @@ afterEach(async () => {
   for (const each of open.splice(0).toReversed()) await each.close();
 });
 
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'dragoman-tap-'));
-  open.push({ close: () => rm(made, { recursive: true }) });
-  return made;
+function createFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'dragoman-tap-'));
+  open.push({ close: () => rm(path, { recursive: true }) });
+  return path;
 }
 
 function run(args: string[], env: Record<string, string> = {}): RunningCommand {
@@ -26,7 +26,7 @@ function run(args: string[], env: Record<string, string> = {}): RunningCommand {
   return running;
 }
 
-async function agent(): Promise<string> {
+async function startAgent(): Promise<string> {
   const server = await serve(sampleAgent());
   open.push({ close: () => server.stop(0) });
   return server.url;
@@ -37,33 +37,33 @@ const say = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] },
 });
 
-/** The timeline with one time for all times. */
-const timeless = (text: string): string =>
+/** Replaces all times by constants. */
+const normalizeTimes = (text: string): string =>
   text
     .replaceAll(/^\d\d:\d\d:\d\d\.\d{3}/gm, '12:00:00.000')
     .replaceAll(/\d+ ms/g, (milliseconds) => '1 ms'.padStart(milliseconds.length));
 
-const golden = `12:00:00.000  caller ──▶ Sample  1.0 REST            send: hello
-12:00:00.000  caller ◀── Sample  1.0 REST      1 ms  task completed: hello
-12:00:00.000  caller ──▶ Sample  1.0 REST            stream: stream
-12:00:00.000  caller ◀── Sample  1.0 REST      1 ms  stream begins
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  task submitted
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  status working
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (begins): 0
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 1
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 2
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 3
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (last chunk): 4
-12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  status completed
-12:00:00.000  caller ──┤ Sample  1.0 REST      1 ms  The stream ended
-12:00:00.000  caller ──▶ Sample  0.3 RPC             get task nope
-12:00:00.000  caller ◀── Sample  0.3 RPC       1 ms  task not found
+const golden = `12:00:00.000  client ──▶ Sample  1.0 REST            send: hello
+12:00:00.000  client ◀── Sample  1.0 REST      1 ms  task completed: hello
+12:00:00.000  client ──▶ Sample  1.0 REST            stream: stream
+12:00:00.000  client ◀── Sample  1.0 REST      1 ms  stream begins
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  task submitted
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  status working
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (first chunk): 0
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 1
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 2
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 3
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (last chunk): 4
+12:00:00.000  client ◀┄┄ Sample  1.0 REST      1 ms  status completed
+12:00:00.000  client ──┤ Sample  1.0 REST      1 ms  The stream ended
+12:00:00.000  client ──▶ Sample  0.3 RPC             get task nope
+12:00:00.000  client ◀── Sample  0.3 RPC       1 ms  task not found
 `;
 
 describe('dragoman tap', () => {
-  it('shows what passes, writes it down, keeps no secret, and ends cleanly', async () => {
-    const to = await agent();
-    const file = join(folder(), 'talk.jsonl');
+  it('prints and records traffic, redacts secrets and exits with 0 on SIGINT', async () => {
+    const to = await startAgent();
+    const file = join(createFolder(), 'talk.jsonl');
     const running = run(['--to', to, '--file', file]);
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     await running.prints(/Ctrl-C stops it\.\n\n/);
@@ -75,7 +75,7 @@ describe('dragoman tap', () => {
     const { code, stdout, stderr } = await running.stop('SIGINT');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Sample at ${to} is now to be had at ${url}`);
-    expect(timeless(stdout.split('Ctrl-C stops it.\n\n')[1] ?? '')).toBe(golden);
+    expect(normalizeTimes(stdout.split('Ctrl-C stops it.\n\n')[1] ?? '')).toBe(golden);
     const text = readFileSync(file, 'utf8');
     expect(text + stdout).not.toContain(secret);
     expect(readTrafficFile(text)).toHaveLength(15);
@@ -83,7 +83,7 @@ describe('dragoman tap', () => {
 
     const again = await run(['--read', file]).ended;
     expect(again.stderr).toBe('');
-    expect(timeless(again.stdout)).toBe(golden);
+    expect(normalizeTimes(again.stdout)).toBe(golden);
     const json = await run(['--read', file, '-o', 'json']).ended;
     expect(
       json.stdout
@@ -96,9 +96,9 @@ describe('dragoman tap', () => {
     expect(scenario.stdout).toContain('proxy_auth_config');
   });
 
-  it('adds to a file that is there, and numbers what is in it', async () => {
-    const to = await agent();
-    const file = join(folder(), 'talk.jsonl');
+  it('appends to an existing file and renumbers its records', async () => {
+    const to = await startAgent();
+    const file = join(createFolder(), 'talk.jsonl');
     for (let i = 0; i < 2; i++) {
       const running = run(['--to', to, '--file', file, '-o', 'json']);
       const [, url = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
@@ -114,13 +114,13 @@ describe('dragoman tap', () => {
     expect(readTrafficFile(readFileSync(file, 'utf8')).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
   });
 
-  it('shows it in the console as well', async () => {
-    const running = run(['--to', await agent(), '--console']);
+  it('serves the traffic in the console with --console', async () => {
+    const running = run(['--to', await startAgent(), '--console']);
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
-    const [, shown = ''] = await running.prints(/console +(\S+)\n/);
+    const [, consoleUrl = ''] = await running.prints(/console +(\S+)\n/);
     await httpGet(`${url}/.well-known/agent-card.json`);
     await running.prints(/card of Sample/);
-    const { origin, searchParams } = new URL(shown);
+    const { origin, searchParams } = new URL(consoleUrl);
     const { text } = await httpGet(`${origin}/api/wire/file`, {
       authorization: `Bearer ${searchParams.get('token')}`,
     });
@@ -128,28 +128,28 @@ describe('dragoman tap', () => {
     expect((await running.stop('SIGINT')).code).toBe(0);
   });
 
-  it('is coloured where that is wanted', async () => {
-    const running = run(['--to', await agent()], { NO_COLOR: '', FORCE_COLOR: '1' });
+  it('prints colors with FORCE_COLOR', async () => {
+    const running = run(['--to', await startAgent()], { NO_COLOR: '', FORCE_COLOR: '1' });
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     await httpGet(`${url}/.well-known/agent-card.json`);
-    // oxlint-disable-next-line no-control-regex -- colours are what is looked for
+    // oxlint-disable-next-line no-control-regex -- matches color codes
     await running.prints(/\u001B\[36m──▶\u001B\[39m/);
   });
 
-  it('says what is wrong with what it is told', async () => {
-    const wrong = join(folder(), 'wrong.jsonl');
+  it('exits with 2 on invalid flags and files', async () => {
+    const wrong = join(createFolder(), 'wrong.jsonl');
     writeFileSync(wrong, '{"format":"dragoman-tap","version":1}\n{"kind":"request"}\n');
-    const mistakes: [string[], RegExp][] = [
+    const usageErrors: [string[], RegExp][] = [
       [[], /nothing to stand in front of\n {2}Say --to URL/],
       [['--to', 'nowhere'], /nowhere is no address/],
       [['--to', 'ftp://x.test'], /ftp:\/\/x\.test is no address/],
       [['--to', 'http://x.test', '--read', wrong], /--to and --read are two things/],
       [['--to', 'http://x.test', '-o', 'scenario'], /Record with --file FILE first/],
-      [['--read', join(folder(), 'none')], /there is no file .*none\n/],
-      [['--read', wrong], /wrong\.jsonl: Line 2 is no passage: at: /],
-      [['--to', 'http://x.test', '--file', join(folder(), 'no/where')], /no\/where cannot be written/],
+      [['--read', join(createFolder(), 'none')], /there is no file .*none\n/],
+      [['--read', wrong], /wrong\.jsonl: Line 2 is not a traffic record: at: /],
+      [['--to', 'http://x.test', '--file', join(createFolder(), 'no/where')], /no\/where cannot be written/],
     ];
-    for (const [args, message] of mistakes) {
+    for (const [args, message] of usageErrors) {
       const { code, stdout, stderr } = await run(args).ended;
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(message);

@@ -15,28 +15,28 @@ import { httpPost } from '../../support/http/http-calls.ts';
 
 const open = closeAfterEach();
 
-async function served(options: Parameters<typeof serve>[1] = {}): Promise<string> {
+async function startAgent(options: Parameters<typeof serve>[1] = {}): Promise<string> {
   const server = await serve(sampleAgent(), options);
   open.push({ close: () => server.stop(0) });
   return server.url;
 }
 
-async function gateway(text: string): Promise<{ tape: TrafficLog; url: string }> {
-  const tape = new TrafficLog();
+async function startGateway(text: string): Promise<{ log: TrafficLog; url: string }> {
+  const log = new TrafficLog();
   const settings = readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
-  const running = await runGateway(settings, { trafficLog: tape });
+  const running = await runGateway(settings, { trafficLog: log });
   open.push({ close: () => running.stop(0) });
-  return { tape, url: running.url ?? '' };
+  return { log, url: running.url ?? '' };
 }
 
-/** What is about messages, without cards. */
-const talk = (tape: TrafficLog): string[] =>
-  summarizeRecords(recordsIn(tape).filter(({ decoded: meaning }) => meaning?.operation !== 'card'));
+/** Returns the lines of all records except cards. */
+const summariesOf = (log: TrafficLog): string[] =>
+  summarizeRecords(recordsIn(log).filter(({ decoded }) => decoded?.operation !== 'card'));
 
-describe('a gateway on tape', () => {
-  it('shows both sides of a translation, who calls, and what was lost', async () => {
-    const old = await served({ onlyVersion: '0.1' });
-    const { tape, url } = await gateway(`
+describe('runGateway with a traffic log', () => {
+  it('records both sides of a translation, the principal and the losses', async () => {
+    const old = await startAgent({ onlyVersion: '0.1' });
+    const { log, url } = await startGateway(`
 listen: 0
 auth: { bearer: [{ token: secret-of-alice-1, principal: alice }] }
 agents: { oldie: { url: "${old}", a2a_version: "0.1" } }
@@ -53,50 +53,47 @@ agents: { oldie: { url: "${old}", a2a_version: "0.1" } }
       { message },
       { 'a2a-version': '1.0', authorization: 'Bearer secret-of-alice-1' },
     );
-    await waitForRecord(tape, ({ kind, from }) => kind === 'response' && from === 'gateway');
-    expect(talk(tape).filter((line) => !line.startsWith('loss'))).toEqual([
+    await waitForRecord(log, ({ kind, from }) => kind === 'response' && from === 'gateway');
+    expect(summariesOf(log).filter((line) => !line.startsWith('loss'))).toEqual([
       'request alice → gateway 1.0 HTTP+JSON send: hello',
       'request gateway → oldie 0.1 JSONRPC send: hello',
       'response oldie → gateway 0.1 JSONRPC task completed: hello',
       'response gateway → alice 1.0 HTTP+JSON task completed: hello',
     ]);
-    const losses = recordsIn(tape).filter(({ kind }) => kind === 'loss');
+    const losses = recordsIn(log).filter(({ kind }) => kind === 'loss');
     expect(losses.map(({ from, to }) => [from, to])).toContainEqual(['gateway', 'oldie']);
-    expect(
-      losses.flatMap(({ decoded: meaning }) => meaning?.losses?.map(({ path }) => path) ?? []),
-    ).toContain('id');
-    expect(JSON.stringify(recordsIn(tape))).not.toContain('secret-of-alice-1');
+    expect(losses.flatMap(({ decoded }) => decoded?.losses?.map(({ path }) => path) ?? [])).toContain('id');
+    expect(JSON.stringify(recordsIn(log))).not.toContain('secret-of-alice-1');
     await httpPost(`${url}/agents/oldie/message:send`, { message }, { 'a2a-version': '1.0' });
-    expect(recordsIn(tape).at(-1)).toMatchObject({
+    expect(recordsIn(log).at(-1)).toMatchObject({
       kind: 'response',
       from: 'gateway',
       http: { status: 401 },
     });
   });
 
-  it('shows the mesh, each message once although both ends are on the tape', async () => {
-    const { tape } = await gateway(`
+  it('records each mesh message once if both ends share the log', async () => {
+    const { log } = await startGateway(`
 listen: 0
 mesh: { url: "memory:tap-test", namespace: tap/test, card_interval_seconds: 60 }
-agents: { sample: { url: "${await served()}" } }
+agents: { sample: { url: "${await startAgent()}" } }
 `);
-    const link = await connectBroker('memory:tap-test');
-    open.push(link);
-    const caller = await MeshTestClient.join(
-      tapBroker(link, tape, { name: 'gateway_1' }),
+    const broker = await connectBroker('memory:tap-test');
+    open.push(broker);
+    const client = await MeshTestClient.join(
+      tapBroker(broker, log, { name: 'gateway_1' }),
       'tap/test',
       'gateway_1',
     );
     const task = crypto.randomUUID();
-    await caller.send('sample', task, request0_3(task, 'hello'));
-    await caller.waitForResponse(task);
+    await client.send('sample', task, request0_3(task, 'hello'));
+    await client.waitForResponse(task);
     await waitForRecord(
-      tape,
-      ({ kind, decoded: meaning }) =>
-        kind === 'message' && meaning?.summary.startsWith('task completed') === true,
+      log,
+      ({ kind, decoded }) => kind === 'message' && decoded?.summary.startsWith('task completed') === true,
     );
-    const messages = recordsIn(tape).filter(
-      ({ kind, decoded: meaning }) => kind === 'message' && meaning?.operation !== 'card',
+    const messages = recordsIn(log).filter(
+      ({ kind, decoded }) => kind === 'message' && decoded?.operation !== 'card',
     );
     expect(summarizeRecords(messages)[0]).toBe('message gateway_1 → sample 0.3 mesh stream: hello');
     expect(summarizeRecords(messages).at(-1)).toMatch(

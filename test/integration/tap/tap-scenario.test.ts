@@ -14,7 +14,7 @@ import { recordsIn } from '../../support/tap/traffic-log.ts';
 
 const open = closeAfterEach();
 
-async function served(agent = sampleAgent()): Promise<string> {
+async function startAgent(agent = sampleAgent()): Promise<string> {
   const server = await serve(agent);
   open.push({ close: () => server.stop(0) });
   return server.url;
@@ -24,14 +24,14 @@ const say = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },
 });
 
-/** Records a conversation with the sample agent. */
-async function recorded(
+/** Records calls of the sample agent. */
+async function recordTraffic(
   url: string,
   version: ProtocolVersion,
   transport: 'JSONRPC' | 'HTTP+JSON',
 ): Promise<TrafficLog> {
-  const tape = new TrafficLog();
-  const tap = await runTap({ to: url, trafficLog: tape });
+  const log = new TrafficLog();
+  const tap = await runTap({ to: url, trafficLog: log });
   const agent = connect(tap.url, {
     endpointCache: createEndpointCache(),
     versions: [version],
@@ -45,57 +45,58 @@ async function recorded(
     if (event.kind === 'status' && event.status.message) await agent.cancelTask({ id: event.taskId });
   await agent.close();
   await tap.stop();
-  return tape;
+  return log;
 }
 
-async function outcomes(yaml: string): Promise<string[]> {
+async function runRecorded(yaml: string): Promise<string[]> {
   const results = await runScenarios(readScenarios(yaml, 'recorded.yaml'), {
     openHarness: () => openHarness(),
   });
   return results.map(({ outcome }) => outcome);
 }
 
-describe('a scenario of what was recorded', () => {
+describe('exportScenario', () => {
   it.each<[ProtocolVersion, 'JSONRPC' | 'HTTP+JSON']>([
     ['0.1', 'JSONRPC'],
     ['0.3', 'JSONRPC'],
     ['0.3', 'HTTP+JSON'],
     ['1.0', 'JSONRPC'],
     ['1.0', 'HTTP+JSON'],
-  ])('passes with the same agent and fails with another: %s over %s', async (version, transport) => {
-    const url = await served();
-    const yaml = exportScenario(recordsIn(await recorded(url, version, transport)));
+  ])('passes with the same agent and fails with another (%s over %s)', async (version, transport) => {
+    const url = await startAgent();
+    const yaml = exportScenario(recordsIn(await recordTraffic(url, version, transport)));
     expect(yaml).toContain('text_matches_regex: ^this is [\\s\\S]+?$');
-    expect(await outcomes(yaml)).toEqual(Array.from({ length: 8 }, () => 'passed'));
-    const other = await served(
+    expect(await runRecorded(yaml)).toEqual(Array.from({ length: 8 }, () => 'passed'));
+    const other = await startAgent(
       defineAgent({
         name: 'Other',
         description: 'Says something else',
         process: async () => 'something else',
       }),
     );
-    expect(await outcomes(yaml.replaceAll(url, other))).toEqual(Array.from({ length: 8 }, () => 'failed'));
+    expect(await runRecorded(yaml.replaceAll(url, other))).toEqual(Array.from({ length: 8 }, () => 'failed'));
   });
 
-  it('says why something is left out, and is none when nothing is left', async () => {
-    const tape = new TrafficLog();
-    const tap = await runTap({ to: await served(), trafficLog: tape });
+  it('states why a message is left out and rejects records without a complete response', async () => {
+    const log = new TrafficLog();
+    const tap = await runTap({ to: await startAgent(), trafficLog: log });
     const agent = connect(tap.url, { endpointCache: createEndpointCache() });
     for await (const event of agent.stream(say('slow')))
       if (event.kind === 'status' && event.status.message) break;
-    let asked = '';
-    for await (const event of agent.stream(say('ask'))) if (event.kind === 'task') asked = event.task.id;
-    await agent.send({ message: { ...say('this one').message, taskId: asked } });
+    let interruptedId = '';
+    for await (const event of agent.stream(say('ask')))
+      if (event.kind === 'task') interruptedId = event.task.id;
+    await agent.send({ message: { ...say('this one').message, taskId: interruptedId } });
     await agent.close();
     await tap.stop();
-    const yaml = exportScenario(recordsIn(tape));
-    expect(yaml).toContain('# Left out: "stream: slow", because it did not end while it was recorded.');
+    const yaml = exportScenario(recordsIn(log));
+    expect(yaml).toContain('# Left out: "stream: slow", because it did not end during the recording.');
     expect(yaml).toContain(
-      '# Left out: "send: this one", because it goes on with a task, which will be another one.',
+      '# Left out: "send: this one", because it continues a task, whose id differs in every run.',
     );
     expect(readScenarios(yaml, 'recorded.yaml').map(({ id }) => id)).toEqual(['sample-ask']);
-    const slow = recordsIn(tape).filter(({ exchangeId: trip }) => trip === recordsIn(tape)[2]?.exchangeId);
-    expect(() => exportScenario(slow)).toThrow('Nothing in it can be said again');
-    expect(() => exportScenario([])).toThrow('Nothing in it can be said again');
+    const slow = recordsIn(log).filter(({ exchangeId }) => exchangeId === recordsIn(log)[2]?.exchangeId);
+    expect(() => exportScenario(slow)).toThrow('No message with a complete response was recorded');
+    expect(() => exportScenario([])).toThrow('No message with a complete response was recorded');
   });
 });

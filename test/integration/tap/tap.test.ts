@@ -28,25 +28,25 @@ import { httpGet, httpOpen as ask, httpPost } from '../../support/http/http-call
 
 const open = closeAfterEach();
 
-async function served(options: Parameters<typeof serve>[1] = {}): Promise<string> {
+async function startAgent(options: Parameters<typeof serve>[1] = {}): Promise<string> {
   const server = await serve(sampleAgent(), options);
   open.push({ close: () => server.stop(0) });
   return server.url;
 }
 
-async function tapped(to: string, options: Partial<RunTapOptions> = {}) {
-  const tape = new TrafficLog();
-  const tap = await runTap({ to, trafficLog: tape, ...options });
+async function startTap(to: string, options: Partial<RunTapOptions> = {}) {
+  const log = new TrafficLog();
+  const tap = await runTap({ to, trafficLog: log, ...options });
   open.push({ close: () => tap.stop(0) });
-  return { tape, tap, url: tap.url };
+  return { log, tap, url: tap.url };
 }
 
-const streamed = [
+const streamSummaries = [
   'stream: stream',
   'stream begins',
   'task submitted',
   'status working',
-  'artifact answer (begins): 0',
+  'artifact answer (first chunk): 0',
   'artifact answer (chunk): 1',
   'artifact answer (chunk): 2',
   'artifact answer (chunk): 3',
@@ -55,37 +55,41 @@ const streamed = [
   'The stream ended',
 ];
 
-/** What was said over the way that is meant, without cards. */
-function gistsOf(tape: TrafficLog, version: string, binding: string): string[] {
-  return recordsIn(tape)
-    .filter(({ decoded: meaning }) => meaning?.operation !== 'card' && meaning?.operation !== 'extendedCard')
-    .map(({ decoded: meaning }) => {
-      expect({ version: meaning?.version, binding: meaning?.binding }).toEqual({ version, binding });
-      return meaning?.summary ?? '';
+/** Returns the summaries of all records except cards, and checks their version and transport. */
+function summariesOf(log: TrafficLog, version: string, transport: string): string[] {
+  return recordsIn(log)
+    .filter(({ decoded }) => decoded?.operation !== 'card' && decoded?.operation !== 'extendedCard')
+    .map(({ decoded }) => {
+      expect({ version: decoded?.version, transport: decoded?.transport }).toEqual({ version, transport });
+      return decoded?.summary ?? '';
     });
 }
 
-describe('the official clients through a tap', () => {
+describe('tap with official clients', () => {
   it.each([
     ['JSONRPC', new Rpc1_3()],
     ['HTTP+JSON', new Rest1_3()],
-  ])('1.0 over %s', async (transport, factory) => {
-    const { tape, url } = await tapped(await served());
+  ])('records a 1.0 client over %s', async (transport, factory) => {
+    const { log, url } = await startTap(await startAgent());
     const client = await new Factory1_3({
       transports: [factory],
       preferredTransports: [transport],
     }).createFromUrl(url);
     await client.sendMessage(say('hello'));
     await collect(client.sendMessageStream(say('stream')) as AsyncIterable<any>);
-    await waitForRecord(tape, ({ kind }) => kind === 'end');
-    expect(gistsOf(tape, '1.0', transport)).toEqual(['send: hello', 'task completed: hello', ...streamed]);
+    await waitForRecord(log, ({ kind }) => kind === 'end');
+    expect(summariesOf(log, '1.0', transport)).toEqual([
+      'send: hello',
+      'task completed: hello',
+      ...streamSummaries,
+    ]);
   });
 
   it.each([
     ['JSONRPC', new Rpc0_3()],
     ['HTTP+JSON', new Rest0_3()],
-  ])('0.3 over %s', async (transport, factory) => {
-    const { tape, url } = await tapped(await served());
+  ])('records a 0.3 client over %s', async (transport, factory) => {
+    const { log, url } = await startTap(await startAgent());
     const client = await new Factory0_3({
       transports: [factory],
       preferredTransports: [transport],
@@ -100,79 +104,87 @@ describe('the official clients through a tap', () => {
     });
     await client.sendMessage(message('hello'));
     for await (const event of client.sendMessageStream(message('stream'))) expect(event).toBeDefined();
-    await waitForRecord(tape, ({ kind }) => kind === 'end');
-    expect(gistsOf(tape, '0.3', transport)).toEqual(['send: hello', 'task completed: hello', ...streamed]);
+    await waitForRecord(log, ({ kind }) => kind === 'end');
+    expect(summariesOf(log, '0.3', transport)).toEqual([
+      'send: hello',
+      'task completed: hello',
+      ...streamSummaries,
+    ]);
   });
 
-  it('and the raw words of 0.1', async () => {
-    const { tape, url } = await tapped(await served());
-    const words = (method: string, text: string) => ({
+  it('records raw 0.1 requests', async () => {
+    const { log, url } = await startTap(await startAgent());
+    const rpcRequest = (method: string, text: string) => ({
       jsonrpc: '2.0',
       id: 1,
       method,
       params: { id: crypto.randomUUID(), message: { role: 'user', parts: [{ type: 'text', text }] } },
     });
-    await httpPost(url, words('tasks/send', 'hello'));
-    await httpPost(url, words('tasks/sendSubscribe', 'stream'));
-    await waitForRecord(tape, ({ kind }) => kind === 'end');
-    expect(gistsOf(tape, '0.1', 'JSONRPC')).toEqual(['send: hello', 'task completed: hello', ...streamed]);
-    const [request] = recordsIn(tape);
-    expect(request).toMatchObject({ kind: 'request', from: 'caller', to: 'Sample', sequence: 1 });
+    await httpPost(url, rpcRequest('tasks/send', 'hello'));
+    await httpPost(url, rpcRequest('tasks/sendSubscribe', 'stream'));
+    await waitForRecord(log, ({ kind }) => kind === 'end');
+    expect(summariesOf(log, '0.1', 'JSONRPC')).toEqual([
+      'send: hello',
+      'task completed: hello',
+      ...streamSummaries,
+    ]);
+    const [request] = recordsIn(log);
+    expect(request).toMatchObject({ kind: 'request', from: 'client', to: 'Sample', sequence: 1 });
   });
 });
 
-describe('a tap', () => {
+describe('runTap', () => {
   const send = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] } };
   const slow = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'slow' }] } };
   const version = { 'a2a-version': '1.0' };
 
-  it('lets a task be canceled in the middle of its stream', async () => {
-    const { tape, url } = await tapped(await served());
+  it('records a cancellation during a stream', async () => {
+    const { log, url } = await startTap(await startAgent());
     const response = await ask(`${url}/message:stream`, slow, version);
-    const { decoded: meaning } = await waitForRecord(
-      tape,
-      ({ decoded: said }) => said?.summary === 'status working: This takes a while.',
+    const { decoded } = await waitForRecord(
+      log,
+      (record) => record.decoded?.summary === 'status working: This takes a while.',
     );
-    await httpPost(`${url}/tasks/${meaning?.taskId}:cancel`, undefined, version);
+    await httpPost(`${url}/tasks/${decoded?.taskId}:cancel`, undefined, version);
     expect(await response.text()).toContain('TASK_STATE_CANCELED');
-    await waitForRecord(tape, ({ kind }) => kind === 'end');
+    await waitForRecord(log, ({ kind }) => kind === 'end');
     expect(
-      summarizeRecords(recordsIn(tape))
+      summarizeRecords(recordsIn(log))
         .filter((line) => /cancel/.test(line))
         .toSorted(),
     ).toEqual([
-      'frame Sample → caller 1.0 HTTP+JSON status canceled',
-      `request caller → Sample 1.0 HTTP+JSON cancel task ${meaning?.taskId}`,
-      'response Sample → caller 1.0 HTTP+JSON task canceled',
+      'frame Sample → client 1.0 HTTP+JSON status canceled',
+      `request client → Sample 1.0 HTTP+JSON cancel task ${decoded?.taskId}`,
+      'response Sample → client 1.0 HTTP+JSON task canceled',
     ]);
   });
 
-  it('hangs up when the caller does, and says so', async () => {
-    let isGone: () => void = () => {};
-    const gone = new Promise<void>((resolve) => {
-      isGone = resolve;
+  it('disconnects from the agent when the client disconnects', async () => {
+    let onClose: () => void = () => {};
+    const closed = new Promise<void>((resolve) => {
+      onClose = resolve;
     });
     const raw = await startRawServer((request, response) => {
       if (request.method === 'GET') return response.writeHead(404).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"message":{"messageId":"1","role":"ROLE_AGENT","parts":[{"text":"hi"}]}}\n\n');
-      return response.on('close', isGone);
+      return response.on('close', onClose);
     });
     open.push(raw);
-    const { tape, url } = await tapped(raw.url);
-    const leave = new AbortController();
-    await ask(`${url}/message:stream`, slow, version, 'POST', leave.signal);
-    await waitForRecord(tape, ({ kind }) => kind === 'frame');
-    leave.abort();
-    await gone;
-    const end = await waitForRecord(tape, ({ kind }) => kind === 'end');
+    const { log, url } = await startTap(raw.url);
+    const disconnect = new AbortController();
+    await ask(`${url}/message:stream`, slow, version, 'POST', disconnect.signal);
+    await waitForRecord(log, ({ kind }) => kind === 'frame');
+    disconnect.abort();
+    await closed;
+    const end = await waitForRecord(log, ({ kind }) => kind === 'end');
     expect(end).toMatchObject({
-      text: 'The caller hung up',
-      meaning: { isError: true, operation: 'stream' },
+      text: 'The client disconnected',
+      decoded: { isError: true, operation: 'stream' },
     });
   });
 
-  it('breaks off when the agent does, and says so', async () => {
+  it('disconnects the client when the agent closes the connection', async () => {
     const raw = await startRawServer((request, response) => {
       if (request.method === 'GET') return response.writeHead(404).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -183,15 +195,15 @@ describe('a tap', () => {
       return undefined;
     });
     open.push(raw);
-    const { tape, url } = await tapped(raw.url);
+    const { log, url } = await startTap(raw.url);
     const response = await ask(`${url}/message:stream`, slow, version);
     await expect(response.text()).rejects.toThrow();
-    const end = await waitForRecord(tape, ({ kind }) => kind === 'end');
-    expect(end.text).toMatch(/^The agent broke off/);
+    const end = await waitForRecord(log, ({ kind }) => kind === 'end');
+    expect(end.text).toMatch(/^The agent closed the connection/);
     expect(end.decoded?.findings).toBeUndefined();
   });
 
-  it('finds what is not legal about a stream', async () => {
+  it('records protocol violations of a stream', async () => {
     const raw = await startRawServer((request, response) => {
       if (request.method === 'GET') return response.writeHead(404).end();
       const status = (state: string) =>
@@ -201,27 +213,27 @@ describe('a tap', () => {
       return response.end(task + status('COMPLETED') + status('WORKING'));
     });
     open.push(raw);
-    const { tape, url } = await tapped(raw.url);
+    const { log, url } = await startTap(raw.url);
     await httpPost(`${url}/message:stream`, slow, version);
-    await waitForRecord(tape, ({ kind }) => kind === 'end');
-    const found = recordsIn(tape).flatMap(({ decoded: meaning }) => meaning?.findings ?? []);
-    expect(found.map(({ rule }) => rule)).toContain('after-terminal');
+    await waitForRecord(log, ({ kind }) => kind === 'end');
+    const findings = recordsIn(log).flatMap(({ decoded }) => decoded?.findings ?? []);
+    expect(findings.map(({ rule }) => rule)).toContain('after-terminal');
   });
 
-  it('answers 502 in plain words where there is no agent', async () => {
+  it('responds 502 when the connection to the agent is refused', async () => {
     const raw = await startRawServer(() => undefined);
     await raw.close();
-    const { tape, url } = await tapped(raw.url);
+    const { log, url } = await startTap(raw.url);
     const { status, json } = await httpPost(`${url}/message:send`, send, version);
     expect(status).toBe(502);
     expect(json.error.message).toBe(
-      `The tap cannot reach ${raw.url}: nothing listens there (ECONNREFUSED). Is the agent running?`,
+      `The tap cannot reach ${raw.url}: connection refused (ECONNREFUSED). Is the agent running?`,
     );
-    expect(recordsIn(tape).map(({ kind }) => kind)).toEqual(['request', 'response', 'end']);
-    expect(recordsIn(tape)[1]).toMatchObject({ http: { status: 502 }, meaning: { isError: true } });
+    expect(recordsIn(log).map(({ kind }) => kind)).toEqual(['request', 'response', 'end']);
+    expect(recordsIn(log)[1]).toMatchObject({ http: { status: 502 }, decoded: { isError: true } });
   });
 
-  it('passes everything on as it is: methods, headers, bytes, statuses', async () => {
+  it('forwards methods, headers, bytes and status codes unchanged', async () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 256));
     const raw = await startRawServer((request, response) => {
       response.writeHead(request.method === 'DELETE' ? 418 : 200, 'As It Is', {
@@ -233,7 +245,7 @@ describe('a tap', () => {
       response.end(bytes);
     });
     open.push(raw);
-    const { tape, url } = await tapped(raw.url);
+    const { log, url } = await startTap(raw.url);
     const body = 'ä'.repeat(50_000);
     const response = await ask(`${url}/any/where?x=1`, body, { 'x-mine': 'Yes' }, 'DELETE');
     expect(response.status).toBe(418);
@@ -242,26 +254,26 @@ describe('a tap', () => {
     expect(response.headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2']);
     expect(response.headers.get('x-body')).toBe(createHash('sha256').update(body).digest('hex'));
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
-    const seen = await waitForRecord(tape, ({ kind, http }) => kind === 'response' && http?.status === 418);
-    expect(seen.text).toBe('(100000 bytes of application/octet-stream)');
+    const record = await waitForRecord(log, ({ kind, http }) => kind === 'response' && http?.status === 418);
+    expect(record.text).toBe('(100000 bytes of application/octet-stream)');
   });
 
-  it('keeps so much of a body, says how much is missing, and passes all of it', async () => {
-    const { tape, url } = await tapped(await served(), { keep: 1_000 });
+  it('truncates recorded bodies and forwards them completely', async () => {
+    const { log, url } = await startTap(await startAgent(), { maxTextLength: 1_000 });
     const long = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x'.repeat(30_000) }] } };
     const { json } = await httpPost(`${url}/message:send`, long, version);
     expect(json.task.artifacts[0].parts[0].text).toHaveLength(30_000);
-    const [request] = recordsIn(tape);
+    const [request] = recordsIn(log);
     expect(request?.text).toHaveLength(1_000);
     expect(request?.truncatedBy).toBeGreaterThan(29_000);
     expect(request?.decoded).toMatchObject({
       operation: 'send',
-      gist: expect.stringMatching(/^send: x{79}…$/),
+      summary: expect.stringMatching(/^send: x{79}…$/),
     });
     expect(request?.decoded?.model).toBeUndefined();
   });
 
-  it('reads answers that are compressed, and passes them as they are', async () => {
+  it('decodes compressed responses and forwards them unchanged', async () => {
     const task = { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } };
     const packed = gzipSync(JSON.stringify(task));
     const raw = await startRawServer((request, response) => {
@@ -271,17 +283,17 @@ describe('a tap', () => {
         .end(packed);
     });
     open.push(raw);
-    const { tape, url } = await tapped(raw.url);
+    const { log, url } = await startTap(raw.url);
     expect((await httpPost(`${url}/message:send`, send, version)).json).toEqual(task);
-    const seen = await waitForRecord(tape, ({ kind }) => kind === 'response');
-    expect(seen).toMatchObject({
+    const record = await waitForRecord(log, ({ kind }) => kind === 'response');
+    expect(record).toMatchObject({
       text: JSON.stringify(task),
-      meaning: { gist: 'task completed', taskId: 't' },
+      decoded: { summary: 'task completed', taskId: 't' },
     });
   });
 
-  it('says what it can of what nobody understands', async () => {
-    const { tape, url } = await tapped(await served());
+  it('summarizes requests that are not A2A', async () => {
+    const { log, url } = await startTap(await startAgent());
     await httpPost(url, 'no JSON at all');
     await httpGet(`${url}/favicon.ico`);
     await httpPost(url, [
@@ -289,8 +301,8 @@ describe('a tap', () => {
       { jsonrpc: '2.0', id: 2, method: 'GetTask' },
     ]);
     await httpPost(url, { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: 1 } });
-    const requests = recordsIn(tape).filter(({ kind }) => kind === 'request');
-    expect(requests.map(({ decoded: meaning }) => [meaning?.operation, meaning?.summary])).toEqual([
+    const requests = recordsIn(log).filter(({ kind }) => kind === 'request');
+    expect(requests.map(({ decoded }) => [decoded?.operation, decoded?.summary])).toEqual([
       [undefined, 'POST /'],
       [undefined, 'GET /favicon.ico'],
       [undefined, 'batch of 2'],
@@ -298,7 +310,7 @@ describe('a tap', () => {
     ]);
   });
 
-  it('keeps no secret, wherever it is', async () => {
+  it('redacts secrets in URLs, headers and bodies', async () => {
     const secret = 'tok_live_4711_abcdef';
     const raw = await startRawServer((request, response) => {
       if (request.path.endsWith('agent-card.json'))
@@ -317,9 +329,9 @@ describe('a tap', () => {
       return response.end(JSON.stringify({ echo: secret, headers: request.headers, path: request.path }));
     });
     open.push(raw);
-    const { tape, url } = await tapped(raw.url);
+    const { log, url } = await startTap(raw.url);
     await httpGet(`${url}/.well-known/agent-card.json`);
-    await waitForRecord(tape, ({ kind }) => kind === 'response');
+    await waitForRecord(log, ({ kind }) => kind === 'response');
     const config = {
       url: 'https://hook.test/x',
       token: `hook-${secret}`,
@@ -336,15 +348,15 @@ describe('a tap', () => {
         'x-door': secret,
       },
     );
-    await waitForRecord(tape, ({ sequence }) => sequence === 4);
-    const file = writeTrafficFile(recordsIn(tape));
+    await waitForRecord(log, ({ sequence }) => sequence === 4);
+    const file = writeTrafficFile(recordsIn(log));
     expect(file).not.toContain(secret);
     expect(file).toContain('[removed]');
-    expect(readTrafficFile(file)).toEqual(recordsIn(tape));
+    expect(readTrafficFile(file)).toEqual(recordsIn(log));
   });
 });
 
-describe('a card through a tap', () => {
+describe('agent card through a tap', () => {
   const cards: [string, (url: string) => object, (url: string) => object][] = [
     [
       '0.1',
@@ -388,14 +400,14 @@ describe('a card through a tap', () => {
       }),
     ],
     [
-      'with another name of this machine',
+      'with another name of the local host',
       (url) => ({ name: 'A', url: url.replace('127.0.0.1', 'localhost') }),
       (url) => ({ url }),
     ],
-    ['with a relative address', () => ({ name: 'A', url: '/a2a' }), () => ({ url: '/a2a' })],
+    ['with a relative URL', () => ({ name: 'A', url: '/a2a' }), () => ({ url: '/a2a' })],
   ];
 
-  it.each(cards)('leads back through it: %s', async (_version, written, expected) => {
+  it.each(cards)('contains the URL of the tap: %s', async (_version, written, expected) => {
     const raw = await startRawServer((request, response, url) => {
       const text = JSON.stringify(written(url));
       if (request.headers['if-none-match'] === '"mark"')
@@ -405,7 +417,7 @@ describe('a card through a tap', () => {
         .end(text);
     });
     open.push(raw);
-    const { url } = await tapped(`${raw.url}/agents/a`);
+    const { url } = await startTap(`${raw.url}/agents/a`);
     const { origin } = new URL(url);
     expect(url).toBe(`${origin}/agents/a`);
     const { json, text, headers } = await httpGet(`${url}/.well-known/agent-card.json`);
@@ -416,8 +428,8 @@ describe('a card through a tap', () => {
     expect(raw.requests.at(-1)?.headers['if-none-match']).toBe('"mark"');
   });
 
-  it('leads back through it when it is an extended one over JSON-RPC', async () => {
-    const { url } = await tapped(await served());
+  it('contains the URL of the tap in an extended card over JSON-RPC', async () => {
+    const { url } = await startTap(await startAgent());
     const request = { jsonrpc: '2.0', id: 7, method: 'GetExtendedAgentCard' };
     const { json } = await httpPost(url, request, { 'a2a-version': '1.0' });
     expect(json.id).toBe(7);
@@ -425,7 +437,7 @@ describe('a card through a tap', () => {
     expect(new Set(urls)).toEqual(new Set([url]));
   });
 
-  it('is warned about when it is signed, and when it leads elsewhere', async () => {
+  it('causes a warning if it is signed or lists another origin', async () => {
     const raw = await startRawServer((_request, response, url) =>
       response.end(
         JSON.stringify({
@@ -437,11 +449,11 @@ describe('a card through a tap', () => {
     );
     open.push(raw);
     const warnings: string[] = [];
-    const { url, tap } = await tapped(raw.url, { onWarning: (warning) => warnings.push(warning) });
+    const { url, tap } = await startTap(raw.url, { onWarning: (warning) => warnings.push(warning) });
     await httpGet(`${url}/.well-known/agent-card.json`);
     expect(tap.name).toBe('A');
     expect(warnings).toEqual([
-      expect.stringContaining('signature does not fit'),
+      expect.stringContaining('invalidates the signature'),
       expect.stringContaining('https://else.test'),
     ]);
   });
@@ -452,31 +464,31 @@ describe('a card through a tap', () => {
   const olderGrpc = { url: 'https://grpc.test', transport: 'GRPC' };
   const withGrpc: [string, (url: string) => object, (url: string) => object, RegExp][] = [
     [
-      'of 1.0, where it is the first',
+      '1.0, listed first',
       (url) => ({ supportedInterfaces: [grpc, rpc(url)] }),
       (url) => ({ supportedInterfaces: [rpc(url)] }),
-      /^The card offers gRPC too, which the tap cannot record/,
+      /^The card lists gRPC interfaces, which the tap cannot record/,
     ],
     [
-      'of 1.0 that has a relative address beside it',
+      '1.0, beside a relative URL',
       () => ({ supportedInterfaces: [grpc, rpc('')] }),
       () => ({ supportedInterfaces: [rpc('')] }),
-      /^The card offers gRPC too/,
+      /^The card lists gRPC interfaces/,
     ],
     [
-      'of 1.0 that has nothing else',
+      '1.0, the only interface',
       () => ({ supportedInterfaces: [grpc] }),
       () => ({ supportedInterfaces: [] }),
-      /^The card offers nothing but gRPC, which the tap cannot record/,
+      /^The card lists only gRPC interfaces, which the tap cannot record/,
     ],
     [
-      'of 0.3, as an additional interface',
+      '0.3, an additional interface',
       (url) => ({ url: `${url}/a2a`, additionalInterfaces: [olderGrpc, olderRpc(url)] }),
       (url) => ({ url: `${url}/a2a`, additionalInterfaces: [olderRpc(url)] }),
-      /^The card offers gRPC too/,
+      /^The card lists gRPC interfaces/,
     ],
     [
-      'of 0.3 that prefers it',
+      '0.3, preferred',
       (url) => ({
         url: olderGrpc.url,
         preferredTransport: 'GRPC',
@@ -487,30 +499,30 @@ describe('a card through a tap', () => {
         preferredTransport: 'JSONRPC',
         additionalInterfaces: [olderRpc(url)],
       }),
-      /^The card offers gRPC too/,
+      /^The card lists gRPC interfaces/,
     ],
     [
-      'of 0.3 that has nothing else',
+      '0.3, the only interface',
       () => ({ url: olderGrpc.url, preferredTransport: 'GRPC' }),
       () => ({}),
-      /^The card offers nothing but gRPC/,
+      /^The card lists only gRPC interfaces/,
     ],
   ];
 
-  it.each(withGrpc)('does not lead past it by gRPC: one %s', async (_which, written, expected, warning) => {
+  it.each(withGrpc)('contains no gRPC interfaces: %s', async (_which, written, expected, warning) => {
     const raw = await startRawServer((_request, response, url) =>
       response.end(JSON.stringify({ name: 'A', ...written(url) })),
     );
     open.push(raw);
     const warnings: string[] = [];
-    const { tape, url } = await tapped(raw.url, { onWarning: (each) => warnings.push(each) });
+    const { log, url } = await startTap(raw.url, { onWarning: (each) => warnings.push(each) });
     for (let i = 0; i < 2; i++)
       expect((await httpGet(`${url}/.well-known/agent-card.json`)).json).toEqual({
         name: 'A',
         ...expected(url),
       });
     expect(warnings).toEqual([expect.stringMatching(warning)]);
-    const { text } = await waitForRecord(tape, ({ kind }) => kind === 'response');
+    const { text } = await waitForRecord(log, ({ kind }) => kind === 'response');
     expect(text).not.toContain('grpc.test');
   });
 });

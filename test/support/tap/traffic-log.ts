@@ -24,10 +24,10 @@ export function waitForRecord(
   });
 }
 
-/** Summarizes records, such as `request caller → Sample 1.0 RPC send: hello`. */
+/** Summarizes records, such as `request client → Sample 1.0 JSONRPC send: hello`. */
 export function summarizeRecords(records: readonly TrafficRecord[]): string[] {
   return records.map(({ kind, from, to, decoded }) => {
-    const { version = '-', binding = '-', summary = '' } = decoded ?? {};
-    return `${kind} ${from} → ${to} ${version} ${binding} ${summary}`;
+    const { version = '-', transport = '-', summary = '' } = decoded ?? {};
+    return `${kind} ${from} → ${to} ${version} ${transport} ${summary}`;
   });
 }

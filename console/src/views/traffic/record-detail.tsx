@@ -50,7 +50,7 @@ function Title({ passage: shown }: { passage: TrafficRecord }) {
       </h2>
       <span class="wire-badges">
         {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
-        {meaning?.binding === undefined ? null : <TransportBadge transport={meaning.binding} />}
+        {meaning?.transport === undefined ? null : <TransportBadge transport={meaning.transport} />}
         {http?.status === undefined || kind !== 'response' ? null : (
           <Badge tone={http.status < 400 ? 'green' : 'red'}>HTTP {http.status}</Badge>
         )}

@@ -96,7 +96,7 @@ export class TrafficPrinter {
 
 const bindings = { JSONRPC: 'RPC', 'HTTP+JSON': 'REST', mesh: 'mesh' } as const;
 
-function badgeOf({ version, binding }: Partial<DecodedContent> = {}): string {
+function badgeOf({ version, transport: binding }: Partial<DecodedContent> = {}): string {
   return [version, binding && bindings[binding]].filter(Boolean).join(' ');
 }
 

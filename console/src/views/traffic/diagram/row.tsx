@@ -105,6 +105,6 @@ function Marks({ passage }: { passage: TrafficRecord }) {
 /** How long it took, and over what. */
 function howOf({ kind, elapsed: after, decoded: meaning }: TrafficRecord): string {
   const took = kind === 'request' || after === undefined ? [] : [formatDuration(after)];
-  const over = meaning?.binding === undefined ? [] : [transportName(meaning.binding)];
+  const over = meaning?.transport === undefined ? [] : [transportName(meaning.transport)];
   return [...took, ...over].join(' ');
 }
