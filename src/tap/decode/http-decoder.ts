@@ -1,3 +1,4 @@
+import { truncate } from '../../primitives/text.ts';
 import { streamOpenContext } from '../../client/transports/stream-open-context.ts';
 import { dialectForCard } from '../../dialects/card-negotiation.ts';
 import type { EventReader } from '../../dialects/dialect.ts';
@@ -7,7 +8,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { type LintFinding, StreamLinter } from '../../protocol/lint-stream.ts';
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
-import { parseSseFrame } from '../sse-frame.ts';
+import { parseSseFrame } from '../../primitives/formats/sse.ts';
 import type { ObservedRequest } from '../recorders/http-exchange-recorder.ts';
 import type { DecodedContent } from '../traffic-record.ts';
 import { findTaskReference, nonEmptyLosses } from './task-reference.ts';
@@ -18,13 +19,7 @@ import {
   isCardPath,
   parseVersionText,
 } from './identify-operation.ts';
-import {
-  summarizeError,
-  summarizeEvent,
-  summarizeRequest,
-  summarizeResult,
-  truncateSummary,
-} from './summarize.ts';
+import { summarizeError, summarizeEvent, summarizeRequest, summarizeResult } from './summarize.ts';
 
 /** Response without its body. */
 export interface ResponseHead {
@@ -68,7 +63,7 @@ export class HttpExchangeDecoder {
       identifyRpcOperation(body, parseVersionText(version), this.#path) ??
       identifyRestOperation({ method, url, version }, body);
     const identified = this.#operation;
-    if (!identified) return { summary: truncateSummary(`${method} ${this.#path}`, 100) };
+    if (!identified) return { summary: truncate(`${method} ${this.#path}`, 100) };
     const losses: TranslationLoss[] = [];
     const common = this.#common();
     try {
@@ -88,7 +83,7 @@ export class HttpExchangeDecoder {
       if (text === '') return { ...common, summary };
       return {
         ...common,
-        summary: truncateSummary(`${summary}, not readable: ${A2AError.from(thrown).message}`, 160),
+        summary: truncate(`${summary}, not readable: ${A2AError.from(thrown).message}`, 160),
       };
     }
   }
@@ -105,7 +100,7 @@ export class HttpExchangeDecoder {
       return this.#decodeResponse(identified, body, status) ?? fallback;
     } catch (thrown) {
       const { message } = A2AError.from(thrown);
-      return { ...fallback, summary: truncateSummary(`HTTP ${status}, not readable: ${message}`, 160) };
+      return { ...fallback, summary: truncate(`HTTP ${status}, not readable: ${message}`, 160) };
     }
   }
 
@@ -115,7 +110,7 @@ export class HttpExchangeDecoder {
     const { data, event, id } = parseSseFrame(text);
     const body = isComplete ? parseJsonOrUndefined(data) : undefined;
     if (!identified || body === undefined)
-      return { ...this.#common(), summary: truncateSummary(data.replaceAll(/\s+/g, ' '), 80) };
+      return { ...this.#common(), summary: truncate(data.replaceAll(/\s+/g, ' '), 80) };
     const { dialect, transport } = identified;
     const losses: TranslationLoss[] = [];
     const wire = body as { error?: unknown; result?: unknown };
@@ -134,7 +129,7 @@ export class HttpExchangeDecoder {
       const { message } = A2AError.from(thrown);
       return {
         ...this.#common(),
-        summary: truncateSummary(`event, not readable: ${message}`, 160),
+        summary: truncate(`event, not readable: ${message}`, 160),
         ...nonEmptyLosses(losses),
       };
     }
@@ -145,7 +140,7 @@ export class HttpExchangeDecoder {
     const findings = isNormal ? (this.#linter?.end() ?? []) : [];
     return {
       ...this.#common(),
-      summary: truncateSummary(reason, 160),
+      summary: truncate(reason, 160),
       ...nonEmptyFindings(findings),
       ...(!isNormal && { isError: true }),
     };
@@ -199,7 +194,7 @@ export class HttpExchangeDecoder {
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      return { ...fallback, summary: truncateSummary(`no card: ${A2AError.from(thrown).message}`, 160) };
+      return { ...fallback, summary: truncate(`no card: ${A2AError.from(thrown).message}`, 160) };
     }
   }
 

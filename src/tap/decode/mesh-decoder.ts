@@ -1,3 +1,4 @@
+import { truncate } from '../../primitives/text.ts';
 import { streamOpenContext } from '../../client/transports/stream-open-context.ts';
 import type { EventReader } from '../../dialects/dialect.ts';
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
@@ -14,7 +15,6 @@ import {
   summarizeEvent,
   summarizeRequest,
   summarizeResult,
-  truncateSummary,
 } from './summarize.ts';
 
 /** Decodes the messages of one mesh request: the request, then updates and the response. */
@@ -115,9 +115,9 @@ export function decodeAnnouncement(payload: string): DecodedContent {
 
 /** Summarizes a message that cannot be decoded. */
 export function undecodableContent(payload: string): DecodedContent {
-  return { transport: 'mesh', summary: truncateSummary(payload.replaceAll(/\s+/g, ' ').trim(), 80) };
+  return { transport: 'mesh', summary: truncate(payload.replaceAll(/\s+/g, ' ').trim(), 80) };
 }
 
 function notReadable(what: string, thrown: unknown): string {
-  return truncateSummary(`${what}, not readable: ${A2AError.from(thrown).message}`, 160);
+  return truncate(`${what}, not readable: ${A2AError.from(thrown).message}`, 160);
 }

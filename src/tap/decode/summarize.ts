@@ -1,3 +1,4 @@
+import { truncate } from '../../primitives/text.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import type { A2AError } from '../../protocol/errors.ts';
@@ -33,7 +34,7 @@ export function summarizeRequest(operation: Operation | 'card', request?: unknow
     return appendText(label, summarizeParts((request as SendRequest).message.parts));
   const { id, taskId } = request as { id?: string; taskId?: string };
   const target = taskId ?? (operation === 'listTasks' ? undefined : id);
-  return target === undefined ? label : `${label} ${truncateSummary(target, 40)}`;
+  return target === undefined ? label : `${label} ${truncate(target, 40)}`;
 }
 
 /** Summarizes a result in one line. */
@@ -66,7 +67,7 @@ export function summarizeResult(operation: Operation | 'card', result: unknown):
 
 /** Summarizes a card in one line. */
 export function summarizeCard({ name, version }: AgentCard): string {
-  return `card of ${truncateSummary(name, 60)}${version === '' ? '' : ` ${truncateSummary(version, 20)}`}`;
+  return `card of ${truncate(name, 60)}${version === '' ? '' : ` ${truncate(version, 20)}`}`;
 }
 
 function summarizeTaskOrMessage(result: Task | Message): string {
@@ -94,7 +95,7 @@ export function summarizeEvent(event: StreamEvent): string {
         : lastChunk === false
           ? ' (first chunk)'
           : '';
-      const name = truncateSummary(artifact.name ?? artifact.artifactId, 40);
+      const name = truncate(artifact.name ?? artifact.artifactId, 40);
       return appendText(`artifact ${name}${position}`, summarizeParts(artifact.parts));
     }
   }
@@ -117,20 +118,15 @@ function summarizeParts(parts: readonly Part[]): string {
     const next = summarizePart(part);
     text += text === '' || next === '' || 'text' in part ? next : ` ${next}`;
   }
-  return truncateSummary(text.replaceAll(/\s+/g, ' ').trim(), maxTextLength);
+  return truncate(text.replaceAll(/\s+/g, ' ').trim(), maxTextLength);
 }
 
 function summarizePart(part: Part): string {
   if ('text' in part) return part.text.slice(0, 4 * maxTextLength);
   if ('data' in part) return '{data}';
-  return `[${truncateSummary(part.filename ?? part.mediaType ?? 'file', 40)}]`;
+  return `[${truncate(part.filename ?? part.mediaType ?? 'file', 40)}]`;
 }
 
 function formatCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-/** Truncates a text to `maxLength` characters, including the ellipsis. */
-export function truncateSummary(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

@@ -1,15 +1,16 @@
-import { interfaceLists, isJsonObject, type CardJson } from './rewrite-card-urls.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
+import { interfaceLists } from './rewrite-card-urls.ts';
 
 /** Result of {@link removeGrpcInterfaces}. */
 export interface GrpcRemoval {
-  readonly card: CardJson;
+  readonly card: JsonObject;
   /** How many of the interfaces were gRPC. */
   readonly grpc: 'none' | 'some' | 'all';
 }
 
 /** Removes gRPC interfaces from a card of any version, because the tap proxies only HTTP/1.1. */
-export function removeGrpcInterfaces(card: CardJson): GrpcRemoval {
-  const result: CardJson = { ...card };
+export function removeGrpcInterfaces(card: JsonObject): GrpcRemoval {
+  const result: JsonObject = { ...card };
   const remaining: unknown[] = [];
   let isChanged = false;
   for (const name of interfaceLists) {
@@ -32,7 +33,7 @@ export function removeGrpcInterfaces(card: CardJson): GrpcRemoval {
   return isChanged ? { card: result, grpc: isAll ? 'all' : 'some' } : { card, grpc: 'none' };
 }
 
-function transportOf(wire: CardJson): unknown {
+function transportOf(wire: JsonObject): unknown {
   return wire.protocolBinding ?? wire.protocol_binding ?? wire.transport;
 }
 

@@ -1,4 +1,5 @@
-import { isLocalHost } from '../../client/http/destination-policy.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
+import { isLocalHost } from '../../primitives/loopback.ts';
 
 /** Result of {@link rewriteCardUrls}. */
 export interface CardUrlChanges {
@@ -8,9 +9,6 @@ export interface CardUrlChanges {
   readonly otherOrigins: readonly string[];
   readonly isSigned: boolean;
 }
-
-/** JSON of a card or of a part of it. */
-export type CardJson = { [member: string]: unknown };
 
 /** Names of interface lists in cards of all versions. */
 export const interfaceLists = [
@@ -35,9 +33,9 @@ export function rewriteCardUrls(card: unknown, target: URL, tap: string): CardUr
     // The path and query keep their original form.
     return tap + (value as string).replace(/^(?:[a-z]+:)?\/\/[^/?#]*/i, '');
   };
-  const rewriteUrl = (json: CardJson): CardJson =>
+  const rewriteUrl = (json: JsonObject): JsonObject =>
     'url' in json ? { ...json, url: rewrite(json.url) } : json;
-  const json = rewriteUrl(card as CardJson);
+  const json = rewriteUrl(card as JsonObject);
   for (const name of interfaceLists) {
     const list = json[name];
     if (Array.isArray(list))
@@ -52,13 +50,9 @@ export function rewriteCardUrls(card: unknown, target: URL, tap: string): CardUr
 }
 
 /** Returns true for a JSON object that resembles an agent card of any version. */
-export function looksLikeCard(body: unknown): body is CardJson {
+export function looksLikeCard(body: unknown): body is JsonObject {
   if (!isJsonObject(body) || typeof body.name !== 'string') return false;
   return 'url' in body || interfaceLists.some((name) => Array.isArray(body[name]));
-}
-
-export function isJsonObject(value: unknown): value is CardJson {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function parseHttpUrl(text: string, base: URL): URL | 'relative' | undefined {

@@ -1,6 +1,5 @@
-import { SseParser } from '../../primitives/formats/sse.ts';
+import { formatSseEvent, SseParser } from '../../primitives/formats/sse.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
-import { formatSseFrame } from '../sse-frame.ts';
 import { HttpExchangeDecoder } from '../decode/http-decoder.ts';
 import type { DecodedContent, HttpMessageInfo, TrafficRecordKind } from '../traffic-record.ts';
 import { type TruncatedText, maxDecodedLength, type TrafficRecorder } from './traffic-recorder.ts';
@@ -144,7 +143,7 @@ export class HttpExchangeRecorder {
   #parse(bytes: Uint8Array, at: number): void {
     this.#chunkAt = at;
     this.#parser ??= new SseParser(
-      { event: (event) => this.#frame(formatSseFrame(event), this.#chunkAt) },
+      { event: (event) => this.#frame(formatSseEvent(event).slice(0, -2), this.#chunkAt) },
       maxDecodedLength * 4,
     );
     try {

@@ -1,7 +1,7 @@
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
-import { truncateSummary } from '../decode/summarize.ts';
+import { truncate } from '../../primitives/text.ts';
 import { TrafficRecorder } from './traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
@@ -37,7 +37,7 @@ export function recordLosses(log: TrafficLog, losses: readonly TranslationLoss[]
         operation,
         ...(version && { version }),
         ...(taskId !== undefined && { taskId }),
-        summary: truncateSummary(
+        summary: truncate(
           `lost in ${operation}: ${text.split('\n', 1)[0]}${lines.length > 1 ? ` and ${lines.length - 1} more` : ''}`,
           160,
         ),

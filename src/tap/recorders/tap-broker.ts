@@ -8,9 +8,10 @@ import { MeshDecoder, decodeAnnouncement, undecodableContent } from '../decode/m
 import { classifyTopic } from './topic-role.ts';
 import type { DecodedContent } from '../traffic-record.ts';
 import { maxDecodedLength, TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
+import { LruMap, LruSet } from '../../primitives/lru-map.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
-/** Options of {@broker tapBroker}. */
+/** Options of {@link tapBroker}. */
 export interface TapBrokerOptions extends TrafficRecorderOptions {
   /** Name of the owner of the connection in the traffic log. */
   readonly name: string;
@@ -35,21 +36,21 @@ interface MeshExchange {
 }
 
 /** Maximum number of remembered exchanges and of remembered published messages. */
-const maxRemembered = 2_000;
+const limit = { maxEntries: 2_000 };
 
 /** State that all recorders of one traffic log share, because several of them may record the same mesh. */
 interface SharedState {
   /** Keys of published messages, which deduplicate their deliveries. */
-  readonly published: Set<string>;
+  readonly published: LruSet<string>;
   /** Exchanges by their reply and status topics. */
-  readonly exchanges: Map<string, MeshExchange>;
+  readonly exchanges: LruMap<string, MeshExchange>;
 }
 
 const sharedStates = new WeakMap<TrafficLog, SharedState>();
 
 function sharedStateOf(log: TrafficLog): SharedState {
   let state = sharedStates.get(log);
-  if (!state) sharedStates.set(log, (state = { published: new Set(), exchanges: new Map() }));
+  if (!state) sharedStates.set(log, (state = { published: new LruSet(limit), exchanges: new LruMap(limit) }));
   return state;
 }
 
@@ -91,7 +92,7 @@ function createMessageRecorder(
   return (topic, payload, properties, isOutgoing) => {
     const key = `${topic} ${payload.length} ${payload.slice(0, 200)} ${payload.slice(-200)}`;
     if (!isOutgoing && published.has(key)) return;
-    if (isOutgoing) remember(published, key);
+    if (isOutgoing) published.add(key);
     const at = recorder.now();
     const text = decodeQueue.isFull ? '' : payload;
     decodeQueue.add(text.length, () => {
@@ -128,8 +129,7 @@ function createMessageRecorder(
         agent: party,
         decoder: new MeshDecoder(),
       };
-      for (const each of [replyTo, statusTopic])
-        if (each !== undefined) rememberExchange(exchanges, each, exchange);
+      for (const each of [replyTo, statusTopic]) if (each !== undefined) exchanges.set(each, exchange);
       return {
         exchangeId: exchange.exchangeId,
         ...between(isOutgoing ? party : client),
@@ -155,17 +155,4 @@ function createMessageRecorder(
           : decoder.response(payload, role === 'status'),
     };
   }
-}
-
-function rememberExchange(exchanges: Map<string, MeshExchange>, topic: string, exchange: MeshExchange): void {
-  exchanges.set(topic, exchange);
-  const [oldest] = exchanges.keys();
-  if (exchanges.size > maxRemembered && oldest !== undefined) exchanges.delete(oldest);
-}
-
-function remember(published: Set<string>, key: string): void {
-  published.delete(key);
-  published.add(key);
-  const [oldest] = published;
-  if (published.size > maxRemembered && oldest !== undefined) published.delete(oldest);
 }
