@@ -71,7 +71,8 @@ class UpProcess implements RunningUp {
     this.settings = settings;
     // The gateway records its own requests to agents, and probes of the console would only clutter the log.
     const observeTraffic = (name: string): TrafficObserver | undefined =>
-      tapServer(this.#trafficLog, { name, excludedUserAgents: [gatewayProductName, consoleProbeProduct] }).onTraffic;
+      tapServer(this.#trafficLog, { name, excludedUserAgents: [gatewayProductName, consoleProbeProduct] })
+        .onTraffic;
     this.#context = { ...context, observeTraffic };
   }
 
