@@ -24,7 +24,10 @@ describe('DecodeQueue', () => {
     const participants = { from: 'a', to: () => 'b' };
     const head = { method: 'POST', url: 'http://x.test/', headers: {} };
     const large = 'x'.repeat(65 * 1_024 * 1_024);
-    for (const body of [large, 'small']) new HttpExchangeRecorder(recorder, participants, head, body);
+    const exchanges = [large, 'small'].map(
+      (body) => new HttpExchangeRecorder(recorder, participants, head, body),
+    );
+    expect(exchanges).toHaveLength(2);
     expect(DecodeQueue.of(log).isFull).toBe(true);
     for (let i = 0; i < 60_000; i++) DecodeQueue.of(log).add(0, () => {});
     let isDropped = true;
