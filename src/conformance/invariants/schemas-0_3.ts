@@ -1,17 +1,21 @@
 import { isJsonObject } from '../drivers/normalized-views.ts';
 import {
   anyObjectSchema,
+  anySchema,
   booleanSchema,
-  listSchema,
-  uniqueListSchema,
-  objectSchema,
   enumSchema,
+  idSchema,
+  listSchema,
+  objectSchema,
+  oneOfSchema,
+  requiredMember,
   type Schema,
-  textSchema,
   shortValue,
+  textSchema,
+  uniqueListSchema,
 } from './schema.ts';
 
-/** The states of 0.3. */
+/** Task states of 0.3. */
 export const states0_3 = [
   'submitted',
   'working',
@@ -23,131 +27,122 @@ export const states0_3 = [
   'auth-required',
   'unknown',
 ];
-const id = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
-const metadata = { schema: anyObjectSchema('metadata') };
-const kind = (word: string) => ({ kind: { schema: enumSchema('kind', [word]), required: 'kind' } });
+const metadata = anyObjectSchema('metadata');
+const kind = (name: string) => ({ kind: requiredMember('kind', enumSchema('kind', [name])) });
 
-/** A webhook: where news are sent. */
+/** Webhook of a push configuration. */
 export const webhook0_3: Schema = objectSchema('push-config', {
-  url: { schema: id('push-config'), required: 'push-config' },
-  id: { schema: textSchema('push-config') },
-  token: { schema: textSchema('push-config') },
+  url: requiredMember('push-config', idSchema('push-config')),
+  id: textSchema('push-config'),
+  token: textSchema('push-config'),
 });
 
-/** Any moment of ISO 8601; 0.3 does not insist on a zone. */
-const timestamp: Schema = (value, at, errors) => {
+/** ISO 8601 timestamp; 0.3 does not require a time zone. */
+export const isoTimestamp0_3: Schema = (value, at, errors) => {
   if (typeof value !== 'string' || Number.isNaN(Date.parse(value)))
     errors.push({
       tag: 'timestamp',
-      message: `${at} is ${shortValue(value)}, which is no moment of ISO 8601`,
+      message: `${at} must be an ISO 8601 timestamp, not ${shortValue(value)}`,
     });
 };
 
-const file: Schema = (value, at, errors) => {
-  anyObjectSchema('part')(value, at, errors);
-  if (!isJsonObject(value)) return;
-  const there = ['bytes', 'uri'].filter((name) => value[name] !== undefined && value[name] !== null);
-  if (there.length !== 1)
-    errors.push({
-      tag: 'part',
-      message: `${at} has ${there.join(' and ') || 'none'} of bytes and uri; it must have one`,
-    });
-};
-
-/** One piece of content, told by its kind. */
-const part: Schema = (value, at, errors) => {
-  if (!isJsonObject(value)) {
-    errors.push({ tag: 'part', message: `${at} must be an object, not ${shortValue(value)}` });
-    return;
-  }
-  const schemas: Readonly<Record<string, Schema>> = {
+/** A part whose member `tagName` names its content: text, file or data. */
+export function partSchemaPre1_0(
+  tagName: 'kind' | 'type',
+  file: Schema,
+  { mayOmitTag = false } = {},
+): Schema {
+  const contents: Readonly<Record<string, Schema>> = {
     text: textSchema('part'),
     file,
     data: anyObjectSchema('part'),
   };
-  const { kind: word } = value;
-  const schema = typeof word === 'string' ? schemas[word] : undefined;
-  if (!schema || typeof word !== 'string')
-    errors.push({ tag: 'part', message: `${at}.kind is ${shortValue(word)}; it may be text, file, data` });
-  else schema(value[word], `${at}.${word}`, errors);
-};
+  const names = Object.keys(contents);
+  return (value, at, errors) => {
+    anyObjectSchema('part')(value, at, errors);
+    if (!isJsonObject(value)) return;
+    const inferred = mayOmitTag ? (names.find((name) => value[name] !== undefined) ?? '') : undefined;
+    const content = value[tagName] ?? inferred;
+    const schema = typeof content === 'string' ? contents[content] : undefined;
+    if (schema && typeof content === 'string') schema(value[content], `${at}.${content}`, errors);
+    else enumSchema('part', names)(content, `${at}.${tagName}`, errors);
+  };
+}
 
-/** A message. */
-const message: Schema = objectSchema('message', {
+const part = partSchemaPre1_0('kind', oneOfSchema('part', { bytes: anySchema, uri: anySchema }));
+
+const message = objectSchema('message', {
   ...kind('message'),
-  messageId: { schema: id('message'), required: 'message' },
-  role: { schema: enumSchema('message', ['user', 'agent']), required: 'message' },
-  parts: { schema: listSchema('message', part), required: 'message' },
-  contextId: { schema: textSchema('message') },
-  taskId: { schema: textSchema('message') },
+  messageId: requiredMember('message', idSchema('message')),
+  role: requiredMember('message', enumSchema('message', ['user', 'agent'])),
+  parts: requiredMember('message', listSchema('message', part)),
+  contextId: textSchema('message'),
+  taskId: textSchema('message'),
   metadata,
 });
 
-const status: Schema = objectSchema('status', {
-  state: { schema: enumSchema('status', states0_3), required: 'status' },
-  message: { schema: message },
-  timestamp: { schema: timestamp },
+const status = objectSchema('status', {
+  state: requiredMember('status', enumSchema('status', states0_3)),
+  message,
+  timestamp: isoTimestamp0_3,
 });
 
-const artifact: Schema = objectSchema('artifact', {
-  artifactId: { schema: id('artifact'), required: 'artifact' },
-  name: { schema: textSchema('artifact') },
-  parts: { schema: listSchema('artifact', part), required: 'artifact' },
+const artifact = objectSchema('artifact', {
+  artifactId: requiredMember('artifact', idSchema('artifact')),
+  name: textSchema('artifact'),
+  parts: requiredMember('artifact', listSchema('artifact', part)),
   metadata,
 });
 
-const ids = {
-  taskId: { schema: id('event'), required: 'event' },
-  contextId: { schema: id('event'), required: 'event' },
+/** Members that identify the task of an event. */
+export const eventIds0_3 = {
+  taskId: requiredMember('event', idSchema('event')),
+  contextId: requiredMember('event', idSchema('event')),
 };
 
-/** A task. */
+/** Task of 0.3 over JSON-RPC. */
 export const task0_3: Schema = objectSchema('task', {
   ...kind('task'),
-  id: { schema: id('task'), required: 'task' },
-  contextId: { schema: id('task'), required: 'task' },
-  status: { schema: status, required: 'task' },
-  artifacts: { schema: uniqueListSchema('artifact', artifact, 'artifactId') },
-  history: { schema: listSchema('task', message) },
+  id: requiredMember('task', idSchema('task')),
+  contextId: requiredMember('task', idSchema('task')),
+  status: requiredMember('task', status),
+  artifacts: uniqueListSchema('artifact', artifact, 'artifactId'),
+  history: listSchema('task', message),
   metadata,
 });
 
-const statusUpdate: Schema = objectSchema('event', {
-  ...ids,
-  status: { schema: status, required: 'event' },
-  final: { schema: booleanSchema('final'), required: 'final' },
-  metadata,
-});
-
-const artifactUpdate: Schema = objectSchema('event', {
-  ...ids,
-  artifact: { schema: artifact, required: 'event' },
-  append: { schema: booleanSchema('event') },
-  lastChunk: { schema: booleanSchema('event') },
-  metadata,
-});
-
-/** A webhook of a task. */
+/** Push configuration of 0.3. */
 export const pushConfig0_3: Schema = objectSchema('push-config', {
-  taskId: { schema: id('push-config'), required: 'push-config' },
-  pushNotificationConfig: { schema: webhook0_3, required: 'push-config' },
+  taskId: requiredMember('push-config', idSchema('push-config')),
+  pushNotificationConfig: requiredMember('push-config', webhook0_3),
 });
 
-const kinds: Readonly<Record<string, Schema>> = {
+const schemasByKind: Readonly<Record<string, Schema>> = {
   task: task0_3,
   message,
-  'status-update': statusUpdate,
-  'artifact-update': artifactUpdate,
+  'status-update': objectSchema('event', {
+    ...eventIds0_3,
+    status: requiredMember('event', status),
+    final: requiredMember('final', booleanSchema('final')),
+    metadata,
+  }),
+  'artifact-update': objectSchema('event', {
+    ...eventIds0_3,
+    artifact: requiredMember('event', artifact),
+    append: booleanSchema('event'),
+    lastChunk: booleanSchema('event'),
+    metadata,
+  }),
 };
 
-/** Whatever JSON-RPC of 0.3 answers or streams, told by its kind. */
+/** Result or event of 0.3 over JSON-RPC; its `kind` selects the schema. */
 export const taggedByKind0_3: Schema = (value, at, errors) => {
-  const word = isJsonObject(value) ? value.kind : undefined;
-  const schema = typeof word === 'string' ? kinds[word] : undefined;
+  const name = isJsonObject(value) ? value.kind : value;
+  const schema = isJsonObject(value) && typeof name === 'string' ? schemasByKind[name] : undefined;
   if (schema) schema(value, at, errors);
   else
     errors.push({
       tag: 'kind',
-      message: `${at}.kind is ${shortValue(isJsonObject(value) ? value.kind : value)}; it may be ${Object.keys(kinds).join(', ')}`,
+      message: `${at}.kind must be one of ${Object.keys(schemasByKind).join(', ')}, not ${shortValue(name)}`,
     });
 };

@@ -1,16 +1,21 @@
 import { isJsonObject } from '../drivers/normalized-views.ts';
 import {
-  anySchema,
   anyObjectSchema,
-  type SchemaError,
+  anySchema,
   booleanSchema,
-  listSchema,
-  uniqueListSchema,
-  objectSchema,
+  countSchema,
   enumSchema,
+  idSchema,
+  isPresent,
+  listSchema,
+  objectSchema,
+  oneOfSchema,
+  requiredMember,
   type Schema,
-  textSchema,
+  type SchemaMember,
   shortValue,
+  textSchema,
+  uniqueListSchema,
 } from './schema.ts';
 
 const states = [
@@ -24,255 +29,178 @@ const states = [
   'TASK_STATE_AUTH_REQUIRED',
 ];
 
-const id = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
-const metadata = { schema: anyObjectSchema('metadata') };
-const extensions = { schema: listSchema('extensions', textSchema('extensions')) };
+const metadata = anyObjectSchema('metadata');
+const extensions = listSchema('extensions', textSchema('extensions'));
 
-/** A moment: ISO 8601 in UTC. */
+const camelCaseObject = (tag: string, members: Readonly<Record<string, SchemaMember | Schema>>): Schema =>
+  objectSchema(tag, members, 'camel');
+
 const timestamp: Schema = (value, at, errors) => {
+  const report = (tag: string, expected: string): unknown =>
+    errors.push({ tag, message: `${at} must ${expected}, not ${shortValue(value)}` });
   if (
     typeof value !== 'string' ||
-    !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/.test(value)
+    !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/.test(value) ||
+    Number.isNaN(Date.parse(value))
   )
-    errors.push({
-      tag: 'timestamp',
-      message: `${at} is ${shortValue(value)}, which is no moment of ISO 8601`,
-    });
-  else if (Number.isNaN(Date.parse(value)))
-    errors.push({ tag: 'timestamp', message: `${at} is ${shortValue(value)}, which is no moment at all` });
-  else if (!value.endsWith('Z'))
-    errors.push({ tag: 'utc', message: `${at} is ${shortValue(value)}; moments are in UTC and end with Z` });
-  else if (!/\.\d{3}/.test(value))
-    errors.push({ tag: 'milliseconds', message: `${at} is ${shortValue(value)}, without milliseconds` });
+    report('timestamp', 'be an ISO 8601 timestamp');
+  else if (!value.endsWith('Z')) report('utc', 'be in UTC and end with Z');
+  else if (!/\.\d{3}/.test(value)) report('milliseconds', 'have milliseconds');
 };
 
-const contents = ['text', 'raw', 'url', 'data'];
+const base64: Schema = (value, at, errors) => {
+  const isBase64 =
+    typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+  if (!isBase64) errors.push({ tag: 'raw', message: `${at} must be base64, not ${shortValue(value)}` });
+};
 
-const labels = objectSchema(
+const partContent = oneOfSchema(
   'part',
-  { filename: { schema: textSchema('part') }, mediaType: { schema: textSchema('part') }, metadata },
-  'camel',
+  { text: textSchema('part'), raw: base64, url: textSchema('part'), data: anySchema },
+  // null is valid content of data and means absence everywhere else.
+  (value, name) => (name === 'data' ? name in value : isPresent(value, name)),
 );
 
-/** One piece of content. */
+const partMembers = camelCaseObject('part', {
+  filename: textSchema('part'),
+  mediaType: textSchema('part'),
+  metadata,
+});
+
 const part: Schema = (value, at, errors) => {
-  if (!isJsonObject(value)) {
-    errors.push({ tag: 'part', message: `${at} must be an object, not ${shortValue(value)}` });
-    return;
-  }
-  // A null is content as data, and absence as anything else.
-  const there = contents.filter((name) =>
-    name === 'data' ? name in value : value[name] !== undefined && value[name] !== null,
-  );
-  if (there.length !== 1)
-    errors.push({
-      tag: 'part',
-      message: `${at} has ${there.length === 0 ? 'none' : there.join(' and ')} of text, raw, url and data; it must have one`,
-    });
-  const { text: words, raw, url } = value;
-  if (words !== undefined && words !== null) textSchema('part')(words, `${at}.text`, errors);
-  if (url !== undefined && url !== null) textSchema('part')(url, `${at}.url`, errors);
-  if (raw !== undefined && raw !== null && !isBase64(raw))
-    errors.push({ tag: 'raw', message: `${at}.raw is ${shortValue(raw)}, which is no base64` });
+  partMembers(value, at, errors);
+  if (!isJsonObject(value)) return;
+  partContent(value, at, errors);
   if ('kind' in value || 'type' in value || 'file' in value)
     errors.push({
       tag: 'foreign',
-      message: `${at} has the words of an older version: ${Object.keys(value).join(', ')}`,
+      message: `${at} has members of an older version: ${Object.keys(value).join(', ')}`,
     });
-  labels(value, at, errors);
 };
-
-function isBase64(value: unknown): boolean {
-  return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
-}
 
 const role: Schema = (value, at, errors) => {
-  enumSchema(value === 'user' || value === 'agent' ? 'enum' : 'role', ['ROLE_USER', 'ROLE_AGENT'])(
-    value,
-    at,
-    errors,
-  );
+  const tag = value === 'user' || value === 'agent' ? 'enum' : 'role';
+  enumSchema(tag, ['ROLE_USER', 'ROLE_AGENT'])(value, at, errors);
 };
 
-/** A message. */
-const message: Schema = withoutKind(
-  objectSchema(
-    'message',
-    {
-      messageId: { schema: id('message'), required: 'message' },
-      role: { schema: role, required: 'message' },
-      parts: { schema: listSchema('message', part, { min: 1, minTag: 'empty' }), required: 'message' },
-      contextId: { schema: textSchema('message') },
-      taskId: { schema: textSchema('message') },
-      referenceTaskIds: { schema: listSchema('message', textSchema('message')) },
-      extensions,
-      metadata,
-    },
-    'camel',
-  ),
-);
-
-const state: Schema = (value, at, errors) => {
-  if (typeof value === 'number' || /^[a-z-]+$/.test(String(value)))
-    errors.push({
-      tag: 'enum',
-      message: `${at} is ${shortValue(value)}; states are written such as TASK_STATE_WORKING`,
-    });
-  else enumSchema('status', states)(value, at, errors);
-};
-
-/** A status. */
-const status: Schema = objectSchema(
-  'status',
-  {
-    state: { schema: state, required: 'status' },
-    message: { schema: message },
-    timestamp: { schema: timestamp },
-  },
-  'camel',
-);
-
-/** An artifact. */
-const artifact: Schema = objectSchema(
-  'artifact',
-  {
-    artifactId: { schema: id('artifact'), required: 'artifact' },
-    name: { schema: textSchema('artifact') },
-    description: { schema: textSchema('artifact') },
-    parts: { schema: listSchema('artifact', part, { min: 1, minTag: 'empty' }), required: 'artifact' },
-    extensions,
-    metadata,
-  },
-  'camel',
-);
-
-/** A task. */
-export const task1_0: Schema = withoutKind(
-  objectSchema(
-    'task',
-    {
-      id: { schema: id('task'), required: 'task' },
-      contextId: { schema: id('task-context'), required: 'task-context' },
-      status: { schema: status, required: 'task' },
-      artifacts: { schema: uniqueListSchema('artifact', artifact, 'artifactId') },
-      history: { schema: listSchema('task', message) },
-      metadata,
-    },
-    'camel',
-  ),
-);
-
-/** Older versions mark everything with its kind; 1.0 marks nothing. */
-function withoutKind(schema: Schema): Schema {
+/** Rejects members that exist only in older versions, such as `kind`. */
+function withoutMember(name: string, schema: Schema): Schema {
   return (value, at, errors) => {
     schema(value, at, errors);
-    if (isJsonObject(value) && 'kind' in value)
-      errors.push({ tag: 'foreign', message: `${at}.kind is a word of an older version` });
+    if (isJsonObject(value) && name in value)
+      errors.push({ tag: 'foreign', message: `${at}.${name} is a member of an older version` });
   };
 }
 
-const ids = (tag: string) => ({
-  taskId: { schema: id(tag), required: tag },
-  contextId: { schema: id(tag), required: tag },
+const parts = (tag: string): SchemaMember =>
+  requiredMember(tag, listSchema(tag, part, { min: 1, minTag: 'empty' }));
+
+const message = withoutMember(
+  'kind',
+  camelCaseObject('message', {
+    messageId: requiredMember('message', idSchema('message')),
+    role: requiredMember('message', role),
+    parts: parts('message'),
+    contextId: textSchema('message'),
+    taskId: textSchema('message'),
+    referenceTaskIds: listSchema('message', textSchema('message')),
+    extensions,
+    metadata,
+  }),
+);
+
+const state: Schema = (value, at, errors) => {
+  const tag = typeof value === 'number' || /^[a-z-]+$/.test(String(value)) ? 'enum' : 'status';
+  enumSchema(tag, states)(value, at, errors);
+};
+
+const status = camelCaseObject('status', {
+  state: requiredMember('status', state),
+  message,
+  timestamp,
 });
 
-const statusUpdate = withoutKind((value, at, errors) => {
-  objectSchema(
-    'status-event',
-    { ...ids('status-event'), status: { schema: status, required: 'status-event' }, metadata },
-    'camel',
-  )(value, at, errors);
-  if (isJsonObject(value) && 'final' in value)
-    errors.push({ tag: 'foreign', message: `${at}.final is a word of an older version` });
+const artifact = camelCaseObject('artifact', {
+  artifactId: requiredMember('artifact', idSchema('artifact')),
+  name: textSchema('artifact'),
+  description: textSchema('artifact'),
+  parts: parts('artifact'),
+  extensions,
+  metadata,
 });
 
-const artifactUpdate = withoutKind(
-  objectSchema(
-    'artifact-event',
-    {
-      ...ids('artifact-event'),
-      artifact: { schema: artifact, required: 'artifact-event' },
-      append: { schema: booleanSchema('artifact-event') },
-      lastChunk: { schema: booleanSchema('artifact-event') },
+/** Task of 1.0. */
+export const task1_0: Schema = withoutMember(
+  'kind',
+  camelCaseObject('task', {
+    id: requiredMember('task', idSchema('task')),
+    contextId: requiredMember('task-context', idSchema('task-context')),
+    status: requiredMember('task', status),
+    artifacts: uniqueListSchema('artifact', artifact, 'artifactId'),
+    history: listSchema('task', message),
+    metadata,
+  }),
+);
+
+const eventSchema = (tag: string, members: Readonly<Record<string, SchemaMember | Schema>>): Schema =>
+  withoutMember(
+    'kind',
+    camelCaseObject(tag, {
+      taskId: requiredMember(tag, idSchema(tag)),
+      contextId: requiredMember(tag, idSchema(tag)),
+      ...members,
       metadata,
-    },
-    'camel',
-  ),
+    }),
+  );
+
+const statusUpdate = withoutMember(
+  'final',
+  eventSchema('status-event', { status: requiredMember('status-event', status) }),
 );
 
-const payloads: Readonly<Record<string, Schema>> = { task: task1_0, message, statusUpdate, artifactUpdate };
-const payloadNames = objectSchema(
+const artifactUpdate = eventSchema('artifact-event', {
+  artifact: requiredMember('artifact-event', artifact),
+  append: booleanSchema('artifact-event'),
+  lastChunk: booleanSchema('artifact-event'),
+});
+
+const payloads = { task: task1_0, message, statusUpdate, artifactUpdate };
+const payload = oneOfSchema('payload', payloads);
+const payloadNames = camelCaseObject(
   'payload',
-  Object.fromEntries(Object.keys(payloads).map((name) => [name, { schema: anySchema }])),
-  'camel',
+  Object.fromEntries(Object.keys(payloads).map((name) => [name, anySchema])),
 );
 
-/** What a stream and a webhook carry: exactly one of four. */
+/** Event of a stream or notification: exactly one payload. */
 export const event1_0: Schema = (value, at, errors) => {
   payloadNames(value, at, errors);
-  if (!isJsonObject(value)) return;
-  const there = Object.keys(payloads).filter((name) => value[name] !== undefined && value[name] !== null);
-  if (there.length !== 1)
-    errors.push({
-      tag: 'payload',
-      message: `${at} has ${there.length === 0 ? 'none' : there.join(' and ')} of ${Object.keys(payloads).join(', ')}; it must have one`,
-    });
-  for (const name of there) payloads[name]?.(value[name], name, errors);
+  if (isJsonObject(value)) payload(value, at, errors);
 };
 
-/** The answer to a send: exactly one of two. */
-export const sendResult1_0: Schema = (value, at, errors) => {
-  const there = isJsonObject(value)
-    ? ['task', 'message'].filter((name) => value[name] !== undefined && value[name] !== null)
-    : [];
-  if (there.length !== 1) {
-    errors.push({
-      tag: 'sent',
-      message: `${at} has ${there.join(' and ') || 'none'} of task and message; it must have one`,
-    });
-    return;
-  }
-  for (const name of there) payloads[name]?.((value as Record<string, unknown>)[name], name, errors);
-};
+/** Result of a send: a task or a message. */
+export const sendResult1_0: Schema = oneOfSchema('sent', { task: task1_0, message });
 
-/** The answer to a list. */
-export const taskPage1_0: Schema = objectSchema(
-  'page',
-  {
-    tasks: { schema: listSchema('page', task1_0), required: 'page' },
-    nextPageToken: { schema: textSchema('page-token'), required: 'page-token' },
-    pageSize: { schema: count, required: 'page' },
-    totalSize: { schema: count, required: 'page' },
-  },
-  'camel',
-);
+/** Result of ListTasks. */
+export const taskPage1_0: Schema = camelCaseObject('page', {
+  tasks: requiredMember('page', listSchema('page', task1_0)),
+  nextPageToken: requiredMember('page-token', textSchema('page-token')),
+  pageSize: requiredMember('page', countSchema('page')),
+  totalSize: requiredMember('page', countSchema('page')),
+});
 
-function count(value: unknown, at: string, errors: SchemaError[]): void {
-  if (!Number.isInteger(value) || (value as number) < 0)
-    errors.push({ tag: 'page', message: `${at} must be a number from 0 up, not ${shortValue(value)}` });
-}
+/** Push configuration of 1.0. */
+export const pushConfig1_0: Schema = camelCaseObject('push-config', {
+  id: requiredMember('push-config', idSchema('push-config')),
+  taskId: textSchema('push-config'),
+  url: requiredMember('push-config', idSchema('push-config')),
+  token: textSchema('push-config'),
+  authentication: objectSchema('push-config', {
+    scheme: requiredMember('push-config', idSchema('push-config')),
+    credentials: textSchema('push-config'),
+  }),
+});
 
-/** A push configuration. */
-export const pushConfig1_0: Schema = objectSchema(
-  'push-config',
-  {
-    id: { schema: id('push-config'), required: 'push-config' },
-    taskId: { schema: textSchema('push-config') },
-    url: { schema: id('push-config'), required: 'push-config' },
-    token: { schema: textSchema('push-config') },
-    authentication: {
-      schema: objectSchema('push-config', {
-        scheme: { schema: id('push-config'), required: 'push-config' },
-        credentials: { schema: textSchema('push-config') },
-      }),
-    },
-  },
-  'camel',
-);
-
-/** The answer to a list of push configurations. */
-export const pushConfigPage1_0: Schema = objectSchema(
-  'push-config',
-  { configs: { schema: listSchema('push-config', pushConfig1_0) } },
-  'camel',
-);
+/** Result of listing push configurations. */
+export const pushConfigPage1_0: Schema = camelCaseObject('push-config', {
+  configs: listSchema('push-config', pushConfig1_0),
+});
