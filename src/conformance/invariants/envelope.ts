@@ -3,7 +3,7 @@ import { defineInvariants, type Observation } from '../observation/observation.t
 import { isJsonObject } from '../drivers/normalized-views.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
 
-/** What every JSON-RPC envelope must be, whatever is in it. */
+/** Rules of the JSON-RPC envelope. */
 export const envelopeInvariants = defineInvariants([
   {
     id: 'rpc.envelope',
@@ -12,32 +12,32 @@ export const envelopeInvariants = defineInvariants([
     level: 'MUST',
     category: 'error-handling',
     sentence:
-      'An answer of JSON-RPC has jsonrpc "2.0", the id of its request, and either a result or an error.',
-    remedy:
-      'Copy the id of the request as it is (a number stays a number), and never send result and error together.',
+      'The agent sends JSON-RPC responses with jsonrpc "2.0", the id of the request, and either a result or an error.',
+    remedy: 'Copy the id of the request without changing its type, and never send result and error together.',
     versions: ['1.0', '0.3', '0.1'],
     transports: ['JSONRPC'],
     check(observation) {
-      if (observation.kind === 'event') return faultsOf(observation, observation.frame.data ?? '');
+      if (observation.kind === 'event') return checkEnvelope(observation, observation.frame.data ?? '');
       if (observation.kind !== 'response' || observation.exchange.status !== 200) return undefined;
       if (isEventStream(observation.exchange)) return undefined;
-      return faultsOf(observation, observation.exchange.body);
+      return checkEnvelope(observation, observation.exchange.body);
     },
   },
 ]);
 
-function faultsOf({ driver: speech, exchange }: Observation, text: string): string[] {
-  const answer = parseJsonOrUndefined(text);
-  if (!isJsonObject(answer)) return [`The answer is no JSON object: ${text.slice(0, 80)}`];
-  const faults: string[] = [];
-  if (answer.jsonrpc !== '2.0') faults.push(`jsonrpc is ${JSON.stringify(answer.jsonrpc)} instead of "2.0"`);
+function checkEnvelope({ driver: speech, exchange }: Observation, text: string): string[] {
+  const response = parseJsonOrUndefined(text);
+  if (!isJsonObject(response)) return [`The response is not a JSON object: ${text.slice(0, 80)}`];
+  const messages: string[] = [];
+  if (response.jsonrpc !== '2.0')
+    messages.push(`jsonrpc is ${JSON.stringify(response.jsonrpc)} instead of "2.0"`);
   const request = parseJsonOrUndefined(exchange.requestBody ?? '');
-  if (isJsonObject(request) && 'id' in request && answer.id !== request.id)
-    faults.push(`The id is ${JSON.stringify(answer.id)}; the request had ${JSON.stringify(request.id)}`);
-  const hasError = answer.error !== undefined && answer.error !== null;
-  if (hasError && 'result' in answer && answer.result !== null)
-    faults.push('There are both a result and an error');
-  // The first servers wrote null for everything that was not there.
-  if (speech.version !== '0.1' && answer.error === null) faults.push('There is an error, and it is null');
-  return faults;
+  if (isJsonObject(request) && 'id' in request && response.id !== request.id)
+    messages.push(`The id is ${JSON.stringify(response.id)} instead of ${JSON.stringify(request.id)}`);
+  const hasError = response.error !== undefined && response.error !== null;
+  if (hasError && 'result' in response && response.result !== null)
+    messages.push('The response has both a result and an error');
+  // Servers of 0.1 write null for missing members.
+  if (speech.version !== '0.1' && response.error === null) messages.push('The error is null');
+  return messages;
 }

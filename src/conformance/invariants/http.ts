@@ -1,75 +1,70 @@
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
-import { defineInvariants } from '../observation/observation.ts';
+import { defineInvariants, type Invariant } from '../observation/observation.ts';
 import { isJsonObject } from '../drivers/normalized-views.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
 
-/** What every answer over HTTP must be, whatever is in it. */
+const rule = {
+  level: 'MUST',
+  category: 'error-handling',
+  versions: ['1.0', '0.3', '0.1'],
+} satisfies Partial<Invariant>;
+
+/** Rules of HTTP responses. */
 export const httpInvariants = defineInvariants([
   {
+    ...rule,
     id: 'http.json',
     requirements: ['RPC-001', 'REST-001'],
     section: '9.1',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'An answer is JSON and says so; no HTML, no plain text.',
-    remedy: 'Answer with Content-Type application/json (REST: application/a2a+json), errors included.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'response') return undefined;
-      const { exchange } = observation;
+    sentence: 'The agent responds with JSON and a JSON Content-Type, never with HTML or plain text.',
+    remedy: 'Set Content-Type to application/json (REST: application/a2a+json), also for errors.',
+    check({ kind, exchange }) {
+      if (kind !== 'response') return undefined;
       if (exchange.status === 0 || exchange.status === 204 || isEventStream(exchange)) return undefined;
-      // Who is not let in is told so by whatever stands in front of the agent.
+      // A proxy in front of the agent may send the responses to unauthenticated requests.
       if (exchange.status === 401 || exchange.status === 403 || exchange.body === '') return undefined;
       const type = exchange.headers['content-type'] ?? '';
-      const wrong: string[] = [];
+      const messages: string[] = [];
       if (parseJsonOrUndefined(exchange.body) === undefined)
-        wrong.push(`HTTP ${exchange.status} without JSON: ${exchange.body.slice(0, 60)}`);
-      if (!/^application\/([\w.+-]+\+)?json\b/i.test(type))
-        wrong.push(`The Content-Type is ${type === '' ? 'missing' : type}`);
-      return wrong;
+        messages.push(`HTTP ${exchange.status} without JSON: ${exchange.body.slice(0, 60)}`);
+      if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) messages.push(describeContentType(type));
+      return messages;
     },
   },
   {
+    ...rule,
     id: 'http.rpc-type',
     requirements: ['RPC-001'],
     section: '9.1',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'Answers of JSON-RPC have the type application/json.',
-    remedy: 'Keep application/a2a+json for REST.',
+    sentence: 'The agent sends JSON-RPC responses with the Content-Type application/json.',
+    remedy: 'Use application/a2a+json only for REST.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
-    check({ exchange, kind }) {
+    check({ kind, exchange }) {
       if (kind !== 'response' || exchange.status !== 200 || isEventStream(exchange)) return undefined;
       const type = exchange.headers['content-type'] ?? '';
-      return /^application\/json\b/i.test(type)
-        ? []
-        : [`The Content-Type is ${type === '' ? 'missing' : type}`];
+      return /^application\/json\b/i.test(type) ? [] : [describeContentType(type)];
     },
   },
   {
+    ...rule,
     id: 'http.utf8',
     requirements: ['IANA-001'],
     section: '14.1.1',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'What is sent is UTF-8.',
-    remedy: 'Encode every answer in UTF-8, without a byte order mark.',
-    versions: ['1.0', '0.3', '0.1'],
-    check({ exchange, kind }) {
+    sentence: 'The agent encodes responses in UTF-8.',
+    remedy: 'Encode every response in UTF-8 without a byte order mark.',
+    check({ kind, exchange }) {
       if ((kind !== 'response' && kind !== 'stream') || exchange.body === '') return undefined;
-      return exchange.hasInvalidUtf8 ? ['The answer is not UTF-8'] : [];
+      return exchange.hasInvalidUtf8 ? ['The response is not valid UTF-8'] : [];
     },
   },
   {
+    ...rule,
     id: 'http.no-5xx',
     requirements: ['SEC-005', 'ERR-001'],
     section: '13.4',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'Nothing that a caller sends breaks the server: no 5xx, and no internal error.',
-    remedy: 'Check what comes in, and refuse what is wrong with the error that fits.',
-    versions: ['1.0', '0.3', '0.1'],
+    sentence: 'The agent responds to no request with status 5xx (except 501 and 503) or an internal error.',
+    remedy: 'Validate requests and reject invalid ones with the matching error.',
     check(observation) {
       if (observation.kind !== 'response' || observation.exchange.status === 0) return undefined;
       const { exchange, response } = observation;
@@ -80,15 +75,13 @@ export const httpInvariants = defineInvariants([
     },
   },
   {
+    ...rule,
     id: 'http.no-leak',
     requirements: ['SEC-008', 'ERR-002'],
     section: '13.4',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'Errors tell nothing of the inside: no stack, no path of a file, no credentials.',
-    remedy: 'Log the cause, and send a sentence of your own.',
-    versions: ['1.0', '0.3', '0.1'],
-    check({ exchange, kind }) {
+    sentence: 'The agent sends errors without stack traces, file paths and credentials.',
+    remedy: 'Log the cause on the server and send a generic message.',
+    check({ kind, exchange }) {
       if (kind !== 'response' || exchange.status === 0) return undefined;
       const body = parseJsonOrUndefined(exchange.body);
       if (exchange.status < 400 && !(isJsonObject(body) && isJsonObject(body.error))) return undefined;
@@ -97,10 +90,14 @@ export const httpInvariants = defineInvariants([
           exchange.body,
         );
       const secret = exchange.requestHeaders.authorization?.replace(/^\S+\s+/, '');
-      const wrong = leak ? [`The error shows the inside: ${leak[0].slice(0, 60)}`] : [];
+      const messages = leak ? [`The error contains internals: ${leak[0].slice(0, 60)}`] : [];
       if (secret !== undefined && secret.length > 7 && exchange.body.includes(secret))
-        wrong.push('The error repeats the credentials of the caller');
-      return wrong;
+        messages.push('The error contains the credentials of the client');
+      return messages;
     },
   },
 ]);
+
+function describeContentType(type: string): string {
+  return `The Content-Type is ${type === '' ? 'missing' : type}`;
+}

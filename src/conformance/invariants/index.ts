@@ -8,7 +8,7 @@ import { streamInvariants } from './stream.ts';
 import { taskInvariants } from './tasks.ts';
 import { versionInvariants } from './version.ts';
 
-/** Every rule that is looked at all the time. */
+/** All invariants of the suite. */
 export const allInvariants: readonly Invariant[] = [
   ...envelopeInvariants,
   ...httpInvariants,

@@ -1,6 +1,7 @@
 import type { RequirementLevel } from '../rule-model.ts';
-import { defineInvariants, type Observation } from '../observation/observation.ts';
-import type { SchemaError, Schema } from './schema.ts';
+import { defineInvariants } from '../observation/observation.ts';
+import type { Schema } from './schema.ts';
+import { createSchemaChecks } from './schema-checks.ts';
 import {
   event1_0,
   taskPage1_0,
@@ -10,42 +11,25 @@ import {
   task1_0,
 } from './schemas-1_0.ts';
 
-/** Flaws are looked for once, whichever rules ask. */
-const known = new WeakMap<Observation, readonly SchemaError[] | undefined>();
+const resultSchemas: { readonly [operation: string]: Schema } = {
+  send: sendResult1_0,
+  get: task1_0,
+  cancel: task1_0,
+  list: taskPage1_0,
+  createPush: pushConfig1_0,
+  getPush: pushConfig1_0,
+  listPush: pushConfigPage1_0,
+};
 
-/** Everything that is wrong with the schema of what was seen; undefined where it has none to look at. */
-function flawsOf(observation: Observation): readonly SchemaError[] | undefined {
-  if (known.has(observation)) return known.get(observation);
-  const looked = check(observation);
-  known.set(observation, looked);
-  return looked;
-}
-
-function check(observation: Observation): readonly SchemaError[] | undefined {
-  if (observation.kind === 'event') return flawsIn(event1_0, observation.event.raw, 'event');
-  if (observation.kind === 'push') return flawsIn(event1_0, observation.body, 'notification');
+const schemaCheck = createSchemaChecks((observation) => {
+  if (observation.kind === 'event') return { schema: event1_0, value: observation.event.raw, at: 'event' };
+  if (observation.kind === 'push') return { schema: event1_0, value: observation.body, at: 'notification' };
   if (observation.kind !== 'response' || observation.response.result === undefined) return undefined;
-  const schemas: Partial<Record<typeof observation.operation, Schema>> = {
-    send: sendResult1_0,
-    get: task1_0,
-    cancel: task1_0,
-    list: taskPage1_0,
-    createPush: pushConfig1_0,
-    getPush: pushConfig1_0,
-    listPush: pushConfigPage1_0,
-  };
-  const schema = schemas[observation.operation];
-  return schema && flawsIn(schema, observation.response.result, 'result');
-}
+  const schema = resultSchemas[observation.operation];
+  return schema && { schema, value: observation.response.result, at: 'result' };
+});
 
-function flawsIn(schema: Schema, value: unknown, at: string): SchemaError[] {
-  const errors: SchemaError[] = [];
-  schema(value, at, errors);
-  return errors;
-}
-
-/** What the errors of one name mean: id, requirements, section, level, sentence, remedy. */
-type Row = readonly [
+type RuleRow = readonly [
   tag: string,
   requirements: readonly string[],
   section: string,
@@ -54,61 +38,61 @@ type Row = readonly [
   remedy: string,
 ];
 
-const rows: readonly Row[] = [
+const rules: readonly RuleRow[] = [
   [
     'sent',
     ['SEND-003', 'RPC-008', 'REST-006'],
     '3.1.1',
     'MUST',
-    'The answer to a send holds either a task or a message.',
-    'Wrap the answer: {"task": …} or {"message": …}.',
+    'The agent returns either a task or a message as the result of a send.',
+    'Wrap the result: {"task": …} or {"message": …}.',
   ],
   [
     'task',
     ['MODEL-002', 'GET-001', 'TID-002'],
     '4.1.1',
     'MUST',
-    'A task has an id and a status, and artifacts and history are lists.',
-    'Send id and status with every task; do not wrap it where it is asked for by name.',
+    'The agent sends every task with an id and a status, and its artifacts and history as arrays.',
+    'Send id and status with every task, and return the task without a wrapper from GetTask and CancelTask.',
   ],
   [
     'task-context',
     ['CTX-002', 'JSON-008'],
     '3.4.1',
     'MUST',
-    'A task says which context it belongs to.',
-    'Send contextId with every task, made up where the caller gave none.',
+    'The agent sends every task with a contextId.',
+    'Send contextId with every task; generate one if the client sent none.',
   ],
   [
     'status',
     ['MODEL-003'],
     '4.1.2',
     'MUST',
-    'A status has a state that the protocol knows.',
-    'Use the names of TaskState, and nothing else.',
+    'The agent sends every status with a state of the protocol.',
+    'Use only the names of the TaskState enumeration.',
   ],
   [
     'message',
     ['MODEL-004', 'JSON-008'],
     '4.1.4',
     'MUST',
-    'A message has an id, a role and parts.',
-    'Give every message of the agent a messageId of its own.',
+    'The agent sends every message with a messageId, a role and parts.',
+    'Generate a unique messageId for every message of the agent.',
   ],
   [
     'role',
     ['MODEL-006'],
     '4.1.5',
     'MUST',
-    'The role of a message is ROLE_USER or ROLE_AGENT.',
-    'Use one of the two names.',
+    'The agent uses only the roles ROLE_USER and ROLE_AGENT.',
+    'Set the role to ROLE_USER or ROLE_AGENT.',
   ],
   [
     'part',
     ['MODEL-007'],
     '4.1.6',
     'MUST',
-    'A part has exactly one of text, raw, url and data.',
+    'The agent sends every part with exactly one of text, raw, url and data.',
     'Split a part with several contents into several parts.',
   ],
   [
@@ -116,7 +100,7 @@ const rows: readonly Row[] = [
     ['MODEL-008'],
     '4.1.6',
     'MUST',
-    'Bytes are base64.',
+    'The agent encodes the raw content of parts in base64.',
     'Encode bytes in standard base64 with padding.',
   ],
   [
@@ -124,95 +108,95 @@ const rows: readonly Row[] = [
     ['MODEL-009'],
     '4.1.7',
     'MUST',
-    'An artifact has an id that is unique in its task, and parts.',
-    'Give each artifact an artifactId of its own.',
+    'The agent sends every artifact with parts and an artifactId that is unique in its task.',
+    'Generate a unique artifactId for each artifact of a task.',
   ],
   [
     'status-event',
     ['MODEL-010'],
     '4.2.1',
     'MUST',
-    'A status update names its task and context and has a status.',
-    'Send taskId, contextId and status with every update.',
+    'The agent sends every status update with a taskId, a contextId and a status.',
+    'Send taskId, contextId and status with every status update.',
   ],
   [
     'artifact-event',
     ['MODEL-011'],
     '4.2.2',
     'MUST',
-    'An artifact update names its task and context and has an artifact.',
-    'Send taskId, contextId and artifact with every update.',
+    'The agent sends every artifact update with a taskId, a contextId and an artifact.',
+    'Send taskId, contextId and artifact with every artifact update.',
   ],
   [
     'payload',
     ['RPC-009', 'REST-021', 'PUSH-012'],
     '3.2.3',
     'MUST',
-    'An event holds exactly one of task, message, statusUpdate and artifactUpdate.',
-    'Wrap each event in the one member that names it.',
+    'The agent sends every event with exactly one of task, message, statusUpdate and artifactUpdate.',
+    'Wrap each event in the member that names its type.',
   ],
   [
     'page',
     ['LIST-011'],
     '3.1.4',
     'MUST',
-    'A page has tasks, its size and how many there are in all.',
-    'Send tasks, pageSize and totalSize always, zero included.',
+    'The agent returns every page of tasks with tasks, pageSize and totalSize.',
+    'Always send tasks, pageSize and totalSize, even if they are empty or 0.',
   ],
   [
     'page-token',
     ['LIST-002'],
     '3.1.4',
     'MUST',
-    'A page always has nextPageToken.',
-    'Send nextPageToken always; it is empty on the last page.',
+    'The agent returns every page of tasks with a nextPageToken.',
+    'Always send nextPageToken; send an empty string on the last page.',
   ],
   [
     'push-config',
     ['PUSH-003', 'PUSH-005', 'PUSH-007'],
     '4.3.1',
     'MUST',
-    'A push configuration has an id and a url.',
-    'Send the configuration flat: id, taskId, url, token, authentication.',
+    'The agent returns every push configuration with an id and a url.',
+    'Send id, taskId, url, token and authentication as members of the configuration, without nesting.',
   ],
   [
     'camel',
     ['JSON-001'],
     '5.5',
     'MUST',
-    'Names of members are in camelCase.',
-    'Write contextId, not context_id.',
+    'The agent writes member names in camelCase.',
+    'Rename the members, for example context_id to contextId.',
   ],
   [
     'enum',
     ['JSON-002'],
     '5.5',
     'MUST',
-    'Enumerations are written by their names in the protocol buffers.',
-    'Write TASK_STATE_WORKING and ROLE_AGENT, not working and agent, and no numbers.',
+    'The agent writes enumeration values as the names of the protocol buffers.',
+    'Write TASK_STATE_WORKING and ROLE_AGENT instead of working, agent or numbers.',
   ],
   [
     'timestamp',
     ['JSON-003'],
     '5.6.1',
     'MUST',
-    'Moments are texts of ISO 8601.',
-    'Write 2026-01-31T12:00:00.000Z.',
+    'The agent writes timestamps as ISO 8601 strings.',
+    'Write timestamps like 2026-01-31T12:00:00.000Z.',
   ],
   [
     'utc',
     ['JSON-007', 'JSON-003'],
     '5.6.1',
     'MUST',
-    'Moments are in UTC, with the letter Z.',
-    'Convert to UTC and end with Z.',
+    'The agent writes timestamps in UTC with the suffix Z.',
+    'Convert timestamps to UTC and end them with Z.',
   ],
   [
     'milliseconds',
     ['JSON-004'],
     '5.6.1',
     'SHOULD',
-    'Moments have milliseconds.',
+    'The agent writes timestamps with milliseconds.',
     'Write three digits after the seconds.',
   ],
   [
@@ -220,42 +204,46 @@ const rows: readonly Row[] = [
     ['JSON-010', 'MODEL-004', 'MODEL-009'],
     '5.7',
     'MUST',
-    'Lists that are required have at least one element.',
-    'Leave out a message or an artifact without parts.',
+    'The agent sends required arrays with at least one element.',
+    'Do not send messages or artifacts without parts.',
   ],
-  ['metadata', ['MODEL-001'], '4', 'MUST', 'Metadata is an object.', 'Send an object, or nothing.'],
+  [
+    'metadata',
+    ['MODEL-001'],
+    '4',
+    'MUST',
+    'The agent sends metadata as an object.',
+    'Send metadata as an object or omit it.',
+  ],
   [
     'extensions',
     ['MODEL-001'],
     '4',
     'MUST',
-    'Extensions are a list of URIs.',
-    'Send a list of texts, or nothing.',
+    'The agent sends extensions as an array of URIs.',
+    'Send extensions as an array of strings or omit it.',
   ],
   [
     'foreign',
     ['MODEL-001'],
     'A.2',
     'SHOULD',
-    'Words of older versions (kind, final, file) are not sent to callers of 1.0.',
-    'Send 1.0 schemas only to those who ask for 1.0.',
+    'The agent sends no members of older versions (kind, final, file) to 1.0 clients.',
+    'Encode responses in the format of the version that the client requested.',
   ],
 ];
 
-/** What the data model of 1.0 asks of everything that is sent. */
+/** Rules of the 1.0 data model. */
 export const modelInvariants = defineInvariants(
-  rows.map(([tag, requirements, section, level, sentence, remedy]) => ({
+  rules.map(([tag, requirements, section, level, sentence, remedy]) => ({
     id: `model.${tag}`,
     requirements,
     section,
     level,
-    category: 'lifecycle' as const,
+    category: 'lifecycle',
     sentence,
     remedy,
-    versions: ['1.0' as const],
-    check: (observation: Observation) =>
-      flawsOf(observation)
-        ?.filter((error) => error.tag === tag)
-        .map((error) => error.message),
+    versions: ['1.0'],
+    check: schemaCheck(tag),
   })),
 );

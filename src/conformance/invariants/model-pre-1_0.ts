@@ -1,58 +1,45 @@
 import type { CheckedTransport, CheckedVersion } from '../rule-model.ts';
-import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
-import { type SchemaError, listSchema, type Schema } from './schema.ts';
+import { defineInvariants, type Invariant } from '../observation/observation.ts';
+import { listSchema, type Schema } from './schema.ts';
+import { createSchemaChecks } from './schema-checks.ts';
 import { event0_1, pushConfig0_1, task0_1 } from './schemas-0_1.ts';
 import { task0_3Rest, wrapped0_3Rest } from './schemas-0_3-rest.ts';
 import { taggedByKind0_3, pushConfig0_3, task0_3 } from './schemas-0_3.ts';
 
-const known = new WeakMap<Observation, readonly SchemaError[] | undefined>();
+/** Schemas of one protocol variant, by operation. `event` is the schema of stream events. */
+type VariantSchemas = { readonly [operation: string]: Schema };
 
-/** The schemas of one version over one transport; undefined where no text says what they are. */
-interface Shapes {
-  readonly event: Schema;
-  readonly sent: Schema;
-  readonly task: Schema;
-  readonly push?: Schema;
-}
+const taskSchemas = (event: Schema, send: Schema, task: Schema): VariantSchemas => ({
+  event,
+  send,
+  get: task,
+  cancel: task,
+});
+const pushSchemas = (config: Schema): VariantSchemas => ({
+  createPush: config,
+  getPush: config,
+  listPush: listSchema('push-config', config),
+});
 
-const schemas: { readonly [lane: string]: Shapes } = {
-  '0.3 JSONRPC': { event: taggedByKind0_3, sent: taggedByKind0_3, task: task0_3, push: pushConfig0_3 },
-  '0.3 HTTP+JSON': { event: wrapped0_3Rest, sent: wrapped0_3Rest, task: task0_3Rest },
-  '0.1 JSONRPC': { event: event0_1, sent: task0_1, task: task0_1, push: pushConfig0_1 },
+/** 0.3 over REST has no schemas for push configurations because no specification text defines them. */
+const schemas: { readonly [variant: string]: VariantSchemas } = {
+  '0.3 JSONRPC': { ...taskSchemas(taggedByKind0_3, taggedByKind0_3, task0_3), ...pushSchemas(pushConfig0_3) },
+  '0.3 HTTP+JSON': taskSchemas(wrapped0_3Rest, wrapped0_3Rest, task0_3Rest),
+  '0.1 JSONRPC': { ...taskSchemas(event0_1, task0_1, task0_1), ...pushSchemas(pushConfig0_1) },
 };
 
-function shapeFor(observation: Observation): { schema: Schema; value: unknown } | undefined {
+const schemaCheck = createSchemaChecks((observation) => {
   const { version, transport } = observation.driver;
-  const known = schemas[`${version} ${transport}`];
-  if (!known) return undefined;
-  if (observation.kind === 'event') return { schema: known.event, value: observation.event.raw };
-  if (observation.kind !== 'response' || observation.response.result === undefined) return undefined;
-  const { operation, response } = observation;
-  const ofOperation: Partial<Record<typeof operation, Schema | undefined>> = {
-    send: known.sent,
-    get: known.task,
-    cancel: known.task,
-    createPush: known.push,
-    getPush: known.push,
-    listPush: known.push && listSchema('push-config', known.push),
-  };
-  const schema = ofOperation[operation];
-  return schema && { schema, value: response.result };
-}
+  const ofVariant = schemas[`${version} ${transport}`];
+  const isEvent = observation.kind === 'event';
+  if (!isEvent && observation.kind !== 'response') return undefined;
+  const schema = ofVariant?.[isEvent ? 'event' : observation.operation];
+  const value = isEvent ? observation.event.raw : observation.response.result;
+  return schema && (isEvent || value !== undefined) ? { schema, value, at: 'result' } : undefined;
+});
 
-function flawsOf(observation: Observation): readonly SchemaError[] | undefined {
-  if (known.has(observation)) return known.get(observation);
-  const found = shapeFor(observation);
-  let errors: SchemaError[] | undefined;
-  if (found) found.schema(found.value, 'result', (errors = []));
-  known.set(observation, errors);
-  return errors;
-}
-
-type Row = readonly [tag: string, section: string, sentence: string, remedy: string];
-
-/** What only one transport of 0.3 can break; REST of 0.3 leaves out what is false or empty. */
-const only: { readonly [tag: string]: CheckedTransport } = {
+/** Rules of 0.3 that apply to one transport only: REST of 0.3 omits members that are false or empty. */
+const transportsByTag: { readonly [tag: string]: CheckedTransport } = {
   kind: 'JSONRPC',
   final: 'JSONRPC',
   timestamp: 'JSONRPC',
@@ -60,91 +47,116 @@ const only: { readonly [tag: string]: CheckedTransport } = {
   wrapped: 'HTTP+JSON',
 };
 
-const rows: { readonly [version in Exclude<CheckedVersion, '1.0'>]: readonly Row[] } = {
+type RuleRow = readonly [tag: string, section: string, sentence: string, remedy: string];
+
+const statusSentence = 'The agent sends every status with a state of the protocol.';
+const timestampSentence = 'The agent writes timestamps as ISO 8601 strings.';
+const timestampRemedy = 'Write timestamps like 2026-01-31T12:00:00.000Z.';
+const metadataSentence = 'The agent sends metadata as an object.';
+const metadataRemedy = 'Send metadata as an object or omit it.';
+const pushConfigSentence =
+  'The agent returns every push configuration with the task id and the URL of the webhook.';
+
+const rules: { readonly [version in Exclude<CheckedVersion, '1.0'>]: readonly RuleRow[] } = {
   '0.3': [
-    ['task', '6.1', 'A task has an id, a contextId and a status.', 'Send all three with every task.'],
-    ['status', '6.2', 'A status has a state that the protocol knows.', 'Use the names of TaskState.'],
+    [
+      'task',
+      '6.1',
+      'The agent sends every task with an id, a contextId and a status.',
+      'Send id, contextId and status with every task.',
+    ],
+    ['status', '6.2', statusSentence, 'Use only the names of the TaskState enumeration.'],
     [
       'message',
       '6.4',
-      'A message has a messageId, a role and parts.',
-      'Give every message of the agent a messageId.',
+      'The agent sends every message with a messageId, a role and parts.',
+      'Generate a unique messageId for every message of the agent.',
     ],
     [
       'part',
       '6.5',
-      'A part has a kind, and what that kind names; a file has either bytes or a uri.',
-      'Send {"kind": "text", "text": …} and the like.',
+      'The agent sends every part with a kind and the content of that kind; a file has either bytes or a uri.',
+      'Send parts like {"kind": "text", "text": …}.',
     ],
-    ['artifact', '6.7', 'An artifact has an artifactId and parts.', 'Give each artifact an id of its own.'],
+    [
+      'artifact',
+      '6.7',
+      'The agent sends every artifact with an artifactId and parts.',
+      'Generate a unique artifactId for each artifact of a task.',
+    ],
     [
       'kind',
       '6',
-      'Everything that can be told apart says its kind.',
+      'The agent sends tasks, messages and updates with their kind.',
       'Send kind: task, message, status-update or artifact-update.',
     ],
     [
       'event',
       '7.2.2',
-      'An update names its task and its context.',
+      'The agent sends every update with a taskId and a contextId.',
       'Send taskId and contextId with every update.',
     ],
     [
       'final',
       '7.2.2',
-      'A status update says whether it is the last.',
+      'The agent sends every status update with the member final.',
       'Send final with every status update.',
     ],
-    ['timestamp', '6.2', 'Moments are texts of ISO 8601.', 'Write 2026-01-31T12:00:00.000Z.'],
-    ['metadata', '6', 'Metadata is an object.', 'Send an object, or nothing.'],
+    ['timestamp', '6.2', timestampSentence, timestampRemedy],
+    ['metadata', '6', metadataSentence, metadataRemedy],
     [
       'wrapped',
       '7.1',
-      'REST gives one of task and message, and in streams one of four, under its name.',
-      'Send {"task": …}, not the task by itself.',
+      'The agent wraps REST results and stream events in the member that names their type.',
+      'Send {"task": …} instead of the bare task.',
     ],
-    [
-      'push-config',
-      '7.5',
-      'A webhook is given back with the id of its task and its address.',
-      'Send taskId and pushNotificationConfig with its url.',
-    ],
+    ['push-config', '7.5', pushConfigSentence, 'Send taskId and a pushNotificationConfig with a url.'],
   ],
   '0.1': [
-    ['task', 'Task', 'A task has an id and a status.', 'Send both with every task.'],
+    [
+      'task',
+      'Task',
+      'The agent sends every task with an id and a status.',
+      'Send id and status with every task.',
+    ],
     [
       'status',
       'TaskStatus',
-      'A status has a state that the protocol knows.',
+      statusSentence,
       'Use submitted, working, input-required, completed, canceled, failed or unknown.',
     ],
-    ['message', 'Message', 'A message has a role and parts.', 'Send both.'],
+    [
+      'message',
+      'Message',
+      'The agent sends every message with a role and parts.',
+      'Send role and parts with every message.',
+    ],
     [
       'part',
       'Part',
-      'A part has a type, and what that type names.',
-      'Send {"type": "text", "text": …} and the like.',
+      'The agent sends every part with a type and the content of that type.',
+      'Send parts like {"type": "text", "text": …}.',
     ],
-    ['artifact', 'Artifact', 'An artifact has parts.', 'Send parts with every artifact.'],
+    ['artifact', 'Artifact', 'The agent sends every artifact with parts.', 'Send parts with every artifact.'],
     [
       'event',
       'Streaming',
-      'An update names its task, and has a status or an artifact.',
-      'Send the id of the task with every update.',
+      'The agent sends every update with the task id and a status or an artifact.',
+      'Send the task id with every update.',
     ],
-    ['timestamp', 'TaskStatus', 'Moments are texts of ISO 8601.', 'Write 2026-01-31T12:00:00.000Z.'],
-    ['metadata', 'Task', 'Metadata is an object.', 'Send an object, or nothing.'],
+    ['timestamp', 'TaskStatus', timestampSentence, timestampRemedy],
+    ['metadata', 'Task', metadataSentence, metadataRemedy],
     [
       'push-config',
       'tasks/pushNotification/set',
-      'A webhook is given back with the id of its task and its address.',
-      'Send id and pushNotificationConfig with its url.',
+      pushConfigSentence,
+      'Send id and a pushNotificationConfig with a url.',
     ],
   ],
 };
 
-function invariantsOf(version: Exclude<CheckedVersion, '1.0'>): Invariant[] {
-  return rows[version].map(([tag, section, sentence, remedy]) => ({
+function defineSchemaInvariants(version: Exclude<CheckedVersion, '1.0'>): Invariant[] {
+  return rules[version].map(([tag, section, sentence, remedy]) => ({
     id: `${version}.${tag}`,
     requirements: [`${version}/${tag}`],
     section,
@@ -153,39 +165,37 @@ function invariantsOf(version: Exclude<CheckedVersion, '1.0'>): Invariant[] {
     sentence,
     remedy,
     versions: [version],
-    ...(only[tag] ? { transports: [only[tag]] } : {}),
-    check: (observation) =>
-      flawsOf(observation)
-        ?.filter((error) => error.tag === tag)
-        .map(({ message }) => message),
+    ...(transportsByTag[tag] ? { transports: [transportsByTag[tag]] } : {}),
+    check: schemaCheck(tag),
   }));
 }
 
-/** What the data models of the versions before 1.0 ask of everything that is sent. */
+/** Rules of the data models before 1.0. */
 export const modelPre1_0Invariants = defineInvariants([
-  ...invariantsOf('0.3'),
-  ...invariantsOf('0.1'),
+  ...defineSchemaInvariants('0.3'),
+  ...defineSchemaInvariants('0.1'),
   {
     id: 'stream.final',
     requirements: ['0.3/final-last', '0.1/final-last'],
     section: '7.2.2',
     level: 'MUST',
     category: 'streaming',
-    sentence: 'The last event of a stream is a status with final true, and no other event has it.',
-    remedy: 'Mark the status that ends the stream, and that one alone.',
+    sentence:
+      'The agent sends final: true with the last event of a stream, a status update, and with no other event.',
+    remedy: 'Set final to true only in the status update that ends the stream.',
     versions: ['0.3', '0.1'],
     check(observation) {
       if (observation.kind !== 'stream' || observation.events.length === 0 || !observation.isComplete)
         return undefined;
       const { events } = observation;
       if (events.some(({ kind }) => kind === 'message')) return undefined;
-      const marks = events.map((event) => event.kind === 'status' && event.final === true);
-      const last = events.at(-1);
-      // REST of 0.3 leaves out what is false, and some close with the task.
-      if (last?.kind === 'task') return [];
-      const wrong = marks.at(-1) ? [] : ['The last event is not marked as final'];
-      if (marks.slice(0, -1).includes(true)) wrong.push('An event before the last one is marked as final');
-      return wrong;
+      // REST of 0.3 omits final when it is false, and some agents end the stream with the task.
+      if (events.at(-1)?.kind === 'task') return [];
+      const finals = events.map((event) => event.kind === 'status' && event.final === true);
+      const messages = finals.at(-1) ? [] : ['The last event is not marked as final'];
+      if (finals.slice(0, -1).includes(true))
+        messages.push('An event before the last one is marked as final');
+      return messages;
     },
   },
 ]);

@@ -1,89 +1,86 @@
-import type { ConformanceRule } from '../rule-model.ts';
-import { defineInvariants, type Observation } from '../observation/observation.ts';
+import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
 import { type NormalizedEvent, isJsonObject } from '../drivers/normalized-views.ts';
 
-type Push = Observation & { readonly kind: 'push' };
+type PushObservation = Observation & { readonly kind: 'push' };
 
-/** A rule that every notification must keep: its id, what it is about, and what is wrong with one. */
-function every(
-  rule: Pick<ConformanceRule, 'id' | 'requirements' | 'level' | 'sentence' | 'remedy'>,
-  wrongWith: (push: Push) => string | undefined,
-) {
+/** Defines a rule that is evaluated on every notification. `check` returns the violation. */
+function pushInvariant(
+  rule: Pick<Invariant, 'id' | 'requirements' | 'sentence' | 'remedy'>,
+  check: (push: PushObservation) => string | undefined,
+): Invariant {
   return {
     ...rule,
     section: '4.3.3',
-    category: 'lifecycle' as const,
-    versions: ['1.0' as const],
-    check: (observation: Observation) => {
+    level: 'MUST',
+    category: 'lifecycle',
+    versions: ['1.0'],
+    check: (observation) => {
       if (observation.kind !== 'push') return undefined;
-      const wrong = wrongWith(observation);
-      return wrong === undefined ? [] : [wrong];
+      const message = check(observation);
+      return message === undefined ? [] : [message];
     },
   };
 }
 
-function taskIdOf(event: NormalizedEvent): string | undefined {
+function eventTaskId(event: NormalizedEvent): string | undefined {
   if (event.kind === 'task') return event.task.id;
   return event.kind === 'status' || event.kind === 'artifact' ? event.taskId : undefined;
 }
 
 const payloads = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
 
-/** What every notification must be. */
+/** Rules of push notifications. */
 export const pushInvariants = defineInvariants([
-  every(
+  pushInvariant(
     {
       id: 'push.post',
       requirements: ['PUSH-001', 'PUSH-012'],
-      level: 'MUST',
-      sentence: 'Notifications are posted.',
-      remedy: 'Use the method POST.',
+      sentence: 'The agent sends notifications with the method POST.',
+      remedy: 'Send notifications with POST.',
     },
     ({ exchange: { method } }) => (method === 'POST' ? undefined : `The method was ${method}`),
   ),
-  every(
+  pushInvariant(
     {
       id: 'push.media-type',
       requirements: ['PUSH-012'],
-      level: 'MUST',
-      sentence: 'Notifications are JSON and say so.',
-      remedy: 'Send Content-Type: application/a2a+json.',
+      sentence: 'The agent sends notifications with a JSON Content-Type.',
+      remedy: 'Set Content-Type to application/a2a+json.',
     },
     ({ exchange: { requestHeaders } }) => {
       const type = requestHeaders['content-type'] ?? 'none';
       return /^application\/(a2a\+)?json\b/i.test(type) ? undefined : `The media type was ${type}`;
     },
   ),
-  every(
+  pushInvariant(
     {
       id: 'push.payload',
       requirements: ['PUSH-012'],
-      level: 'MUST',
-      sentence: 'The body of a notification is one StreamResponse, whatever the binding.',
+      sentence:
+        'The agent sends one StreamResponse as the body of a notification, regardless of the transport.',
       remedy:
-        'Send {"task": …}, {"statusUpdate": …}, {"artifactUpdate": …} or {"message": …}, with no envelope.',
+        'Send {"task": …}, {"statusUpdate": …}, {"artifactUpdate": …} or {"message": …} without an envelope.',
     },
     ({ body }) => {
-      if (!isJsonObject(body)) return 'The body is no JSON object';
-      if ('jsonrpc' in body || 'result' in body) return 'The body is in an envelope of JSON-RPC';
-      const there = payloads.filter((name) => isJsonObject(body[name]));
-      if (there.length === 1) return undefined;
-      return `The body has ${there.join(' and ') || `none of ${payloads.join(', ')}`} (${Object.keys(body).join(', ').slice(0, 80)})`;
+      if (!isJsonObject(body)) return 'The body is not a JSON object';
+      if ('jsonrpc' in body || 'result' in body) return 'The body has a JSON-RPC envelope';
+      const present = payloads.filter((name) => isJsonObject(body[name]));
+      if (present.length === 1) return undefined;
+      return `The body has ${present.join(' and ') || `none of ${payloads.join(', ')}`} (${Object.keys(body).join(', ').slice(0, 80)})`;
     },
   ),
-  every(
+  pushInvariant(
     {
       id: 'push.task',
       requirements: ['PUSH-001', 'PUSH-012'],
-      level: 'MUST',
-      sentence: 'A webhook is told of the task that it was registered for, and of no other.',
-      remedy: 'Keep webhooks by task.',
+      sentence: 'The agent sends a webhook only notifications of the task it was registered for.',
+      remedy: 'Store push configurations per task.',
     },
     ({ event, taskId }) => {
-      const told = taskIdOf(event);
-      return told === undefined || taskId === '' || told === taskId
+      const notified = eventTaskId(event);
+      return notified === undefined || taskId === '' || notified === taskId
         ? undefined
-        : `A webhook of task ${taskId} was told of task ${told}`;
+        : `A webhook of task ${taskId} received a notification of task ${notified}`;
     },
   ),
 ]);

@@ -1,202 +1,194 @@
 import { interruptedStates, terminalStates } from '../observation/task-tracker.ts';
-import { defineInvariants } from '../observation/observation.ts';
+import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
 import { type NormalizedEvent, eventState } from '../drivers/normalized-views.ts';
 
-const remedies = {
-  first: 'Send the task as it stands before anything else.',
-  close: 'Close the stream with the status that ends the task.',
-} as const;
+const orderRemedy = 'Send events in the order in which they occurred.';
 
-function taskIdIn(event: NormalizedEvent): string | undefined {
-  if (event.kind === 'task') return event.task.id;
-  return event.kind === 'status' || event.kind === 'artifact' ? event.taskId : undefined;
+type StreamObservation = Observation & { readonly kind: 'stream' };
+
+/** Defines a rule that is evaluated on every stream with at least one event. */
+function streamInvariant(
+  rule: Omit<Invariant, 'level' | 'category' | 'check'>,
+  check: (stream: StreamObservation) => readonly string[] | undefined,
+): Invariant {
+  return {
+    ...rule,
+    level: 'MUST',
+    category: 'streaming',
+    check: (observation) =>
+      observation.kind === 'stream' && observation.events.length > 0 ? check(observation) : undefined,
+  };
 }
 
-function contextIdIn(event: NormalizedEvent): string | undefined {
-  if (event.kind === 'task') return event.task.contextId;
-  return event.kind === 'status' || event.kind === 'artifact' ? event.contextId : undefined;
+function distinctIds(events: readonly NormalizedEvent[], name: 'taskId' | 'contextId'): string[] {
+  const ids = events.map((event) => {
+    if (event.kind === 'task') return name === 'taskId' ? event.task.id : event.task.contextId;
+    return event.kind === 'status' || event.kind === 'artifact' ? event[name] : undefined;
+  });
+  return [...new Set(ids.filter((id) => id !== undefined))];
 }
 
-/** What every stream must be, whatever it is about. */
+function eventTime(event: NormalizedEvent): string | undefined {
+  if (event.kind === 'status') return event.timestamp;
+  return event.kind === 'task' ? event.task.timestamp : undefined;
+}
+
+/** Rules of SSE streams. */
 export const streamInvariants = defineInvariants([
-  {
-    id: 'stream.first',
-    requirements: ['STRM-005', 'SUBS-002', 'STRM-003'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A stream begins with the whole task, or consists of one message.',
-    remedy: remedies.first,
-    versions: ['1.0'],
-    check(observation) {
-      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
-      const [first] = observation.events;
-      return first?.kind === 'task' || first?.kind === 'message'
+  streamInvariant(
+    {
+      id: 'stream.first',
+      requirements: ['STRM-005', 'SUBS-002', 'STRM-003'],
+      section: '3.1.2',
+      sentence: 'The agent sends the complete task or a message as the first event of a stream.',
+      remedy: 'Send the current task before any other event.',
+      versions: ['1.0'],
+    },
+    ({ events: [first] }) =>
+      first?.kind === 'task' || first?.kind === 'message' ? [] : [`The first event is a ${first?.kind}`],
+  ),
+  streamInvariant(
+    {
+      id: 'stream.mixture',
+      requirements: ['STRM-003', 'STRM-004'],
+      section: '3.1.2',
+      sentence: 'The agent streams either one message or the events of one task.',
+      remedy: 'End the stream after a direct message; send messages about a task in its status.',
+      versions: ['1.0', '0.3'],
+    },
+    ({ events }) => {
+      const messages = events.filter(({ kind }) => kind === 'message').length;
+      return messages === 0 || events.length === 1
         ? []
-        : [`The first event is a ${first?.kind}`];
+        : [`${messages} messages among ${events.length} events`];
     },
-  },
-  {
-    id: 'stream.mixture',
-    requirements: ['STRM-003', 'STRM-004'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A stream is one message, or the life of a task, and never both.',
-    remedy: 'End the stream after a direct message; put what an agent says about a task into its status.',
-    versions: ['1.0', '0.3'],
-    check(observation) {
-      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
-      const messages = observation.events.filter(({ kind }) => kind === 'message').length;
-      if (messages === 0 || observation.events.length === 1) return [];
-      return [`${messages} messages among ${observation.events.length} events`];
+  ),
+  streamInvariant(
+    {
+      id: 'stream.after-terminal',
+      requirements: ['STRM-006', 'SUBS-001', 'ORD-001'],
+      section: '3.1.2',
+      sentence: 'The agent sends no further updates after the event with a terminal state.',
+      remedy: 'Send artifacts before the terminal status, then close the stream.',
+      versions: ['1.0', '0.3', '0.1'],
     },
-  },
-  {
-    id: 'stream.after-terminal',
-    requirements: ['STRM-006', 'SUBS-001', 'ORD-001'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'Nothing follows the event that ends a task.',
-    remedy: 'Send artifacts before the last status, and close.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
-      const at = observation.events.findIndex((event) => terminalStates.has(eventState(event)));
-      if (at < 0) return [];
-      // A task as it stands at last may close the stream.
-      const rest = observation.events.slice(at + 1).filter(({ kind }) => kind !== 'task');
-      return rest.length === 0
-        ? []
-        : [`A ${rest[0]?.kind} came after the status ${eventState(observation.events[at])}`];
+    ({ events }) => {
+      const terminal = events.findIndex((event) => terminalStates.has(eventState(event)));
+      if (terminal < 0) return [];
+      // The complete task may end the stream.
+      const [next] = events.slice(terminal + 1).filter(({ kind }) => kind !== 'task');
+      return next ? [`A ${next.kind} event follows the status ${eventState(events[terminal])}`] : [];
     },
-  },
-  {
-    id: 'stream.closes',
-    requirements: ['STRM-006', 'SUBS-001'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A stream is closed once its task has ended, and not before it has ended or waits.',
-    remedy: remedies.close,
-    versions: ['1.0', '0.3', '0.1'],
-    check({ exchange, ...observation }) {
-      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
-      const states = observation.events.map(eventState).filter((state) => state !== '');
+  ),
+  streamInvariant(
+    {
+      id: 'stream.closes',
+      requirements: ['STRM-006', 'SUBS-001'],
+      section: '3.1.2',
+      sentence: 'The agent closes a stream only after its task reaches a terminal or interrupted state.',
+      remedy: 'Close the stream after the terminal status.',
+      versions: ['1.0', '0.3', '0.1'],
+    },
+    ({ exchange, events, isComplete }) => {
+      const states = events.map(eventState).filter((state) => state !== '');
       const last = states.at(-1) ?? '';
       if (exchange.end === 'timeout' && states.some((state) => terminalStates.has(state)))
-        return [`The task was ${last}, but the stream stayed open`];
-      if (exchange.end === 'truncated')
-        return [`The connection was cut after ${observation.events.length} events`];
-      if (!observation.isComplete || observation.events.some(({ kind }) => kind === 'message'))
-        return undefined;
+        return [`The task state is ${last}, but the stream is still open`];
+      if (exchange.end === 'truncated') return [`The connection was closed after ${events.length} events`];
+      if (!isComplete || events.some(({ kind }) => kind === 'message')) return undefined;
       if (terminalStates.has(last) || interruptedStates.has(last)) return [];
-      return [`The stream ended while the task was ${last === '' ? 'in no state at all' : last}`];
+      return [`The stream ended with ${last === '' ? 'no task state' : `the task state ${last}`}`];
     },
-  },
-  {
-    id: 'stream.ids',
-    requirements: ['MODEL-010', 'MODEL-011'],
-    section: '4.2.1',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'All events of a stream name one task and one context.',
-    remedy: 'Copy taskId and contextId from the task into each of its events.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
-      const tasks = new Set(observation.events.map(taskIdIn).filter((id) => id !== undefined));
-      const contexts = new Set(observation.events.map(contextIdIn).filter((id) => id !== undefined));
-      const wrong: string[] = [];
-      if (tasks.size > 1) wrong.push(`Events of ${tasks.size} tasks: ${[...tasks].join(', ')}`);
-      if (contexts.size > 1) wrong.push(`Events of ${contexts.size} contexts: ${[...contexts].join(', ')}`);
-      return wrong;
+  ),
+  streamInvariant(
+    {
+      id: 'stream.ids',
+      requirements: ['MODEL-010', 'MODEL-011'],
+      section: '4.2.1',
+      sentence: 'The agent sends the same taskId and contextId with all events of a stream.',
+      remedy: 'Copy taskId and contextId from the task into each of its events.',
+      versions: ['1.0', '0.3', '0.1'],
     },
-  },
-  {
-    id: 'stream.state-order',
-    requirements: ['ORD-001', 'ORD-002'],
-    section: '3.5.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'States do not go backwards: a task that works is not submitted again.',
-    remedy: 'Send events in the order in which they happened.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
-      let hasBegun = false;
-      for (const event of observation.events) {
-        const state = eventState(event);
-        if (state === '') continue;
-        if (state === 'submitted' && hasBegun) return ['A task that had begun was submitted again'];
-        if (state !== 'submitted') hasBegun = true;
-      }
-      return [];
+    ({ events }) =>
+      (['taskId', 'contextId'] as const).flatMap((name) => {
+        const ids = distinctIds(events, name);
+        return ids.length > 1 ? [`${ids.length} different values of ${name}: ${ids.join(', ')}`] : [];
+      }),
+  ),
+  streamInvariant(
+    {
+      id: 'stream.state-order',
+      requirements: ['ORD-001', 'ORD-002'],
+      section: '3.5.2',
+      sentence: 'The agent does not report a task as submitted after it has left that state.',
+      remedy: orderRemedy,
+      versions: ['1.0', '0.3', '0.1'],
     },
-  },
-  {
-    id: 'stream.time-order',
-    requirements: ['ORD-001', 'ORD-002'],
-    section: '3.5.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'The moments of the statuses of a stream do not go backwards.',
-    remedy: 'Send events in the order in which they happened.',
-    versions: ['1.0', '0.3'],
-    check(observation) {
-      if (observation.kind !== 'stream') return undefined;
-      const times = observation.events
-        .map((event) =>
-          event.kind === 'status'
-            ? event.timestamp
-            : event.kind === 'task'
-              ? event.task.timestamp
-              : undefined,
-        )
+    ({ events }) => {
+      const states = events.map(eventState).filter((state) => state !== '');
+      const started = states.findIndex((state) => state !== 'submitted');
+      return started >= 0 && states.slice(started).includes('submitted')
+        ? [`The state submitted follows ${states[started]}`]
+        : [];
+    },
+  ),
+  streamInvariant(
+    {
+      id: 'stream.time-order',
+      requirements: ['ORD-001', 'ORD-002'],
+      section: '3.5.2',
+      sentence: 'The agent sends the statuses of a stream with timestamps that do not decrease.',
+      remedy: orderRemedy,
+      versions: ['1.0', '0.3'],
+    },
+    ({ events }) => {
+      const times = events
+        .map(eventTime)
         .filter((time) => time !== undefined)
         .map((time) => Date.parse(time));
       if (times.length < 2) return undefined;
-      const at = times.findIndex((time, index) => index > 0 && time < (times[index - 1] ?? 0));
-      return at < 0 ? [] : [`Status ${at + 1} is older than the one before it`];
+      const earlier = times.findIndex((time, index) => index > 0 && time < (times[index - 1] ?? 0));
+      return earlier < 0 ? [] : [`Status ${earlier + 1} is older than the previous one`];
     },
-  },
-  {
-    id: 'stream.append',
-    requirements: ['MODEL-011'],
-    section: '4.2.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'What is appended belongs to an artifact that was begun, and nothing follows its last chunk.',
-    remedy: 'Send the first chunk with append false, and lastChunk true with the last one only.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'stream' || observation.operation !== 'stream') return undefined;
-      const begun = new Set<string>();
-      const closed = new Set<string>();
-      const wrong: string[] = [];
-      let hasAny = false;
-      for (const event of observation.events) {
-        if (event.kind === 'task') for (const { id } of event.task.artifacts ?? []) begun.add(id);
+  ),
+  streamInvariant(
+    {
+      id: 'stream.append',
+      requirements: ['MODEL-011'],
+      section: '4.2.2',
+      sentence: 'The agent appends chunks only to artifacts that it has started and not finished.',
+      remedy: 'Send the first chunk with append: false, and lastChunk: true only with the last one.',
+      versions: ['1.0', '0.3', '0.1'],
+    },
+    ({ operation, events }) => {
+      if (operation !== 'stream') return undefined;
+      const started = new Set<string>();
+      const finished = new Set<string>();
+      const messages: string[] = [];
+      let hasArtifacts = false;
+      for (const event of events) {
+        if (event.kind === 'task') for (const { id } of event.task.artifacts ?? []) started.add(id);
         if (event.kind !== 'artifact' || !event.artifact) continue;
-        hasAny = true;
+        hasArtifacts = true;
         const { id } = event.artifact;
-        if (event.append && !begun.has(id)) wrong.push(`Artifact ${id} was appended to before it was begun`);
-        if (event.append && closed.has(id)) wrong.push(`Artifact ${id} was appended to after its last chunk`);
-        begun.add(id);
-        if (event.lastChunk) closed.add(id);
+        if (event.append && !started.has(id))
+          messages.push(`Artifact ${id} is appended to before its first chunk`);
+        if (event.append && finished.has(id))
+          messages.push(`Artifact ${id} is appended to after its last chunk`);
+        started.add(id);
+        if (event.lastChunk) finished.add(id);
       }
-      return hasAny ? wrong : undefined;
+      return hasArtifacts ? messages : undefined;
     },
-  },
+  ),
   {
     id: 'stream.frames',
     requirements: ['RPC-009', 'REST-021', 'STRM-002'],
     section: '9.4.2',
     level: 'MUST',
     category: 'streaming',
-    sentence: 'Every frame of a stream carries one JSON object that is an event.',
-    remedy: 'Write each event as one data field with JSON in it, and a blank line after it.',
+    sentence: 'The agent sends exactly one event as a JSON object in every SSE frame.',
+    remedy: 'Write each event as one data field with JSON, followed by a blank line.',
     versions: ['1.0', '0.3', '0.1'],
     check(observation) {
       if (observation.kind === 'event')
@@ -204,13 +196,13 @@ export const streamInvariants = defineInvariants([
           ? [`Event ${observation.index}: ${observation.event.why}`]
           : [];
       if (observation.kind !== 'stream') return undefined;
-      const names = new Set(['data', 'id', 'event', 'retry', '']);
-      const odd = observation.exchange.frames
+      const sseFields = new Set(['data', 'id', 'event', 'retry', '']);
+      const unknown = observation.exchange.frames
         .flatMap(({ fields }) => fields.map(([name]) => name))
-        .find((name) => !names.has(name));
-      if (odd !== undefined)
-        return [`A line begins with ${JSON.stringify(odd)}, which is no field of an event`];
-      return observation.exchange.hasInvalidUtf8 ? ['The stream is not UTF-8'] : [];
+        .find((name) => !sseFields.has(name));
+      if (unknown !== undefined)
+        return [`A line starts with ${JSON.stringify(unknown)}, which is not an SSE field`];
+      return observation.exchange.hasInvalidUtf8 ? ['The stream is not valid UTF-8'] : [];
     },
   },
 ]);

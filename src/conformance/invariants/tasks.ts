@@ -1,179 +1,179 @@
-import { artifactContent, terminalStates } from '../observation/task-tracker.ts';
-import { defineInvariants, type Observation } from '../observation/observation.ts';
-import { isJsonObject } from '../drivers/normalized-views.ts';
+import { artifactContent, terminalStates, type TrackedTask } from '../observation/task-tracker.ts';
+import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
+import { isJsonObject, type NormalizedTask } from '../drivers/normalized-views.ts';
 
-/** What must hold between two looks at one task, wherever they were taken. */
+type ObservationOf<Kind extends Observation['kind']> = Observation & { readonly kind: Kind };
+type TaskRule = Omit<Invariant, 'level' | 'category' | 'versions' | 'check'>;
+
+function taskInvariant(rule: TaskRule, check: Invariant['check']): Invariant {
+  return { ...rule, level: 'MUST', category: 'lifecycle', versions: ['1.0', '0.3', '0.1'], check };
+}
+
+/** Defines a rule that compares a task with an earlier observation of it. */
+function trackedTaskInvariant(
+  rule: TaskRule,
+  check: (
+    task: NormalizedTask,
+    earlier: TrackedTask,
+    observation: ObservationOf<'task'>,
+  ) => readonly string[] | undefined,
+): Invariant {
+  return taskInvariant(rule, (observation) =>
+    observation.kind === 'task' && observation.trackedTask
+      ? check(observation.task, observation.trackedTask, observation)
+      : undefined,
+  );
+}
+
+/** Defines a rule that compares the task in a response with its request. */
+function taskResponseInvariant(
+  rule: TaskRule,
+  check: (task: NormalizedTask, response: ObservationOf<'response'>) => readonly string[] | undefined,
+): Invariant {
+  return taskInvariant(rule, (observation) => {
+    if (observation.kind !== 'response') return undefined;
+    const task = observation.driver.decodeTask(observation.response.result);
+    return task && check(task, observation);
+  });
+}
+
+/** Rules of tasks across several observations. */
 export const taskInvariants = defineInvariants([
-  {
-    id: 'task.terminal',
-    requirements: ['GET-001', 'STRM-006', 'MODE-002'],
-    section: '4.1.3',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'A task that has ended stays as it ended.',
-    remedy: 'Let nothing change the status of a task that is completed, failed, canceled or rejected.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (
-        observation.kind !== 'task' ||
-        !observation.trackedTask ||
-        !terminalStates.has(observation.trackedTask.state)
-      )
-        return undefined;
-      const { task, trackedTask, from } = observation;
-      if (task.state === trackedTask.state) return [];
-      return [`Task ${task.id} had ended as ${trackedTask.state}, and ${from} shows it as ${task.state}`];
+  trackedTaskInvariant(
+    {
+      id: 'task.terminal',
+      requirements: ['GET-001', 'STRM-006', 'MODE-002'],
+      section: '4.1.3',
+      sentence: 'The agent never changes the state of a task in a terminal state.',
+      remedy: 'Reject status changes of tasks that are completed, failed, canceled or rejected.',
     },
-  },
-  {
-    id: 'task.context',
-    requirements: ['CTX-002', 'CTX-005', 'TURN-004'],
-    section: '3.4.1',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'A task keeps its context.',
-    remedy: 'Store the context with the task, and show it everywhere.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'task' || observation.trackedTask?.contextId === undefined) return undefined;
-      const { task, trackedTask } = observation;
-      if (task.contextId === undefined || task.contextId === trackedTask.contextId) return [];
-      return [`Task ${task.id} was in context ${trackedTask.contextId} and is in ${task.contextId} now`];
+    (task, earlier, { from }) => {
+      if (!terminalStates.has(earlier.state)) return undefined;
+      if (task.state === earlier.state) return [];
+      return [`Task ${task.id} ended as ${earlier.state}, but ${from} returns it as ${task.state}`];
     },
-  },
-  {
-    id: 'task.asked-context',
-    requirements: ['CTX-004', 'CTX-005'],
-    section: '3.4.1',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'A message with a context is answered in that context, or refused.',
-    remedy: 'Use the contextId of the message; refuse it if you cannot.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'response' || observation.operation !== 'send') return undefined;
-      const asked = observation.input.message?.contextId;
-      const task = observation.driver.decodeTask(observation.response.result);
-      if (asked === undefined || !task || observation.overrides?.transform) return undefined;
-      return task.contextId === asked
+  ),
+  trackedTaskInvariant(
+    {
+      id: 'task.context',
+      requirements: ['CTX-002', 'CTX-005', 'TURN-004'],
+      section: '3.4.1',
+      sentence: 'The agent never changes the context of a task.',
+      remedy: 'Store the contextId with the task and return it everywhere.',
+    },
+    (task, { contextId }) => {
+      if (contextId === undefined) return undefined;
+      if (task.contextId === undefined || task.contextId === contextId) return [];
+      return [`The context of task ${task.id} changed from ${contextId} to ${task.contextId}`];
+    },
+  ),
+  taskResponseInvariant(
+    {
+      id: 'task.asked-context',
+      requirements: ['CTX-004', 'CTX-005'],
+      section: '3.4.1',
+      sentence: 'The agent processes a message with a contextId in that context or rejects it.',
+      remedy: 'Use the contextId of the message, or reject the message.',
+    },
+    (task, { operation, input, overrides }) => {
+      const contextId = input.message?.contextId;
+      if (operation !== 'send' || contextId === undefined || overrides?.transform) return undefined;
+      return task.contextId === contextId
         ? []
-        : [`The message was in context ${asked}, the task is in ${task.contextId}`];
+        : [`The message was sent in context ${contextId}, but the task is in ${task.contextId}`];
     },
-  },
-  {
-    id: 'task.asked-id',
-    requirements: ['GET-001', 'CANC-001'],
-    section: '3.1.3',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'Whoever asks for a task gets that task.',
-    remedy: 'Look the task up by the id of the request.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (
-        observation.kind !== 'response' ||
-        (observation.operation !== 'get' && observation.operation !== 'cancel')
-      )
+  ),
+  taskResponseInvariant(
+    {
+      id: 'task.asked-id',
+      requirements: ['GET-001', 'CANC-001'],
+      section: '3.1.3',
+      sentence: 'The agent returns the task with the requested id.',
+      remedy: 'Look up the task by the id of the request.',
+    },
+    (task, { operation, input, overrides }) => {
+      if ((operation !== 'get' && operation !== 'cancel') || input.id === undefined || overrides?.transform)
         return undefined;
-      const task = observation.driver.decodeTask(observation.response.result);
-      if (!task || observation.input.id === undefined || observation.overrides?.transform) return undefined;
-      return task.id === observation.input.id ? [] : [`Asked for ${observation.input.id}, got ${task.id}`];
+      return task.id === input.id ? [] : [`Requested ${input.id}, got ${task.id}`];
     },
-  },
-  {
-    id: 'task.artifacts',
-    requirements: ['GET-001', 'MODE-002'],
-    section: '3.1.3',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'What a task has made is there, and the same, whenever the task is looked at after its end.',
-    remedy: 'Store artifacts with the task before its end is told.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (
-        observation.kind !== 'task' ||
-        !observation.trackedTask ||
-        !terminalStates.has(observation.trackedTask.state)
-      )
-        return undefined;
-      const { task, trackedTask } = observation;
-      if (trackedTask.artifacts.size === 0) return undefined;
-      const now = new Map((task.artifacts ?? []).map((each) => [each.id, artifactContent(each)]));
-      const wrong: string[] = [];
-      for (const [id, content] of trackedTask.artifacts) {
-        const found = now.get(id);
-        if (found === undefined) wrong.push(`Artifact ${id} of task ${task.id} is gone`);
-        else if (found !== content) wrong.push(`Artifact ${id} of task ${task.id} has changed`);
-      }
-      return wrong;
+  ),
+  trackedTaskInvariant(
+    {
+      id: 'task.artifacts',
+      requirements: ['GET-001', 'MODE-002'],
+      section: '3.1.3',
+      sentence: 'The agent returns a task in a terminal state always with the same artifacts.',
+      remedy: 'Store the artifacts of a task before reporting its terminal state.',
     },
-  },
-  {
-    id: 'task.history-limit',
-    requirements: ['HIST-002'],
-    section: '3.2.4',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'A task never has more history than was asked for.',
-    remedy: 'Give the newest historyLength messages, or fewer.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      if (observation.kind !== 'response') return undefined;
-      const { historyLength } = observation.input;
+    (task, { state, artifacts }) => {
+      if (!terminalStates.has(state) || artifacts.size === 0) return undefined;
+      const current = new Map((task.artifacts ?? []).map((each) => [each.id, artifactContent(each)]));
+      return [...artifacts].flatMap(([id, content]) => {
+        if (!current.has(id)) return [`Artifact ${id} of task ${task.id} is missing`];
+        return current.get(id) === content ? [] : [`Artifact ${id} of task ${task.id} has changed`];
+      });
+    },
+  ),
+  taskResponseInvariant(
+    {
+      id: 'task.history-limit',
+      requirements: ['HIST-002'],
+      section: '3.2.4',
+      sentence: 'The agent returns at most historyLength messages in the history of a task.',
+      remedy: 'Return the newest historyLength messages, or fewer.',
+    },
+    (task, { input: { historyLength } }) => {
       if (historyLength === undefined || historyLength < 1) return undefined;
-      const task = observation.driver.decodeTask(observation.response.result);
-      if (!task) return undefined;
       const length = task.history?.length ?? 0;
-      return length <= historyLength ? [] : [`${length} messages although ${historyLength} were asked for`];
+      return length <= historyLength ? [] : [`${length} messages with historyLength ${historyLength}`];
     },
-  },
+  ),
   {
     id: 'task.agent-message',
     requirements: ['MODEL-005'],
     section: '4.1.4',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'What an agent says names its context, and its task where there is one.',
-    remedy: 'Put contextId and taskId into every message of the agent.',
+    sentence: 'The agent sends its messages with the contextId and, if there is a task, the taskId.',
+    remedy: 'Set contextId and taskId in every message of the agent.',
     versions: ['1.0'],
     check(observation) {
       if (observation.kind !== 'task') return undefined;
-      const { status } = observation.task.raw as {
-        status?: { message?: { contextId?: unknown; taskId?: unknown } };
-      };
-      const message = status?.message;
-      if (!message) return undefined;
-      const wrong: string[] = [];
-      if (message.contextId !== observation.task.contextId)
-        wrong.push(`The message of the status has the context ${JSON.stringify(message.contextId)}`);
-      if (message.taskId !== observation.task.id)
-        wrong.push(`The message of the status has the task ${JSON.stringify(message.taskId)}`);
-      return wrong;
+      const { task } = observation;
+      const message = statusMessage(task.raw);
+      if (!isJsonObject(message)) return undefined;
+      return [
+        ...(message.contextId === task.contextId
+          ? []
+          : [`The status message has the contextId ${JSON.stringify(message.contextId)}`]),
+        ...(message.taskId === task.id
+          ? []
+          : [`The status message has the taskId ${JSON.stringify(message.taskId)}`]),
+      ];
     },
   },
-  {
-    id: 'task.agent-role',
-    requirements: ['MODEL-006'],
-    section: '4.1.5',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'What an agent says has the role of the agent: in a status, and as an answer.',
-    remedy: 'Send ROLE_AGENT (agent, before 1.0) with every message that the agent wrote.',
-    versions: ['1.0', '0.3', '0.1'],
-    check(observation) {
-      const message = spokenIn(observation);
+  taskInvariant(
+    {
+      id: 'task.agent-role',
+      requirements: ['MODEL-006'],
+      section: '4.1.5',
+      sentence: 'The agent sends its status messages and direct messages with the role of the agent.',
+      remedy: 'Set the role of messages of the agent to ROLE_AGENT (before 1.0: agent).',
+    },
+    (observation) => {
+      const message = agentMessage(observation);
       if (!isJsonObject(message) || typeof message.role !== 'string') return undefined;
-      // Whatever else is wrong with the role is a matter of the model.
+      // Other invalid roles violate the rules of the data model.
       return /^(role_)?user$/i.test(message.role)
-        ? [`The agent speaks with the role ${JSON.stringify(message.role)}`]
+        ? [`A message of the agent has the role ${JSON.stringify(message.role)}`]
         : [];
     },
-  },
+  ),
 ]);
 
-/** The message of the agent itself; what is in the history may be anybody's. */
-function spokenIn(observation: Observation): unknown {
-  if (observation.kind === 'task') return messageIn(observation.task.raw);
+/** Returns the message that the agent wrote; the history also contains messages of the user. */
+function agentMessage(observation: Observation): unknown {
+  if (observation.kind === 'task') return statusMessage(observation.task.raw);
   if (observation.kind === 'response')
     return observation.operation === 'send'
       ? observation.driver.decodeMessage(observation.response.result)?.raw
@@ -181,9 +181,11 @@ function spokenIn(observation: Observation): unknown {
   if (observation.kind !== 'event' || !isJsonObject(observation.event.raw)) return undefined;
   const { raw, kind } = observation.event;
   if (kind === 'message') return isJsonObject(raw.message) ? raw.message : raw;
-  return kind === 'status' ? messageIn(isJsonObject(raw.statusUpdate) ? raw.statusUpdate : raw) : undefined;
+  return kind === 'status'
+    ? statusMessage(isJsonObject(raw.statusUpdate) ? raw.statusUpdate : raw)
+    : undefined;
 }
 
-function messageIn({ status }: { readonly status?: unknown }): unknown {
+function statusMessage({ status }: { readonly status?: unknown }): unknown {
   return isJsonObject(status) ? status.message : undefined;
 }

@@ -1,6 +1,6 @@
 import { defineInvariants } from '../observation/observation.ts';
 
-/** What answers say about their version. */
+/** Rules of the A2A-Version response header. */
 export const versionInvariants = defineInvariants([
   {
     id: 'version.no-patch',
@@ -8,15 +8,15 @@ export const versionInvariants = defineInvariants([
     section: '3.6',
     level: 'SHOULD',
     category: 'interop',
-    sentence: 'An answer that names its version names no patch number, and the version that was asked for.',
-    remedy: 'Send A2A-Version: 1.0, or leave it out.',
+    sentence: 'The agent sends the A2A-Version header, if at all, as major.minor without a patch number.',
+    remedy: 'Send A2A-Version: 1.0 or omit the header.',
     versions: ['1.0'],
     check(observation) {
       if (observation.kind !== 'response' && observation.kind !== 'stream') return undefined;
-      const said = observation.exchange.headers['a2a-version'];
-      if (said === undefined) return [];
-      if (/^\d+\.\d+$/.test(said)) return [];
-      return [`The answer has A2A-Version: ${said}`];
+      const version = observation.exchange.headers['a2a-version'];
+      return version === undefined || /^\d+\.\d+$/.test(version)
+        ? []
+        : [`The response has A2A-Version: ${version}`];
     },
   },
 ]);
