@@ -16,7 +16,7 @@ import {
   readPage,
 } from './support/docs/code-blocks.ts';
 
-/** Checks code against the sources, as a program outside would import them. */
+/** Type-checks code against the sources, imported by their package subpaths. */
 async function typeCheck(fences: readonly DocCodeBlock[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
   try {
@@ -26,7 +26,7 @@ async function typeCheck(fences: readonly DocCodeBlock[]): Promise<string> {
       const source = target.default.replace('./dist/', 'src/').replace(/js$/, 'ts');
       paths[subpath.replace(/^\./, 'dragoman')] = [join(repositoryRoot, source)];
     }
-    // What is written as JavaScript must be right, but need not say all its types.
+    // JavaScript examples are checked without type annotations.
     const check = async (language: string, noImplicitAny: boolean): Promise<string> => {
       const chosen = fences.filter((fence) => fence.language === language);
       if (chosen.length === 0) return '';
@@ -47,7 +47,7 @@ async function typeCheck(fences: readonly DocCodeBlock[]): Promise<string> {
         files: files.map(({ file }) => file),
       };
       writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-      // For what programs import beside us, such as vitest.
+      // For other libraries, such as vitest.
       if (!existsSync(join(folder, 'node_modules')))
         symlinkSync(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
       writeFileSync(join(folder, `${language}.json`), JSON.stringify(config));
@@ -62,7 +62,7 @@ async function typeCheck(fences: readonly DocCodeBlock[]): Promise<string> {
   }
 }
 
-/** The page of errors, out of the table and the dialects. */
+/** Generates docs/reference/errors.md from the error table and the dialects. */
 function errorPage(): string {
   const code = (dialect: typeof v0_3, reason: ErrorReason) =>
     dialect.rpcError.write(new A2AError(reason)).code;
@@ -73,35 +73,34 @@ function errorPage(): string {
   return `# Errors
 
 Every operation rejects with an \`A2AError\`. Its \`reason\` is one of these and does not change between releases; its message
-is for people and may. \`violations\` names the fields that are wrong, \`details\` has facts for programs, \`cause\` what a
-stranger threw, and \`hint\` what a person can do about it. Causes and hints are never sent to a peer.
+may. \`violations\` lists invalid fields, \`details\` contains data for programs, \`cause\` the original error, and \`hint\` the fix for
+a human reader. Causes and hints are never sent to a peer.
 
-| reason | JSON-RPC 1.0 | 0.3 | 0.1 | HTTP | gRPC | says |
+| reason | JSON-RPC 1.0 | 0.3 | 0.1 | HTTP | gRPC | message |
 |---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-Over JSON-RPC the HTTP status is 200 whatever the error, except for 401, 403, 413, 429 and 503, which are for those on the
-way as well.
+Over JSON-RPC the HTTP status of an error is 200, except for 401, 403, 413, 429 and 503, which intermediaries need.
 
-This page is made from the table in \`src/protocol/errors.ts\`: \`npx vitest run test/docs.test.ts -u\` writes it anew.
+\`npx vitest run test/docs.test.ts -u\` generates this page from the table in \`src/protocol/errors.ts\`.
 `;
 }
 
-describe('the pages', () => {
-  // The reference shows declarations, which are made from the sources and no programs.
+describe('documentation', () => {
+  // The API reference contains declarations, not programs.
   const fences = documentationPages()
     .filter((page) => !page.startsWith(join('docs', 'reference', 'api')))
     .flatMap(codeBlocksOf);
 
-  it('show code that fits the sources', async () => {
+  it('contains code that type-checks', async () => {
     expect(fences.filter(({ language }) => language === 'ts' || language === 'js').length).toBeGreaterThan(
       12,
     );
-    // What imports a file beside it is an example, and compared with the file that is run.
+    // Code with relative imports is an example, which another test compares with its file.
     expect(await typeCheck(fences.filter(({ code }) => !/from '\.\//.test(code)))).toBe('');
   }, 120_000);
 
-  it('would be caught showing code that does not', async () => {
+  it('reports type errors with page and line', async () => {
     const wrong = (language: string, code: string): DocCodeBlock => ({
       page: 'x.md',
       line: 7,
@@ -110,19 +109,19 @@ describe('the pages', () => {
     });
     const found = await typeCheck([
       wrong('ts', "import { conect } from 'dragoman';"),
-      wrong('js', "import { memoryLedger } from 'dragoman';\nmemoryLedger({ maxTasks: 'many' });"),
+      wrong('js', "import { memoryTaskStore } from 'dragoman';\nmemoryTaskStore({ maxTasks: 'many' });"),
     ]);
     expect(found).toMatch(/x\.md:7\(2,10\): error TS2\d+: .*conect/);
-    expect(found).toMatch(/x\.md:7\(3,16\): error TS2322/);
+    expect(found).toMatch(/x\.md:7\(3,19\): error TS2322/);
   }, 120_000);
 
-  it('mark their code with a language that is checked or that is no code of ours', () => {
+  it('uses known languages for code blocks', () => {
     const known = new Set(['js', 'json', 'ts', 'sh', 'text', 'yaml']);
     const unknown = fences.filter(({ language }) => !known.has(language));
     expect(unknown.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
   });
 
-  it('show YAML and JSON that can be read', () => {
+  it('contains valid YAML and JSON', () => {
     const chosen = (language: string) => fences.filter((fence) => fence.language === language);
     expect(chosen('yaml').length).toBeGreaterThan(10);
     for (const { code, page, line } of chosen('yaml'))
@@ -131,7 +130,7 @@ describe('the pages', () => {
       expect(() => JSON.parse(code) as unknown, `${page}:${line}`).not.toThrow();
   });
 
-  it.each(documentationPages())('%s links to what is there', (page) => {
+  it.each(documentationPages())('%s has no broken links', (page) => {
     const links = [...readPage(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)/g)];
     const local = links.filter(([, target = '']) => !/^[a-z]+:/.test(target));
     const dead = local.filter(([, target = '', anchor]) => {
@@ -142,7 +141,7 @@ describe('the pages', () => {
     expect(dead.map(([link]) => link)).toEqual([]);
   });
 
-  it('are all led to from the first page of the documentation', () => {
+  it('is reachable from docs/README.md', () => {
     const found = new Set([join('docs', 'README.md')]);
     for (const page of found)
       for (const [, target = ''] of readPage(page).matchAll(/\]\(([^)#\s:]+\.md)/g))
@@ -150,7 +149,7 @@ describe('the pages', () => {
     expect(documentationPages().filter((page) => page.startsWith('docs') && !found.has(page))).toEqual([]);
   });
 
-  it('have a table of errors that is up to date', async () => {
+  it('has an up-to-date table of errors', async () => {
     await expect(errorPage()).toMatchFileSnapshot('../docs/reference/errors.md');
   });
 });

@@ -22,10 +22,10 @@ async function serve(example: string): Promise<string> {
   return started.url;
 }
 
-describe('the examples', () => {
-  it('are all run here, and short', () => {
+describe('examples', () => {
+  it('are all run here and have at most 40 lines', () => {
     const entries = readdirSync(new URL('../examples/', import.meta.url));
-    // What is in folders is data, and run where its reader is tested.
+    // Files in folders are data and are run by the tests of their readers.
     const files = entries.filter((name) => name.endsWith('.js'));
     expect(files.sort()).toEqual(['approval.js', 'client.js', 'echo.js', 'streaming.js']);
     for (const file of files) {
@@ -35,7 +35,7 @@ describe('the examples', () => {
     }
   });
 
-  it('streaming.js grows two artifacts at once', async () => {
+  it('streaming.js streams two artifacts in parallel', async () => {
     await using agent = connect(await serve('streaming.js'));
     const events: StreamEvent[] = [];
     for await (const event of agent.stream(say('one three'))) events.push(event);
@@ -51,7 +51,7 @@ describe('the examples', () => {
   it.each([
     ['yes, do', 'completed', 'Done: pay 20'],
     ['no', 'rejected', ''],
-  ])('approval.js hears %j and is %s', async (answer, state, receipt) => {
+  ])('approval.js with the reply %j is %s', async (answer, state, receipt) => {
     await using agent = connect(await serve('approval.js'));
     const asking = (await agent.send(say('pay 20'))) as Task;
     expect(asking.status.state).toBe('input-required');
@@ -62,7 +62,7 @@ describe('the examples', () => {
     expect(textOf(done.artifacts?.flatMap(({ parts }) => parts) ?? [])).toBe(receipt);
   });
 
-  it('client.js is content with echo.js', async () => {
+  it('client.js accepts echo.js', async () => {
     const { code, stdout, stderr } = await runNode(['examples/client.js', await serve('echo.js')]).ended;
     expect(stderr).toBe('');
     expect(stdout).toContain('Echo speaks A2A 1.0 over JSONRPC');
@@ -70,7 +70,7 @@ describe('the examples', () => {
     expect(code).toBe(0);
   });
 
-  it('client.js complains about any other agent', async () => {
+  it('client.js rejects other agents', async () => {
     const { code, stderr } = await runNode(['examples/client.js', await serve('streaming.js')], {
       cwd: repositoryRoot,
     }).ended;

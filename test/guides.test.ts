@@ -7,13 +7,13 @@ import { cliEntry, repositoryRoot, RunningCommand } from './support/cli/run-comm
 import { type DocCodeBlock, codeBlocksOf, documentationPages, readPage } from './support/docs/code-blocks.ts';
 import { findFreePort } from './support/http/free-port.ts';
 
-/** The pages that are run from the first line to the last; the code of all others is type-checked or run elsewhere. */
+/** Pages whose commands are all executed; code of other pages is type-checked or run elsewhere. */
 const guides = documentationPages().filter((page) => dirname(page) === join('docs', 'getting-started'));
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
-if (!hasCurl) console.log('skipped: curl is not installed, so that its lines in the guides are not run');
+if (!hasCurl) console.log('skipped: curl is not installed; curl commands of the guides were not run');
 
-/** The name that a file on a page is given in its first line. */
+/** The file name in the first line of a code block. */
 function fileOf({ language, code }: DocCodeBlock): string | undefined {
   return ['js', 'yaml'].includes(language)
     ? /^(?:\/\/|#) ([\w./-]+\.(?:js|yaml))\n/.exec(code)?.[1]
@@ -27,7 +27,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-guide-'));
   background = [];
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
-  // As npm would lay them: the package, and the commands of it and of vitest.
+  // The layout of npm install: the package and the commands of it and of vitest.
   symlinkSync(repositoryRoot, join(folder, 'node_modules/dragoman'));
   symlinkSync(join(repositoryRoot, 'node_modules/vitest'), join(folder, 'node_modules/vitest'));
   symlinkSync(cliEntry, join(folder, 'node_modules/.bin/dragoman'));
@@ -42,20 +42,20 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs a line of a shell as a person would, in the folder of the guide. */
+/** Runs a shell command in the folder of the guide. */
 function run(line: string): RunningCommand {
   const command = line.replace(/^npx (\w+)/, 'exec node_modules/.bin/$1').replace(/^node /, 'exec node ');
   return new RunningCommand(spawn('sh', ['-c', command], { cwd: folder }));
 }
 
-/** What has to be printed: the lines of the page, with … for anything. */
+/** Matches the expected output of a page; … matches anything. */
 function pattern(expected: string): RegExp {
   const escaped = expected.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(escaped.replaceAll('…', '[^]*?'));
 }
 
-describe('the pages that lead by the hand', () => {
-  it('are one for each kind of user, short, and led to', () => {
+describe('getting-started pages', () => {
+  it('exist for each role, have at most 120 lines and are linked', () => {
     expect(guides).toHaveLength(4);
     for (const page of guides) {
       expect(readPage(page).split('\n').length, page).toBeLessThanOrEqual(120);
@@ -64,7 +64,7 @@ describe('the pages that lead by the hand', () => {
   });
 
   it.each(guides)(
-    '%s says what works, from the first line to the last',
+    '%s runs as written',
     async (page) => {
       const ports = new Map<string, string>();
       for (const port of new Set(readPage(page).match(/\b4[0-2]0[0-9]\b/g)))

@@ -23,15 +23,15 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('the README', () => {
-  it('shows an agent in 15 lines and a client in 8', () => {
+describe('README', () => {
+  it('defines an agent in 15 lines and a client in 8', () => {
     expect(agent?.code).toContain('defineAgent');
     expect(agent?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
     expect(client?.code).toContain('connect');
     expect(client?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(8);
   });
 
-  it('shows an agent and a client that understand each other', async () => {
+  it('contains an agent and a client that work together', async () => {
     writeFileSync(join(folder, 'agent.js'), agent?.code ?? '');
     const started = await serveModule('agent.js', [], { cwd: folder });
     running = started;
@@ -44,7 +44,7 @@ describe('the README', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('lists every import that the package has', () => {
+  it('lists every package export', () => {
     const named = [...readPage('README.md').matchAll(/^\| `(dragoman[\w/]*)` \|/gm)].map(([, name]) => name);
     const exported = Object.keys(packageJson.exports)
       .filter((subpath) => subpath !== './package.json')

@@ -9,14 +9,14 @@ import { headingAnchors, documentationPages, readPage } from './support/docs/cod
 const script = join(repositoryRoot, 'scripts/reference.mjs');
 const folder = 'docs/reference/api';
 
-describe('the reference', () => {
-  it('is what the comments in the sources say, and every export has one', async () => {
+describe('API reference', () => {
+  it('matches the TSDoc comments, which every export has', async () => {
     const { code, stdout } = await runNode([script, '--check']).ended;
     expect(stdout).toBe('');
     expect(code).toBe(0);
   }, 120_000);
 
-  it('has a page for every import of the package, and leads to it', () => {
+  it('has and links a page for every package export', () => {
     const subpaths = Object.keys(packageJson.exports).filter((each) => each !== './package.json');
     const names = subpaths.map((each) =>
       each === '.' ? 'root.md' : `${each.slice(2).replaceAll('/', '-')}.md`,
@@ -26,7 +26,7 @@ describe('the reference', () => {
     expect(documentationPages().filter((page) => dirname(page) === folder)).toHaveLength(names.length + 1);
   });
 
-  it('has links that lead to headings', () => {
+  it('has no broken links', () => {
     const own = documentationPages().filter((page) => dirname(page) === folder);
     const anchors = new Map(own.map((page) => [page, headingAnchors(readPage(page))]));
     const dead = own.flatMap((page) => {
@@ -42,7 +42,7 @@ describe('the reference', () => {
   });
 });
 
-describe('the script of the reference', () => {
+describe('scripts/reference.mjs', () => {
   let package_: string;
 
   beforeEach(() => {
@@ -57,7 +57,7 @@ describe('the script of the reference', () => {
   const run = (...flags: string[]) => runNode([script, ...flags], { cwd: package_ }).ended;
   const source = (text: string) => writeFileSync(join(package_, 'src/index.ts'), text);
 
-  it('complains of pages that are stale and of exports without a sentence, and says what to do', async () => {
+  it('reports stale pages and undocumented exports with the fix', async () => {
     source('/** Numbers. @module */\n/** A number. */\nexport const one = 1;\nexport const two = 2;\n');
     const first = await run('--check');
     expect(first.code).toBe(1);
