@@ -4,7 +4,7 @@
  * @module
  */
 
-// To build an agent and to show it.
+// Define and serve agents.
 export type { ProcessContext } from './engine/process-context.ts';
 export type {
   AgentDefinition,
@@ -31,12 +31,12 @@ export { type ServeOptions, type RunningServer, serve } from './server/node/serv
 export type { ServerLimits } from './server/limits/limits.ts';
 export type { ServerOptions } from './server/server-options.ts';
 
-// To call one.
+// Call agents.
 export { connect, type ConnectionInfo, type RemoteAgent } from './client/connect.ts';
 export { apiKey, bearer, clientCredentials, type Credentials } from './client/credentials.ts';
 export type { ConnectOptions } from './client/connect-options.ts';
 
-// What both speak of.
+// Protocol model.
 export type { Agent, CallContext, Principal } from './protocol/agent.ts';
 export type {
   AgentCapabilities,

@@ -3,7 +3,7 @@ import { parseExposition } from '../../test/support/metrics/exposition.ts';
 import { Metrics, metricNames } from './metrics.ts';
 import { Registry } from './registry.ts';
 
-describe('a registry', () => {
+describe('Registry', () => {
   it('writes counters and gauges with their labels', () => {
     const registry = new Registry();
     const asked = registry.counter({ name: 'asked_total', help: 'How often', labels: ['what', 'how'] });
@@ -25,7 +25,7 @@ describe('a registry', () => {
     );
   });
 
-  it('writes buckets that hold everything below their bounds', () => {
+  it('writes cumulative histogram buckets', () => {
     const registry = new Registry();
     const spread = registry.histogram({ name: 'took', help: 'How long', labels: ['what'] }, [0.1, 1]);
     for (const value of [0.1, 0.5, 0.7, 3]) spread.of('x').observe(value);
@@ -39,7 +39,7 @@ describe('a registry', () => {
     ]);
   });
 
-  it('keeps what labels and explanations say within their lines', () => {
+  it('escapes labels and help texts', () => {
     const registry = new Registry();
     registry
       .counter({ name: 'odd_total', help: 'one\\two\nthree', labels: ['said'] })
@@ -49,7 +49,7 @@ describe('a registry', () => {
     expect(parseExposition(registry.text()).samples).toHaveLength(1);
   });
 
-  it('asks for a value when somebody reads it', () => {
+  it('reads observed values at each scrape', () => {
     const registry = new Registry();
     let value = 1;
     registry.observed({ name: 'now', help: 'Now' }, 'gauge', () => value);
@@ -58,7 +58,7 @@ describe('a registry', () => {
   });
 });
 
-describe('the check of the format', () => {
+describe('expositionErrors', () => {
   it.each([
     ['no end', '# TYPE a counter\na 1'],
     ['a value of nobody', 'a 1\n'],
@@ -73,8 +73,8 @@ describe('the check of the format', () => {
   });
 });
 
-describe('the metrics', () => {
-  it('have names and types that Prometheus takes', () => {
+describe('Metrics', () => {
+  it('writes names and types that Prometheus accepts', () => {
     const metrics = new Metrics();
     metrics.countLimitHit('rate');
     metrics.countTaskState('completed');

@@ -1,3 +1,4 @@
+import type { JsonWebKeySet } from '../primitives/web/jwks.ts';
 import type { AgentCard, ProtocolVersion } from './card.ts';
 import type { StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
@@ -15,69 +16,69 @@ import type {
 } from './requests.ts';
 import type { Task } from './task.ts';
 
-/** Who calls, once that is proved. */
+/** The authenticated identity of a client. */
 export interface Principal {
-  /** The name of the caller, unique among those of its issuer. */
+  /** Unique within its issuer. */
   readonly id: string;
-  /** Who vouches for the name, where several do: two issuers may each know an `alice`. */
+  /** Issuer of the identity, if several are accepted: two issuers may each know an `alice`. */
   readonly issuer?: string;
-  /** What the caller may do, in the words of whoever vouches for it. */
+  /** Scopes granted to the client, as named by the issuer. */
   readonly scopes?: readonly string[];
-  /** What else is known of the caller. */
+  /** Further claims, for example of a JSON Web Token. */
   readonly claims?: { readonly [claim: string]: unknown };
 }
 
-/** What travels with a call beside the request. Every member is optional: `{}` is a call. */
+/** Context of one operation call. All members are optional. */
 export interface CallContext {
-  /** Ends the call early. It ends the caller's wait, not the task. */
+  /** Aborts the call, but not the task. */
   readonly signal?: AbortSignal;
   /**
-   * Whose tasks the call may see. Tasks of one owner do not exist for another.
-   * @defaultValue `''`, the owner of everything nobody claimed
+   * Owner of the tasks that the call may access. Tasks of other owners are not found.
+   * @defaultValue `''`, the owner of tasks of unauthenticated clients
    */
   readonly owner?: string;
-  /** Who calls, if the face that took the call knows. */
+  /** Undefined if the client is not authenticated. */
   readonly principal?: Principal;
-  /** The tenant that the caller named. */
+  /** Tenant named by the client. */
   readonly tenant?: string;
-  /** The protocol version the caller speaks. */
+  /** Protocol version of the request. */
   readonly version?: ProtocolVersion;
-  /** URIs of the extensions the caller asks for. */
+  /** URIs of the extensions that the client requests. */
   readonly extensions?: readonly string[];
-  /** The caller's headers, lower case. */
+  /** Request headers with lower-case names. */
   readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 /**
- * The one interface in the middle: a function somebody wrote, an agent at a URL, an agent behind a broker and a
- * scripted agent all look like this, and everything that shows an agent takes this.
+ * The interface that every agent implements: locally defined agents, remote agents over HTTP, agents behind a broker
+ * and scripted test agents. Server adapters and middleware accept any `Agent`.
  *
- * Every operation rejects with an {@link A2AError} and nothing else.
+ * Operations reject only with {@link A2AError}.
  */
 export interface Agent {
   card(call?: CallContext): Promise<AgentCard>;
-  /** The card for callers that are known. */
+  /** Returns the card for authenticated clients. */
   extendedCard(call?: CallContext): Promise<AgentCard>;
   send(request: SendRequest, call?: CallContext): Promise<Task | Message>;
-  /** Sends and follows. Leaving the loop ends the following, not the task. */
+  /** Sends a message and streams events. Leaving the loop closes the stream, not the task. */
   stream(request: SendRequest, call?: CallContext): AsyncIterable<StreamEvent>;
   getTask(request: GetTaskRequest, call?: CallContext): Promise<Task>;
   listTasks(request: ListTasksRequest, call?: CallContext): Promise<TaskPage>;
   cancelTask(request: CancelTaskRequest, call?: CallContext): Promise<Task>;
   subscribe(request: SubscribeRequest, call?: CallContext): AsyncIterable<StreamEvent>;
-  /** Creates, or replaces the one of the same id. */
+  /** Creates a push configuration, or replaces the one with the same id. */
   createPushConfig(config: PushConfig, call?: CallContext): Promise<PushConfig>;
   getPushConfig(ref: PushConfigRef, call?: CallContext): Promise<PushConfig>;
   listPushConfigs(request: ListPushConfigsRequest, call?: CallContext): Promise<PushConfigPage>;
-  /** Succeeds when there is nothing to delete. */
+  /** Succeeds if the configuration does not exist. */
   deletePushConfig(ref: PushConfigRef, call?: CallContext): Promise<void>;
-  /** Shows the public keys by which what the agent signs can be checked. */
-  jwks?(): Promise<{ readonly keys: readonly { readonly [member: string]: unknown }[] }>;
-  /** Prepares the agent, as by taking up what a crash left behind. Faces call it before they take calls. */
+  /** Returns the public keys of signed push notifications. */
+  jwks?(): Promise<JsonWebKeySet>;
+  /** Prepares the agent, for example resumes tasks after a crash. Server adapters call it before they accept requests. */
   ready?(): Promise<void>;
-  /** Ends what the agent is doing and lets go of what it holds. */
+  /** Stops running work and releases resources. */
   close?(): Promise<void>;
 }
 
-/** The operations of an agent that a peer can ask for by name. */
+/** The operations that clients can call. */
 export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'close'>;

@@ -24,18 +24,18 @@ export function parseVariant(text: string): ProtocolVariant | undefined {
   return { version: version as ProtocolVersion, transport: transport as Transport };
 }
 
-/** One way to reach an agent. */
+/** URL, transport and version at which an agent is reachable. */
 export interface AgentInterface {
   url: string;
-  /** `JSONRPC`, `HTTP+JSON`, `GRPC`, or a URI of somebody's own. */
+  /** `JSONRPC`, `HTTP+JSON`, `GRPC` or the URI of a custom binding. */
   protocolBinding: string;
   /** Major and minor, such as `1.0`. */
   protocolVersion: string;
-  /** Opaque; a client repeats it in every request. */
+  /** Opaque; clients send it with every request. */
   tenant?: string;
 }
 
-/** An extension an agent supports or needs. */
+/** An extension that an agent supports or requires. */
 export interface AgentExtension {
   uri: string;
   description?: string;
@@ -43,17 +43,17 @@ export interface AgentExtension {
   params?: Metadata;
 }
 
-/** What an agent can do beside answering. Absent means no. */
+/** Optional features of an agent. Absent means false. */
 export interface AgentCapabilities {
   streaming?: boolean;
   pushNotifications?: boolean;
   extendedAgentCard?: boolean;
   extensions?: AgentExtension[];
-  /** Known to 0.1 – 0.3 only. */
+  /** Only in 0.1 to 0.3. */
   stateTransitionHistory?: boolean;
 }
 
-/** One OAuth 2 flow. Which addresses it has depends on the flow. */
+/** One OAuth 2 flow. The flow determines which URLs are present. */
 export interface OAuthFlow {
   authorizationUrl?: string;
   tokenUrl?: string;
@@ -71,7 +71,7 @@ export type OAuthFlowName =
   | 'password'
   | 'deviceCode';
 
-/** How a caller may prove who it is. */
+/** Authentication method of clients. */
 export type SecurityScheme =
   | { type: 'apiKey'; location: 'header' | 'query' | 'cookie'; name: string; description?: string }
   | { type: 'http'; scheme: string; bearerFormat?: string; description?: string }
@@ -84,10 +84,10 @@ export type SecurityScheme =
   | { type: 'openIdConnect'; openIdConnectUrl: string; description?: string }
   | { type: 'mutualTLS'; description?: string };
 
-/** Schemes that are all needed together, each with its scopes; a list of these is a list of alternatives. */
+/** Schemes that must be satisfied together, each with its scopes. A list of requirements is a list of alternatives. */
 export type SecurityRequirement = { [scheme: string]: string[] };
 
-/** Something an agent can do. */
+/** Capability of an agent. */
 export interface AgentSkill {
   id: string;
   name: string;
@@ -99,14 +99,14 @@ export interface AgentSkill {
   securityRequirements?: SecurityRequirement[];
 }
 
-/** A detached JSON Web Signature over the card. */
+/** Detached JSON Web Signature of the card. */
 export interface AgentCardSignature {
   protected: string;
   signature: string;
   header?: Metadata;
 }
 
-/** Who an agent is, what it can do and how to reach it. */
+/** Description of an agent: identity, capabilities, interfaces and security. */
 export interface AgentCard {
   name: string;
   description: string;

@@ -14,23 +14,23 @@ function taskOf(status: Partial<TaskStatus>, ...artifacts: Artifact[]): Task {
 
 const artifact = (artifactId: string, ...parts: Part[]): Artifact => ({ artifactId, parts });
 
-describe('the difference between two pictures of a task', () => {
-  it('is nothing when they are the same', () => {
+describe('diffTask', () => {
+  it('returns no events for equal snapshots', () => {
     const task = taskOf({ timestamp: '2026-01-01T00:00:00.000Z' }, artifact('a', ...texts('x')));
     expect(diffTask(task, structuredClone(task))).toEqual([]);
   });
 
   it.each<[string, Part[], Part[], object[]]>([
-    ['new parts', texts('x'), texts('x', 'y'), [{ append: true, artifact: { parts: texts('y') } }]],
+    ['appended parts', texts('x'), texts('x', 'y'), [{ append: true, artifact: { parts: texts('y') } }]],
     [
-      'chunks that were joined',
+      'joined text chunks',
       texts('he', 'l'),
       texts('hello'),
       [{ append: true, artifact: { parts: texts('lo') } }],
     ],
-    ['chunks that were joined, and nothing more', texts('he', 'llo'), texts('hello'), []],
-    ['another content', texts('x'), texts('y'), [{ artifact: { parts: texts('y') } }]],
-    ['an older picture', texts('x', 'y'), texts('x'), []],
+    ['joined text chunks without new text', texts('he', 'llo'), texts('hello'), []],
+    ['replaced content', texts('x'), texts('y'), [{ artifact: { parts: texts('y') } }]],
+    ['an older snapshot', texts('x', 'y'), texts('x'), []],
     [
       'data',
       [{ data: { a: [1, { b: null }] } }],
@@ -38,51 +38,51 @@ describe('the difference between two pictures of a task', () => {
       [{ append: true, artifact: { parts: [{ data: 2 }] } }],
     ],
     [
-      'other data',
+      'replaced data',
       [{ data: { a: 1 } }],
       [{ data: { a: 2 } }],
       [{ artifact: { parts: [{ data: { a: 2 } }] } }],
     ],
-  ])('tells %s', (_name, known, now, news) => {
-    expect(diffTask(taskOf({}, artifact('a', ...known)), taskOf({}, artifact('a', ...now)))).toMatchObject(
-      news,
+  ])('returns the update for %s', (_name, before, after, updates) => {
+    expect(diffTask(taskOf({}, artifact('a', ...before)), taskOf({}, artifact('a', ...after)))).toMatchObject(
+      updates,
     );
   });
 
-  it('tells a new artifact and then the new state', () => {
+  it('returns new artifacts before the new status', () => {
     const now = taskOf({ state: 'completed' }, artifact('a', ...texts('x')), artifact('b', ...texts('y')));
-    const news = diffTask(taskOf({}, artifact('a', ...texts('x'))), now);
-    expect(news).toMatchObject([
+    const events = diffTask(taskOf({}, artifact('a', ...texts('x'))), now);
+    expect(events).toMatchObject([
       { kind: 'artifact', artifact: { artifactId: 'b' } },
       { kind: 'status', status: { state: 'completed' } },
     ]);
-    expect(news[0]).not.toHaveProperty('append', true);
+    expect(events[0]).not.toHaveProperty('append', true);
   });
 
-  it('does not take a picture without artifacts for their loss', () => {
+  it('ignores artifacts missing in the later snapshot', () => {
     expect(diffTask(taskOf({}, artifact('a', ...texts('x'))), taskOf({}))).toEqual([]);
   });
 
   it.each<[string, Partial<TaskStatus>, Partial<TaskStatus>, number]>([
-    ['the same state later', { timestamp: '1' }, { timestamp: '2' }, 1],
-    ['the same state without a time', { timestamp: '1' }, {}, 0],
+    ['the same state at a later time', { timestamp: '1' }, { timestamp: '2' }, 1],
+    ['the same state without a timestamp', { timestamp: '1' }, {}, 0],
     [
-      'other words',
+      'another message',
       { message: { messageId: '1', role: 'agent', parts: texts('x') } },
       { message: { messageId: '2', role: 'agent', parts: texts('y') } },
       1,
     ],
     [
-      'the same words under another id, as agents without ids have it',
+      'the same message with another id, as from versions without ids',
       { message: { messageId: '1', role: 'agent', parts: texts('x') } },
       { message: { messageId: '2', role: 'agent', parts: texts('x') } },
       0,
     ],
-  ])('counts %s', (_name, known, now, count) => {
+  ])('compares statuses: %s', (_name, known, now, count) => {
     expect(diffTask(taskOf(known), taskOf(now))).toHaveLength(count);
   });
 
-  it('always leads from one picture to the other', () => {
+  it('returns events that reduce to the later snapshot', () => {
     const parts = fc.array(
       fc.constantFrom<Part>({ text: 'a' }, { text: 'b' }, { text: '' }, { data: 1 }, { url: 'u' }),
       { maxLength: 4 },
@@ -96,22 +96,22 @@ describe('the difference between two pictures of a task', () => {
       fc.property(grown, ({ before, after, state }) => {
         const known = taskOf({}, artifact('a', ...before));
         const now = taskOf({ state }, artifact('a', ...before, ...after));
-        const fold = new TaskReducer(known);
-        for (const event of diffTask(known, now)) fold.apply(event);
-        const [whole] = fold.task().artifacts ?? [];
-        const [wanted] = now.artifacts ?? [];
+        const reducer = new TaskReducer(known);
+        for (const event of diffTask(known, now)) reducer.apply(event);
+        const [actual] = reducer.task().artifacts ?? [];
+        const [expected] = now.artifacts ?? [];
         const joined = (list: Part[] = []) => JSON.stringify(list).replaceAll('"},{"text":"', '');
-        expect(joined(whole?.parts.filter((part) => !('text' in part && part.text === '')))).toBe(
-          joined(wanted?.parts.filter((part) => !('text' in part && part.text === ''))),
+        expect(joined(actual?.parts.filter((part) => !('text' in part && part.text === '')))).toBe(
+          joined(expected?.parts.filter((part) => !('text' in part && part.text === ''))),
         );
-        expect(fold.status.state).toBe(now.status.state);
-        expect(diffTask(fold.task(), now)).toEqual([]);
+        expect(reducer.status.state).toBe(now.status.state);
+        expect(diffTask(reducer.task(), now)).toEqual([]);
       }),
     );
   });
 });
 
-describe('an event', () => {
+describe('isReflectedIn', () => {
   const task = taskOf({ state: 'working' }, artifact('a', ...texts('x', 'y')));
   const chunk = (append: boolean, ...parts: Part[]): StreamEvent => ({
     kind: 'artifact',
@@ -123,12 +123,16 @@ describe('an event', () => {
 
   it.each<[string, StreamEvent, boolean]>([
     ['the last chunk', chunk(true, ...texts('y')), true],
-    ['another chunk', chunk(true, ...texts('z')), false],
-    ['the beginning', chunk(false, ...texts('x')), true],
-    ['another beginning', chunk(false, ...texts('z')), false],
-    ['the state', { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'working' } }, true],
-    ['another state', { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'failed' } }, false],
-  ])('that tells %s is in the picture or not', (_name, event, contained) => {
-    expect(isReflectedIn(event, task)).toBe(contained);
+    ['a new chunk', chunk(true, ...texts('z')), false],
+    ['the start of the artifact', chunk(false, ...texts('x')), true],
+    ['another artifact content', chunk(false, ...texts('z')), false],
+    [
+      'the current state',
+      { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'working' } },
+      true,
+    ],
+    ['a new state', { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'failed' } }, false],
+  ])('detects %s', (_name, event, isReflected) => {
+    expect(isReflectedIn(event, task)).toBe(isReflected);
   });
 });

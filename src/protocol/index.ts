@@ -1,6 +1,6 @@
 /**
- * The neutral model of A2A, in the words of the newest version: what agents, messages, tasks and events are, what
- * an agent can be asked, and how events make a task. It imports nothing and runs anywhere.
+ * Version-neutral model of A2A: agents, cards, messages, tasks, events, errors, and the reduction of events to tasks.
+ * Imports only primitives and runs in browsers.
  *
  * @module
  */
@@ -69,6 +69,7 @@ export {
   isInterrupted,
   isTask,
   isTerminal,
+  isTerminalOrInterrupted,
   type Task,
   type TaskState,
   type TaskStatus,

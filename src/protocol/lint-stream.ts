@@ -1,7 +1,7 @@
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
-import { isInterrupted, isTerminal, type Task, type TaskState, type TaskStatus } from './task.ts';
+import { isTerminal, isTerminalOrInterrupted, type Task, type TaskState, type TaskStatus } from './task.ts';
 
-/** The name of a rule that a stream can break. */
+/** Identifier of a rule for streams. */
 export type LintRule =
   | 'first-event'
   | 'message-alone'
@@ -21,12 +21,12 @@ export type LintRule =
   | 'unfinished'
   | 'no-events';
 
-/** One thing that is wrong with a stream. */
+/** A violation of a rule. */
 export interface LintFinding {
   rule: LintRule;
-  /** A `warning` is legal but seldom meant. */
+  /** A `warning` is legal but rarely intended. */
   level: 'error' | 'warning';
-  /** Which event, counted from 0; for the end of the stream, how many events there were. */
+  /** Index of the event from 0; for the end of the stream, the number of events. */
   index: number;
   message: string;
 }
@@ -40,29 +40,29 @@ const warnings: ReadonlySet<LintRule> = new Set<LintRule>([
 
 const timestampFormat = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
-/** Checks the events of one stream as they come: is this a legal story of one task? */
+/** Checks incrementally whether the events of one stream are legal. */
 export class StreamLinter {
   #index = 0;
   #findings: LintFinding[] = [];
-  #direct = false;
+  #isDirect = false;
   #ids: { taskId: string; contextId: string } | undefined;
   #state: TaskState | undefined;
   #time = Number.NEGATIVE_INFINITY;
   #sequence = Number.NEGATIVE_INFINITY;
-  /** Whether more may come of an artifact; a snapshot of the task does not tell. */
-  #chunks = new Map<string, 'open' | 'closed' | 'untold'>();
+  /** Whether the last chunk of an artifact was sent; snapshots of the task do not contain this. */
+  #chunks = new Map<string, 'open' | 'closed' | 'unknown'>();
 
-  /** Gives what is wrong with the next event. */
+  /** Returns the violations of the next event. */
   check(event: StreamEvent): LintFinding[] {
     this.#findings = [];
-    this.#checkPlace(event);
+    this.#checkPosition(event);
     this.#checkSequence(event);
     switch (event.kind) {
       case 'task':
         this.#checkTask(event.task);
         break;
       case 'message':
-        this.#checkParts(event.message.parts, 'the message');
+        this.#checkParts(event.message.parts, 'The message');
         break;
       case 'status':
         this.#checkIds(event);
@@ -77,41 +77,41 @@ export class StreamLinter {
     return this.#findings;
   }
 
-  /** Gives what is wrong with the stream as a whole, now that nothing follows. */
+  /** Returns the violations of the whole stream after its last event. */
   end(): LintFinding[] {
     this.#findings = [];
-    if (this.#index === 0) this.#find('no-events', 'the stream ended before it began');
-    else if (!this.#direct && !isResting(this.#state)) {
-      this.#find('unfinished', `the stream ended while the task was ${this.#state ?? 'in no known state'}`);
+    if (this.#index === 0) this.#report('no-events', 'The stream ended without events');
+    else if (!this.#isDirect && (this.#state === undefined || !isTerminalOrInterrupted(this.#state))) {
+      this.#report('unfinished', `The stream ended in the state ${this.#state ?? 'undefined'}`);
     }
     return this.#findings;
   }
 
-  #find(rule: LintRule, message: string): void {
+  #report(rule: LintRule, message: string): void {
     const level = warnings.has(rule) ? 'warning' : 'error';
     this.#findings.push({ rule, level, index: this.#index, message });
   }
 
-  #checkPlace(event: StreamEvent): void {
+  #checkPosition(event: StreamEvent): void {
     if (this.#index === 0) {
-      if (event.kind === 'message') this.#direct = true;
+      if (event.kind === 'message') this.#isDirect = true;
       else if (event.kind !== 'task') {
-        this.#find('first-event', `a stream begins with a task or a message, not with ${event.kind}`);
+        this.#report('first-event', `The first event must be a task or a message, not ${event.kind}`);
       }
       return;
     }
-    if (this.#direct || event.kind === 'message') {
-      this.#find('message-alone', 'a direct message is the only event of its stream');
+    if (this.#isDirect || event.kind === 'message') {
+      this.#report('message-alone', 'A direct message must be the only event of its stream');
     }
     if (this.#state !== undefined && isTerminal(this.#state)) {
-      this.#find('after-terminal', `the task was ${this.#state}; nothing can follow`);
+      this.#report('after-terminal', `No event may follow the terminal state ${this.#state}`);
     }
   }
 
   #checkSequence({ sequence }: StreamEvent): void {
     if (sequence === undefined) return;
     if (sequence <= this.#sequence) {
-      this.#find('sequence-not-increasing', `${sequence} follows ${this.#sequence}`);
+      this.#report('sequence-not-increasing', `Sequence number ${sequence} follows ${this.#sequence}`);
     }
     this.#sequence = Math.max(this.#sequence, sequence);
   }
@@ -122,32 +122,32 @@ export class StreamLinter {
       return;
     }
     if (taskId !== this.#ids.taskId) {
-      this.#find('wrong-task-id', `the stream is of task ${this.#ids.taskId}, not ${taskId}`);
+      this.#report('wrong-task-id', `Task id is ${taskId}, expected ${this.#ids.taskId}`);
     }
     if (contextId !== this.#ids.contextId) {
-      this.#find('wrong-context-id', `the stream is of context ${this.#ids.contextId}, not ${contextId}`);
+      this.#report('wrong-context-id', `Context id is ${contextId}, expected ${this.#ids.contextId}`);
     }
   }
 
   #checkTask(task: Task): void {
-    if (this.#index > 0) this.#find('task-again', 'the whole task was told before');
+    if (this.#index > 0) this.#report('task-again', 'The task snapshot was repeated');
     this.#checkIds({ taskId: task.id, contextId: task.contextId });
     this.#checkStatus(task.status);
     for (const { artifactId, parts } of task.artifacts ?? []) {
-      this.#checkParts(parts, `artifact ${artifactId}`);
-      if (!this.#chunks.has(artifactId)) this.#chunks.set(artifactId, 'untold');
+      this.#checkParts(parts, `Artifact ${artifactId}`);
+      if (!this.#chunks.has(artifactId)) this.#chunks.set(artifactId, 'unknown');
     }
-    for (const message of task.history ?? []) this.#checkParts(message.parts, `message ${message.messageId}`);
+    for (const message of task.history ?? []) this.#checkParts(message.parts, `Message ${message.messageId}`);
   }
 
   #checkStatus({ state, message, timestamp }: TaskStatusUpdateEvent['status']): void {
-    if (state === 'unknown') this.#find('unknown-state', 'the state is one that nobody knows');
-    const hasBegun = this.#state !== undefined && this.#state !== 'submitted' && this.#state !== 'unknown';
-    if (state === 'submitted' && hasBegun) {
-      this.#find('state-backwards', `a task that was ${this.#state} cannot be submitted again`);
+    if (state === 'unknown') this.#report('unknown-state', 'The task state is unknown');
+    const hasStarted = this.#state !== undefined && this.#state !== 'submitted' && this.#state !== 'unknown';
+    if (state === 'submitted' && hasStarted) {
+      this.#report('state-backwards', `The state changed from ${this.#state} back to submitted`);
     }
     this.#state = state;
-    if (message) this.#checkParts(message.parts, 'the message of the status');
+    if (message) this.#checkParts(message.parts, 'The status message');
     this.#checkTime(timestamp);
   }
 
@@ -155,40 +155,41 @@ export class StreamLinter {
     if (timestamp === undefined) return;
     const time = timestampFormat.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
     if (Number.isNaN(time)) {
-      this.#find('bad-timestamp', `${timestamp} is not a time such as 2026-06-01T10:00:00.000Z`);
+      this.#report(
+        'bad-timestamp',
+        `Invalid timestamp ${timestamp}, expected for example 2026-06-01T10:00:00.000Z`,
+      );
       return;
     }
-    if (time < this.#time) this.#find('time-backwards', `${timestamp} is earlier than the status before`);
+    if (time < this.#time) this.#report('time-backwards', `${timestamp} is before the previous status`);
     this.#time = Math.max(this.#time, time);
   }
 
   #checkArtifact({ artifact, append, lastChunk }: TaskArtifactUpdateEvent): void {
     const { artifactId } = artifact;
-    const before = this.#chunks.get(artifactId);
-    this.#checkParts(artifact.parts, `artifact ${artifactId}`);
-    if (append && before === undefined) {
-      this.#find('append-without-start', `there is no artifact ${artifactId} to append to`);
+    const chunkState = this.#chunks.get(artifactId);
+    this.#checkParts(artifact.parts, `Artifact ${artifactId}`);
+    if (append && chunkState === undefined) {
+      this.#report('append-without-start', `Append to unknown artifact ${artifactId}`);
     }
-    if (append && before === 'closed') {
-      this.#find('chunk-after-last', `artifact ${artifactId} had its last chunk already`);
+    if (append && chunkState === 'closed') {
+      this.#report('chunk-after-last', `Chunk after the last chunk of artifact ${artifactId}`);
     }
-    if (!append && before === 'open') {
-      this.#find('replaced-artifact-while-open', `artifact ${artifactId} began anew before its last chunk`);
+    if (!append && chunkState === 'open') {
+      this.#report(
+        'replaced-artifact-while-open',
+        `Artifact ${artifactId} was replaced before its last chunk`,
+      );
     }
     this.#chunks.set(artifactId, lastChunk ? 'closed' : 'open');
   }
 
-  #checkParts(parts: readonly unknown[], whose: string): void {
-    if (parts.length === 0) this.#find('empty-parts', `${whose} has no parts`);
+  #checkParts(parts: readonly unknown[], owner: string): void {
+    if (parts.length === 0) this.#report('empty-parts', `${owner} has no parts`);
   }
 }
 
-/** True when a stream may end in the state. */
-function isResting(state: TaskState | undefined): boolean {
-  return state !== undefined && (isTerminal(state) || isInterrupted(state));
-}
-
-/** Checks a whole stream. */
+/** Returns the violations of a complete stream. */
 export function lintStream(events: Iterable<StreamEvent>): LintFinding[] {
   const linter = new StreamLinter();
   const findings: LintFinding[] = [];

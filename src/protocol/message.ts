@@ -1,21 +1,21 @@
 import type { Metadata, Part } from './part.ts';
 
-/** Who speaks. */
+/** Sender of a message. */
 export type Role = 'user' | 'agent';
 
 /** One turn of a conversation. */
 export interface Message {
-  /** Made by the sender and unique for it; a repeated id is the same message sent again. */
+  /** Chosen by the sender and unique for it. A message with a repeated id is a retransmission. */
   messageId: string;
   role: Role;
   parts: Part[];
-  /** The conversation it belongs to. */
+  /** Conversation of the message. */
   contextId?: string;
-  /** The task it continues. */
+  /** Existing task that the message continues. */
   taskId?: string;
-  /** URIs of the extensions it uses. */
+  /** URIs of the extensions that the message uses. */
   extensions?: string[];
-  /** Other tasks it speaks of. */
+  /** Related tasks. */
   referenceTaskIds?: string[];
   metadata?: Metadata;
 }

@@ -1,20 +1,20 @@
-/** How the sender of a push notification proves itself to the receiver. */
+/** Credentials that the sender of push notifications presents to the webhook. */
 export interface PushAuthentication {
   /** An HTTP authentication scheme, such as `Bearer`. */
   scheme: string;
   credentials?: string;
 }
 
-/** Where to send the news of a task. */
+/** Registration of a webhook for the events of a task. */
 export interface PushConfig {
-  /** The task it belongs to; empty or absent while it travels inside a send. */
+  /** Empty while the configuration is part of a send request. */
   taskId: string;
   /** Unique within the task. */
   id: string;
   url: string;
-  /** Given back in `X-A2A-Notification-Token`. */
+  /** Sent to the webhook in `X-A2A-Notification-Token`. */
   token?: string;
   authentication?: PushAuthentication;
-  /** The protocol version that registered it, which the notifications are written in. Never on the wire. */
+  /** Protocol version of the registration and of the notifications. Never on the wire. */
   version?: string;
 }

@@ -8,7 +8,11 @@ import type { Task, TaskState } from './task.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 const task: Task = { id: 't', contextId: 'c', status: { state: 'submitted' } };
-const say = (messageId: string): Message => ({ messageId, role: 'agent', parts: [{ text: messageId }] });
+const agentMessage = (messageId: string): Message => ({
+  messageId,
+  role: 'agent',
+  parts: [{ text: messageId }],
+});
 const status = (state: TaskState, message?: Message): StreamEvent => ({
   kind: 'status',
   ...ids,
@@ -23,83 +27,87 @@ const artifact = (
 };
 const text = (value: string): Part => ({ text: value });
 
-describe('folding', () => {
-  it('begins with the very task it was given', () => {
+describe('TaskReducer', () => {
+  it('returns the initial task without copying', () => {
     expect(new TaskReducer(task).task()).toBe(task);
   });
 
-  it('takes over the newest status', () => {
-    const fold = new TaskReducer(task);
-    fold.apply(status('working'));
-    expect(fold.status).toEqual({ state: 'working' });
-    expect(fold.task()).toEqual({ ...task, status: { state: 'working' } });
+  it('applies the newest status', () => {
+    const reducer = new TaskReducer(task);
+    reducer.apply(status('working'));
+    expect(reducer.status).toEqual({ state: 'working' });
+    expect(reducer.task()).toEqual({ ...task, status: { state: 'working' } });
   });
 
-  it('moves what was said with a status into history when the next one comes', () => {
-    const events = [status('working', say('1')), status('working', say('2')), status('completed')];
+  it('moves a status message to history when the next status arrives', () => {
+    const events = [
+      status('working', agentMessage('1')),
+      status('working', agentMessage('2')),
+      status('completed'),
+    ];
     expect(reduce([{ kind: 'task', task }, ...events])).toEqual({
       ...task,
       status: { state: 'completed' },
-      history: [say('1'), say('2')],
+      history: [agentMessage('1'), agentMessage('2')],
     });
   });
 
-  it('remembers what the caller said after what it answers to', () => {
-    const input: TaskChange = { kind: 'input', message: { ...say('answer'), role: 'user' } };
-    const fold = new TaskReducer(task);
-    fold.apply(status('input-required', say('question')));
-    fold.apply(input);
-    expect(fold.task().history?.map((each) => each.messageId)).toEqual(['question', 'answer']);
-    expect(fold.task().status).toEqual({ state: 'input-required' });
+  it('adds a user message to history after the question', () => {
+    const input: TaskChange = { kind: 'input', message: { ...agentMessage('answer'), role: 'user' } };
+    const reducer = new TaskReducer(task);
+    reducer.apply(status('input-required', agentMessage('question')));
+    reducer.apply(input);
+    expect(reducer.task().history?.map((each) => each.messageId)).toEqual(['question', 'answer']);
+    expect(reducer.task().status).toEqual({ state: 'input-required' });
   });
 
-  it('appends to the artifact of that id and replaces it otherwise', () => {
-    const begun = [artifact([text('1')]), artifact([text('2')], { append: true })];
-    expect(reduce(begun)).toMatchObject({ artifacts: [{ parts: [text('1'), text('2')] }] });
-    expect(reduce([...begun, artifact([text('3')])])).toMatchObject({ artifacts: [{ parts: [text('3')] }] });
+  it('appends to an artifact with append and replaces it without', () => {
+    const first = [artifact([text('1')]), artifact([text('2')], { append: true })];
+    expect(reduce(first)).toMatchObject({ artifacts: [{ parts: [text('1'), text('2')] }] });
+    expect(reduce([...first, artifact([text('3')])])).toMatchObject({ artifacts: [{ parts: [text('3')] }] });
   });
 
-  it('begins an artifact that is appended to before it exists', () => {
+  it('creates an artifact when the first chunk has append', () => {
     expect(reduce([artifact([text('1')], { append: true })])).toMatchObject({
       artifacts: [{ artifactId: 'a', parts: [text('1')] }],
     });
   });
 
-  it('keeps artifacts in the order of their first sight', () => {
-    const folded = reduce([
+  it('retains the order in which artifacts were created', () => {
+    const reduced = reduce([
       artifact([text('1')], { artifactId: 'x' }),
       artifact([text('2')], { artifactId: 'y' }),
       artifact([text('3')], { artifactId: 'x' }),
     ]) as Task;
-    expect(folded.artifacts?.map((each) => each.artifactId)).toEqual(['x', 'y']);
+    expect(reduced.artifacts?.map((each) => each.artifactId)).toEqual(['x', 'y']);
   });
 
-  it('finds an artifact among many', () => {
+  it('finds artifacts in a long list', () => {
     const names = Array.from({ length: 30 }, (_, i) => `a${i}`);
-    const begun = names.map((artifactId) => artifact([text('1')], { artifactId }));
+    const first = names.map((artifactId) => artifact([text('1')], { artifactId }));
     const more = names.map((artifactId) => artifact([text('2')], { artifactId, append: true }));
-    const { artifacts } = reduce([...begun, ...more]) as Task;
+    const { artifacts } = reduce([...first, ...more]) as Task;
     expect(artifacts).toEqual(names.map((artifactId) => ({ artifactId, parts: [text('1'), text('2')] })));
   });
 
-  it('merges the labels of chunks', () => {
+  it('merges metadata, extensions and names of chunks', () => {
     const chunk = (rest: object): StreamEvent => ({
       kind: 'artifact',
       ...ids,
       artifact: { artifactId: 'a', parts: [text('')], ...rest },
       append: true,
     });
-    const folded = reduce([
+    const reduced = reduce([
       chunk({ metadata: { a: 1, b: 1 }, extensions: ['x'] }),
       chunk({ name: 'n', description: 'd', metadata: { b: 2 }, extensions: ['x', 'y'] }),
       chunk({ name: 'other' }),
     ]);
-    expect(folded).toMatchObject({
+    expect(reduced).toMatchObject({
       artifacts: [{ name: 'n', description: 'd', metadata: { a: 1, b: 2 }, extensions: ['x', 'y'] }],
     });
   });
 
-  it('merges the metadata of statuses into the task', () => {
+  it('merges status metadata into the task', () => {
     const events: StreamEvent[] = [
       { kind: 'task', task: { ...task, metadata: { a: 1, b: 1 } } },
       { kind: 'status', ...ids, status: { state: 'working' }, metadata: { b: 2 } },
@@ -107,46 +115,46 @@ describe('folding', () => {
     expect(reduce(events)).toMatchObject({ metadata: { a: 1, b: 2 } });
   });
 
-  it('keeps out of the task what a translation noted about one status', () => {
-    const noted = { 'urn:a2a:compat:v1': { final: true } };
+  it('does not merge compatibility metadata of a status', () => {
+    const compat = { 'urn:a2a:compat:v1': { final: true } };
     const events: StreamEvent[] = [
       { kind: 'task', task },
-      { kind: 'status', ...ids, status: { state: 'working' }, metadata: noted },
+      { kind: 'status', ...ids, status: { state: 'working' }, metadata: compat },
     ];
     expect(reduce(events)).not.toHaveProperty('metadata');
     expect(
       reduce([
         ...events,
-        { kind: 'status', ...ids, status: { state: 'working' }, metadata: { ...noted, a: 1 } },
+        { kind: 'status', ...ids, status: { state: 'working' }, metadata: { ...compat, a: 1 } },
       ]),
     ).toMatchObject({ metadata: { a: 1 } });
   });
 
-  it('takes a later task for the truth', () => {
+  it('replaces all state with a later snapshot', () => {
     const later: Task = { ...task, status: { state: 'working' }, artifacts: [] };
-    const fold = new TaskReducer({ ...task, artifacts: [{ artifactId: 'a', parts: [text('1')] }] });
-    fold.apply({ kind: 'task', task: later });
-    expect(fold.task()).toBe(later);
-    fold.apply(artifact([text('2')], { append: true }));
-    expect(fold.task().artifacts).toEqual([{ artifactId: 'a', parts: [text('2')] }]);
+    const reducer = new TaskReducer({ ...task, artifacts: [{ artifactId: 'a', parts: [text('1')] }] });
+    reducer.apply({ kind: 'task', task: later });
+    expect(reducer.task()).toBe(later);
+    reducer.apply(artifact([text('2')], { append: true }));
+    expect(reducer.task().artifacts).toEqual([{ artifactId: 'a', parts: [text('2')] }]);
   });
 });
 
-describe('reducing', () => {
-  it('gives a direct message as it is, and nothing for no events', () => {
-    expect(reduce([{ kind: 'message', message: say('m') }])).toEqual(say('m'));
+describe('reduce', () => {
+  it('returns a direct message, and undefined without events', () => {
+    expect(reduce([{ kind: 'message', message: agentMessage('m') }])).toEqual(agentMessage('m'));
     expect(reduce([])).toBeUndefined();
   });
 
-  it('begins a task when the first event forgot to', () => {
+  it('creates a task when the first event is an update', () => {
     expect(reduce([status('working')])).toEqual({ ...task, status: { state: 'working' } });
-    expect(startReducer({ kind: 'message', message: say('m') })).toBeUndefined();
-    expect(startReducer({ kind: 'input', message: say('m') })).toBeUndefined();
+    expect(startReducer({ kind: 'message', message: agentMessage('m') })).toBeUndefined();
+    expect(startReducer({ kind: 'input', message: agentMessage('m') })).toBeUndefined();
   });
 });
 
-/** Any way to cut a list into pieces, by how long each piece is. */
-function cut<T>(list: readonly T[], lengths: readonly number[]): T[][] {
+/** Splits a list into pieces of the given lengths. */
+function split<T>(list: readonly T[], lengths: readonly number[]): T[][] {
   const pieces: T[][] = [];
   let from = 0;
   for (const length of lengths) {
@@ -164,8 +172,8 @@ const anyPart: fc.Arbitrary<Part> = fc.oneof(
 const anyState = fc.constantFrom<TaskState>('submitted', 'working', 'input-required', 'completed');
 const anyChange: fc.Arbitrary<TaskChange> = fc.oneof(
   fc
-    .record({ state: anyState, said: fc.boolean() })
-    .map(({ state, said }) => status(state, said ? say('s') : undefined)),
+    .record({ state: anyState, hasMessage: fc.boolean() })
+    .map(({ state, hasMessage }) => status(state, hasMessage ? agentMessage('s') : undefined)),
   fc
     .record({
       parts: fc.array(anyPart, { maxLength: 3 }),
@@ -173,64 +181,64 @@ const anyChange: fc.Arbitrary<TaskChange> = fc.oneof(
       artifactId: fc.constantFrom('a', 'b'),
     })
     .map(({ parts, ...rest }) => artifact(parts, rest)),
-  fc.constant<TaskChange>({ kind: 'input', message: { ...say('i'), role: 'user' } }),
+  fc.constant<TaskChange>({ kind: 'input', message: { ...agentMessage('i'), role: 'user' } }),
   fc.constant<TaskChange>({ kind: 'task', task }),
 );
 
-describe('always', () => {
-  it('an artifact is the same in however many chunks it came', () => {
+describe('TaskReducer properties', () => {
+  it('reduces any chunking of an artifact to the same artifact', () => {
     fc.assert(
       fc.property(
         fc.array(anyPart, { maxLength: 12 }),
         fc.array(fc.nat(4), { maxLength: 6 }),
         (parts, lengths) => {
-          const chunks = cut(parts, lengths).map((piece, i) => artifact(piece, { append: i > 0 }));
+          const chunks = split(parts, lengths).map((piece, i) => artifact(piece, { append: i > 0 }));
           expect(reduce(chunks)).toEqual(reduce([artifact(parts)]));
         },
       ),
     );
   });
 
-  it('what was handed out never changes afterwards, nor does what came in', () => {
+  it('never modifies snapshots or applied events', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 20 }), (changes) => {
         const before = JSON.stringify(changes);
-        const fold = new TaskReducer(task);
-        const handed: [Task, string][] = [];
+        const reducer = new TaskReducer(task);
+        const snapshots: [Task, string][] = [];
         for (const change of changes) {
-          fold.apply(change);
-          const snapshot = fold.task();
-          handed.push([snapshot, JSON.stringify(snapshot)]);
+          reducer.apply(change);
+          const snapshot = reducer.task();
+          snapshots.push([snapshot, JSON.stringify(snapshot)]);
         }
-        for (const [snapshot, then] of handed) expect(JSON.stringify(snapshot)).toBe(then);
+        for (const [snapshot, then] of snapshots) expect(JSON.stringify(snapshot)).toBe(then);
         expect(JSON.stringify(changes)).toBe(before);
       }),
     );
   });
 
-  it('it does not matter how often somebody looks', () => {
+  it('returns the same task regardless of earlier snapshots', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyChange, fc.boolean()), { maxLength: 20 }), (steps) => {
-        const watched = new TaskReducer(task);
-        const alone = new TaskReducer(task);
-        for (const [change, looks] of steps) {
-          watched.apply(change);
-          alone.apply(change);
-          if (looks) watched.task();
+        const observed = new TaskReducer(task);
+        const unobserved = new TaskReducer(task);
+        for (const [change, hasSnapshot] of steps) {
+          observed.apply(change);
+          unobserved.apply(change);
+          if (hasSnapshot) observed.task();
         }
-        expect(watched.task()).toEqual(alone.task());
+        expect(observed.task()).toEqual(unobserved.task());
       }),
     );
   });
 });
 
-describe('the cost of an event', () => {
-  /** How many members of lists are walked over while something happens: copying a list walks over all of it. */
-  function walked(act: () => void): number {
+describe('TaskReducer cost', () => {
+  /** Counts the array elements that are iterated over: copying an array iterates over all of them. */
+  function countIterated(run: () => void): number {
     const original = Object.getOwnPropertyDescriptor(Array.prototype, Symbol.iterator) as PropertyDescriptor;
     const iterate = original.value as (this: unknown[]) => ArrayIterator<unknown>;
     let members = 0;
-    // oxlint-disable-next-line no-extend-native -- put back before anybody else runs
+    // oxlint-disable-next-line no-extend-native -- restored below
     Object.defineProperty(Array.prototype, Symbol.iterator, {
       ...original,
       value(this: unknown[]) {
@@ -239,57 +247,57 @@ describe('the cost of an event', () => {
       },
     });
     try {
-      act();
+      run();
     } finally {
-      // oxlint-disable-next-line no-extend-native -- this puts it back
+      // oxlint-disable-next-line no-extend-native -- restores the original
       Object.defineProperty(Array.prototype, Symbol.iterator, original);
     }
     return members;
   }
 
-  const hundredTimes = (act: () => void) => (): void => {
-    for (let i = 0; i < 100; i++) act();
+  const hundredTimes = (run: () => void) => (): void => {
+    for (let i = 0; i < 100; i++) run();
   };
 
-  it('does not depend on how many chunks came before, while nobody looks', () => {
-    const fold = new TaskReducer(task);
-    fold.apply(artifact([text('0')]));
-    fold.apply(artifact([text('1')], { append: true }));
+  it('does not grow with the number of earlier chunks without snapshots', () => {
+    const reducer = new TaskReducer(task);
+    reducer.apply(artifact([text('0')]));
+    reducer.apply(artifact([text('1')], { append: true }));
     const chunk = artifact([text('x')], { append: true });
-    const append = hundredTimes(() => fold.apply(chunk));
-    const cost = walked(append);
-    expect(walked(append)).toBe(cost);
-    expect(fold.task().artifacts?.[0]?.parts).toHaveLength(202);
-    // Somebody looked and holds the parts now, so they are copied once more, and once only.
-    expect(walked(append)).toBe(cost + 202);
+    const append = hundredTimes(() => reducer.apply(chunk));
+    const cost = countIterated(append);
+    expect(countIterated(append)).toBe(cost);
+    expect(reducer.task().artifacts?.[0]?.parts).toHaveLength(202);
+    // The snapshot shares the parts, so they are copied once.
+    expect(countIterated(append)).toBe(cost + 202);
   });
 
-  it('does not depend on how many messages came before, while nobody looks', () => {
-    const fold = new TaskReducer({ ...task, history: [say('0')] });
-    const input: TaskChange = { kind: 'input', message: say('x') };
-    const remember = hundredTimes(() => fold.apply(input));
-    expect(walked(remember)).toBe(1);
-    expect(walked(remember)).toBe(0);
-    expect(fold.task().history).toHaveLength(201);
-    expect(walked(remember)).toBe(201);
+  it('does not grow with the number of earlier messages without snapshots', () => {
+    const reducer = new TaskReducer({ ...task, history: [agentMessage('0')] });
+    const input: TaskChange = { kind: 'input', message: agentMessage('x') };
+    const addMessages = hundredTimes(() => reducer.apply(input));
+    expect(countIterated(addMessages)).toBe(1);
+    expect(countIterated(addMessages)).toBe(0);
+    expect(reducer.task().history).toHaveLength(201);
+    expect(countIterated(addMessages)).toBe(201);
   });
 
-  it('leaves alone what the event does not touch', () => {
-    const fold = new TaskReducer(task);
-    fold.apply(artifact([text('1')], { artifactId: 'x' }));
-    fold.apply(artifact([text('1')], { artifactId: 'y' }));
-    fold.apply({ kind: 'input', message: say('i') });
-    const before = fold.task();
-    fold.apply(artifact([text('2')], { artifactId: 'y', append: true }));
-    const after = fold.task();
+  it('shares unchanged artifacts and history between snapshots', () => {
+    const reducer = new TaskReducer(task);
+    reducer.apply(artifact([text('1')], { artifactId: 'x' }));
+    reducer.apply(artifact([text('1')], { artifactId: 'y' }));
+    reducer.apply({ kind: 'input', message: agentMessage('i') });
+    const before = reducer.task();
+    reducer.apply(artifact([text('2')], { artifactId: 'y', append: true }));
+    const after = reducer.task();
     expect(after.artifacts?.[0]).toBe(before.artifacts?.[0]);
     expect(after.artifacts?.[1]).not.toBe(before.artifacts?.[1]);
     expect(after.history).toBe(before.history);
   });
 
-  it('is nothing for looking twice', () => {
-    const fold = new TaskReducer(task);
-    fold.apply(status('working'));
-    expect(fold.task()).toBe(fold.task());
+  it('returns the same snapshot when nothing changed', () => {
+    const reducer = new TaskReducer(task);
+    reducer.apply(status('working'));
+    expect(reducer.task()).toBe(reducer.task());
   });
 });

@@ -3,42 +3,42 @@ import type { Metadata } from './part.ts';
 import type { PushConfig } from './push.ts';
 import type { Task, TaskState } from './task.ts';
 
-/** How a send wants to be answered. */
+/** Options of a send request. */
 export interface SendConfiguration {
   acceptedOutputModes?: string[];
-  /** A webhook to register with the task; its `taskId` is filled in by the receiver. */
+  /** Webhook to register for the task; the server sets its `taskId`. */
   pushConfig?: Omit<PushConfig, 'taskId' | 'id'> & { id?: string };
-  /** How many messages of history the answer may hold; undefined leaves it to the agent. */
+  /** Maximum number of history messages in the response. @defaultValue decided by the agent */
   historyLength?: number;
-  /** Answers as soon as the task exists instead of when it ends or needs something. */
+  /** Responds when the task exists, without waiting for a terminal or interrupted state. */
   returnImmediately?: boolean;
 }
 
-/** A message to an agent. */
+/** Request of `send` and `stream`. */
 export interface SendRequest {
   message: Message;
   configuration?: SendConfiguration;
   metadata?: Metadata;
   /**
-   * The id under which the caller wants its task, made by the caller as 0.1 does it: the task is continued if
-   * it exists and created if not. `message.taskId`, in contrast, must exist.
+   * Task id chosen by the client, as in 0.1: continues the task if it exists, else creates it. `message.taskId`, in
+   * contrast, must exist.
    */
   clientTaskId?: string;
-  /** Streams only: skip what the caller has seen already, up to and including this sequence number. */
+  /** Streams only: resumes after this sequence number. */
   afterSequence?: number;
 }
 
-/** Asks for one task. */
+/** Request of `getTask`. */
 export interface GetTaskRequest {
   id: string;
   historyLength?: number;
 }
 
-/** Asks for tasks, newest status first. All filters must hold. */
+/** Request of `listTasks`. A task must match all filters. Tasks are ordered by status time, newest first. */
 export interface ListTasksRequest {
   contextId?: string;
   status?: TaskState;
-  /** 1 to 100; 50 when absent. */
+  /** 1 to 100. @defaultValue 50 */
   pageSize?: number;
   pageToken?: string;
   historyLength?: number;
@@ -53,30 +53,30 @@ export interface TaskPage {
   /** Empty on the last page. */
   nextPageToken: string;
   pageSize: number;
-  /** All tasks that match, on whatever page. */
+  /** Number of matching tasks on all pages. */
   totalSize: number;
 }
 
-/** Asks for an end to a task. */
+/** Request of `cancelTask`. */
 export interface CancelTaskRequest {
   id: string;
   metadata?: Metadata;
 }
 
-/** Follows a task. */
+/** Request of `subscribe`. */
 export interface SubscribeRequest {
   id: string;
-  /** Go on after this sequence number instead of beginning with the task as it stands. */
+  /** Resumes after this sequence number instead of starting with a snapshot of the task. */
   afterSequence?: number;
 }
 
-/** Names one push configuration; without an id, the first one of the task. */
+/** Reference to a push configuration; without an id, to the first one of the task. */
 export interface PushConfigRef {
   taskId: string;
   id?: string;
 }
 
-/** Asks for the push configurations of a task. */
+/** Request of `listPushConfigs`. */
 export interface ListPushConfigsRequest {
   taskId: string;
   pageSize?: number;

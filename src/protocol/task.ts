@@ -1,7 +1,7 @@
 import type { Message } from './message.ts';
 import type { Metadata, Part } from './part.ts';
 
-/** Every state of a task. `unknown` stands for a peer's word that nobody else knows. */
+/** All task states. `unknown` replaces a state that the protocol version does not define. */
 export const taskStates = [
   'unknown',
   'submitted',
@@ -14,18 +14,18 @@ export const taskStates = [
   'auth-required',
 ] as const;
 
-/** The state of a task; its place in {@link taskStates} is its number in the protocol buffers of 1.0. */
+/** Task state. Its index in {@link taskStates} is its number in the protocol buffers of 1.0. */
 export type TaskState = (typeof taskStates)[number];
 
-/** A state, what the agent said with it, and when. */
+/** State of a task with the message and time of its last change. */
 export interface TaskStatus {
   state: TaskState;
   message?: Message;
-  /** RFC 3339 in UTC with milliseconds. */
+  /** RFC 3339 in UTC, with milliseconds. */
   timestamp?: string;
 }
 
-/** Something a task made. */
+/** Output of a task. */
 export interface Artifact {
   /** Unique within its task. */
   artifactId: string;
@@ -36,7 +36,7 @@ export interface Artifact {
   metadata?: Metadata;
 }
 
-/** A unit of work, as it stands. */
+/** A stateful unit of work. */
 export interface Task {
   id: string;
   contextId: string;
@@ -45,9 +45,8 @@ export interface Task {
   history?: Message[];
   metadata?: Metadata;
   /**
-   * The protocol version whose caller made the task, kept only where it matters: 0.1 and 0.3 share method
-   * names but not shapes, so a later `tasks/get` is answered in the words of the version that began.
-   * Never on the wire.
+   * Protocol version of the client that created the task, set only for 0.1. Versions 0.1 and 0.3 share method names but
+   * not formats, so later requests such as `tasks/get` are answered in this version. Never on the wire.
    */
   originVersion?: '0.1';
 }
@@ -73,8 +72,8 @@ export function isTask(result: Task | Message): result is Task {
 }
 
 /**
- * Gives the task with at most the newest `length` messages of its history: all of them when `length` is
- * undefined, and no `history` at all when it is 0.
+ * Returns the task with at most the newest `length` messages of its history: all of them if `length` is undefined, no
+ * `history` member if it is 0.
  */
 export function limitHistory(task: Task, length: number | undefined): Task {
   if (length === undefined || task.history === undefined || task.history.length === 0) return task;

@@ -102,7 +102,7 @@ describe.each([
 
   it('is refused without one', async () => {
     const client = await make(fetch);
-    await expect(client.sendMessage(say('hello'))).rejects.toThrow(/Authentication is required|401/);
+    await expect(client.sendMessage(say('hello'))).rejects.toThrow(/Authentication required|401/);
     await expect(collect(client.sendMessageStream(say('stream')))).rejects.toThrow();
   });
 });

@@ -224,8 +224,8 @@ describe('toBeLegalStream', () => {
       '  0 task submitted',
       '  1 completed',
       '  2 working "Looking"',
-      '    ! after-terminal: the task was completed; nothing can follow',
-      '    ! unfinished: the stream ended while the task was working',
+      '    ! after-terminal: No event may follow the terminal state completed',
+      '    ! unfinished: The stream ended in the state working',
     ]);
     expect((await matchValidStream(playing(story, new Error('cut')))).pass).toBe(false);
   });

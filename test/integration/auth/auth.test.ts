@@ -198,7 +198,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     {
       name: '0.3 over REST',
       path: '/v1/message:send',
-      error: { code: -32600, message: 'Authentication is required' },
+      error: { code: -32600, message: 'Authentication required' },
     },
     { name: '0.3 over REST, reading', path: '/v1/card', method: 'GET', error: { code: -32600 } },
     { name: 'JSON-RPC somewhere else', path: '/rpc', headers: headers1_0, error: { error: { code: 401 } } },
