@@ -100,7 +100,7 @@ describe('the file of a bridge', () => {
     [
       'an unknown key',
       'agent_name: a\na2a_server_url: http://a\na2a_server_timeout: 3\n',
-      ['bridge.yaml:3:1: a2a_server_timeout: this key is not known here'],
+      ['bridge.yaml:3:1: a2a_server_timeout: unknown key'],
     ],
     [
       'a name with a slash',
@@ -120,7 +120,7 @@ describe('the file of a bridge', () => {
     [
       'a name of the environment that is not set',
       'agent_name: a\na2a_server_url: ${URL}\n',
-      ['bridge.yaml:2:1: a2a_server_url: URL is not set, and there is no default'],
+      ['bridge.yaml:2:1: a2a_server_url: environment variable URL is not set and has no default'],
     ],
     ['nobody at all', 'agents: []\n', ['bridge.yaml:1:1: agents: must name at least one agent']],
   ])('is complained about for %s', (_what, text, complaints) => {
@@ -169,7 +169,7 @@ describe('the environment', () => {
         WEATHER_A2A_SERVER_URL: 'http://localhost:4000',
         WEATHER_INPUT_REQUIRED_TTL: '-1',
       }),
-    ).toThrow('WEATHER_INPUT_REQUIRED_TTL must be more than 0 seconds');
+    ).toThrow('WEATHER_INPUT_REQUIRED_TTL must be greater than 0 seconds');
     expect(() => bridgeConfigFromEnvironment('a/b', { A_B_A2A_SERVER_URL: 'http://a' })).toThrow(
       'agent_name must be a name without spaces and slashes',
     );

@@ -79,7 +79,7 @@ export function readBridgeConfig(text: string, file: string, environment: Enviro
   const document = Document.parse(text, file);
   const complaints: Diagnostic[] = [];
   const filled = interpolateVariables(document.value, environment, (path, name) => {
-    complaints.push(document.diagnostic(path, `${name} is not set, and there is no default`));
+    complaints.push(document.diagnostic(path, `environment variable ${name} is not set and has no default`));
   });
   // What is not set is empty, and would be complained about twice.
   if (complaints.length > 0) throw new DocumentError(file, complaints);

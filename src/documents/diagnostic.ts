@@ -1,8 +1,7 @@
-/** Something wrong in a file, and where. */
+/** An error in a file with its location. */
 export interface Diagnostic {
-  /** What is wrong, and what would be right. */
   readonly message: string;
-  /** Where in the document, such as `rules[0].when.text`; empty for the document itself. */
+  /** Path such as `rules[0].when.text`; empty for the document itself. */
   readonly path: string;
   /** Counted from 1. */
   readonly line: number;
@@ -10,22 +9,22 @@ export interface Diagnostic {
 }
 
 /**
- * A file that is not as it should be. Its message has one line for each complaint, as an editor can jump to it, from
- * the top of the file to its bottom.
+ * Errors in a file. The message has one line `file:line:column: …` per diagnostic, in the order of the file, so that
+ * editors can jump to it.
  */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   readonly file: string;
   readonly diagnostics: readonly Diagnostic[];
 
-  constructor(file: string, complaints: readonly Diagnostic[]) {
-    const sorted = complaints.toSorted((a, b) => a.line - b.line || a.column - b.column);
-    super(sorted.map((each) => `${file}:${each.line}:${each.column}: ${told(each)}`).join('\n'));
+  constructor(file: string, diagnostics: readonly Diagnostic[]) {
+    const sorted = diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    super(sorted.map((each) => `${file}:${each.line}:${each.column}: ${formatMessage(each)}`).join('\n'));
     this.file = file;
     this.diagnostics = sorted;
   }
 }
 
-function told({ path, message }: Diagnostic): string {
+function formatMessage({ path, message }: Diagnostic): string {
   return path === '' ? message : `${path}: ${message}`;
 }

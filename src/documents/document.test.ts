@@ -16,7 +16,7 @@ const schema = z.strictObject({
     .optional(),
 });
 
-function complaintsOf(text: string): string[] {
+function diagnosticsOf(text: string): string[] {
   try {
     Document.parse(text, 'a.yaml').check(schema);
     return [];
@@ -26,8 +26,8 @@ function complaintsOf(text: string): string[] {
   }
 }
 
-describe('a document', () => {
-  it('is given as it was written', () => {
+describe('Document', () => {
+  it('returns the validated value', () => {
     const text = 'name: no\nrules:\n  - kind: wait\n    seconds: 3\n';
     expect(Document.parse(text, 'a.yaml').check(schema)).toEqual({
       name: 'no',
@@ -36,69 +36,69 @@ describe('a document', () => {
   });
 
   it.each([
-    ['an unknown key', 'name: a\nrulez: []\n', 'a.yaml:2:1: rulez: this key is not known here'],
+    ['an unknown key', 'name: a\nrulez: []\n', 'a.yaml:2:1: rulez: unknown key'],
     ['a wrong type', 'name:\n  - a\n', 'a.yaml:1:1: name: expected string, received array'],
     ['a missing key', 'rules: []\n', 'a.yaml:1:1: name: is missing'],
     [
-      'the form that was meant',
+      'the intended union member',
       'name: a\nrules:\n  - kind: wait\n    seconds: soon\n',
       'a.yaml:4:5: rules[0].seconds: expected number, received string',
     ],
     [
-      'an unknown key far inside',
+      'a nested unknown key',
       'name: a\nrules:\n  - kind: text\n    text: b\n    txt: c\n',
-      'a.yaml:5:5: rules[0].txt: this key is not known here',
+      'a.yaml:5:5: rules[0].txt: unknown key',
     ],
     ['an empty file', '', 'a.yaml:1:1: The file is empty'],
-  ])('complains about %s where it stands', (_what, text, complaint) => {
-    expect(complaintsOf(text)).toEqual([complaint]);
+  ])('reports %s with its location', (_name, text, diagnostic) => {
+    expect(diagnosticsOf(text)).toEqual([diagnostic]);
   });
 
-  it('complains from top to bottom, whatever was found first', () => {
+  it('reports errors in the order of the file', () => {
     const text =
       'rulez: []\nrules:\n  - { txt: c, kind: wait, seconds: soon }\n  - kind: text\n    text: 1\nname: 2\n';
-    expect(complaintsOf(text)).toEqual([
-      'a.yaml:1:1: rulez: this key is not known here',
-      'a.yaml:3:7: rules[0].txt: this key is not known here',
+    expect(diagnosticsOf(text)).toEqual([
+      'a.yaml:1:1: rulez: unknown key',
+      'a.yaml:3:7: rules[0].txt: unknown key',
       'a.yaml:3:27: rules[0].seconds: expected number, received string',
       'a.yaml:5:5: rules[1].text: expected string, received number',
       'a.yaml:6:1: name: expected string, received number',
     ]);
   });
 
-  it('complains about what is no YAML', () => {
-    expect(complaintsOf('name: "a\n')[0]).toMatch(/^a\.yaml:\d+:\d+: /);
-    expect(complaintsOf('name: a\nname: b\n')[0]).toMatch(/^a\.yaml:2:1: /);
+  it('reports YAML syntax errors and duplicate keys', () => {
+    expect(diagnosticsOf('name: "a\n')[0]).toMatch(/^a\.yaml:\d+:\d+: /);
+    expect(diagnosticsOf('name: a\nname: b\n')[0]).toMatch(/^a\.yaml:2:1: /);
   });
 
-  it('may merge what was named before', () => {
+  it('supports anchors and merge keys', () => {
     const text =
       'shared:\n  - &wait { kind: wait, seconds: 3 }\nname: a\nrules:\n  - <<: *wait\n    seconds: 4\n';
     expect(Document.parse(text, 'a.yaml').value).toMatchObject({ rules: [{ kind: 'wait', seconds: 4 }] });
   });
 
-  it('holds one document', () => {
-    expect(complaintsOf('name: a\n---\nname: b\n')).toEqual([
-      expect.stringMatching(/^a\.yaml:2:1: A file holds one document$/),
+  it('rejects files with several documents', () => {
+    expect(diagnosticsOf('name: a\n---\nname: b\n')).toEqual([
+      expect.stringMatching(/^a\.yaml:2:1: The file has several documents$/),
     ]);
   });
 
-  it('does not grow without end', () => {
+  it('rejects exponential alias expansion', () => {
     const bomb = ['a: &a [x,x,x,x,x,x,x,x,x]'];
     for (const [from, to] of ['ab', 'bc', 'cd', 'de', 'ef'])
       bomb.push(`${to}: &${to} [*${from},*${from},*${from},*${from},*${from},*${from},*${from},*${from}]`);
-    expect(complaintsOf(bomb.join('\n'))[0]).toMatch(/^a\.yaml:1:1: /);
+    expect(diagnosticsOf(bomb.join('\n'))[0]).toMatch(/^a\.yaml:1:1: /);
   });
 });
 
-describe('names of the environment', () => {
-  it('are filled in, with defaults', () => {
+describe('interpolateVariables', () => {
+  it('replaces variables, applies defaults and reports missing ones', () => {
     const missing: string[] = [];
     const value = { url: 'http://${HOST, localhost}:${PORT}', list: ['${NONE}', '${QUOTED, "a b"}', 1] };
-    const filled = interpolateVariables(value, { PORT: '80' }, (path, name) =>
+    const interpolated = interpolateVariables(value, { PORT: '80' }, (path, name) =>
       missing.push(`${path.join('.')} ${name}`),
     );
-    expect(filled).toEqual({ url: 'http://localhost:80', list: ['', 'a b', 1] });
+    expect(interpolated).toEqual({ url: 'http://localhost:80', list: ['', 'a b', 1] });
     expect(missing).toEqual(['list.0 NONE']);
   });
 });

@@ -11,13 +11,12 @@ import type * as z from 'zod';
 import { type Diagnostic, DocumentError } from './diagnostic.ts';
 import { toDiagnostics, type DocumentPath, formatPath } from './schema-issues.ts';
 
-/** What a person may write in a file at most. */
 const maxCharacters = 5_000_000;
 
-/** A YAML (or JSON) document that knows where everything in it stands. */
+/** A YAML or JSON document that can locate its values. */
 export class Document {
   readonly file: string;
-  /** The document as plain values. */
+  /** The document as plain JSON values. */
   readonly value: unknown;
   readonly #yaml: Yaml;
   readonly #lines: LineCounter;
@@ -30,58 +29,59 @@ export class Document {
   }
 
   /**
-   * Reads the one document of a text.
+   * Parses a text with exactly one document.
    *
-   * @throws DocumentError with line and column when it is no YAML, or more than one document.
+   * @throws {@link DocumentError} if the text is not valid YAML, is empty or has several documents
    */
   static parse(text: string, file: string): Document {
-    if (text.length > maxCharacters) throw mistake(file, `A file may have ${maxCharacters} characters`);
+    if (text.length > maxCharacters)
+      throw documentError(file, `The file exceeds ${maxCharacters} characters`);
     const lines = new LineCounter();
     const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
     const [first, second] = Array.isArray(documents) ? documents : [];
-    if (!first) throw mistake(file, 'The file is empty');
-    const problems = [...first.errors, ...first.warnings];
-    if (problems.length > 0) {
+    if (!first) throw documentError(file, 'The file is empty');
+    const errors = [...first.errors, ...first.warnings];
+    if (errors.length > 0) {
       throw new DocumentError(
         file,
-        problems.map(({ message, pos }) => ({ message, path: '', ...place(lines, pos[0]) })),
+        errors.map(({ message, pos }) => ({ message, path: '', ...locate(lines, pos[0]) })),
       );
     }
     if (second) {
-      const at = place(lines, second.range?.[0] ?? 0);
-      throw new DocumentError(file, [{ message: 'A file holds one document', path: '', ...at }]);
+      const location = locate(lines, second.range?.[0] ?? 0);
+      throw new DocumentError(file, [{ message: 'The file has several documents', path: '', ...location }]);
     }
     try {
       return new Document(file, first, lines);
     } catch (thrown) {
-      // Aliases that grow without end.
-      throw mistake(file, (thrown as Error).message);
+      // Aliases expand to more values than allowed.
+      throw documentError(file, (thrown as Error).message);
     }
   }
 
-  /** Where something stands, or the nearest thing around it that is there. */
+  /** Returns the location of a value, or of its nearest existing ancestor. */
   locate(path: DocumentPath): { line: number; column: number } {
-    return place(this.#lines, this.#offset(path));
+    return locate(this.#lines, this.#offset(path));
   }
 
-  /** A complaint about something in it. */
+  /** Creates a diagnostic at the location of a value. */
   diagnostic(path: DocumentPath, message: string): Diagnostic {
     return { message, path: formatPath(path), ...this.locate(path) };
   }
 
   /**
-   * Checks the document.
+   * Validates the document.
    *
-   * @param value - what to check instead of the document itself, as after names were filled in.
-   * @throws DocumentError with everything that is wrong.
+   * @param value - validated instead of the document, for example after interpolation.
+   * @throws {@link DocumentError} with all errors
    */
   check<Checked>(schema: z.ZodType<Checked>, value: unknown = this.value): Checked {
     const result = schema.safeParse(value, { reportInput: true });
     if (result.success) return result.data;
-    const found = toDiagnostics(result.error.issues);
+    const issues = toDiagnostics(result.error.issues);
     throw new DocumentError(
       this.file,
-      found.map(({ path, message }) => this.diagnostic(path, message)),
+      issues.map(({ path, message }) => this.diagnostic(path, message)),
     );
   }
 
@@ -109,11 +109,11 @@ function offsetOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;
 }
 
-function place(lines: LineCounter, offset: number): { line: number; column: number } {
+function locate(lines: LineCounter, offset: number): { line: number; column: number } {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(line, 1), column: Math.max(col, 1) };
 }
 
-function mistake(file: string, message: string): DocumentError {
+function documentError(file: string, message: string): DocumentError {
   return new DocumentError(file, [{ message, path: '', line: 1, column: 1 }]);
 }

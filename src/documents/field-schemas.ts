@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What comes out of the environment is text, though a number or a yes or no is meant. */
+/** Converts text from environment variables to the boolean or number that it represents. */
 function fromText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (value === 'true') return true;
@@ -8,20 +8,23 @@ function fromText(value: unknown): unknown {
   return value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
 }
 
-/** A number of seconds. */
-export const secondsFieldSchema = z.preprocess(fromText, z.number().positive('must be more than 0 seconds'));
+/** Positive number of seconds. */
+export const secondsFieldSchema = z.preprocess(
+  fromText,
+  z.number().positive('must be greater than 0 seconds'),
+);
 
-/** A number of seconds, where 0 or less means never. */
+/** Number of seconds; 0 or less means never. */
 export const secondsOrNeverFieldSchema = z.preprocess(fromText, z.number());
 
-/** A count. */
+/** Positive integer. */
 export const countFieldSchema = z.preprocess(fromText, z.int().positive('must be at least 1'));
 
-/** A port. */
+/** TCP port. */
 export const portFieldSchema = z.preprocess(fromText, z.int().min(0).max(65_535));
 
-/** Yes or no. */
+/** Boolean. */
 export const booleanFieldSchema = z.preprocess(fromText, z.boolean());
 
-/** Text that may not be left empty, as a name of the environment that is not set leaves it. */
+/** Non-empty text: an environment variable without a value is reported. */
 export const textFieldSchema = z.string().min(1, 'must not be empty');

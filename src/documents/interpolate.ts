@@ -1,15 +1,14 @@
-/** Where values come from. */
-type Environment = { readonly [name: string]: string | undefined };
+import type { EnvironmentVariables } from './read-config.ts';
 
 const reference = /\$\{\s*([A-Za-z_]\w*)\s*(?:,\s*([^}]*?)\s*)?\}/g;
 
 /**
- * Fills in `${NAME}` and `${NAME, default}` in every text of a document. A name that is not set and has no default
- * is handed to `missing`, with the way to it.
+ * Replaces `${NAME}` and `${NAME, default}` in all texts of a document. A variable without value and default is reported
+ * to `missing` with the path of the text.
  */
 export function interpolateVariables(
   value: unknown,
-  environment: Environment,
+  environment: EnvironmentVariables,
   missing: (path: PropertyKey[], name: string) => void,
   path: PropertyKey[] = [],
 ): unknown {

@@ -1,14 +1,14 @@
 import type * as z from 'zod';
 
-/** The way to something in a document. */
+/** Path of a value in a document. */
 export type DocumentPath = readonly PropertyKey[];
 
-interface Found {
+interface Issue {
   path: DocumentPath;
   message: string;
 }
 
-/** The way as a person writes it, such as `rules[0].when`. */
+/** Formats a path, such as `rules[0].when`. */
 export function formatPath(path: DocumentPath): string {
   let text = '';
   for (const key of path) {
@@ -18,41 +18,41 @@ export function formatPath(path: DocumentPath): string {
   return text;
 }
 
-/** What is wrong, in plain words; an unknown key is complained about where it stands. */
-export function toDiagnostics(issues: readonly z.core.$ZodIssue[], around: DocumentPath = []): Found[] {
-  return issues.flatMap((issue): Found[] => {
-    const path = [...around, ...issue.path];
+/** Converts zod issues to messages; an unknown key is reported at its own path. */
+export function toDiagnostics(issues: readonly z.core.$ZodIssue[], parent: DocumentPath = []): Issue[] {
+  return issues.flatMap((issue): Issue[] => {
+    const path = [...parent, ...issue.path];
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'this key is not known here' }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown key' }));
     if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-      const closest = closestOf(issue.errors);
+      const closest = closestVariant(issue.errors);
       if (closest) return toDiagnostics(closest, path);
     }
-    return [{ path, message: plain(issue) }];
+    return [{ path, message: formatIssue(issue) }];
   });
 }
 
-/** Of several forms that a thing may have, what is wrong with the one that was probably meant. */
-function closestOf(
+/** Returns the issues of the union member that the author probably intended. */
+function closestVariant(
   errors: readonly (readonly z.core.$ZodIssue[])[],
 ): readonly z.core.$ZodIssue[] | undefined {
-  // A form that fails at the thing itself was not meant; the one with the fewest mistakes inside was.
-  const meant = errors.filter((issues) =>
+  // A member that rejects the value itself was not intended; the one with the fewest issues inside was.
+  const candidates = errors.filter((issues) =>
     issues.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
   );
-  return meant.toSorted((a, b) => weight(a) - weight(b))[0];
+  return candidates.toSorted((a, b) => weight(a) - weight(b))[0];
 }
 
-/** A wrong literal says that another form was meant. */
+/** A wrong literal indicates that another member was intended. */
 function weight(issues: readonly z.core.$ZodIssue[]): number {
   let sum = 0;
   for (const { code } of issues) sum += code === 'invalid_value' ? 10 : 1;
   return sum;
 }
 
-function plain(issue: z.core.$ZodIssue): string {
+function formatIssue(issue: z.core.$ZodIssue): string {
   if (issue.input === undefined && issue.code === 'invalid_type') return 'is missing';
   return issue.message
     .replace(/^Invalid input: /, '')
-    .replace(/^Invalid input$/, 'has none of the forms it may have');
+    .replace(/^Invalid input$/, 'does not match any of the allowed forms');
 }

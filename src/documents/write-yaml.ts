@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** Writes a value as YAML that people like to read and go on with. */
+/** Writes a value as readable YAML. */
 export function writeYaml(value: unknown): string {
   return stringify(value, { lineWidth: 110, aliasDuplicateObjects: false });
 }

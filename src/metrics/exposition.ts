@@ -1,12 +1,12 @@
-/** The kinds of metrics that are kept here. */
+/** Metric types of Prometheus. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** One line of a family. */
+/** One sample line of a metric family. */
 export interface MetricSample {
-  /** What comes behind the name of the family, such as `_sum`. */
+  /** Suffix of the family name, such as `_sum`. */
   suffix: string;
   labels: readonly string[];
-  /** The upper bound of a bucket. */
+  /** Upper bound of a histogram bucket. */
   bound?: string;
   value: number;
 }
@@ -18,7 +18,7 @@ interface Heading {
   labels?: readonly string[];
 }
 
-/** Writes a family: what it is, and one line for each value. */
+/** Writes a metric family in the Prometheus text format. */
 export function formatFamily(
   { name, help, type, labels = [] }: Heading,
   all: readonly MetricSample[],

@@ -1,5 +1,5 @@
 /**
- * Numbers about a server, in the text format of Prometheus.
+ * Metrics in the Prometheus text format.
  *
  * @module
  */

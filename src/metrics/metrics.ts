@@ -7,42 +7,42 @@ import {
   Registry,
 } from './registry.ts';
 
-/** Every metric, what it tells and by what. */
+/** Names, help texts and labels of all metrics. */
 export const metricNames = {
   requests: {
     name: 'dragoman_requests_total',
-    help: 'Requests that were answered; outcome is OK or the reason of the error.',
-    labels: ['operation', 'version', 'binding', 'outcome'],
+    help: 'Completed requests; outcome is OK or the error reason.',
+    labels: ['operation', 'version', 'transport', 'outcome'],
   },
   duration: {
     name: 'dragoman_request_duration_seconds',
-    help: 'Time until the answer; for streams, until they ended.',
-    labels: ['operation', 'binding'],
+    help: 'Time until the response was sent, or until a stream ended.',
+    labels: ['operation', 'transport'],
   },
-  openStreams: { name: 'dragoman_streams_open', help: 'Streams that are open now.' },
-  events: { name: 'dragoman_stream_events_total', help: 'Events that were sent on streams.' },
+  openStreams: { name: 'dragoman_streams_open', help: 'Open streams.' },
+  events: { name: 'dragoman_stream_events_total', help: 'Events sent on streams.' },
   received: {
     name: 'dragoman_received_bytes_total',
-    help: 'Bytes that came over the connections, headers included.',
+    help: 'Bytes received on connections, including headers.',
   },
   sent: {
     name: 'dragoman_sent_bytes_total',
-    help: 'Bytes that went over the connections, headers included.',
+    help: 'Bytes sent on connections, including headers.',
   },
   limits: {
     name: 'dragoman_limits_hit_total',
-    help: 'How often a limit was reached, by its option.',
+    help: 'Requests that exceeded a limit, by limit option.',
     labels: ['limit'],
   },
   tasks: {
     name: 'dragoman_tasks_total',
-    help: 'How often a task came into a state.',
+    help: 'Transitions of tasks into a state.',
     labels: ['state'],
   },
-  runs: { name: 'dragoman_runs', help: 'Tasks that are being worked on in this process now.' },
+  runs: { name: 'dragoman_runs', help: 'Tasks running in this process.' },
   pushes: {
     name: 'dragoman_push_deliveries_total',
-    help: 'Push notifications, by what became of them.',
+    help: 'Push notification delivery attempts, by outcome.',
     labels: ['outcome'],
   },
 } as const satisfies Record<string, MetricDescriptor>;
@@ -52,12 +52,12 @@ const durations: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ];
 
-/** What became of an attempt to deliver a push notification. */
+/** Outcome of a delivery attempt of a push notification. */
 export type PushOutcome = 'delivered' | 'retried' | 'dropped' | 'refused';
 
-/** What an agent, its server and its couriers count. One of them may be shared by all. */
+/** Metrics of an agent, its server and its push deliveries. One instance can be shared by several agents. */
 export class Metrics {
-  /** For metrics of your own beside these. */
+  /** Registry for additional metrics. */
   readonly registry: Registry;
   readonly requests: MetricFamily<Counter>;
   readonly duration: MetricFamily<Histogram>;
@@ -76,22 +76,20 @@ export class Metrics {
     this.#pushes = registry.counter(metricNames.pushes);
   }
 
-  /** A limit was reached. */
   countLimitHit(limit: string): void {
     this.#limits.of(limit).add();
   }
 
-  /** A task came into a state. May be called on its own. */
+  /** Counts a task state transition. Can be passed as a callback. */
   readonly countTaskState = (state: TaskState): void => {
     this.#tasks.of(state).add();
   };
 
-  /** Counts the runs of one more agent when somebody reads. */
+  /** Adds a source to the number of task runs; it is read at each scrape. */
   observeRuns(read: () => number): void {
     this.#runs.push(read);
   }
 
-  /** An attempt to deliver a push notification is over. */
   countPush(outcome: PushOutcome): void {
     this.#pushes.of(outcome).add();
   }

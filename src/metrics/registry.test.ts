@@ -58,17 +58,17 @@ describe('Registry', () => {
   });
 });
 
-describe('expositionErrors', () => {
+describe('parseExposition', () => {
   it.each([
-    ['no end', '# TYPE a counter\na 1'],
-    ['a value of nobody', 'a 1\n'],
-    ['a bad name', '# TYPE 1a counter\n1a 1\n'],
-    ['a bad value', '# TYPE a counter\na one\n'],
+    ['a missing final line feed', '# TYPE a counter\na 1'],
+    ['a sample without a type', 'a 1\n'],
+    ['an invalid name', '# TYPE 1a counter\n1a 1\n'],
+    ['an invalid value', '# TYPE a counter\na one\n'],
     ['a label without quotes', '# TYPE a counter\na{b=c} 1\n'],
-    ['a quote in a label', '# TYPE a counter\na{b="c"d"} 1\n'],
-    ['the same line twice', '# TYPE a counter\na 1\na 2\n'],
-    ['two types', '# TYPE a counter\n# TYPE a gauge\na 1\n'],
-  ])('finds %s', (_what, text) => {
+    ['an unescaped quote in a label', '# TYPE a counter\na{b="c"d"} 1\n'],
+    ['a duplicate sample', '# TYPE a counter\na 1\na 2\n'],
+    ['a duplicate type', '# TYPE a counter\n# TYPE a gauge\na 1\n'],
+  ])('rejects %s', (_name, text) => {
     expect(() => parseExposition(text)).toThrow();
   });
 });

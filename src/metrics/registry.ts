@@ -1,27 +1,27 @@
 import { type MetricSample, formatFamily, type MetricType } from './exposition.ts';
 
-/** A value that only grows. */
+/** A metric that only increases. */
 export interface Counter {
   add(amount?: number): void;
 }
 
-/** A value that goes up and down. */
+/** A metric that increases and decreases. */
 export interface Gauge {
   add(amount: number): void;
   set(value: number): void;
 }
 
-/** How values are spread. */
+/** Distribution of values in buckets. */
 export interface Histogram {
   observe(value: number): void;
 }
 
-/** One instrument for each combination of labels. The values must come from a short list: none is ever forgotten. */
+/** One metric per combination of label values. Label values must come from a small set because they are never removed. */
 export interface MetricFamily<T> {
   of(...labels: string[]): T;
 }
 
-/** What a metric is called and what it tells. */
+/** Name, help text and label names of a metric. */
 export interface MetricDescriptor {
   name: string;
   help: string;
@@ -33,7 +33,7 @@ interface Source {
   text(): string;
 }
 
-/** Keeps metrics and writes them in the text format of Prometheus. */
+/** Stores metrics and writes them in the Prometheus text format. */
 export class Registry {
   readonly #sources = new Map<string, Source>();
 
@@ -46,19 +46,19 @@ export class Registry {
   }
 
   /**
-   * @param buckets - the upper bounds, in rising order.
+   * @param buckets - upper bounds in ascending order.
    */
   histogram(naming: MetricDescriptor, buckets: readonly number[]): MetricFamily<Histogram> {
     return this.#add(new Histograms(naming, buckets));
   }
 
-  /** Adds a metric whose value is asked for when somebody reads it, in the place of one of the same name. */
+  /** Adds a metric that is read at each scrape, or replaces the one with the same name. */
   observed(naming: MetricDescriptor, type: 'counter' | 'gauge', read: () => number): void {
     const text = () => formatFamily({ ...naming, type }, [{ suffix: '', labels: [], value: read() }]);
     this.#sources.set(naming.name, { name: naming.name, text });
   }
 
-  /** Everything, as Prometheus reads it. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): string {
     let text = '';
     for (const source of this.#sources.values()) text += source.text();
@@ -71,10 +71,9 @@ export class Registry {
   }
 }
 
-/** The media type of {@link Registry.text}. */
+/** Media type of {@link Registry.text}. */
 export const expositionMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Finds the child of a combination of labels. */
 class Children<T> {
   readonly #make: () => T;
   readonly #children = new Map<string, { labels: readonly string[]; child: T }>();
@@ -117,7 +116,7 @@ class Values implements Source, MetricFamily<Value> {
     this.name = naming.name;
     this.#naming = naming;
     this.#type = type;
-    // A metric without labels has a value from the beginning.
+    // A metric without labels is written with the value 0 before its first change.
     if (!naming.labels) this.of();
   }
 

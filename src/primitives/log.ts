@@ -1,12 +1,12 @@
-/** Something worth writing down. */
+/** A log entry. */
 export interface LogEntry {
   level: 'info' | 'warn' | 'error';
   message: string;
   taskId?: string;
   error?: unknown;
-  /** Facts for programs that read logs. Never credentials. */
+  /** Structured data. Never contains credentials. */
   fields?: { readonly [name: string]: string | number | boolean | undefined };
 }
 
-/** Takes what is worth writing down. */
+/** Function that receives log entries. */
 export type LogSink = (entry: LogEntry) => void;

@@ -1,27 +1,26 @@
-/** Somebody who waits for more. */
+/** Receiver of wake-up calls of a {@link PullStream}. */
 export interface Waiter {
-  /** There is more, or there will never be. */
+  /** Called when an item is available or the stream has ended. */
   wake(): void;
 }
 
 /**
- * A stream that can also be read without a promise for each step: what is there is taken, and for what is not there
- * yet one leaves word. Many idle readers of such a stream cost little, and many events at once cost no waiting.
+ * A stream that can also be read synchronously, without a promise per item. This makes many idle subscribers and bursts
+ * of events cheap.
  */
 export interface PullStream<T> extends AsyncIterableIterator<T> {
-  /** True when nothing is left to take. */
+  /** True if the stream has ended and all items were read. */
   readonly isOver: boolean;
-  /** Takes what is there, or undefined. */
+  /** Returns the next available item, or undefined. */
   pull(): T | undefined;
   /**
-   * Has somebody woken, once, when it is worth pulling again.
+   * Wakes the waiter once, when `pull` is worth calling again.
    *
-   * @returns false when that cannot be promised: the next step must then be awaited.
+   * @returns false if the stream cannot do that; the next item must be awaited then
    */
   park(waiter: Waiter): boolean;
 }
 
-/** Tells whether a stream can be pulled. */
 export function isPullStream<T>(stream: AsyncIterator<T>): stream is PullStream<T> {
   return 'pull' in stream && 'park' in stream;
 }

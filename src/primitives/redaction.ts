@@ -1,99 +1,97 @@
-/** What stands where a secret was. */
-export const redactedPlaceholder = '[removed]';
+/** Replacement of redacted secrets. */
+export const redactedPlaceholder = '[redacted]';
 
 const secretHeader =
   /^(?:proxy-authorization|authorization|cookie|set-cookie)$|token|secret|api-?key|credential|password|session/i;
 
-const names =
+const secretNames =
   'token|(?:access|refresh|id|bearer|notification|push)[_-]?token|api[_-]?key|x-api-key|password|passwd|secret|client[_-]?secret|credentials|device[_-]?code|client[_-]?assertion|authorization|cookie';
-const secretField = new RegExp(`^(?:${names})$`, 'i');
+const secretField = new RegExp(`^(?:${secretNames})$`, 'i');
 const secretQuery = /^(?:key|sig|signature|auth|code)$/i;
 
-// A text that was cut off may end within a value: the end counts as its quotation mark.
-const member = new RegExp(
-  String.raw`("(?:${names})"\s*:\s*)"[^"\\]*(?:\\[^][^"\\]*)*(?:\\?$|")|(\\"(?:${names})\\"\s*:\s*)\\"[^"\\]*(?:\\?$|\\")`,
+// In a truncated text the end counts as the closing quotation mark.
+const jsonMember = new RegExp(
+  String.raw`("(?:${secretNames})"\s*:\s*)"[^"\\]*(?:\\[^][^"\\]*)*(?:\\?$|")|(\\"(?:${secretNames})\\"\s*:\s*)\\"[^"\\]*(?:\\?$|\\")`,
   'gi',
 );
-const formField = new RegExp(String.raw`(^|[?&\s"])((?:${names})=)[^&\s"]+`, 'gi');
-const scheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
-const webToken = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
+const formField = new RegExp(String.raw`(^|[?&\s"])((?:${secretNames})=)[^&\s"]+`, 'gi');
+const authScheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
+const jsonWebToken = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
 
-/** How many names are remembered: peers may make up as many as they like. */
+/** Limits memory: peers can invent names. */
 const maxNames = 1_000;
 
-/** Knows what must not be shown, and takes it out of whatever is about to be. */
+/** Redacts registered secrets, and text that looks like credentials, in output. */
 export class Redactor {
   readonly #texts = new Set<string>();
   readonly #headers = new Set<string>();
   readonly #queries = new Set<string>();
-  /** The texts, the longest first: one may be within another. */
-  #sorted: readonly string[] | undefined;
-  /** Whoever knew of secrets before. */
-  #before: Redactor | undefined;
+  /** Longest first, because a secret may contain another one. */
+  #sortedTexts: readonly string[] | undefined;
+  #parent: Redactor | undefined;
 
-  /** @param given - headers that hold what the person gave: their values are secrets wherever they turn up. */
-  constructor(...given: readonly (Readonly<Record<string, string>> | undefined)[]) {
-    for (const [name, value] of given.flatMap((each) => Object.entries(each ?? {}))) {
+  /** @param headers - headers whose values are secret wherever they appear. */
+  constructor(...headers: readonly (Readonly<Record<string, string>> | undefined)[]) {
+    for (const [name, value] of headers.flatMap((each) => Object.entries(each ?? {}))) {
       this.addSecretHeader(name);
-      for (const each of secretsIn(value)) if (each.length >= 6) this.addSecret(each);
+      for (const secret of credentialForms(value)) if (secret.length >= 6) this.addSecret(secret);
     }
   }
 
-  /** Somebody who knows all this and the values of some more headers, now and from now on. */
+  /** Returns a redactor for these headers and all secrets of this one, including later ones. */
   withHeaders(headers: Readonly<Record<string, string>>): Redactor {
-    const more = new Redactor(headers);
-    more.#before = this;
-    return more;
+    const child = new Redactor(headers);
+    child.#parent = this;
+    return child;
   }
 
-  /** Never shows this text, as it is, as JSON or in an address. */
+  /** Registers a secret value. Its JSON and URL encodings are redacted too. */
   addSecret(text: string | undefined): void {
-    // What is shorter is found in everything.
+    // Shorter texts occur everywhere.
     if (text === undefined || text.length < 4) return;
     this.#texts.add(text).add(encodeURIComponent(text)).add(JSON.stringify(text).slice(1, -1));
-    this.#sorted = undefined;
+    this.#sortedTexts = undefined;
   }
 
-  /** Never shows the value of this header. */
+  /** Registers a header whose value is secret. */
   addSecretHeader(name: string): void {
     if (this.#headers.size < maxNames) this.#headers.add(name.toLowerCase());
   }
 
-  /** Never shows the value of this parameter of an address. */
+  /** Registers a query parameter whose value is secret. */
   addSecretQueryParameter(name: string): void {
     if (this.#queries.size < maxNames) this.#queries.add(name.toLowerCase());
   }
 
-  /** True for a header whose value nobody should see. */
+  /** Returns true for registered headers and headers with names of credentials. */
   isSecretHeader(name: string): boolean {
     return (
-      this.#headers.has(name.toLowerCase()) || (this.#before?.isSecretHeader(name) ?? secretHeader.test(name))
+      this.#headers.has(name.toLowerCase()) || (this.#parent?.isSecretHeader(name) ?? secretHeader.test(name))
     );
   }
 
-  /** The value of a header, as far as it may be shown. */
+  /** Returns the value of a header without secrets. */
   redactHeader(name: string, value: string): string {
     return this.isSecretHeader(name) ? redactedPlaceholder : this.redactText(value);
   }
 
-  /** Headers without the values of those that hold secrets. */
   redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
     return Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, this.redactHeader(name, value)]),
     );
   }
 
-  /** A text without what must not be shown and without what looks like a credential. */
+  /** Replaces registered secrets and text that looks like a credential. */
   redactText(text: string): string {
-    let clean = this.#before ? this.#before.redactText(text) : withoutCredentials(text);
-    this.#sorted ??= [...this.#texts].sort((a, b) => b.length - a.length);
-    for (const each of this.#sorted) clean = clean.replaceAll(each, redactedPlaceholder);
-    return clean;
+    let redacted = this.#parent ? this.#parent.redactText(text) : redactCredentials(text);
+    this.#sortedTexts ??= [...this.#texts].sort((a, b) => b.length - a.length);
+    for (const secret of this.#sortedTexts) redacted = redacted.replaceAll(secret, redactedPlaceholder);
+    return redacted;
   }
 
-  /** An address without a password and without keys in its query. */
+  /** Replaces the password and secret query parameters of a URL. */
   redactUrl(url: string): string {
-    // Most addresses have no place for a secret.
+    // Fast path: most URLs cannot contain a secret.
     if (!/[?@]/.test(url)) return this.redactText(url);
     let parsed: URL;
     try {
@@ -101,45 +99,46 @@ export class Redactor {
     } catch {
       return this.redactText(url);
     }
-    if (parsed.password !== '') parsed.password = 'removed';
+    if (parsed.password !== '') parsed.password = 'redacted';
     for (const name of new Set(parsed.searchParams.keys()))
-      if (this.#isSecretQuery(name)) parsed.searchParams.set(name, 'removed');
+      if (this.#isSecretQuery(name)) parsed.searchParams.set(name, 'redacted');
     return this.redactText(parsed.href === new URL(url).href ? url : parsed.href);
   }
 
   #isSecretQuery(name: string): boolean {
     if (this.#queries.has(name.toLowerCase())) return true;
-    return this.#before
-      ? this.#before.#isSecretQuery(name)
+    return this.#parent
+      ? this.#parent.#isSecretQuery(name)
       : secretField.test(name) || secretQuery.test(name);
   }
 
-  /** The same value with every text in it clean. */
+  /** Returns a copy of a value with all nested texts redacted. */
   redactDeep<T>(value: T): T {
     if (typeof value === 'string') return this.redactText(value) as T;
     if (Array.isArray(value)) return value.map((each: unknown) => this.redactDeep(each)) as T;
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#field(key, each)])) as T;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, this.#redactField(key, each)]),
+    ) as T;
   }
 
-  #field(key: string, value: unknown): unknown {
+  #redactField(key: string, value: unknown): unknown {
     return typeof value === 'string' && secretField.test(key) ? redactedPlaceholder : this.redactDeep(value);
   }
 }
 
-/** A text without what looks like a credential. */
-function withoutCredentials(text: string): string {
+function redactCredentials(text: string): string {
   return text
-    .replaceAll(scheme, `$1 ${redactedPlaceholder}`)
-    .replaceAll(webToken, redactedPlaceholder)
-    .replaceAll(member, (_whole, plain: string | undefined, escaped: string | undefined) =>
+    .replaceAll(authScheme, `$1 ${redactedPlaceholder}`)
+    .replaceAll(jsonWebToken, redactedPlaceholder)
+    .replaceAll(jsonMember, (_match, plain: string | undefined, escaped: string | undefined) =>
       plain === undefined ? `${escaped}\\"${redactedPlaceholder}\\"` : `${plain}"${redactedPlaceholder}"`,
     )
     .replaceAll(formField, `$1$2${redactedPlaceholder}`);
 }
 
-/** A credential in the forms in which it may come back: alone, without its scheme, and what `Basic` holds. */
-function secretsIn(value: string): string[] {
+/** Returns the forms in which a credential may appear: the header value, without scheme, and the decoded `Basic` value. */
+function credentialForms(value: string): string[] {
   const [, kind, rest] = /^(\w+)\s+(\S.*)$/.exec(value) ?? [];
   const secrets = [value, ...(rest === undefined ? [] : [rest])];
   if (kind?.toLowerCase() === 'basic' && rest !== undefined) {

@@ -14,7 +14,7 @@ const request: TrafficRecord = {
     url: 'http://localhost:4000/',
     headers: {
       host: 'localhost:4000',
-      authorization: '[removed]',
+      authorization: '[redacted]',
       'content-type': 'application/json',
       'content-length': '9',
     },
@@ -34,7 +34,7 @@ describe('toCurl', () => {
     const http = {
       method: 'POST; touch pwned',
       url: 'http://localhost:4000/$(touch pwned)',
-      headers: { 'x-`touch`-$(pwned)': '[removed]', "it's": '"; touch pwned' },
+      headers: { 'x-`touch`-$(pwned)': '[redacted]', "it's": '"; touch pwned' },
     };
     expect(toCurl({ ...request, http, text: '' })).toBe(
       `curl -sS -i -N -m 30 -X 'POST; touch pwned' 'http://localhost:4000/$(touch pwned)' -H 'x-\`touch\`-$(pwned): '"$X__TOUCH____PWNED_" -H 'it'\\''s: "; touch pwned'`,
@@ -44,7 +44,7 @@ describe('toCurl', () => {
   });
 
   it('marks a truncated body', () => {
-    expect(toCurl({ ...request, truncatedBy: 5 })).toContain(`--data-raw '[removed]: 17 characters'`);
+    expect(toCurl({ ...request, truncatedBy: 5 })).toContain(`--data-raw '[redacted]: 17 characters'`);
   });
 
   it('returns undefined for records other than requests', () => {

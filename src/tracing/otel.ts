@@ -2,7 +2,7 @@ import type { Attributes, Carrier, Span, SpanOptions, Tracing } from './tracing.
 
 type Api = typeof import('@opentelemetry/api');
 
-/** Loads the API of OpenTelemetry. Without an SDK behind it, all of this does nothing. */
+/** Loads the OpenTelemetry API. Without an SDK its spans are no-ops. */
 export async function loadTracing(): Promise<Tracing> {
   return tracingOf(await import('@opentelemetry/api'));
 }
@@ -19,7 +19,7 @@ function tracingOf({ context, propagation, SpanKind, SpanStatusCode, trace }: Ap
   const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
   return {
     start(name: string, { kind, from, attributes = {} }: SpanOptions): Span {
-      // Asked for each time: the provider may be set up later than the server.
+      // Not cached: the provider may be registered after the server has started.
       const tracer = trace.getTracer('dragoman');
       const active = context.active();
       const parent = from ? propagation.extract(active, from, read) : active;

@@ -1,42 +1,42 @@
 /**
- * Traces across agents, by OpenTelemetry. Nothing is loaded before somebody wants traces, and nothing is done then
- * unless an SDK is there to take them.
+ * Distributed tracing with OpenTelemetry. The API is loaded only if tracing is enabled, and spans are no-ops without an
+ * SDK.
  *
  * @module
  */
 import { A2AError } from '../protocol/errors.ts';
 
-/** What a span may say of itself. */
+/** Span attributes; undefined ones are omitted. */
 export type Attributes = { readonly [name: string]: string | number | boolean | undefined };
 
-/** Headers by name, as they come in. */
+/** Request headers by name. */
 export type Carrier = { readonly [name: string]: string | readonly string[] | undefined };
 
-/** One step on the way of a request. */
+/** A traced operation. */
 export interface Span {
   set(attributes: Attributes): void;
-  /** Does something as a part of this step, so that further steps and requests begin within it. */
+  /** Runs work with this span as the active span. */
   run<T>(work: () => T): T;
-  /** Ends it; a reason says why it failed. */
+  /** Ends the span; a reason marks it as failed. */
   end(reason?: string): void;
 }
 
-/** Where a step comes from. */
+/** Options of a new span. */
 export interface SpanOptions {
   kind: 'server' | 'client' | 'internal';
-  /** The headers that the caller sent; without them the step belongs to whatever is going on. */
+  /** Request headers with the remote parent. @defaultValue the active span is the parent */
   from?: Carrier;
   attributes?: Attributes;
 }
 
-/** Makes spans and carries them from hop to hop. */
+/** Creates spans and propagates them in headers. */
 export interface Tracing {
   start(name: string, options: SpanOptions): Span;
-  /** Gives the headers with those that name the present step, for whoever is called next. */
+  /** Returns the headers with the trace headers of the active span. */
   inject(headers: Readonly<Record<string, string>>): Record<string, string>;
 }
 
-/** True when a program has set OpenTelemetry up, which is told without loading it. */
+/** Returns true if OpenTelemetry is set up, without loading it. */
 function hasProvider(): boolean {
   const api = (globalThis as { [key: symbol]: unknown })[Symbol.for('opentelemetry.js.api.1')];
   return typeof api === 'object' && api !== null && 'trace' in api;
@@ -45,9 +45,9 @@ function hasProvider(): boolean {
 let loading: Promise<Tracing> | undefined;
 
 /**
- * Gives traces, if they are wanted: when the option says so, and without an option when OpenTelemetry is set up.
+ * Loads tracing if the option is true, or if it is undefined and OpenTelemetry is set up.
  *
- * @throws {@link A2AError} `UNAVAILABLE` when they are asked for and `@opentelemetry/api` is not installed.
+ * @throws {@link A2AError} `UNAVAILABLE` if the option is true and `@opentelemetry/api` is not installed
  */
 export function openTracing(option: boolean | undefined): Promise<Tracing | undefined> | undefined {
   if (option === false || (option === undefined && !hasProvider())) return undefined;
@@ -55,18 +55,18 @@ export function openTracing(option: boolean | undefined): Promise<Tracing | unde
   return loading.catch((cause: unknown) => {
     loading = undefined;
     if (option === undefined) return undefined;
-    throw new A2AError('UNAVAILABLE', 'There are no traces without @opentelemetry/api', {
+    throw new A2AError('UNAVAILABLE', 'Tracing requires @opentelemetry/api', {
       cause,
-      hint: 'Install it: npm install @opentelemetry/api',
+      hint: 'Run npm install @opentelemetry/api.',
     });
   });
 }
 
-/** Traces that may still be loading; what happens meanwhile is not traced. */
+/** Tracing that may still be loading; operations until then are not traced. */
 export class LazyTracing {
-  /** Undefined while there are none. */
+  /** Undefined while loading and if tracing is disabled. */
   current: Tracing | undefined = undefined;
-  /** Resolves when it is clear whether there are some; undefined when that is clear already. */
+  /** Resolves when loading has finished; undefined afterwards. */
   pending: Promise<void> | undefined;
 
   constructor(option: boolean | undefined) {
@@ -81,7 +81,7 @@ export class LazyTracing {
     );
   }
 
-  /** Does something in a span if there are traces, and simply does it if not. */
+  /** Runs work in a span if tracing is enabled. */
   async traced<T>(
     name: string,
     options: SpanOptions,
@@ -101,7 +101,7 @@ export class LazyTracing {
   }
 }
 
-/** Gives headers with those that name the present step, for whoever sends requests of its own. */
+/** Returns the headers with the trace headers of the active span, for requests outside of the client. */
 export async function injectTraceHeaders(
   headers: Readonly<Record<string, string>>,
   option?: boolean,

@@ -65,7 +65,7 @@ console: { port: 0 }
     expect(gatewayPort.port).toBe(7000);
     expect(hosted[0]?.port).toBe(7001);
     expect(diagnosticsOf(text)).toEqual([
-      'up.yaml:2:37: agents.mine.port: OWN is not set, and there is no default',
+      'up.yaml:2:37: agents.mine.port: environment variable OWN is not set and has no default',
     ]);
   });
 

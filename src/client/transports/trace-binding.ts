@@ -63,7 +63,7 @@ class TracedBinding implements TransportBinding {
       attributes: {
         'a2a.operation': operation,
         'a2a.version': dialect.version,
-        'a2a.binding': transport,
+        'a2a.transport': transport,
         'a2a.task.id': idOf(request),
         'server.address': new URL(url).host,
       },

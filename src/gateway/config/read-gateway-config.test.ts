@@ -182,7 +182,7 @@ describe('readGatewayConfig', () => {
     [
       'an unknown key',
       'agents:\n  a: { url: http://a.example, tiemout: 3 }\n',
-      '2:31: agents.a.tiemout: this key is not known here',
+      '2:31: agents.a.tiemout: unknown key',
     ],
     ['no agent', 'agents: {}\n', '1:1: agents: must name at least one agent'],
     ['an invalid URL', 'agents:\n  a: { url: weather }\n', '2:8: agents.a.url: must be an http or https URL'],
@@ -194,7 +194,7 @@ describe('readGatewayConfig', () => {
     [
       'an environment variable that is not set',
       'agents:\n  a:\n    url: ${NOWHERE}\n    tenant: t\n',
-      '3:5: agents.a.url: NOWHERE is not set, and there is no default',
+      '3:5: agents.a.url: environment variable NOWHERE is not set and has no default',
     ],
     [
       'an unknown type of credentials',

@@ -1,21 +1,21 @@
 import { redactedPlaceholder } from '../redaction.ts';
 
-/** A request that somebody may want to make again; secrets are taken out. */
+/** A request with redacted secrets, for printing. */
 export interface PrintableRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** How many characters the body has, where that is more than is there. */
+  /** Length of the body if `body` is truncated. */
   readonly length?: number | undefined;
-  /** Shows events as they come, and not for ever. */
+  /** Disables buffering and limits the time, for event streams. */
   readonly isStream?: boolean;
 }
 
-/** How much of a body is fit for a line that people copy. */
+/** Maximum length of a body in a command. */
 const maxBody = 65_536;
 
-/** A line for a shell that asks the same again. Secrets are named as variables of the shell. */
+/** Formats a request as a curl command. Redacted headers become shell variables. */
 export function formatCurlCommand({
   method,
   url,
@@ -26,22 +26,24 @@ export function formatCurlCommand({
 }: PrintableRequest): string {
   const words = ['curl', '-sS', '-i'];
   if (isStream) words.push('-N', '-m', '30');
-  if (method !== 'GET') words.push('-X', /^\w+$/.test(method) ? method : quoted(method));
-  words.push(quoted(url));
+  if (method !== 'GET') words.push('-X', /^\w+$/.test(method) ? method : shellQuote(method));
+  words.push(shellQuote(url));
   for (const [name, value] of Object.entries(headers)) {
     if (value === '') continue;
     const variable = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
-    // A name may have letters that mean something to a shell.
-    const known = /^[\w-]+$/.test(name) ? `"${name}: $${variable}"` : `${quoted(`${name}: `)}"$${variable}"`;
-    words.push('-H', value === redactedPlaceholder ? known : quoted(`${name}: ${value}`));
+    // A header name may contain shell metacharacters.
+    const header = /^[\w-]+$/.test(name)
+      ? `"${name}: $${variable}"`
+      : `${shellQuote(`${name}: `)}"$${variable}"`;
+    words.push('-H', value === redactedPlaceholder ? header : shellQuote(`${name}: ${value}`));
   }
-  const whole = length ?? body.length;
-  if (whole > maxBody || whole > body.length)
-    words.push('--data-raw', quoted(`${redactedPlaceholder}: ${whole} characters`));
-  else if (body !== '') words.push('--data-raw', quoted(body));
+  const fullLength = length ?? body.length;
+  if (fullLength > maxBody || fullLength > body.length)
+    words.push('--data-raw', shellQuote(`${redactedPlaceholder}: ${fullLength} characters`));
+  else if (body !== '') words.push('--data-raw', shellQuote(body));
   return words.join(' ');
 }
 
-function quoted(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

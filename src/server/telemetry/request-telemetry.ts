@@ -85,7 +85,7 @@ export class RequestTelemetry {
       attributes: {
         'a2a.operation': this.operation,
         'a2a.version': this.version,
-        'a2a.binding': this.transport,
+        'a2a.transport': this.transport,
       },
     });
     return this.#span ? this.#span.run(work) : work();

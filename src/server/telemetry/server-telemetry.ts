@@ -28,21 +28,21 @@ export class ServerTelemetry {
     milliseconds: number,
     events: number | undefined,
   ): void {
-    const { operation, version, transport: binding, reason, taskId } = visit;
+    const { operation, version, transport, reason, taskId } = visit;
     if (this.metrics) {
-      this.metrics.requests.of(operation, version, binding, reason ?? 'OK').add();
-      this.metrics.duration.of(operation, binding).observe(milliseconds / 1_000);
+      this.metrics.requests.of(operation, version, transport, reason ?? 'OK').add();
+      this.metrics.duration.of(operation, transport).observe(milliseconds / 1_000);
     }
     if (!this.#log) return;
-    const { method, path, client: caller } = visit;
-    const known = { operation, version: version || undefined, binding: binding || undefined };
+    const { method, path, client } = visit;
+    const known = { operation, version: version || undefined, transport: transport || undefined };
     const duration = Math.round(milliseconds * 1_000) / 1_000;
     try {
       this.#log({
         level: status >= 500 ? 'error' : 'info',
         message: 'request',
         taskId,
-        fields: { method, path, ...known, status, outcome: reason ?? 'OK', duration, events, caller },
+        fields: { method, path, ...known, status, outcome: reason ?? 'OK', duration, events, client },
       });
     } catch {
       // Whoever listens must not be able to keep the caller from its answer.

@@ -370,7 +370,7 @@ describe('the rules while the script is played', () => {
   it('stay as they are when a new one is wrong', () => {
     const { script: played } = openScriptedConversation(script, { maxRules: 2 });
     const wrong = (work: () => unknown, message: string): void => expect(work).toThrow(message);
-    wrong(() => played.addRule('then: [{ sey: a }]'), 'rule:1:10: then[0].sey: this key is not known here');
+    wrong(() => played.addRule('then: [{ sey: a }]'), 'rule:1:10: then[0].sey: unknown key');
     wrong(() => played.addRule('name: a\nthen: []'), 'rule:1:1: name: there is another rule a');
     wrong(() => played.addRule('then: []', 'z'), 'there is no rule z');
     wrong(

@@ -42,11 +42,11 @@ describe('dragoman serve --log', () => {
       path: '/',
       operation: 'send',
       version: '1.0',
-      binding: 'JSONRPC',
+      transport: 'JSONRPC',
       status: 200,
       outcome: 'OK',
       duration: expect.any(Number),
-      caller: '127.0.0.1',
+      client: '127.0.0.1',
       taskId: json.result.task.id,
     });
     expect(agent.stderr).not.toContain('secret');

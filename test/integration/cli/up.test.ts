@@ -374,7 +374,7 @@ describe('dragoman up -c', () => {
     expect(await answerOf(`${gateway}/agents/greeter`)).toContain('good night');
     writeFileSync(join(folder, 'dragoman.yaml'), `${both}lisen: 1\n`);
     await running.prints(/everything stays as it was/, 'stderr');
-    expect(running.stderr).toMatch(/dragoman\.yaml:\d+:1: lisen: this key is not known here/);
+    expect(running.stderr).toMatch(/dragoman\.yaml:\d+:1: lisen: unknown key/);
     expect(await answerOf(`${gateway}/agents/echo`)).toContain('You said: hi');
     writeFileSync(join(folder, 'dragoman.yaml'), `listen: 4321\nconsole: false\n${echo}`);
     await running.prints(/-greeter; what it says of listen takes effect after a restart/, 'stderr');

@@ -41,7 +41,7 @@ describe('dragoman gateway', () => {
       expect(code).toBe(2);
       expect(stdout).toBe('');
       expect(stderr).toBe(
-        `${file}:4:5: agents.a.url: must be an http or https URL\n${file}:5:5: agents.a.foo: this key is not known here\ndragoman: ${file} is wrong\n  Put it right; nothing was started.\n`,
+        `${file}:4:5: agents.a.url: must be an http or https URL\n${file}:5:5: agents.a.foo: unknown key\ndragoman: ${file} is wrong\n  Put it right; nothing was started.\n`,
       );
     }
     expect(await run('-c', join(folder(), 'none.yaml')).ended).toMatchObject({

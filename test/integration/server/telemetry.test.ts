@@ -67,14 +67,14 @@ describe('the page of metrics', () => {
       .toBe(1);
     const value = await samplesAt(url);
     const requests = (labels: object) => value('dragoman_requests_total', labels);
-    expect(requests({ operation: 'send', version: '1.0', binding: 'JSONRPC', outcome: 'OK' })).toBe(2);
-    expect(requests({ operation: 'send', version: '1.0', binding: 'HTTP+JSON', outcome: 'OK' })).toBe(1);
+    expect(requests({ operation: 'send', version: '1.0', transport: 'JSONRPC', outcome: 'OK' })).toBe(2);
+    expect(requests({ operation: 'send', version: '1.0', transport: 'HTTP+JSON', outcome: 'OK' })).toBe(1);
     expect(requests({ operation: 'getTask', version: '1.0', outcome: 'TASK_NOT_FOUND' })).toBe(1);
     expect(requests({ operation: 'getTask', version: '0.3', outcome: 'TASK_NOT_FOUND' })).toBe(1);
     expect(requests({ operation: 'none', outcome: 'PARSE_ERROR' })).toBe(1);
-    expect(value('dragoman_request_duration_seconds_count', { operation: 'send', binding: 'JSONRPC' })).toBe(
-      2,
-    );
+    expect(
+      value('dragoman_request_duration_seconds_count', { operation: 'send', transport: 'JSONRPC' }),
+    ).toBe(2);
     expect(value('dragoman_stream_events_total')).toBe(events.length);
     expect(value('dragoman_streams_open')).toBe(0);
     expect(value('dragoman_tasks_total', { state: 'completed' })).toBe(3);
@@ -148,15 +148,15 @@ describe('the log of requests', () => {
         path: '/',
         operation: 'send',
         version: '1.0',
-        binding: 'JSONRPC',
+        transport: 'JSONRPC',
         status: 200,
         outcome: 'OK',
         duration: expect.any(Number),
         events: undefined,
-        caller: '127.0.0.1',
+        client: '127.0.0.1',
       },
     });
-    expect(entries[1]?.fields).toMatchObject({ path: '/message:send', binding: 'HTTP+JSON' });
+    expect(entries[1]?.fields).toMatchObject({ path: '/message:send', transport: 'HTTP+JSON' });
     expect(entries[2]).toMatchObject({ taskId: 'nobody', fields: { outcome: 'TASK_NOT_FOUND' } });
   });
 
@@ -185,7 +185,7 @@ describe('the log of requests', () => {
     expect((await httpPost(`${url}/?key=secret-2`, request, v1)).status).toBe(200);
     expect((await httpPost(`${url}/?key=secret-3`, request, { ...v1, cookie: 'secret-4' })).status).toBe(401);
     expect((await httpGet(`${url}/tasks?key=secret-2`, v1)).status).toBe(200);
-    expect(entries.map(({ fields }) => fields?.caller)).toEqual(['alice', 'bob', '127.0.0.1', 'bob']);
+    expect(entries.map(({ fields }) => fields?.client)).toEqual(['alice', 'bob', '127.0.0.1', 'bob']);
     expect(JSON.stringify(entries)).not.toContain('secret');
   });
 

@@ -108,7 +108,7 @@ describe('a trace', () => {
     expect(served.attributes).toMatchObject({
       'a2a.operation': 'send',
       'a2a.version': '1.0',
-      'a2a.binding': 'JSONRPC',
+      'a2a.transport': 'JSONRPC',
       'a2a.task.id': expectTask(answer).id,
       'a2a.context.id': expectTask(answer).contextId,
       'a2a.outcome': 'OK',

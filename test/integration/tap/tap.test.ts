@@ -351,7 +351,7 @@ describe('runTap', () => {
     await waitForRecord(log, ({ sequence }) => sequence === 4);
     const file = writeTrafficFile(recordsIn(log));
     expect(file).not.toContain(secret);
-    expect(file).toContain('[removed]');
+    expect(file).toContain('[redacted]');
     expect(readTrafficFile(file)).toEqual(recordsIn(log));
   });
 });

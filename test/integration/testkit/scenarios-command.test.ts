@@ -61,7 +61,7 @@ describe('dragoman test', () => {
     expect(nothing.stderr).toContain('no file is there for nowhere/**/*.yaml');
     const odd = await test('.');
     expect(odd.code).toBe(2);
-    expect(odd.stderr).toContain('odd.yml:13:1: surprise: this key is not known here');
+    expect(odd.stderr).toContain('odd.yml:13:1: surprise: unknown key');
     expect(odd.stdout).toBe('');
     const filtered = await test('right.yaml', '--filter', 'something else');
     expect(filtered.code).toBe(2);

@@ -57,20 +57,16 @@ describe('a scenario file', () => {
   });
 
   it.each([
-    [
-      'an unknown key',
-      `${small}expected_output: []\n`,
-      'a.yaml:7:1: expected_output: this key is not known here',
-    ],
+    ['an unknown key', `${small}expected_output: []\n`, 'a.yaml:7:1: expected_output: unknown key'],
     [
       'an unknown key of an expectation',
       `${small}expected_gateway_output:\n  - type: final_response\n    kind: task\n`,
-      'a.yaml:9:5: expected_gateway_output[0].kind: this key is not known here',
+      'a.yaml:9:5: expected_gateway_output[0].kind: unknown key',
     ],
     [
       'a key of another kind of event',
       `${small}expected_gateway_output:\n  - type: error\n    task_state: failed\n`,
-      'a.yaml:9:5: expected_gateway_output[0].task_state: this key is not known here',
+      'a.yaml:9:5: expected_gateway_output[0].task_state: unknown key',
     ],
     [
       'a wrong value',
