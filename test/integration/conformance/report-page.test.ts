@@ -100,7 +100,7 @@ describe.runIf(browser)('a page', () => {
 
   it('can be filtered by words and by verdict', async () => {
     const { page } = await open('report');
-    const rows = page.locator('#matrix tbody tr:visible');
+    const rows = page.locator('#rules tbody tr:visible');
     const rules = new Map<string, string[]>();
     for (const { test, verdict } of listResults(report))
       rules.set(test, [...(rules.get(test) ?? []), verdict]);
