@@ -86,7 +86,7 @@ const outcome: RunChecksOutcome = {
   messages: 3,
   requests: 9,
   milliseconds: 1_234.5,
-  began: '2026-01-02T03:04:05.678Z',
+  startedAt: '2026-01-02T03:04:05.678Z',
 };
 const info = {
   suite: 'dragoman 0.1.0',

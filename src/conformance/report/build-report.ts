@@ -9,8 +9,8 @@ import type {
   CheckedVersion,
 } from '../rule-model.ts';
 import type { RunChecksOutcome } from '../run-checks.ts';
-import { isJsonObject, type JsonObject, asText } from '../drivers/normalized-views.ts';
-import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
+import { asText } from '../drivers/normalized-views.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
 import { type TranscriptEntry, toTranscriptEntry } from './transcript.ts';
 
@@ -150,7 +150,7 @@ export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): Confor
     agentUrl: redactor.redactUrl(outcome.url),
     agentName: redactor.redactText(asText(card.name) ?? 'unknown'),
     agentVersion: redactor.redactText(asText(card.version) ?? 'unknown'),
-    testDate: outcome.began,
+    testDate: outcome.startedAt,
     summary: {
       total: results.length,
       passed: count(({ status }) => status === 'pass'),

@@ -2,7 +2,7 @@ import type { InteropResult } from '../interop/interop-matrix.ts';
 import { escapeXml as e } from '../../primitives/formats/escape-xml.ts';
 import { renderHtmlPage } from './html-page.ts';
 
-const symbols = { pass: '✓', fail: '✗', open: '?' } as const;
+const symbols = { pass: '✓', fail: '✗', inconclusive: '?' } as const;
 
 /** Renders the results of an interoperability matrix as an HTML page. */
 export function formatMatrixPage(
@@ -15,19 +15,21 @@ export function formatMatrixPage(
       const result = results.find((each) => each.from === row && each.to === column);
       if (!result) return '<td class="cell dim">–</td>';
       const variants = result.common.length > 0 ? result.common.join(', ') : 'no common variant';
-      const directly = result.direct
-        ? `<div class="${result.direct.verdict}" title="${e(result.direct.message)}">${symbols[result.direct.verdict]} directly</div>`
+      const directly = result.delegation
+        ? `<div class="${result.delegation.verdict}" title="${e(result.delegation.message)}">${symbols[result.delegation.verdict]} directly</div>`
         : '';
       return `<td class="cell ${result.verdict}" title="${e(result.message)}">${symbols[result.verdict]} ${result.verdict}${directly}<div class="dim">${e(variants)}</div></td>`;
     });
     return `<tr><th scope="row">${e(from.name)}<div class="dim"><code>${e(from.url)}</code><br>${e(from.variants)}</div></th>${cells.join('')}</tr>`;
   });
-  const hasPassed = ({ verdict, direct }: InteropResult): boolean =>
-    verdict === 'pass' && direct?.verdict !== 'fail';
-  const list = results.flatMap(({ from, to, verdict, message, direct }) => {
+  const hasPassed = ({ verdict, delegation }: InteropResult): boolean =>
+    verdict === 'pass' && delegation?.verdict !== 'fail';
+  const list = results.flatMap(({ from, to, verdict, message, delegation }) => {
     const pair = `<b>${e(agents[from]?.name ?? '')} → ${e(agents[to]?.name ?? '')}</b>`;
     if (verdict !== 'pass') return [`<li>${pair}: ${e(message)}</li>`];
-    return direct && direct.verdict !== 'pass' ? [`<li>${pair}, directly: ${e(direct.message)}</li>`] : [];
+    return delegation && delegation.verdict !== 'pass'
+      ? [`<li>${pair}, directly: ${e(delegation.message)}</li>`]
+      : [];
   });
   const passed = results.filter(hasPassed).length;
   return renderHtmlPage(

@@ -87,7 +87,7 @@ export async function runConformanceCommand(
   const outcome = await testConformance(url, {
     headers,
     ...(flags.otherHeader.length > 0 ? { otherUserHeaders: otherHeaders } : {}),
-    ...(flags.second === undefined ? {} : { peer: flags.second, secondHeaders }),
+    ...(flags.second === undefined ? {} : { peer: flags.second, peerHeaders: secondHeaders }),
     ...(flags.delegate === undefined ? {} : { delegate: flags.delegate }),
     ...(flags.skill.length > 0 ? { skills: flags.skill } : {}),
     ...(flags.transport.length > 0 ? { transports: flags.transport } : {}),
@@ -145,15 +145,17 @@ export async function runConformanceMatrixCommand(
   const found = new Redactor(headers).redactDeep(
     await runInteropMatrix(urls, { headers, timeout, insecure }),
   );
-  if (flags.output !== undefined) writeFile(flags.output, formatMatrixPage(found.agents, found.meetings));
+  if (flags.output !== undefined) writeFile(flags.output, formatMatrixPage(found.agents, found.results));
   if (flags.o === 'json') process.stdout.write(`${JSON.stringify(found)}\n`);
   else
-    for (const { from, to, direct, ...relayed } of found.meetings) {
+    for (const { from, to, delegation: direct, ...relayed } of found.results) {
       const pair = `${found.agents[from]?.name ?? ''} → ${found.agents[to]?.name ?? ''}`;
       process.stdout.write(meetingLine(pair, relayed));
       if (direct) process.stdout.write(meetingLine(`${pair}, directly`, direct));
     }
-  if (found.meetings.some(({ verdict, direct }) => verdict === 'fail' || direct?.verdict === 'fail'))
+  if (
+    found.results.some(({ verdict, delegation: direct }) => verdict === 'fail' || direct?.verdict === 'fail')
+  )
     process.exitCode = 1;
 }
 

@@ -21,17 +21,17 @@ export async function runDoctorCommand(
   const found = await diagnose(url, { headers, timeout, insecure, ...(text === undefined ? {} : { text }) });
   const steps = new Redactor(headers).redactDeep(found);
   process.stdout.write(o === 'json' ? `${JSON.stringify({ url, steps })}\n` : textOf(steps));
-  if (steps.some(({ state }) => state === 'trouble')) process.exitCode = 1;
+  if (steps.some(({ state }) => state === 'error')) process.exitCode = 1;
 }
 
 function textOf(steps: readonly DiagnosisStep[]): string {
   const { green, red, dim, bold } = createColors(process.stdout);
-  const signs = { ok: green('ok     '), trouble: red('trouble'), 'left-out': dim('-      ') };
+  const signs = { ok: green('ok     '), error: red('error  '), skipped: dim('-      ') };
   const lines = steps.flatMap(({ name, state, finding: what, fix }) => [
     `${signs[state]}  ${name.padEnd(7)}  ${what.replaceAll(/\s+/g, ' ').slice(0, 300)}`,
     ...(fix === undefined ? [] : [`         ${bold('to do')}    ${fix}`]),
   ]);
-  const isWell = steps.every(({ state }) => state !== 'trouble');
+  const isWell = steps.every(({ state }) => state !== 'error');
   return [
     ...lines,
     isWell ? 'It works. `dragoman conformance` says how well.' : 'Mend that, and ask again.',
