@@ -1,11 +1,11 @@
-// Requests approval: the task is `input-required` until the client replies.
+// Asks before it acts: the task rests as `input-required` until its caller answers, for a second or for a day.
 //
 //   npx dragoman serve examples/approval.js
 import { artifact, defineAgent, status, textOf } from 'dragoman';
 
 export default defineAgent({
   name: 'Payments',
-  description: 'Pays a bill after approval',
+  description: 'Pays a bill once somebody has agreed to it',
   skills: [{ id: 'pay', name: 'Pay', tags: ['demo', 'approval'], examples: ['pay 20 to the baker'] }],
   async *process(context) {
     const { text } = context;

@@ -1,4 +1,4 @@
-// The smallest agent: repeats the message.
+// The smallest agent: says back what it is told.
 //
 //   npx dragoman serve examples/echo.js
 import { defineAgent } from 'dragoman';

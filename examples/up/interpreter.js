@@ -1,6 +1,7 @@
-// An interpreter: an agent that requests input, streams line by line, and returns a table and an image.
+// The desk of an interpreter: an agent written in code. It asks back, streams line by line, makes a table,
+// and paints.
 //
-//   npx dragoman up                                  starts it with the other samples
+//   npx dragoman up                                  starts it among others
 //   npx dragoman serve examples/up/interpreter.js    starts it alone
 import { setTimeout as pause } from 'node:timers/promises';
 import { artifact, chunk, defineAgent, rawPart, status, textOf } from 'dragoman';
@@ -45,7 +46,7 @@ export default defineAgent({
     {
       id: 'say',
       name: 'Say',
-      description: 'Translates a phrase and asks for the language if it is missing',
+      description: 'Says a phrase in another language, and asks which one where nobody said',
       tags: ['sample', 'question'],
       examples: ['say thank you in Turkish', 'say good morning'],
     },
@@ -87,7 +88,7 @@ async function* write({ text, signal }) {
   const rows = Object.entries(phrases).map(([phrase, said]) => [phrase, said[language]]);
   yield status('working', `Writing ${rows.length} phrases in ${language}.`);
   for (const [index, [phrase, said]] of rows.entries()) {
-    // Simulates typing; a cancellation ends the delay.
+    // The hand that writes takes its time; whoever cancels need not wait for it.
     await pause(80, undefined, { signal });
     yield chunk('phrases', `${phrase} – ${said}\n`, {
       name: 'phrases',

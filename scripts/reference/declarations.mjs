@@ -1,8 +1,8 @@
-// Formats declarations from their source text, or from the type checker if they have no annotation.
+// Declarations as text, the way they are written; where nothing is written, the way the checker sees them.
 import ts from 'typescript';
 import { flat } from './text.mjs';
 
-/** The declaration without its members, which are listed in a table. */
+/** The declaration, without its members: those are in a table. */
 export function headOf(name, symbol, checker) {
   const kind = kindOf(symbol);
   const declarations = symbol.declarations ?? [];
@@ -35,7 +35,7 @@ export function headOf(name, symbol, checker) {
   return `const ${name}: ${type}`;
 }
 
-/** The public members of a class, interface or type. */
+/** The members of a class, an interface or a type that users see. */
 export function membersOf(symbol) {
   const declaration = (symbol.declarations ?? []).find(
     (each) =>
@@ -51,7 +51,7 @@ export function membersOf(symbol) {
   );
 }
 
-/** The declaration of a member or function on one line. */
+/** A member or a function as it is declared, on one line. */
 export function signatureOf(declaration, space, checker) {
   const type = declaration.type
     ? flat(declaration.type.getText())
@@ -65,7 +65,7 @@ export function signatureOf(declaration, space, checker) {
 
 function parametersOf(declaration, space, checker) {
   const parameters = declaration.parameters.map((parameter) => {
-    // A destructured parameter is one value for the caller.
+    // What is taken apart in the list of parameters is one value to the caller.
     const name = ts.isIdentifier(parameter.name) ? parameter.name.text : 'options';
     const allowAnonymous = parameter.questionToken || parameter.initializer;
     const rest = parameter.dotDotDotToken ? '...' : '';
@@ -83,7 +83,7 @@ function typeParametersOf(declaration) {
   return list ? `<${list.map((each) => flat(each.getText())).join(', ')}>` : '';
 }
 
-/** The inferred type; for a large object, its member names. */
+/** What the checker makes of something; of a large object, the names of what is in it. */
 export function typeText(symbol, node, checker) {
   const type = checker.getTypeOfSymbolAtLocation(symbol, node);
   const text = flat(checker.typeToString(type, node)).replaceAll(/import\("[^"]*"\)\./g, '');
@@ -94,19 +94,19 @@ export function typeText(symbol, node, checker) {
     .join(', ')} }`.replaceAll(/(.{60,90}?) (?=\S)/g, '$1\n  ');
 }
 
-/** The source text of a type without comments. */
+/** A type as it is written, without the comments in it. */
 function bare(node) {
   const text = withoutComments(node.getText());
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => line.replace(/\s+$/, '')).join('\n');
 }
 
-/** The source text of a node without comments. */
+/** A source without what is said of it. */
 export function withoutComments(text) {
   return text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
 }
 
-/** The kind of a symbol. */
+/** What sort of thing a symbol is. */
 export function kindOf(symbol) {
   const { flags } = symbol;
   if (flags & ts.SymbolFlags.Function) return 'function';

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { packageVersion } from '../documents/package-version.ts';
 
-/** Loads what declares a command. */
-type Declaration = () => Promise<(program: Command) => void>;
+/** Loads the function that declares a command. */
+type CommandLoader = () => Promise<(program: Command) => void>;
 
-/** The commands that are our own, in the order of the help. */
-const own: { readonly [name: string]: Declaration } = {
+/** Commands specific to Dragoman, in the order of the help. */
+const ownCommands: { readonly [name: string]: CommandLoader } = {
   up: async () => (await import('./commands/up/command.ts')).addUp,
   init: async () => (await import('./commands/init/command.ts')).addInit,
   serve: async () => (await import('./commands/serve/command.ts')).addServe,
@@ -21,8 +21,8 @@ const own: { readonly [name: string]: Declaration } = {
   tap: async () => (await import('./commands/tap/command.ts')).addTap,
 };
 
-/** The commands that speak to an agent as the official specification has it, and what goes with them. */
-const ofClients: { readonly [name: string]: Declaration } = {
+/** Client commands of the official a2a-cli specification. */
+const clientCommands: { readonly [name: string]: CommandLoader } = {
   send: async () => (await import('./commands/send/command.ts')).addSend,
   card: async () => (await import('./commands/card/command.ts')).addCard,
   task: async () => (await import('./commands/task/command.ts')).addTask,
@@ -33,36 +33,37 @@ const ofClients: { readonly [name: string]: Declaration } = {
   completion: async () => (await import('./commands/completion/command.ts')).addCompletion,
 };
 
-const all = { ...own, ...ofClients };
+const allCommands = { ...ownCommands, ...clientCommands };
 
-/** The names of the commands of the official specification. */
-export const clientCommandNames: readonly string[] = Object.keys(ofClients);
+/** Names of the client commands of the official a2a-cli specification. */
+export const clientCommandNames: readonly string[] = Object.keys(clientCommands);
 
-/** True for the name of a command. */
-export const isCommand = (word: string): boolean => Object.hasOwn(all, word);
+/** Returns true if a word is the name of a top-level command. */
+export const isCommand = (word: string): boolean => Object.hasOwn(allCommands, word);
 
 /**
- * The program for what was typed. Only the command that was asked for is loaded; whoever asks for help, for completion
- * or for something that is not there sees them all.
+ * Creates the program for the given command line. Loads only the named command; help, completion and unknown commands
+ * load all of them. Commander prints no errors itself, see `runProgram`.
  */
 export async function createProgram([word = '']: readonly string[]): Promise<Command> {
   const program = new Command('dragoman')
-    .description('Builds, connects and tests A2A agents: every protocol version, one port, one client.')
+    .description('Build, connect and test A2A agents.')
     .version(packageVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
-    .showHelpAfterError('Run it with --help to see what there is.')
+    .configureOutput({ outputError: () => {} })
     .addHelpText(
       'after',
       `
 Examples:
-  $ dragoman up                                        everything at once, with sample agents
-  $ dragoman init my-agent                             a project of your own
-  $ dragoman send -a http://localhost:4000 hello       says something to an agent
-  $ dragoman doctor http://localhost:4000              why does it not answer?`,
+  $ dragoman up                                        start sample agents, a gateway and the console
+  $ dragoman init my-agent                             create an agent project
+  $ dragoman send -a http://localhost:4000 hello       send a message to an agent
+  $ dragoman doctor http://localhost:4000              find out why an agent does not respond`,
     )
     .exitOverride();
-  const isOne = isCommand(word) && word !== 'completion';
-  for (const [name, load] of Object.entries(all)) if (!isOne || name === word) (await load())(program);
+  const loadsOne = isCommand(word) && word !== 'completion';
+  for (const [name, load] of Object.entries(allCommands))
+    if (!loadsOne || name === word) (await load())(program);
   return program;
 }

@@ -1,32 +1,44 @@
-import { CommanderError } from 'commander';
-import { printError, UsageError } from './terminal/usage-error.ts';
-import { isCommand, createProgram } from './program.ts';
+import { type Command, CommanderError } from 'commander';
+import { printError, printUsageError } from './terminal/print-error.ts';
+import { UsageError } from './terminal/usage-error.ts';
+import { createProgram, isCommand } from './program.ts';
 
 /**
- * What is asked for: `help task get` is `task get --help`, and for a command that is not there no flag is looked at, so
- * that whoever mistypes it is told so, rather than helped with everything.
+ * Rewrites `help task get` to `task get --help`. For an unknown command it drops all flags, so that a mistyped command
+ * with `--help` is reported instead of printing the general help.
  */
-function askedOf(words: readonly string[]): readonly string[] {
+function normalizeArguments(words: readonly string[]): readonly string[] {
   const [first = '', ...rest] = words;
-  const asked = first === 'help' ? [...rest, '--help'] : words;
-  const [command = ''] = asked;
-  return command === '' || command.startsWith('-') || isCommand(command) ? asked : [command];
+  const normalized = first === 'help' ? [...rest, '--help'] : words;
+  const [command = ''] = normalized;
+  return command === '' || command.startsWith('-') || isCommand(command) ? normalized : [command];
 }
 
-/** Does what was typed, and says with the exit code what became of it. */
+/** Returns the command as typed, such as `dragoman task get`, up to the last known subcommand. */
+function commandPath(program: Command, words: readonly string[]): string {
+  let command: Command | undefined = program;
+  const path = [program.name()];
+  for (const word of words) {
+    command = command.commands.find((each) => each.name() === word);
+    if (!command) break;
+    path.push(word);
+  }
+  return path.join(' ');
+}
+
+/** Runs the command line. Exits with 2 on usage errors and with 1 on other errors. */
 export async function runProgram(words: readonly string[]): Promise<void> {
+  const normalized = normalizeArguments(words);
+  const program = await createProgram(normalized);
   try {
-    const asked = askedOf(words);
-    const program = await createProgram(asked);
-    await program.parseAsync(asked, { from: 'user' });
+    await program.parseAsync(normalized, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) {
       printError(thrown);
       process.exit(thrown instanceof UsageError ? 2 : 1);
     }
-    // Help and version are no mistakes; commander has said everything else already.
+    // Help and version also end with a CommanderError, with exit code 0.
     process.exitCode = thrown.exitCode === 0 ? 0 : 2;
-    if (thrown.exitCode !== 0)
-      (await import('./terminal/print-usage-error.ts')).printUsageError(words, thrown.message);
+    if (thrown.exitCode !== 0) printUsageError(thrown, words, commandPath(program, normalized));
   }
 }

@@ -1,65 +1,60 @@
 import type { HttpExchange } from './wire/http-exchange.ts';
 
-/** Protocol versions that the suite checks. */
+/** The versions of the protocol that are checked. */
 export type CheckedVersion = '1.0' | '0.3' | '0.1';
 
-/** Transports that the suite checks. */
+/** The transports that are checked. */
 export type CheckedTransport = 'JSONRPC' | 'HTTP+JSON';
 
-/** Requirement level of a rule, as in RFC 2119. */
+/** How binding a rule is. */
 export type RequirementLevel = 'MUST' | 'SHOULD' | 'MAY';
 
-/** Returns the verdict of a violated rule. */
-export function verdictForLevel(level: RequirementLevel): 'fail' | 'warn' {
-  return level === 'MUST' ? 'fail' : 'warn';
-}
-
-/** Sections of a report. */
+/** The chapters of a report. */
 export type ReportCategory = 'agent-card' | 'lifecycle' | 'streaming' | 'error-handling' | 'interop';
 
 /**
- * Result of a rule: `fail` for a violated MUST, `warn` for a violated SHOULD or MAY, `not-applicable` if the agent does
- * not declare the feature, `inconclusive` if the rule could not be decided, `error` if the suite itself failed.
+ * What became of a check: it held, a MUST was broken, a SHOULD was broken, the agent does not offer what it is about,
+ * nothing could be learned, or the suite itself failed.
  */
 export type RuleVerdict = 'pass' | 'fail' | 'warn' | 'not-applicable' | 'inconclusive' | 'error';
 
-/** One violation of a rule. */
+/** One way in which a rule was broken. */
 export interface Violation {
-  /** What was observed and why it is wrong, in one sentence. */
+  /** What was seen and why it is wrong, in one sentence. */
   readonly message: string;
   readonly expected?: string;
   readonly actual?: string;
-  /** Exchanges that show the violation. */
+  /** The requests and answers that show it. */
   readonly exchanges: readonly HttpExchange[];
 }
 
-/** A rule of the suite, implemented by a check or an invariant. */
+/** What a rule says, whoever looks after it. */
 export interface ConformanceRule {
   /** Such as `send.terminal-task`; unique. */
   readonly id: string;
-  /** Ids of the requirement catalog; ids of versions before 1.0 start with `0.3/` or `0.1/`. */
+  /** Ids of the requirement catalogue; for versions before 1.0, of their own (`0.3/…`, `0.1/…`). */
   readonly requirements: readonly string[];
-  /** Section of the specification. */
+  /** The section of the specification. */
   readonly section: string;
   readonly level: RequirementLevel;
   readonly category: ReportCategory;
-  /** The requirement, in one sentence with the agent, server or client as subject. */
+  /** What must hold, in one sentence of our own. */
   readonly sentence: string;
-  /** Imperative sentence for the developer of an agent that violates the rule. */
+  /** What the author of an agent that breaks it does about it. */
   readonly remedy: string;
 }
 
-/** Result of one rule for one protocol variant. */
+/** What became of one rule on one version and transport. */
 export interface RuleResult {
   readonly rule: ConformanceRule;
   readonly version: CheckedVersion;
-  /** Undefined for rules about the card. */
+  /** Undefined for rules about the card, which has none. */
   readonly transport: CheckedTransport | undefined;
   readonly verdict: RuleVerdict;
-  /** Reason for a verdict other than `pass`; for `inconclusive` and `not-applicable`, what would enable the rule. */
+  /** Why it is not a pass, and for `inconclusive` and `not-applicable` what would make it one. */
   readonly message: string;
   readonly violations: readonly Violation[];
-  /** Number of observations that the rule was evaluated on. */
+  /** How often it was looked at. */
   readonly observations: number;
   readonly milliseconds: number;
 }

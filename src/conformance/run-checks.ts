@@ -1,95 +1,90 @@
-import type { Check } from './check.ts';
+import type { Check, Precondition } from './check.ts';
 import { buildRuleResult, InvariantMonitor } from './observation/invariant-monitor.ts';
 import { findCards } from './discovery/find-cards.ts';
 import { cardVariants, type PublishedCard, createDriver } from './discovery/card-variants.ts';
-import {
-  type RequirementLevel,
-  type RuleResult,
-  type CheckedTransport,
-  type RuleVerdict,
-  type CheckedVersion,
-  verdictForLevel,
+import type {
+  RequirementLevel,
+  RuleResult,
+  CheckedTransport,
+  RuleVerdict,
+  CheckedVersion,
 } from './rule-model.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError } from './check-errors.ts';
-import { findUnmetPrecondition } from './preconditions.ts';
-import { Probe } from './probe.ts';
-import type { ProbeContext } from './probe-context.ts';
+import { Probe, type ProbeContext, verdictForLevel } from './probe.ts';
 import { cardExamples, PromptCatalog, type OutcomePrompts } from './prompts/prompt-catalog.ts';
 import { TaskTracker } from './observation/task-tracker.ts';
 import type { Invariant } from './observation/observation.ts';
 import type { ProtocolDriver } from './drivers/protocol-driver.ts';
-import type { JsonObject } from '../primitives/json.ts';
-import { asText } from './drivers/normalized-views.ts';
-import { toEvidence } from './wire/http-exchange.ts';
+import { isJsonObject, type JsonObject, asList, asText } from './drivers/normalized-views.ts';
+import { type HttpExchange, toEvidence } from './wire/http-exchange.ts';
 import { RawHttpClient } from './wire/raw-http-client.ts';
 import { WebhookReceiver } from './wire/webhook-receiver.ts';
 
-/** Options of {@link runChecks}. */
+/** How a run is made. */
 export interface RunChecksOptions {
   readonly checks: readonly Check[];
   readonly invariants: readonly Invariant[];
   /** Milliseconds for one task. @defaultValue 60,000 */
   readonly timeout?: number;
-  /** Sent with every request, for credentials. */
+  /** Sent with every request: credentials. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Credentials of another user, for checks of isolation. */
+  /** The credentials of somebody else, for checks of isolation. */
   readonly otherUserHeaders?: Readonly<Record<string, string>>;
-  /** Credentials of a user that the agent knows and that may not send messages. */
+  /** The credentials of somebody who is known to the agent and may not send messages. */
   readonly restrictedUserHeaders?: Readonly<Record<string, string>>;
-  /** Prompts for target outcomes. */
+  /** Messages that lead to states. */
   readonly prompts?: OutcomePrompts;
   readonly versions?: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
-  /** Ids, sections, prefixes of them, or requirements. */
+  /** Ids, sections or beginnings of them. */
   readonly only?: readonly string[];
-  /** Weakest level of the rules to run. @defaultValue `MAY` */
+  /** The weakest level that is looked at. @defaultValue `MAY` */
   readonly level?: RequirementLevel;
-  /** Ids of the skills whose examples are used as prompts. @defaultValue all */
+  /** Only these skills' examples are used. */
   readonly skills?: readonly string[];
-  /** Maximum number of messages sent by the run. @defaultValue 2,000 */
+  /** How many messages may be sent in all. @defaultValue 2,000 */
   readonly maxMessages?: number;
-  /** Base URL under which the agent reaches the webhook receiver. */
+  /** How the agent reaches our webhooks. */
   readonly webhookUrl?: string;
-  /** Port of the webhook receiver. @defaultValue the port in `webhookUrl`, or a free port */
+  /** Where we listen for them. @defaultValue the port in `webhookUrl`, or any that is free */
   readonly webhookPort?: number;
-  /** Accepts invalid TLS certificates. @defaultValue false */
   readonly insecure?: boolean;
-  /** Milliseconds for the whole run; the remaining checks are inconclusive. @defaultValue 600,000 */
+  /** Milliseconds for everything; what is left then stays open. @defaultValue ten minutes */
   readonly maxTime?: number;
-  /** Sends a message over every variant before the first check, for agents with a slow first response. */
+  /** Sends a message on every lane before anything counts, for agents that are slow at first. */
   readonly warmUp?: boolean;
-  /** Aborts the run; the remaining checks are inconclusive. */
+  /** Stops the run: what is left stays open. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number, last: RuleResult | undefined) => void;
 }
 
-/** Result of {@link runChecks}. */
+/** What a run found. */
 export interface RunChecksOutcome {
   readonly url: string;
-  /** Cards that were found, the newest version first. */
+  /** The cards that were found, the one of the newest version first. */
   readonly cards: readonly PublishedCard[];
   readonly variants: readonly { version: CheckedVersion; transport: CheckedTransport; url: string }[];
   readonly results: readonly RuleResult[];
-  /** Conditions that limit the value of the results. */
+  /** What makes the results worth less than they look. */
   readonly warnings: readonly string[];
-  /** Reason why no check could run. */
+  /** Why there is no verdict at all. */
   readonly unreachable: string | undefined;
   readonly messages: number;
   readonly requests: number;
   readonly milliseconds: number;
-  readonly startedAt: string;
+  readonly began: string;
 }
 
-/** A check bound to a protocol variant. */
+/** A check that is run on a lane. */
 interface ScheduledCheck {
   readonly check: Check;
   readonly context: ProbeContext;
 }
 
-/** Maximum number of concurrent checks, over all variants. */
-const maxConcurrentChecks = 8;
+/** How many checks are under way at once, on all lanes together. */
+const width = 8;
 
-/** Runs checks against an agent. Never rejects: an unreachable agent is an outcome as well. */
+/** Runs every check against an agent. Never rejects: an agent that cannot be reached is an outcome too. */
 export async function runChecks(url: string, options: RunChecksOptions): Promise<RunChecksOutcome> {
   return new CheckRun(url, options).run();
 }
@@ -102,48 +97,48 @@ class CheckRun {
   readonly #receiver: WebhookReceiver;
   readonly #monitor: InvariantMonitor;
   readonly #results: RuleResult[] = [];
-  readonly #startedAt = new Date();
-  readonly #endsAt: number;
-  #sentMessages = 0;
+  readonly #began = new Date();
+  readonly #ends: number;
+  #messages = 0;
   #total = 0;
 
   constructor(url: string, options: RunChecksOptions) {
     this.#url = url;
     this.#options = options;
     this.#timeout = options.timeout ?? 60_000;
-    this.#endsAt = performance.now() + (options.maxTime ?? 600_000);
+    this.#ends = performance.now() + (options.maxTime ?? 600_000);
     const insecure = options.insecure ?? false;
     this.#http = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
     this.#receiver = new WebhookReceiver(options.webhookUrl, options.webhookPort);
-    this.#monitor = new InvariantMonitor(options.invariants.filter((each) => this.#isSelected(each)));
+    this.#monitor = new InvariantMonitor(options.invariants.filter((each) => this.#isWanted(each)));
   }
 
   async run(): Promise<RunChecksOutcome> {
     try {
       const cards = await findCards(this.#http, this.#url, this.#options.headers ?? {});
-      const variants = this.#selectVariants(cards);
-      if (variants.length === 0) return this.#buildOutcome(cards, [], this.#unreachableReason(cards));
+      const variants = await this.#lanes(cards);
+      if (variants.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
       const byVersion = groupBy(variants, ({ version }) => version);
-      const checks = this.#options.checks.filter((each) => this.#isSelected(each));
+      const checks = this.#options.checks.filter((each) => this.#isWanted(each));
       const scheduled: ScheduledCheck[] = [];
       for (const variant of variants) {
-        const context = this.#createContext(variant, cards, byVersion.get(variant.version) ?? []);
+        const context = this.#toolsFor(variant, cards, byVersion.get(variant.version) ?? []);
         if (this.#options.warmUp) await this.#warmUp(context);
         scheduled.push(
-          ...checks.filter((each) => appliesTo(each, variant, variants)).map((check) => ({ check, context })),
+          ...checks.filter((each) => isFor(each, variant, variants)).map((check) => ({ check, context })),
         );
       }
       this.#total = scheduled.length;
       await this.#runAll(scheduled);
       this.#results.push(...this.#monitor.results(variants));
-      return this.#buildOutcome(cards, variants, undefined);
+      return this.#outcome(cards, variants, undefined);
     } finally {
       this.#receiver.close();
       this.#http.close();
     }
   }
 
-  #selectVariants(cards: readonly PublishedCard[]): ProtocolDriver[] {
+  async #lanes(cards: readonly PublishedCard[]): Promise<ProtocolDriver[]> {
     const { versions, transports } = this.#options;
     const variants: ProtocolDriver[] = [];
     for (const published of cards) {
@@ -156,26 +151,26 @@ class CheckRun {
           variants.push(variant);
       }
     }
-    // A version that is named explicitly is tested even if the card does not declare it.
+    // Whoever names a version wants it tried, whatever the card says.
     for (const version of versions ?? []) {
       if (variants.some((variant) => variant.version === version)) continue;
-      const url = asText(cards[0]?.card.url) ?? this.#url;
-      variants.push(createDriver(version, transports?.[0] ?? 'JSONRPC', url));
+      const at = asText(cards[0]?.card.url) ?? this.#url;
+      variants.push(createDriver(version, transports?.[0] ?? 'JSONRPC', at));
     }
     return variants;
   }
 
-  #unreachableReason(cards: readonly PublishedCard[]): string {
-    if (cards.length > 0) return 'The card declares no JSON-RPC or REST interface.';
+  async #unreachable(cards: readonly PublishedCard[]): Promise<string> {
+    if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
     const { firstExchange } = this.#http;
-    const observed =
+    const seen =
       firstExchange && firstExchange.status > 0
         ? `HTTP ${firstExchange.status}`
-        : (firstExchange?.transportError ?? 'no response');
-    return `No agent card found at ${this.#url} (${observed}).`;
+        : (firstExchange?.transportError ?? 'no answer');
+    return `There is no agent card at ${this.#url} (${seen}).`;
   }
 
-  #createContext(
+  #toolsFor(
     driver: ProtocolDriver,
     cards: readonly PublishedCard[],
     siblings: readonly ProtocolDriver[],
@@ -197,91 +192,82 @@ class CheckRun {
       receiver: this.#receiver,
       siblings: siblings.filter((each) => each !== driver),
       deadline: this.#timeout,
-      countMessage: () => this.#countMessage(),
+      countMessage: () => this.#spend(),
       observe: (observation) => this.#monitor.observe(observation),
     };
   }
 
-  /** Runs the checks of all variants in one queue, so that slow checks of one variant do not delay the next. */
+  /** Lane after lane, but no lane waits for the slow checks of the one before: most of their time is the agent's. */
   async #runAll(scheduled: readonly ScheduledCheck[]): Promise<void> {
-    const concurrent = scheduled.filter(({ check }) => !check.runsExclusively);
+    const together = scheduled.filter(({ check }) => !check.runsExclusively);
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let each = concurrent[next++]; each; each = concurrent[next++]) await this.#runCheck(each);
+      for (let each = together[next++]; each; each = together[next++]) await this.#try(each);
     };
-    await Promise.all(Array.from({ length: maxConcurrentChecks }, work));
-    for (const each of scheduled.filter(({ check }) => check.runsExclusively)) await this.#runCheck(each);
+    await Promise.all(Array.from({ length: width }, work));
+    for (const each of scheduled.filter(({ check }) => check.runsExclusively)) await this.#try(each);
   }
 
-  /** Sends a message that the agent claims to understand, and learns its outcome. */
-  async #warmUp({ driver, prompts, headers, http }: ProbeContext): Promise<void> {
-    const draft = prompts.anyPrompt();
+  /** Says something that the agent says it understands, and notes where that leads. */
+  async #warmUp({ driver, prompts: reach, headers, http }: ProbeContext): Promise<void> {
+    const draft = reach.anyPrompt();
     const request = driver.encode('send', { message: draft });
     if (!request) return;
-    this.#countMessage();
+    this.#spend();
     const exchange = await http.send({ ...request, headers: { ...headers, ...request.headers } });
     const { result } = driver.decode(exchange);
-    const { messageId: _unused, ...prompt } = draft;
+    const { messageId: _fresh, ...way } = draft;
     const task = driver.decodeTask(result);
-    if (driver.decodeMessage(result)) prompts.learn('message', prompt);
-    if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) prompts.learn('artifact', prompt);
-    if (task?.state === 'input-required') prompts.learn('input-required', prompt);
+    if (driver.decodeMessage(result)) reach.learn('message', way);
+    if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) reach.learn('artifact', way);
+    if (task?.state === 'input-required') reach.learn('input-required', way);
   }
 
-  async #runCheck({ check, context }: ScheduledCheck): Promise<void> {
+  async #try({ check, context }: ScheduledCheck): Promise<void> {
     const probe = new Probe(context);
-    const startedAt = performance.now();
+    const began = performance.now();
     const { version, transport } = context.driver;
     const where = { version, transport: check.about === 'card' ? undefined : transport };
-    const buildResult = (verdict: RuleVerdict, message: string, error?: RuleViolationError): RuleResult => {
-      const recorded = [
+    const told = (verdict: RuleVerdict, message: string, error?: RuleViolationError): RuleResult => {
+      const broken = [
         ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
         ...probe.warnings,
       ];
-      const violations = recorded.map(({ message: text, evidence }) => ({
+      const violations = broken.map(({ message: text, evidence }) => ({
         message: text,
         ...(evidence.expected === undefined ? {} : { expected: evidence.expected }),
         ...(evidence.actual === undefined ? {} : { actual: evidence.actual }),
-        exchanges: (evidence.exchanges ?? probe.exchanges.slice(-3)).map(toEvidence),
+        exchanges: (evidence.exchanges ?? lastOf(probe.exchanges)).map(toEvidence),
       }));
-      const milliseconds = performance.now() - startedAt;
+      const milliseconds = performance.now() - began;
       return buildRuleResult(check, where, { verdict, message, violations, milliseconds });
     };
     let result: RuleResult;
     try {
-      const unmet = findUnmetPrecondition(check.preconditions ?? [], probe, this.#options);
-      if (unmet) throw unmet;
-      const remaining = this.#endsAt - performance.now();
-      if (remaining <= 0)
-        throw new InconclusiveError('The time limit of the run was exceeded; raise --max-time.');
-      await withDeadline(
-        () => check.run(probe),
-        Math.min(this.#timeout * 2, remaining),
-        this.#options.signal,
-      );
-      const [first] = probe.warnings;
-      result = first ? buildResult(verdictForLevel(check.level), first.message) : buildResult('pass', '');
+      const missing = missingNeed(check.preconditions ?? [], probe, this.#options);
+      if (missing) throw missing;
+      const left = this.#ends - performance.now();
+      if (left <= 0) throw new InconclusiveError('The time for the whole run was over; raise --max-time.');
+      await withDeadline(() => check.run(probe), Math.min(this.#timeout * 2, left), this.#options.signal);
+      const first = probe.warnings[0];
+      result = first ? told(verdictForLevel(check.level), first.message) : told('pass', '');
     } catch (error) {
-      if (error instanceof NotApplicableError) result = buildResult('not-applicable', error.message);
-      else if (error instanceof InconclusiveError) result = buildResult('inconclusive', error.message);
+      if (error instanceof NotApplicableError) result = told('not-applicable', error.message);
+      else if (error instanceof InconclusiveError) result = told('inconclusive', error.message);
       else if (error instanceof RuleViolationError)
-        result = buildResult(verdictForLevel(check.level), error.message, error);
-      else
-        result = buildResult(
-          'error',
-          `Internal error of the suite: ${(error as Error).stack ?? String(error)}`,
-        );
+        result = told(verdictForLevel(check.level), error.message, error);
+      else result = told('error', `The suite itself failed: ${(error as Error).stack ?? String(error)}`);
     }
     this.#results.push(result);
     this.#options.onProgress?.(this.#results.length, this.#total, result);
   }
 
-  #countMessage(): void {
-    if (++this.#sentMessages > (this.#options.maxMessages ?? 2_000))
-      throw new InconclusiveError('The message limit of the run was reached; raise --max-messages.');
+  #spend(): void {
+    if (++this.#messages > (this.#options.maxMessages ?? 2_000))
+      throw new InconclusiveError('The limit on messages was reached; raise it with --max-messages.');
   }
 
-  #isSelected({ id, section, level, requirements }: Check | Invariant): boolean {
+  #isWanted({ id, section, level, requirements }: Check | Invariant): boolean {
     const { only, level: weakest = 'MAY' } = this.#options;
     const order: RequirementLevel[] = ['MUST', 'SHOULD', 'MAY'];
     if (order.indexOf(level) > order.indexOf(weakest)) return false;
@@ -296,7 +282,7 @@ class CheckRun {
     );
   }
 
-  #buildOutcome(
+  #outcome(
     cards: readonly PublishedCard[],
     variants: readonly ProtocolDriver[],
     unreachable: string | undefined,
@@ -308,40 +294,94 @@ class CheckRun {
       results: this.#results,
       warnings: this.#warnings(variants),
       unreachable,
-      messages: this.#sentMessages,
+      messages: this.#messages,
       requests: this.#http.requestCount,
-      milliseconds: Date.now() - this.#startedAt.getTime(),
-      startedAt: this.#startedAt.toISOString(),
+      milliseconds: Date.now() - this.#began.getTime(),
+      began: this.#began.toISOString(),
     };
   }
 
-  /** Returns the conditions that make a report without violations meaningless. */
+  /** What makes a green report meaningless is said first. */
   #warnings(variants: readonly ProtocolDriver[]): string[] {
     const warnings: string[] = [];
     const { requestCount, authRejections } = this.#http;
     if (authRejections * 2 > requestCount)
       warnings.push(
-        `${authRejections} of ${requestCount} requests were rejected with 401 or 403: pass credentials with --header.`,
+        `${authRejections} of ${requestCount} requests were refused with 401 or 403: give credentials.`,
       );
     for (const { version, transport } of variants) {
-      const results = this.#results.filter(
-        (each) => each.version === version && each.transport === transport,
-      );
+      const own = this.#results.filter((each) => each.version === version && each.transport === transport);
       if (
-        results.length > 0 &&
-        !results.some(({ verdict, rule }) => verdict === 'pass' && rule.category === 'lifecycle')
+        own.length > 0 &&
+        !own.some(({ verdict, rule }) => verdict === 'pass' && rule.category === 'lifecycle')
       )
-        warnings.push(`No task could be observed over ${version} ${transport}.`);
+        warnings.push(`Nothing of the life of a task could be seen on ${version} ${transport}.`);
     }
     return warnings;
   }
 }
 
-/** A check about the card runs once for each version, for its first variant. */
-function appliesTo(check: Check, variant: ProtocolDriver, variants: readonly ProtocolDriver[]): boolean {
+/** A check about the card runs once for each version, on its first lane. */
+function isFor(check: Check, variant: ProtocolDriver, variants: readonly ProtocolDriver[]): boolean {
   if (!check.versions.includes(variant.version)) return false;
   if (check.about === 'card') return variants.find(({ version }) => version === variant.version) === variant;
   return check.transports?.includes(variant.transport) ?? true;
+}
+
+function missingNeed(
+  needs: readonly Precondition[],
+  probe: Probe,
+  options: RunChecksOptions,
+): Error | undefined {
+  const { capabilities, card, driver } = probe;
+  const has: Readonly<Record<Precondition, boolean>> = {
+    streaming: capabilities.streaming === true,
+    'no-streaming': capabilities.streaming !== true,
+    push: capabilities.pushNotifications === true,
+    'no-push': capabilities.pushNotifications !== true,
+    'extended-card':
+      capabilities.extendedAgentCard === true || card.supportsAuthenticatedExtendedCard === true,
+    'no-extended-card':
+      capabilities.extendedAgentCard !== true && card.supportsAuthenticatedExtendedCard !== true,
+    security: asksForCredentials(card),
+    credentials: Object.keys(options.headers ?? {}).length > 0,
+    'second-identity': options.otherUserHeaders !== undefined,
+    'limited-identity': options.restrictedUserHeaders !== undefined,
+    signatures: (asList(card.signatures) ?? []).length > 0,
+    extensions: (asList(capabilities.extensions) ?? []).length > 0,
+    tenant: (asList(card.supportedInterfaces) ?? []).some(
+      (each) => isJsonObject(each) && asText(each.tenant),
+    ),
+  };
+  for (const need of needs) {
+    if (has[need]) continue;
+    const isOpen = !has.security && /^credentials$|-identity$/.test(need);
+    if (isOpen) return new NotApplicableError(`The card of ${driver.version} asks for no credentials.`);
+    if (need === 'credentials')
+      return new InconclusiveError('Give credentials with --header to have this tried.');
+    if (need === 'second-identity')
+      return new InconclusiveError(
+        'Give the credentials of somebody else with --other-header to have this tried.',
+      );
+    if (need === 'limited-identity')
+      return new NotApplicableError(
+        'Nobody is named who may not send messages; give the credentials of such a caller with --limited-header to have this tried.',
+      );
+    return new NotApplicableError(
+      `The card of ${driver.version} says that there is ${need.replace('-', ' ')}: no.`,
+    );
+  }
+  return undefined;
+}
+
+/** In the words of every version. */
+function asksForCredentials({ securityRequirements, security, authentication }: JsonObject): boolean {
+  const schemes = isJsonObject(authentication) ? authentication.schemes : undefined;
+  return (asList(securityRequirements) ?? asList(security) ?? asList(schemes) ?? []).length > 0;
+}
+
+function lastOf(exchanges: readonly HttpExchange[]): HttpExchange[] {
+  return exchanges.slice(-3);
 }
 
 function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
@@ -356,24 +396,22 @@ function withDeadline(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new InconclusiveError('The run was aborted.'));
+    const stop = (): void => reject(new InconclusiveError('The run was stopped.'));
     if (signal?.aborted) {
-      abort();
+      stop();
       return;
     }
     const timer = setTimeout(
       () =>
-        reject(
-          new InconclusiveError(`The check took more than ${Math.round(milliseconds)} ms; raise --timeout.`),
-        ),
+        reject(new InconclusiveError(`It took more than ${Math.round(milliseconds)} ms; raise --timeout.`)),
       milliseconds,
     );
-    signal?.addEventListener('abort', abort);
+    signal?.addEventListener('abort', stop);
     work()
       .then(resolve, reject)
       .finally(() => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
+        signal?.removeEventListener('abort', stop);
       });
   });
 }

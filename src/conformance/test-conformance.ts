@@ -4,44 +4,44 @@ import { type TestPairOptions, testPair } from './interop/test-pair.ts';
 import { allInvariants } from './invariants/index.ts';
 import { type RunChecksOptions, type RunChecksOutcome, runChecks } from './run-checks.ts';
 
-/** Options of {@link testConformance}. All options are optional. */
+/** How an agent is examined. */
 export interface TestConformanceOptions extends TestPairOptions {
-  /** URL of another agent, to test the interoperability of the two. */
+  /** Another agent, to see whether the two get on. */
   readonly peer?: string;
 }
 
-/** Tests an agent against every rule: waits until it is reachable, runs all checks, and tests it with a peer if configured. */
+/** Examines an agent by every rule: waits until it is awake, runs every check, and tries it with another agent. */
 export async function testConformance(
   url: string,
   options: TestConformanceOptions = {},
 ): Promise<RunChecksOutcome> {
   const { peer: second, timeout = 60_000, headers, insecure } = options;
-  const startedAt = new Date();
-  const access = { ...(headers ? { headers } : {}), ...(insecure ? { insecure } : {}) };
-  const unreachableReason = await waitUntilReachable(url, { ...access, timeout: Math.min(timeout, 10_000) });
-  if (unreachableReason !== undefined) return unreachable(url, unreachableReason, startedAt);
+  const began = new Date();
+  const told = { ...(headers ? { headers } : {}), ...(insecure ? { insecure } : {}) };
+  const silence = await waitUntilReachable(url, { ...told, timeout: Math.min(timeout, 10_000) });
+  if (silence !== undefined) return unreachable(url, silence, began);
   const run: RunChecksOptions = { checks: allChecks, invariants: allInvariants, warmUp: true, ...options };
   const outcome = await runChecks(url, run);
   if (second === undefined || outcome.unreachable !== undefined) return outcome;
-  const pairResults = await testPair(url, second, { ...run, ...options });
+  const together = await testPair(url, second, { ...run, ...options });
   return {
     ...outcome,
-    results: [...outcome.results, ...pairResults],
-    milliseconds: Date.now() - startedAt.getTime(),
+    results: [...outcome.results, ...together],
+    milliseconds: Date.now() - began.getTime(),
   };
 }
 
-function unreachable(url: string, reason: string, startedAt: Date): RunChecksOutcome {
+function unreachable(url: string, why: string, began: Date): RunChecksOutcome {
   return {
     url,
     cards: [],
     variants: [],
     results: [],
     warnings: [],
-    unreachable: reason,
+    unreachable: why,
     messages: 0,
     requests: 0,
-    milliseconds: Date.now() - startedAt.getTime(),
-    startedAt: startedAt.toISOString(),
+    milliseconds: Date.now() - began.getTime(),
+    began: began.toISOString(),
   };
 }

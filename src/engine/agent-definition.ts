@@ -1,24 +1,24 @@
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Agent, CallContext } from '../protocol/agent.ts';
+import type { CallContext } from '../protocol/agent.ts';
 import type { AgentCard, AgentExtension, AgentSkill } from '../protocol/card.ts';
 import type { LogSink } from '../primitives/log.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { PushOptions } from '../push/push-options.ts';
-import type { Clock } from '../primitives/clock.ts';
+import type { IntervalClock } from './interval-clock.ts';
 import type { AgentOutput, AgentResult } from './agent-output.ts';
 import type { ProcessContext } from './process-context.ts';
 
 export type { LogEntry } from '../primitives/log.ts';
 
-/** A skill of an agent. Only `id` is required. */
+/** A skill; description and tags may be left out. */
 export type SkillDefinition = Pick<AgentSkill, 'id'> & Partial<AgentSkill>;
 
-/** Implementation of an agent: a generator that yields output, or a function that returns the result. */
+/** The work of an agent: an async generator that yields as it goes, or a function that returns when it is done. */
 export type ProcessFunction = (
   context: ProcessContext,
 ) => AsyncIterable<AgentOutput> | Iterable<AgentOutput> | Promise<AgentResult> | AgentResult;
 
-/** Definition of an agent: its process function and the content of its card. */
+/** What makes an agent. */
 export interface AgentDefinition
   extends Partial<
     Pick<
@@ -36,14 +36,16 @@ export interface AgentDefinition
   name: string;
   description: string;
   skills?: SkillDefinition[];
-  /** Processes one message. If it throws, the task fails; the error is logged and not sent to the client. */
+  /** Does the work for one message. Whatever it throws ends the task as failed; the cause is logged, not shown. */
   process: ProcessFunction;
-  /** Resumes a task that a restart interrupted. Without it, such a task fails. */
+  /**
+   * Takes up a task that a restart interrupted. Without it such a task ends as failed, with a reason.
+   */
   resume?: ProcessFunction;
   /**
-   * Allows {@link AgentDefinition.process} to reply with a direct message instead of a task. The task is created when
-   * the process function first returns other output; until then clients cannot get it.
-   * @defaultValue false: every message creates a task, and a returned message becomes the message of the last status
+   * Lets {@link AgentDefinition.process} answer with a plain message and no task: the task is made only when it
+   * first gives something else. Such a task cannot be asked for before.
+   * @defaultValue false: every message makes a task, and a message it returns is said with the last status
    */
   allowDirectReply?: boolean;
   /** @defaultValue true */
@@ -51,55 +53,46 @@ export interface AgentDefinition
   /** @defaultValue false */
   pushNotifications?: boolean;
   extensions?: AgentExtension[];
-  /** Members of the extended card for authenticated clients; they override those of the card. */
+  /** What callers that are known see instead of the card, or beside it. */
   extendedCard?:
     | Partial<AgentCard>
     | ((call: CallContext) => Partial<AgentCard> | Promise<Partial<AgentCard>>);
 }
 
-/** Options of `defineAgent()`. All options are optional. */
+/** Where an agent lives and how long it may take. */
 export interface AgentOptions {
-  /** @defaultValue a task store in memory */
+  /** @defaultValue a ledger in memory */
   taskStore?: TaskStore;
-  /** @defaultValue no log */
+  /** @defaultValue nobody listens */
   log?: LogSink;
-  /** Counts task states, runs and deliveries. @defaultValue no metrics */
+  /** Counts what becomes of tasks. @defaultValue nobody counts */
   metrics?: Metrics;
   /**
-   * Creates an OpenTelemetry span for each run.
-   * @defaultValue true if OpenTelemetry was set up before the agent was created
+   * Puts each run into a span of OpenTelemetry.
+   * @defaultValue true where OpenTelemetry was set up before the agent was made
    */
   tracing?: boolean;
   /**
-   * Idle timeout: milliseconds without output after which a running task fails; 0 disables it.
+   * For how many milliseconds a running task may be silent before it ends as failed; 0 for ever.
    * @defaultValue 15 minutes
    */
   idleTimeout?: number;
   /**
-   * Milliseconds after which a run fails, with or without output; 0 disables it.
+   * For how many milliseconds a task may run in one go before it ends as failed; 0 for ever.
    * @defaultValue 0
    */
   deadline?: number;
   /**
-   * Resumes or fails unfinished tasks of the task store at startup. Disable it if several agents share a task store.
-   * @defaultValue true, unless the task store is shared with other processes
+   * Ends or resumes, at the start, the tasks that the ledger says are running. Turn it off where several agents share
+   * a ledger.
+   * @defaultValue true, unless other processes share the ledger
    */
   recoverTasks?: boolean;
-  /** Maximum number of push configurations of one task. @defaultValue 10 */
+  /** How many push configurations one task may have. @defaultValue 10 */
   maxPushConfigs?: number;
-  /** Options of push notification delivery. */
+  /** How push notifications are sent. */
   push?: PushOptions;
-  /** @defaultValue the system clock */
-  clock?: Pick<Clock, 'now' | 'every'>;
-  /** Generates task, context, message and artifact ids. @defaultValue UUIDv7 */
+  clock?: IntervalClock;
+  /** Makes ids. @defaultValue UUIDs that sort by time */
   generateId?: () => string;
-}
-
-/** An agent that runs in this process. */
-export interface LocalAgent extends Agent, AsyncDisposable {
-  /** Arguments of `defineAgent()`, for example to run the agent with other options. */
-  readonly definition: AgentDefinition;
-  readonly options: AgentOptions;
-  ready(): Promise<void>;
-  close(): Promise<void>;
 }

@@ -3,24 +3,24 @@ import type { Metadata, Part } from '../protocol/part.ts';
 import { type Artifact, type TaskState, taskStates } from '../protocol/task.ts';
 import { A2AError } from '../protocol/errors.ts';
 
-/** Content of a message of the agent: a text, a list of parts, or a complete message. */
+/** What an agent says: a text, a list of parts, or a message of its own making. */
 export type MessageContent = string | Part[] | Message;
 
-/** Output that changes the status of the task. */
+/** A new status. */
 export interface StatusOutput {
   state: TaskState;
   message?: MessageContent;
   metadata?: Metadata;
 }
 
-/** An artifact of an agent. The id is optional, and `text` may replace `parts`. */
+/** An artifact as an agent writes it down: the id may be left out, and a text may stand for the parts. */
 export interface ArtifactDraft extends Omit<Artifact, 'artifactId' | 'parts'> {
   artifactId?: string;
   parts?: Part[];
   text?: string;
 }
 
-/** Output of an artifact, or of a chunk if `append` is set. */
+/** An artifact, or a chunk of one when `append` is set. */
 export interface ArtifactOutput {
   artifact: ArtifactDraft;
   append?: boolean;
@@ -28,22 +28,24 @@ export interface ArtifactOutput {
   metadata?: Metadata;
 }
 
-/** Output that a process function may yield. All strings of one run become chunks of one text artifact. */
+/**
+ * What an agent may yield. A string is a chunk of text: the chunks of one run make up one artifact.
+ */
 export type AgentOutput = string | StatusOutput | ArtifactOutput | Message;
 
 /**
- * Result that a process function may return: output, a list of artifacts, or nothing. The task is then completed, unless
- * the result is a status; a message becomes the message of the last status.
+ * What an agent may return: the same, or a list of artifacts, or nothing. Unless it says otherwise the task is then
+ * completed; a message becomes what the agent says with its last status.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is an agent too
 export type AgentResult = AgentOutput | readonly ArtifactDraft[] | void;
 
-/** Creates a status output. */
+/** Says something with a status. */
 export function status(state: TaskState, message?: MessageContent): StatusOutput {
   return message === undefined ? { state } : { state, message };
 }
 
-/** Creates an artifact output from parts or a text. */
+/** Makes an artifact out of parts, or out of a text. */
 export function artifact(
   content: string | Part[],
   labels: Omit<ArtifactDraft, 'parts' | 'text'> = {},
@@ -51,7 +53,7 @@ export function artifact(
   return { artifact: { ...labels, parts: toParts(content) }, lastChunk: true };
 }
 
-/** Creates a chunk of the artifact with the output id. The first chunk starts the artifact. */
+/** Adds to the artifact of that id; the first chunk begins it. */
 export function chunk(
   artifactId: string,
   content: string | Part[],
@@ -61,36 +63,36 @@ export function chunk(
   return { artifact: { artifactId, name, parts: toParts(content) }, append, lastChunk };
 }
 
-/** Converts a text to a list of one part; returns parts unchanged. */
+/** Parts, out of parts or a text. */
 export function toParts(content: string | Part[]): Part[] {
   return typeof content === 'string' ? [{ text: content }] : content;
 }
 
-/** Returns true if the content is a complete message. */
-export function isMessage(content: unknown): content is Message {
-  return typeof content === 'object' && content !== null && 'role' in content && 'parts' in content;
+/** True for a message among the things an agent may say. */
+export function isMessage(said: unknown): said is Message {
+  return typeof said === 'object' && said !== null && 'role' in said && 'parts' in said;
 }
 
-/** Returns the parts of a draft. @throws {@link A2AError} if there are none. */
+/** The parts of a draft. An artifact has some. */
 export function draftParts({ parts, text }: ArtifactDraft): Part[] {
-  const content = parts ?? (text === undefined ? [] : [{ text }]);
-  if (content.length > 0) return content;
-  throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned an artifact without parts');
+  const given = parts ?? (text === undefined ? [] : [{ text }]);
+  if (given.length > 0) return given;
+  throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave an artifact without parts');
 }
 
-const settableStates: ReadonlySet<string> = new Set(taskStates.filter((state) => state !== 'submitted'));
+const states: ReadonlySet<string> = new Set(taskStates.filter((state) => state !== 'submitted'));
 
-/** Returns the state. @throws {@link A2AError} if agents may not set it. */
+/** A state that a task can be in while its agent works on it, or a complaint. */
 export function checkState(state: TaskState): TaskState {
-  if (settableStates.has(state)) return state;
-  throw new A2AError('INVALID_AGENT_RESPONSE', `The agent returned the invalid state ${state}`);
+  if (states.has(state)) return state;
+  throw new A2AError('INVALID_AGENT_RESPONSE', `The agent gave ${state}, which is no state of its work`);
 }
 
-/** Creates the error for output of an unknown type. */
-export function invalidOutputError(output: unknown): A2AError {
+/** The complaint about something that no agent may give. */
+export function invalidOutputError(given: unknown): A2AError {
   const what =
-    output === null || typeof output !== 'object'
-      ? `a value of type ${output === null ? 'null' : typeof output}`
-      : `an object with ${Object.keys(output).join(', ') || 'no members'}`;
-  return new A2AError('INVALID_AGENT_RESPONSE', `The agent returned ${what}, which is not a valid output`);
+    given === null || typeof given !== 'object'
+      ? `a value of type ${given === null ? 'null' : typeof given}`
+      : `an object with ${Object.keys(given).join(', ') || 'nothing in it'}`;
+  return new A2AError('INVALID_AGENT_RESPONSE', `The agent gave ${what}, which is no output`);
 }

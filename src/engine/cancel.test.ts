@@ -14,8 +14,8 @@ import type { LogEntry, ProcessFunction } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
 import { status } from './agent-output.ts';
 
-/** Starts a task and cancels it as soon as the process function runs. */
-async function cancelWhileRunning(
+/** Begins a task and cancels it as soon as its agent works. */
+async function cancelAtWork(
   process: (started: () => void) => ProcessFunction,
   log?: (entry: LogEntry) => void,
 ) {
@@ -32,10 +32,10 @@ function echo(): LocalAgent {
   return defineAgent({ name: 'T', description: 'T', process: ({ text }) => text });
 }
 
-describe('cancelTask', () => {
-  it('aborts the signal and sets the state canceled', async () => {
+describe('canceling', () => {
+  it('fires the signal and ends the task as canceled', async () => {
     let reason: unknown;
-    const { canceled, events } = await cancelWhileRunning((started) => async ({ signal }) => {
+    const { canceled, events } = await cancelAtWork((started) => async ({ signal }) => {
       started();
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       ({ reason } = signal);
@@ -46,17 +46,17 @@ describe('cancelTask', () => {
     expect(reason).toMatchObject({ reason: 'CANCELED' });
   });
 
-  it('ignores later output of an agent that does not observe the signal', async () => {
+  it('ends the task once, even if the agent does not listen', async () => {
     const ignorant = createDeferred();
     const over = createDeferred();
-    const { agent, id, events } = await cancelWhileRunning(
+    const { agent, id, events } = await cancelAtWork(
       (started) =>
         async function* () {
           started();
           await ignorant.promise;
           try {
-            yield 'ignored';
-            yield status('completed', 'also ignored');
+            yield 'not heard';
+            yield status('completed', 'not heard either');
           } finally {
             over.resolve();
           }
@@ -70,9 +70,9 @@ describe('cancelTask', () => {
     expect(statesOf(events).filter((state) => state === 'canceled')).toHaveLength(1);
   });
 
-  it('ignores a later failure of the agent', async () => {
+  it('does not hear a failure that comes afterwards', async () => {
     const late = createDeferred();
-    const { agent, id } = await cancelWhileRunning((started) => async () => {
+    const { agent, id } = await cancelAtWork((started) => async () => {
       started();
       await late.promise;
       throw new Error('late');
@@ -82,9 +82,9 @@ describe('cancelTask', () => {
     expect((await agent.getTask({ id })).status.state).toBe('canceled');
   });
 
-  it('runs the finally block of a suspended generator', async () => {
-    const cleanedUp = createDeferred();
-    const { events } = await cancelWhileRunning(
+  it('lets a generator that rests tidy up', async () => {
+    const tidy = createDeferred();
+    const { events } = await cancelAtWork(
       (started) =>
         async function* () {
           try {
@@ -96,11 +96,11 @@ describe('cancelTask', () => {
               await new Promise(setImmediate);
             }
           } finally {
-            cleanedUp.resolve();
+            tidy.resolve();
           }
         },
     );
-    await cleanedUp.promise;
+    await tidy.promise;
     expect(statesOf(events).at(-1)).toBe('canceled');
   });
 
@@ -108,37 +108,37 @@ describe('cancelTask', () => {
     [
       'at once',
       () => {
-        throw new Error('cleanup failed');
+        throw new Error('while tidying');
       },
     ],
-    ['later', () => Promise.reject(new Error('cleanup failed'))],
-  ])('stays canceled when the cleanup of the agent fails %s', async (_when, cleanUp) => {
+    ['later', () => Promise.reject(new Error('while tidying'))],
+  ])('stands when the agent fails %s while it tidies up', async (_when, tidyUp) => {
     const entries: LogEntry[] = [];
-    const { id, canceled } = await cancelWhileRunning(
+    const { id, canceled } = await cancelAtWork(
       (started) => () => ({
         [Symbol.asyncIterator]: () => ({
           next() {
             started();
             return new Promise(() => {});
           },
-          return: cleanUp,
+          return: tidyUp,
         }),
       }),
       (entry) => entries.push(entry),
     );
     expect(canceled.status.state).toBe('canceled');
-    expect(entries).toMatchObject([{ level: 'warn', taskId: id, error: { message: 'cleanup failed' } }]);
+    expect(entries).toMatchObject([{ level: 'warn', taskId: id, error: { message: 'while tidying' } }]);
   });
 
-  it('is idempotent', async () => {
-    const { agent, id, canceled } = await cancelWhileRunning((started) => () => {
+  it('gives the same task twice', async () => {
+    const { agent, id, canceled } = await cancelAtWork((started) => () => {
       started();
       return new Promise(() => {});
     });
     expect(await agent.cancelTask({ id })).toBe(canceled);
   });
 
-  it('ends waiting sends and streams', async () => {
+  it('answers whoever waits', async () => {
     const started = createDeferred();
     const agent = defineAgent({
       name: 'T',
@@ -155,14 +155,14 @@ describe('cancelTask', () => {
     expect(expectTask(await waiting).status.state).toBe('canceled');
   });
 
-  it('rejects finished and unknown tasks', async () => {
+  it('refuses what is finished and what is not there', async () => {
     const agent = echo();
     const { id } = expectTask(await agent.send(userRequest('hi')));
     expect(await reasonOf(agent.cancelTask({ id }))).toBe('TASK_NOT_CANCELABLE');
     expect(await reasonOf(agent.cancelTask({ id: 'nothing' }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('cancels an input-required task and rejects its pending question', async () => {
+  it('ends a task that waits for its caller, and its question', async () => {
     let answered: unknown;
     const over = createDeferred();
     const asking = defineAgent({
@@ -179,7 +179,7 @@ describe('cancelTask', () => {
     expect(answered).toBe('CANCELED');
   });
 
-  it('cancels a task without a run', async () => {
+  it('ends a task that nobody runs any more', async () => {
     const agent = defineAgent({
       name: 'T',
       description: 'T',
@@ -193,8 +193,8 @@ describe('cancelTask', () => {
   });
 });
 
-describe('closing a stream', () => {
-  it('does not cancel the task', async () => {
+describe('leaving', () => {
+  it('ends the following of a stream and not the task', async () => {
     const go = createDeferred();
     const agent = defineAgent({
       name: 'T',

@@ -10,7 +10,7 @@ import { lintStream } from '../protocol/lint-stream.ts';
 import type { AgentOptions, ProcessFunction } from './agent-definition.ts';
 import { defineAgent } from './local-agent.ts';
 
-/** An agent that blocks until it is released, and a stopped clock. */
+/** An agent that stops until it is let go on, and a clock that stands still. */
 function stuck(options: AgentOptions, process?: (go: Promise<void>) => ProcessFunction) {
   const clock = new SteppedClock();
   const go = createDeferred();
@@ -21,8 +21,8 @@ function stuck(options: AgentOptions, process?: (go: Promise<void>) => ProcessFu
   return { agent, clock, go };
 }
 
-describe('idleTimeout', () => {
-  it('fails a task without output', async () => {
+describe('a silent agent', () => {
+  it('is given up after a while', async () => {
     const { agent, clock } = stuck({ idleTimeout: 60_000 });
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
@@ -31,10 +31,10 @@ describe('idleTimeout', () => {
     clock.step(1);
     const task = expectTask(await sent);
     expect(task.status.state).toBe('failed');
-    expect(statusTextOf(task)).toBe('The agent produced no output for 60 s.');
+    expect(statusTextOf(task)).toBe('The agent gave no sign of life for 60 s.');
   });
 
-  it('defaults to 15 minutes', async () => {
+  it('is given up after a quarter of an hour unless somebody says otherwise', async () => {
     const { agent, clock } = stuck({});
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
@@ -42,22 +42,22 @@ describe('idleTimeout', () => {
     expect(expectTask(await sent).status.state).toBe('failed');
   });
 
-  it('aborts the signal of an idle process', async () => {
-    const aborted = createDeferred();
+  it('is told to stop', async () => {
+    const told = createDeferred();
     const { agent, clock } = stuck({ idleTimeout: 1_000 }, () => async ({ signal }) => {
-      signal.addEventListener('abort', aborted.resolve);
-      await aborted.promise;
+      signal.addEventListener('abort', told.resolve);
+      await told.promise;
     });
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     clock.step(1_000);
-    await aborted.promise;
+    await told.promise;
     expect(expectTask(await sent).status.state).toBe('failed');
   });
 
-  it('restarts with every output', async () => {
+  it('is not silent while it yields', async () => {
     const steps = [createDeferred(), createDeferred(), createDeferred()];
-    const yielded = [createDeferred(), createDeferred(), createDeferred()];
+    const seen = [createDeferred(), createDeferred(), createDeferred()];
     const { agent, clock } = stuck(
       { idleTimeout: 1_000 },
       () =>
@@ -65,7 +65,7 @@ describe('idleTimeout', () => {
           for (const [i, step] of steps.entries()) {
             await step.promise;
             yield `${i}`;
-            yielded[i]?.resolve();
+            seen[i]?.resolve();
           }
         },
     );
@@ -74,12 +74,12 @@ describe('idleTimeout', () => {
       await new Promise(setImmediate);
       clock.step(900);
       step.resolve();
-      if (i < 2) await yielded[i]?.promise;
+      if (i < 2) await seen[i]?.promise;
     }
     expect(expectTask(await sent).status.state).toBe('completed');
   });
 
-  it('is disabled by 0', async () => {
+  it('may take its time for ever when nobody minds', async () => {
     const { agent, clock, go } = stuck({ idleTimeout: 0 });
     expect(clock.hasTimers).toBe(false);
     const sent = agent.send(userRequest('hi'));
@@ -89,8 +89,8 @@ describe('idleTimeout', () => {
   });
 });
 
-describe('deadline', () => {
-  it('fails a task despite recent output', async () => {
+describe('a deadline', () => {
+  it('ends even an agent that gives signs of life', async () => {
     const step = createDeferred();
     const { agent, clock } = stuck(
       { deadline: 10_000, idleTimeout: 0 },
@@ -111,7 +111,7 @@ describe('deadline', () => {
     expect(statusTextOf(task)).toBe('The agent did not finish within 10 s.');
   });
 
-  it('pauses while the task waits for input and restarts with the answer', async () => {
+  it('does not run while the caller thinks, and begins anew with the answer', async () => {
     const { agent, clock } = stuck({ deadline: 10_000, idleTimeout: 10_000 }, (go) => async (context) => {
       await context.ask('Which?');
       await go;
@@ -128,7 +128,7 @@ describe('deadline', () => {
   });
 });
 
-it('timestamps never decrease', async () => {
+it('never writes a time that goes back', async () => {
   const clock = new SteppedClock();
   const agent = defineAgent(
     {
@@ -147,7 +147,7 @@ it('timestamps never decrease', async () => {
   expect(lintStream(events)).toEqual([]);
 });
 
-it('close() stops the watchdog timer', async () => {
+it('stops its clock when it is closed', async () => {
   const { agent, clock } = stuck({});
   expect(clock.hasTimers).toBe(true);
   await agent.close();

@@ -1,8 +1,10 @@
 import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
+import { asJsonObject } from '../../primitives/json.ts';
 import { UsageError, errorSummary } from '../terminal/usage-error.ts';
-import { sanitizeForTerminal, terminalSafeJson } from '../terminal/sanitize.ts';
+import { printErrorReport } from '../terminal/print-error.ts';
+import { terminalSafeJson } from '../terminal/sanitize.ts';
 
-/** The conditions that the protocol has no word for, and the exit code of each. */
+/** Local error codes of the a2a-cli specification (appendix D) with their exit codes. */
 const exitCodes = {
   A2ACLI_ERR_USAGE: 2,
   A2ACLI_ERR_CARD_NOT_FOUND: 3,
@@ -14,11 +16,11 @@ const exitCodes = {
   A2ACLI_ERR_INTERNAL: 1,
 } as const;
 
-/** The name of a condition that the protocol has no word for. */
+/** Code of an error that is not a protocol error. */
 export type ClientErrorCode = keyof typeof exitCodes;
 
-/** The errors that the protocol names. */
-const names: { readonly [reason in ErrorReason]?: string } = {
+/** A2A names of protocol errors. */
+const protocolErrorNames: { readonly [reason in ErrorReason]?: string } = {
   PARSE_ERROR: 'JSONParseError',
   INVALID_REQUEST: 'InvalidRequestError',
   METHOD_NOT_FOUND: 'MethodNotFoundError',
@@ -35,7 +37,7 @@ const names: { readonly [reason in ErrorReason]?: string } = {
   VERSION_NOT_SUPPORTED: 'VersionNotSupportedError',
 };
 
-/** Something that went wrong before or outside a request. */
+/** An error of a client command that happened before or outside a request. */
 export class ClientError extends A2AError {
   readonly code: ClientErrorCode;
 
@@ -45,36 +47,37 @@ export class ClientError extends A2AError {
   }
 }
 
-/** A failure as programs read it. */
+/** Error envelope of the a2a-cli specification (appendix B). */
 export interface ErrorEnvelope {
   error: { code: string; message: string; hint: string | null; a2aCode: string | number | null };
 }
 
-/** What is known about a failure beside itself. */
+/** Context of an error, for its code and hint. */
 export interface ClientErrorContext {
-  /** True when credentials went along. */
+  /** True if credentials were sent. */
   hasCredentials?: boolean;
-  /** How to get credentials for this agent. */
+  /** Imperative clause that says how to get credentials for the agent. */
   login?: string;
-  /** True when identifiers were given, which the agent may not know. */
+  /** True if the command line contained a task or context ID. */
   hasIdentifiers?: boolean;
   /** Removes secrets from a text. */
   redact?: (text: string) => string;
 }
 
-/** Tells a program about a failure. */
+/** Converts an error to the envelope and its exit code. */
 export function toErrorEnvelope(
   thrown: unknown,
   context: ClientErrorContext = {},
 ): ErrorEnvelope & { exitCode: number } {
   const { redact = (text: string) => text } = context;
-  const error = classified(thrown, context);
+  const error = classifyError(thrown, context);
   const isLocal = error instanceof ClientError;
-  const code = isLocal ? error.code : (names[error.reason] ?? 'A2ACLI_ERR_INTERNAL');
-  const more =
-    !isLocal && context.hasIdentifiers ? 'Run it again with --debug to see what the agent said.' : '';
-  const hint = [hintFor(error), more].filter((each) => each !== '').join(' ');
-  const message = isLocal || names[error.reason] === undefined ? errorSummary(error) : error.message;
+  const code = isLocal ? error.code : (protocolErrorNames[error.reason] ?? 'A2ACLI_ERR_INTERNAL');
+  const debugHint =
+    !isLocal && context.hasIdentifiers ? 'Run again with --debug to see the response of the agent.' : '';
+  const hint = [userHint(error), debugHint].filter((each) => each !== '').join(' ');
+  const message =
+    isLocal || protocolErrorNames[error.reason] === undefined ? errorSummary(error) : error.message;
   return {
     error: {
       code,
@@ -86,7 +89,7 @@ export function toErrorEnvelope(
   };
 }
 
-/** Tells whoever called what went wrong, and ends with the code that fits. */
+/** Prints an error as text or JSON and sets the exit code. */
 export function reportClientError(
   thrown: unknown,
   json: 'no' | 'document' | 'line',
@@ -95,16 +98,15 @@ export function reportClientError(
   const { exitCode, ...envelope } = toErrorEnvelope(thrown, context);
   const { code, message, hint } = envelope.error;
   if (json === 'no') {
-    process.stderr.write(`Error: ${sanitizeForTerminal(message, 'line')}\nCode: ${code}\n`);
-    if (hint !== null) process.stderr.write(`Hint: ${sanitizeForTerminal(hint, 'line')}\n`);
+    printErrorReport({ message, code, hint });
   } else {
     process.stdout.write(`${terminalSafeJson(envelope, json === 'document' ? 2 : undefined)}\n`);
   }
   process.exitCode = exitCode;
 }
 
-/** Puts what came of the transport into the words of the command. */
-function classified(thrown: unknown, { hasCredentials, login }: ClientErrorContext): A2AError {
+/** Maps transport errors to local error codes. Returns protocol errors unchanged. */
+function classifyError(thrown: unknown, { hasCredentials, login }: ClientErrorContext): A2AError {
   const error = A2AError.from(thrown);
   const { reason, message, hint, cause } = error;
   if (error instanceof ClientError) return error;
@@ -113,10 +115,14 @@ function classified(thrown: unknown, { hasCredentials, login }: ClientErrorConte
     return hasCredentials
       ? new ClientError(
           'A2ACLI_ERR_AUTH_FAILED',
-          `the agent rejects the credentials: ${message}`,
-          login === undefined ? 'Check that they are right, and not too old.' : `Get new ones: ${login}`,
+          `The agent rejected the credentials: ${message}`,
+          login === undefined ? 'Check that they are valid and not expired.' : `To get new ones, ${login}.`,
         )
-      : new ClientError('A2ACLI_ERR_CREDENTIALS_MISSING', `the agent wants credentials: ${message}`, login);
+      : new ClientError(
+          'A2ACLI_ERR_CREDENTIALS_MISSING',
+          `The agent requires credentials: ${message}`,
+          login === undefined ? undefined : `To authenticate, ${login}.`,
+        );
   }
   if (reason === 'UNAVAILABLE' || reason === 'TIMEOUT')
     return new ClientError('A2ACLI_ERR_UNREACHABLE', message, hint);
@@ -124,28 +130,23 @@ function classified(thrown: unknown, { hasCredentials, login }: ClientErrorConte
     return new ClientError(
       'A2ACLI_ERR_UNREACHABLE',
       message,
-      'If you trust the card, save it to a file and give that to --agent-card.',
+      'If you trust the card, save it to a file and pass the file to --agent-card.',
     );
   if (reason === 'INTERNAL_ERROR' && cause instanceof Error)
     return new ClientError('A2ACLI_ERR_INTERNAL', errorSummary(cause), undefined);
   return error;
 }
 
-/** Hints that speak to programmers are put for those at a shell. */
-function hintFor({ hint = '', reason }: A2AError): string {
+/** Returns the hint for users of the command line. Drops hints for callers of the API. */
+function userHint({ hint = '', reason }: A2AError): string {
   if (reason === 'VERSION_NOT_SUPPORTED')
-    return `${hint} Versions before 1.0 are spoken only if you name one, as in --a2a-version 0.3.`.trim();
+    return `${hint} Versions before 1.0 must be named, as in --a2a-version 0.3.`.trim();
   return /`|connect\(\)/.test(hint) ? '' : hint;
 }
 
-/** The code that the transport carried. */
+/** Returns the JSON-RPC or HTTP code of an error. */
 function transportCode({ cause, status }: A2AError): string | number | null {
-  const outer = (typeof cause === 'object' && cause !== null ? cause : {}) as {
-    code?: unknown;
-    error?: unknown;
-  };
-  const inner = (
-    typeof outer.error === 'object' && outer.error !== null ? outer.error : outer
-  ) as typeof outer;
-  return typeof inner.code === 'number' ? inner.code : (status ?? null);
+  const body = asJsonObject(cause);
+  const { code } = asJsonObject(body?.error) ?? body ?? {};
+  return typeof code === 'number' ? code : (status ?? null);
 }

@@ -6,49 +6,45 @@ import type { ClientFlags } from './flags.ts';
 import { settingFlags } from './flags.ts';
 import { ClientError } from './client-error.ts';
 
-/** Where a value came from. */
+/** Source of a setting. */
 export type SettingSource = 'flag' | 'environment' | { file: string } | 'default';
 
-/** A value, and where it came from. */
+/** A setting with its source. */
 export interface Setting {
-  /** The flag without its dashes. */
+  /** Name of the flag without dashes. */
   name: string;
   variable: string;
   value: unknown;
   source: SettingSource;
-  /** What happens where there is no value, in words. */
-  otherwise: string | undefined;
+  /** Description of the default, if the flag has one. */
+  defaultText: string | undefined;
 }
 
-/** What a command is to go by. */
+/** Resolved settings of a client command. */
 export interface ClientConfiguration {
   flags: ClientFlags;
   settings: Setting[];
-  /** What is not as it should be, but no reason to stop. */
   warnings: string[];
 }
 
-/** Where configuration and tokens of this person are. */
+/** Returns the directory of the user's configuration and tokens. */
 export function configurationFolder(): string {
   return join(homedir(), '.config', 'a2a-cli');
 }
 
-/** True for settings whose value nobody may see. */
+/** Returns true for settings whose value must not be printed. */
 export function isSecretSetting(name: string): boolean {
   return ['bearer', 'api-key', 'client-secret', 'svc-param'].includes(name);
 }
 
-/**
- * Fills in what was not said on the command line: from the environment, a local file, the file of this person, in
- * that order.
- */
+/** Resolves the settings of a command: flag, environment variable, local .env file, global .env file, default. */
 export function resolveConfiguration(
   command: Command,
   env: NodeJS.ProcessEnv = process.env,
 ): ClientConfiguration {
   const flags = command.opts<ClientFlags>();
   const warnings: string[] = [];
-  const files = filesFor(flags.config ?? env.A2ACLI_CONFIG, warnings);
+  const files = loadFiles(flags.config ?? env.A2ACLI_CONFIG, warnings);
   const known = new Map(settingFlags().map((option) => [option.long, option]));
   const settings: Setting[] = [];
   for (const option of command.options) {
@@ -60,77 +56,90 @@ export function resolveConfiguration(
     let source: SettingSource = 'default';
     if (command.getOptionValueSource(key) === 'cli') source = 'flag';
     else {
-      const found = [{ values: env, source: 'environment' as const }, ...files].find(
+      const match = [{ values: env, source: 'environment' as const }, ...files].find(
         ({ values }) => (values[variable] ?? '') !== '',
       );
-      if (found) {
-        source = found.source;
-        command.setOptionValueWithSource(key, valueOf(option, found.values[variable] ?? '', variable), 'env');
+      if (match) {
+        source = match.source;
+        command.setOptionValueWithSource(
+          key,
+          parseValue(option, match.values[variable] ?? '', variable),
+          'env',
+        );
       }
     }
-    const [, inWords] = /\(default: (.*)\)/.exec(option.description) ?? [];
-    const otherwise = option.defaultValueDescription ?? inWords;
-    settings.push({ name, variable, value: command.getOptionValue(key), source, otherwise });
+    const [, described] = /\(default: (.*)\)/.exec(option.description) ?? [];
+    const defaultText = option.defaultValueDescription ?? described;
+    settings.push({ name, variable, value: command.getOptionValue(key), source, defaultText });
   }
-  return { flags: settled(command), settings, warnings };
+  return { flags: resolveWaiting(command), settings, warnings };
 }
 
-/** What was said on the command line about waiting is stronger than what is configured about it. */
-function settled(command: Command): ClientFlags {
+/** A waiting flag of the command line overrides all configured ones: --wait, --async and their aliases. */
+function resolveWaiting(command: Command): ClientFlags {
   const flags = command.opts<ClientFlags>();
-  const said = (key: string) => command.getOptionValueSource(key) === 'cli';
-  const saysAsync = said('async') || said('returnImmediately') || (said('wait') && flags.wait === false);
-  const saysWait = said('wait') && flags.wait === true;
-  if (saysAsync && saysWait)
-    throw new ClientError('A2ACLI_ERR_USAGE', '--wait and --async contradict each other', 'Say one of them.');
-  if (saysAsync) return { ...flags, async: true, wait: false };
-  if (saysWait) return { ...flags, async: false, wait: true };
+  const isSet = (key: string) => command.getOptionValueSource(key) === 'cli';
+  const isAsync = isSet('async') || isSet('returnImmediately') || (isSet('wait') && flags.wait === false);
+  const isWaiting = isSet('wait') && flags.wait === true;
+  if (isAsync && isWaiting)
+    throw new ClientError(
+      'A2ACLI_ERR_USAGE',
+      '--wait and --async cannot be used together',
+      'Use one of them.',
+    );
+  if (isAsync) return { ...flags, async: true, wait: false };
+  if (isWaiting) return { ...flags, async: false, wait: true };
   return flags;
 }
 
-interface File {
+interface SettingsFile {
   values: { readonly [variable: string]: string | undefined };
   source: { file: string };
 }
 
-function filesFor(given: string | undefined, warnings: string[]): File[] {
+function loadFiles(named: string | undefined, warnings: string[]): SettingsFile[] {
   const global = join(configurationFolder(), '.env');
-  const local = given === undefined ? nearest(process.cwd()) : resolve(given);
-  const files: File[] = [];
+  const local = named === undefined ? findNearestFile(process.cwd()) : resolve(named);
+  const files: SettingsFile[] = [];
   for (const path of new Set([local, global])) {
     if (path === undefined) continue;
-    const text = textOf(path, path === local && given !== undefined);
+    const text = readFile(path, path === local && named !== undefined);
     if (text === undefined) continue;
-    const values = readEnvironmentFile(text);
+    const values = parseEnvironmentFile(text);
     files.push({ values, source: { file: path } });
-    const holdsSecret = Object.keys(values).some((each) =>
+    const hasSecret = Object.keys(values).some((each) =>
       /^A2ACLI_(BEARER|API_KEY|CLIENT_SECRET)$/.test(each),
     );
-    if (holdsSecret && process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0)
-      warnings.push(`${path} holds a secret and others can read it: chmod 600 ${path}`);
+    if (hasSecret && process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0)
+      warnings.push(`${path} contains a secret and is readable by other users; run chmod 600 ${path}`);
   }
   return files;
 }
 
-function nearest(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
+function findNearestFile(directory: string): string | undefined {
+  for (let at = directory; ; at = dirname(at)) {
     const path = join(at, '.env');
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
     if (dirname(at) === at) return undefined;
   }
 }
 
-function textOf(path: string, isNamed: boolean): string | undefined {
+function readFile(path: string, isRequired: boolean): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    if (!isNamed) return undefined;
-    throw new ClientError('A2ACLI_ERR_USAGE', `${path} cannot be read`, 'Give --config an .env file.', cause);
+    if (!isRequired) return undefined;
+    throw new ClientError(
+      'A2ACLI_ERR_USAGE',
+      `Cannot read ${path}`,
+      'Name a .env file with --config.',
+      cause,
+    );
   }
 }
 
-/** Reads `A2ACLI_NAME=value` lines; whatever else is in the file is no business of this command. */
-function readEnvironmentFile(text: string): { [variable: string]: string } {
+/** Parses `A2ACLI_NAME=value` lines and ignores all others. */
+function parseEnvironmentFile(text: string): { [variable: string]: string } {
   const values: { [variable: string]: string } = {};
   for (const line of text.split(/\r?\n/)) {
     const [, name, raw = ''] = /^\s*(?:export\s+)?(A2ACLI_[A-Z0-9_]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
@@ -141,21 +150,21 @@ function readEnvironmentFile(text: string): { [variable: string]: string } {
   return values;
 }
 
-function valueOf(option: Option, text: string, variable: string): unknown {
+function parseValue(option: Option, text: string, variable: string): unknown {
   try {
-    if (option.isBoolean()) return truthOf(text);
+    if (option.isBoolean()) return parseBoolean(text);
     if (option.argChoices && !option.argChoices.includes(text))
-      throw new Error(`It is one of ${option.argChoices.join(', ')}.`);
+      throw new Error(`Use one of ${option.argChoices.join(', ')}.`);
     const parse = option.parseArg as ((text: string, before: unknown) => unknown) | undefined;
     return parse ? parse(text, Array.isArray(option.defaultValue) ? [] : undefined) : text;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : '';
-    throw new ClientError('A2ACLI_ERR_USAGE', `${variable} is not as it should be`, why);
+    const hint = cause instanceof Error ? cause.message : '';
+    throw new ClientError('A2ACLI_ERR_USAGE', `Invalid value of ${variable}`, hint);
   }
 }
 
-function truthOf(text: string): boolean {
+function parseBoolean(text: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true;
   if (/^(0|false|no|off)$/i.test(text)) return false;
-  throw new Error('It is true or false.');
+  throw new Error('Use true or false.');
 }

@@ -1,67 +1,70 @@
 import type { CredentialRequest, Credentials } from '../../client/credentials.ts';
 import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
 
-/** What a person has to prove who they are. */
+/** Credentials of the user. */
 export interface UserCredentials {
   bearer?: string | undefined;
   apiKey?: string | undefined;
-  /** A token of `auth login`, and where it may go. */
+  /** Token of `auth login` with the origins it may be sent to. */
   stored?: { accessToken: string; origins: readonly string[] } | undefined;
 }
 
-/** Attaches proofs where the card of the agent declares that they belong, and never shows any to ask for the card. */
+/** Sends credentials only as the card declares, and never with the request for the card itself. */
 export class DeclaredCredentials implements Credentials {
-  readonly #proofs: () => UserCredentials;
-  /** True once something was sent. */
+  readonly #credentials: () => UserCredentials;
+  /** True after a request with credentials. */
   wereSent = false;
 
-  constructor(proofs: () => UserCredentials) {
-    this.#proofs = proofs;
+  constructor(credentials: () => UserCredentials) {
+    this.#credentials = credentials;
   }
 
   headers(request: CredentialRequest): Record<string, string> {
     const headers: Record<string, string> = {};
     const token = this.#tokenFor(request);
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
-    const { apiKey } = this.#proofs();
-    const place = apiKey === undefined ? undefined : placeOfKey(request);
-    if (apiKey !== undefined && place?.location === 'header') headers[place.name.toLowerCase()] = apiKey;
-    if (apiKey !== undefined && place?.location === 'cookie') headers.cookie = `${place.name}=${apiKey}`;
+    const { apiKey } = this.#credentials();
+    const scheme = apiKey === undefined ? undefined : findApiKeyScheme(request);
+    if (apiKey !== undefined && scheme?.location === 'header') headers[scheme.name.toLowerCase()] = apiKey;
+    if (apiKey !== undefined && scheme?.location === 'cookie') headers.cookie = `${scheme.name}=${apiKey}`;
     this.wereSent ||= Object.keys(headers).length > 0;
     return headers;
   }
 
   query(request: CredentialRequest): Record<string, string> {
-    const { apiKey } = this.#proofs();
-    const place = apiKey === undefined ? undefined : placeOfKey(request);
-    if (apiKey === undefined || place?.location !== 'query') return {};
+    const { apiKey } = this.#credentials();
+    const scheme = apiKey === undefined ? undefined : findApiKeyScheme(request);
+    if (apiKey === undefined || scheme?.location !== 'query') return {};
     this.wereSent = true;
-    return { [place.name]: apiKey };
+    return { [scheme.name]: apiKey };
   }
 
   #tokenFor({ operation, card, url }: CredentialRequest): string | undefined {
     if (operation === 'card' || !acceptsBearer(card, operation === 'extendedCard')) return undefined;
-    const { bearer, stored } = this.#proofs();
+    const { bearer, stored } = this.#credentials();
     if (bearer !== undefined) return bearer;
     return stored?.origins.includes(new URL(url).origin) ? stored.accessToken : undefined;
   }
 }
 
-/** Says which proofs a card has no place for. */
+/** Returns warnings for credentials that the card declares no scheme for. */
 export function unusedCredentials(card: AgentCard, { bearer, apiKey }: UserCredentials): string[] {
   const warnings: string[] = [];
   if (bearer !== undefined && !acceptsBearer(card, false))
-    warnings.push('the bearer token is not sent: the card declares no scheme that takes one');
-  if (apiKey !== undefined && !placeOfKey({ operation: 'send', card }))
-    warnings.push('the API key is not sent: the card does not say where it belongs');
+    warnings.push('The bearer token is not sent: the card declares no scheme for it');
+  if (apiKey !== undefined && !findApiKeyScheme({ operation: 'send', card }))
+    warnings.push('The API key is not sent: the card declares no scheme for it');
   return warnings;
 }
 
-/** The schemes of a card, those that it asks for first. */
+/** Returns the security schemes of a card, required schemes first. */
 export function listSchemes(card: AgentCard | undefined): [name: string, scheme: SecurityScheme][] {
   const schemes = Object.entries(card?.securitySchemes ?? {});
-  const wanted = new Set(card?.securityRequirements?.flatMap((each) => Object.keys(each)));
-  return [...schemes.filter(([name]) => wanted.has(name)), ...schemes.filter(([name]) => !wanted.has(name))];
+  const required = new Set(card?.securityRequirements?.flatMap((each) => Object.keys(each)));
+  return [
+    ...schemes.filter(([name]) => required.has(name)),
+    ...schemes.filter(([name]) => !required.has(name)),
+  ];
 }
 
 function acceptsBearer(card: AgentCard | undefined, mustDeclare: boolean): boolean {
@@ -75,7 +78,7 @@ function acceptsBearer(card: AgentCard | undefined, mustDeclare: boolean): boole
   );
 }
 
-function placeOfKey({
+function findApiKeyScheme({
   operation,
   card,
 }: Pick<CredentialRequest, 'operation' | 'card'>): Extract<SecurityScheme, { type: 'apiKey' }> | undefined {

@@ -2,29 +2,29 @@ import type { HttpClient, HttpRequest, HttpResponse } from '../../client/http/ht
 import { sanitizeForTerminal } from '../terminal/sanitize.ts';
 import { redactedPlaceholder, type Redactor } from '../../primitives/redaction.ts';
 
-/** How much of a body is logged, in characters. */
-const most = 20_000;
+/** Maximum length of a logged body, in characters. */
+const maxBodyLength = 20_000;
 
-/** Logs each request and each answer, without secrets. */
+/** Wraps an HTTP client to log each request and response, with secrets redacted. */
 export function withHttpDebugLog(
   http: HttpClient,
-  secrets: Redactor,
+  redactor: Redactor,
   log: (line: string) => void,
 ): HttpClient {
-  let last = 0;
+  let count = 0;
   return {
     async request(request) {
-      const number = ++last;
-      const began = performance.now();
-      for (const line of requestLines(request, secrets)) log(`${number} > ${line}`);
+      const number = ++count;
+      const startTime = performance.now();
+      for (const line of formatRequest(request, redactor)) log(`${number} > ${line}`);
       try {
         const response = await http.request(request);
-        log(`${number} < HTTP ${response.status} after ${Math.round(performance.now() - began)} ms`);
+        log(`${number} < HTTP ${response.status} after ${Math.round(performance.now() - startTime)} ms`);
         return loggedResponse(response, (text) => {
-          for (const line of shown(text, secrets)) log(`${number} < ${line}`);
+          for (const line of formatBody(text, redactor)) log(`${number} < ${line}`);
         });
       } catch (thrown) {
-        log(`${number} ! ${secrets.redactText(thrown instanceof Error ? thrown.message : String(thrown))}`);
+        log(`${number} ! ${redactor.redactText(thrown instanceof Error ? thrown.message : String(thrown))}`);
         throw thrown;
       }
     },
@@ -32,35 +32,35 @@ export function withHttpDebugLog(
   };
 }
 
-function requestLines({ method, origin, path, headers, body }: HttpRequest, secrets: Redactor): string[] {
+function formatRequest({ method, origin, path, headers, body }: HttpRequest, redactor: Redactor): string[] {
   return [
-    `${method} ${secrets.redactText(withoutQuery(origin + path))}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${secrets.redactHeader(name, value)}`),
-    ...(body === undefined ? [] : shown(body, secrets)),
+    `${method} ${redactor.redactText(redactQuery(origin + path))}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${redactor.redactHeader(name, value)}`),
+    ...(body === undefined ? [] : formatBody(body, redactor)),
   ];
 }
 
-/** A key may travel in the query: names are shown, values of strange ones are not. */
-function withoutQuery(url: string): string {
+/** Redacts the values of query parameters, which may be API keys, except those of A2A. */
+function redactQuery(url: string): string {
   return url.replaceAll(
     /([?&](?!page|history|status|context|A2A-|include)[^=&]*=)[^&]*/gi,
     `$1${redactedPlaceholder}`,
   );
 }
 
-function loggedResponse(response: HttpResponse, tell: (text: string) => void): HttpResponse {
+function loggedResponse(response: HttpResponse, onText: (text: string) => void): HttpResponse {
   return {
     status: response.status,
     header: (name) => response.header(name),
     async text(limit) {
       const text = await response.text(limit);
-      tell(text);
+      onText(text);
       return text;
     },
     async *chunks() {
       const decoder = new TextDecoder();
       for await (const bytes of response.chunks()) {
-        tell(decoder.decode(bytes, { stream: true }));
+        onText(decoder.decode(bytes, { stream: true }));
         yield bytes;
       }
     },
@@ -68,9 +68,11 @@ function loggedResponse(response: HttpResponse, tell: (text: string) => void): H
   };
 }
 
-function shown(text: string, secrets: Redactor): string[] {
-  const clean = sanitizeForTerminal(secrets.redactText(text), 'lines').trimEnd();
-  const cut =
-    clean.length > most ? `${clean.slice(0, most)} … ${clean.length - most} characters more` : clean;
-  return cut === '' ? [] : cut.split('\n');
+function formatBody(text: string, redactor: Redactor): string[] {
+  const body = sanitizeForTerminal(redactor.redactText(text), 'lines').trimEnd();
+  const truncated =
+    body.length > maxBodyLength
+      ? `${body.slice(0, maxBodyLength)} … ${body.length - maxBodyLength} more characters`
+      : body;
+  return truncated === '' ? [] : truncated.split('\n');
 }

@@ -1,13 +1,13 @@
 import type { HttpClient } from '../../client/http/http-client.ts';
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
 
-/** How long a listing may be, in bytes, and how long it may take, in milliseconds. */
-const bounds = { bytes: 1_048_576, time: 5_000 };
+/** Maximum size of the list in bytes, and time limit in milliseconds. */
+const limits = { bytes: 1_048_576, time: 5_000 };
 
-/** A name that can stand in an address, and on a command line, as it is. */
-const plainName = /^[\w.~-]{1,100}$/;
+/** Names that need no quoting in a URL and on a command line. */
+const safeName = /^[\w.~-]{1,100}$/;
 
-/** Asks an origin for the names of the agents there, as gateways tell them. @returns none where it is no gateway. */
+/** Lists the agents of a gateway. @returns an empty list if the origin is not a gateway. */
 export async function listGatewayAgents(
   http: HttpClient,
   origin: string,
@@ -19,21 +19,21 @@ export async function listGatewayAgents(
       origin,
       path: '/agents',
       headers: { accept: 'application/json', 'user-agent': 'dragoman' },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(bounds.time)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.time)]),
     });
-    const text = await response.text(bounds.bytes);
-    return response.status === 200 ? namesIn(parseJsonOrUndefined(text)) : [];
+    const text = await response.text(limits.bytes);
+    return response.status === 200 ? readNames(parseJsonOrUndefined(text)) : [];
   } catch {
-    // It was only a guess that there is a gateway.
+    // The origin may not be a gateway.
     return [];
   }
 }
 
-function namesIn(listing: unknown): string[] {
+function readNames(listing: unknown): string[] {
   const { agents } = (listing ?? {}) as { agents?: unknown };
   if (!Array.isArray(agents)) return [];
   return agents.flatMap((each: { name?: unknown } | null) => {
     const name = each?.name;
-    return typeof name === 'string' && plainName.test(name) ? [name] : [];
+    return typeof name === 'string' && safeName.test(name) ? [name] : [];
   });
 }

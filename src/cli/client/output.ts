@@ -2,25 +2,18 @@ import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { bytesOf, type Metadata, type Part } from '../../protocol/part.ts';
-import {
-  type Artifact,
-  isInterrupted,
-  isTask,
-  isTerminal,
-  type Task,
-  type TaskStatus,
-} from '../../protocol/task.ts';
+import { type Artifact, isTask, type Task, type TaskStatus } from '../../protocol/task.ts';
 import type { ClientFlags } from './flags.ts';
 import { sanitizeForTerminal, terminalSafeJson } from '../terminal/sanitize.ts';
 
-/** Writes what a command has to say: fields and blocks for people, JSON for programs. */
+/** Writes the output of a client command: fields and blocks as text, or JSON. */
 export class ClientOutput {
   readonly isJson: boolean;
-  readonly #isStreamed: boolean;
+  readonly #isStream: boolean;
   readonly #isVerbose: boolean;
   readonly #write: (text: string) => void;
-  /** The artifact whose text is being written, as long as nothing else comes between. */
-  #open: { artifactId: string; atLineStart: boolean } | undefined;
+  /** Artifact whose text block is still open for further chunks. */
+  #openBlock: { artifactId: string; atLineStart: boolean } | undefined;
 
   constructor(
     { output, stream, verbose }: Pick<ClientFlags, 'output' | 'stream' | 'verbose'>,
@@ -29,50 +22,49 @@ export class ClientOutput {
     },
   ) {
     this.isJson = output === 'json';
-    this.#isStreamed = stream;
+    this.#isStream = stream;
     this.#isVerbose = verbose;
     this.#write = write;
   }
 
-  /** Writes a whole JSON document, on one line where lines are what is wanted. */
+  /** Writes a JSON document; with `--stream` on one line. */
   json(value: unknown): void {
-    this.#write(`${terminalSafeJson(value, this.#isStreamed ? undefined : 2)}\n`);
+    this.#write(`${terminalSafeJson(value, this.#isStream ? undefined : 2)}\n`);
   }
 
   /** Writes `Label: value`. */
   field(label: string, value: string | number | undefined): void {
     if (value === undefined) return;
-    this.#close();
+    this.#closeBlock();
     this.#write(`${label}: ${sanitizeForTerminal(String(value), 'line')}\n`);
   }
 
-  /** Writes what needs more than a line: indented, so that nothing in it looks like a field, and closed by an empty line. */
+  /** Writes a block of lines, indented so that no line looks like a field, and closed by an empty line. */
   block(label: string, text: string): void {
-    this.#close();
+    this.#closeBlock();
     const lines = sanitizeForTerminal(text, 'lines').replace(/\n$/, '').split('\n');
     this.#write(`${label}:\n${lines.map((line) => `  ${line}`).join('\n')}\n\n`);
   }
 
-  /** Writes an empty line between two things. */
+  /** Writes an empty line. */
   gap(): void {
-    this.#close();
+    this.#closeBlock();
     this.#write('\n');
   }
 
-  /** Writes the answer to a send. */
-  answer(answer: Task | Message): void {
-    if (this.isJson) this.json(v1_0.results.send.write(answer));
-    else if (isTask(answer)) this.#task(answer);
-    else this.#message(answer);
+  /** Writes the result of a send. */
+  result(result: Task | Message): void {
+    if (this.isJson) this.json(v1_0.results.send.write(result));
+    else if (isTask(result)) this.#task(result);
+    else this.#message(result);
   }
 
-  /** Writes a task. */
   task(task: Task): void {
     if (this.isJson) this.json(v1_0.task.write(task));
     else this.#task(task);
   }
 
-  /** Writes what identifies a task, and how it is. */
+  /** Writes the IDs and the state of a task. */
   identity({ id, contextId, status }: Pick<Task, 'id' | 'contextId' | 'status'>): void {
     this.field('Task ID', id);
     this.field('Context ID', contextId);
@@ -101,16 +93,16 @@ export class ClientOutput {
         if (this.#isVerbose) this.#metadata(event.metadata);
         break;
       case 'artifact':
-        if (event.append && this.#continues(event.artifact)) break;
+        if (event.append && this.#appendToBlock(event.artifact)) break;
         this.field('Event', 'artifact');
         this.#artifact(event.artifact, true);
         break;
     }
   }
 
-  /** Ends what is still being written. */
+  /** Closes an open block. */
   end(): void {
-    this.#close();
+    this.#closeBlock();
   }
 
   #task(task: Task): void {
@@ -126,7 +118,7 @@ export class ClientOutput {
     }
   }
 
-  /** Writes the messages of a task. */
+  /** Writes the history of a task, unless `--verbose` has written it with the task. */
   history(messages: readonly Message[]): void {
     if (this.#isVerbose) return;
     for (const each of messages) {
@@ -148,43 +140,43 @@ export class ClientOutput {
     for (const part of message.parts) this.#part(part, 'Message');
   }
 
-  #artifact({ artifactId, name, description, parts, metadata }: Artifact, mayGrow = false): void {
+  #artifact({ artifactId, name, description, parts, metadata }: Artifact, isChunk = false): void {
     this.field('Artifact', name === undefined ? artifactId : `${name} (${artifactId})`);
     if (this.#isVerbose) {
       this.field('Description', description);
       this.#metadata(metadata);
     }
     const [only] = parts;
-    if (mayGrow && parts.length === 1 && only && 'text' in only && !this.#isVerbose) {
-      this.#close();
+    if (isChunk && parts.length === 1 && only && 'text' in only && !this.#isVerbose) {
+      this.#closeBlock();
       this.#write('Text:\n');
-      this.#open = { artifactId, atLineStart: true };
-      this.#grow(only.text);
+      this.#openBlock = { artifactId, atLineStart: true };
+      this.#appendText(only.text);
       return;
     }
     for (const part of parts) this.#part(part);
   }
 
-  /** True when the text of a chunk could be put after the text before it. */
-  #continues({ artifactId, parts }: Artifact): boolean {
-    if (this.#open?.artifactId !== artifactId || !parts.every((part) => 'text' in part)) return false;
-    for (const part of parts) if ('text' in part) this.#grow(part.text);
+  /** Appends the text of a chunk to the open block. Returns false if the chunk does not continue it. */
+  #appendToBlock({ artifactId, parts }: Artifact): boolean {
+    if (this.#openBlock?.artifactId !== artifactId || !parts.every((part) => 'text' in part)) return false;
+    for (const part of parts) if ('text' in part) this.#appendText(part.text);
     return true;
   }
 
-  #grow(text: string): void {
-    if (!this.#open) return;
+  #appendText(text: string): void {
+    if (!this.#openBlock) return;
     for (const piece of sanitizeForTerminal(text, 'lines').split(/(?<=\n)/)) {
       if (piece === '') continue;
-      this.#write(this.#open.atLineStart ? `  ${piece}` : piece);
-      this.#open.atLineStart = piece.endsWith('\n');
+      this.#write(this.#openBlock.atLineStart ? `  ${piece}` : piece);
+      this.#openBlock.atLineStart = piece.endsWith('\n');
     }
   }
 
-  #close(): void {
-    if (!this.#open) return;
-    const { atLineStart } = this.#open;
-    this.#open = undefined;
+  #closeBlock(): void {
+    if (!this.#openBlock) return;
+    const { atLineStart } = this.#openBlock;
+    this.#openBlock = undefined;
     this.#write(atLineStart ? '\n' : '\n\n');
   }
 
@@ -205,7 +197,7 @@ export class ClientOutput {
   }
 }
 
-/** A file in one line: its name, its type and its size, or where it is. */
+/** Formats a file part: name, media type and size, or its URL. */
 export function formatFileLine(part: Exclude<Part, { text: string } | { data: unknown }>): string {
   const name = part.filename ?? '(no name)';
   const type = part.mediaType ?? 'unknown type';
@@ -213,14 +205,9 @@ export function formatFileLine(part: Exclude<Part, { text: string } | { data: un
   return `${name} (${type}, ${bytesOf(part).length} bytes)`;
 }
 
-/** A state as 1.0 writes it. */
+/** Returns a task state in the 1.0 format, such as `TASK_STATE_COMPLETED`. */
 export function wireState({ state }: Pick<TaskStatus, 'state'>): string {
   return state === 'unknown'
     ? 'TASK_STATE_UNSPECIFIED'
     : `TASK_STATE_${state.replaceAll('-', '_').toUpperCase()}`;
-}
-
-/** True when there is nothing to wait for: the task is over, or its caller has to act. */
-export function isTerminalOrInterrupted({ state }: TaskStatus): boolean {
-  return isTerminal(state) || isInterrupted(state);
 }

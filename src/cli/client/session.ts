@@ -15,146 +15,145 @@ import { ClientError, reportClientError } from './client-error.ts';
 import type { ClientFlags } from './flags.ts';
 import { ClientOutput } from './output.ts';
 import { listGatewayAgents } from './list-gateway-agents.ts';
+import { printWarning } from '../terminal/print-error.ts';
+import { quoteShellWord } from '../terminal/quote-shell-word.ts';
 import { sanitizeForTerminal } from '../terminal/sanitize.ts';
 import { Redactor } from '../../primitives/redaction.ts';
 import { refreshStoredToken } from './token-request.ts';
 import { withHttpDebugLog } from './http-debug-log.ts';
 
-/** A conversation of one command with one agent. */
+/** Connection of one client command to one agent. */
 export interface ClientSession {
   readonly flags: ClientFlags;
   readonly out: ClientOutput;
   readonly agent: RemoteAgent;
   readonly card: AgentCard;
-  /** The card as it came. */
+  /** The card as received. */
   readonly wireCard: object;
   readonly description: ConnectionInfo;
-  /** For each call: it ends when the time is up. */
+  /** Context of each call; aborted after `--timeout`. */
   readonly call: CallContext;
-  /** The name under which tokens of this agent are kept. */
+  /** Key of the agent in the token store. */
   readonly agentKey: string;
-  /** Somebody talks, turn by turn, and sees what happens. */
-  readonly isTalk: boolean;
-  /** The task that is spoken of, once there is one. */
+  /** True for `chat`: no time limit and no progress messages. */
+  readonly isInteractive: boolean;
+  /** ID of the current task, for hints. */
   taskId: string | undefined;
-  /** A command to paste, for this agent. */
+  /** Returns a command line for this agent, such as `dragoman task get … -a …`. */
   command(words: string): string;
 }
 
-/** Says something to a person, beside what was asked for. */
-export function printWarning(text: string): void {
-  process.stderr.write(`Warning: ${sanitizeForTerminal(text, 'line')}\n`);
-}
-
-/** Fills in the settings of a command and does its work; whatever goes wrong becomes an exit code. */
+/** Resolves the settings of a client command and runs it. Errors are printed and become the exit code. */
 export async function runClientCommand(
   command: Command,
   work: (configuration: ClientConfiguration) => Promise<void>,
 ): Promise<void> {
-  // Whoever reads may have read enough.
+  // `| head` closes the pipe early.
   process.stdout.on('error', () => process.exit(0));
   try {
     const configuration = resolveConfiguration(command);
     for (const warning of configuration.warnings) printWarning(warning);
     await work(configuration);
   } catch (thrown) {
-    reportClientError(thrown, formOf(command.opts<ClientFlags>()));
+    reportClientError(thrown, jsonLayout(command.opts<ClientFlags>()));
   }
 }
 
-/** Finds the agent, does some work with it, and lets go of it. */
+/** Connects to the agent, runs the work of a client command and closes the connection. */
 export function withAgent(
   command: Command,
   work: (session: ClientSession) => Promise<void>,
-  { isTalk = false }: { isTalk?: boolean } = {},
+  { isInteractive = false }: { isInteractive?: boolean } = {},
 ): Promise<void> {
   return runClientCommand(command, async ({ flags }) => {
-    const opening = new Opening(flags, { isTalk, words: wordsOf(command) });
+    const connection = new AgentConnection(flags, { isInteractive, commandPath: formatCommandPath(command) });
     try {
-      await work(await opening.session());
+      await work(await connection.open());
     } catch (thrown) {
-      reportClientError(opening.explained(thrown), formOf(flags), opening.failureContext());
+      reportClientError(connection.toTimeoutError(thrown), jsonLayout(flags), connection.errorContext());
     } finally {
-      await opening.close();
+      await connection.close();
     }
   });
 }
 
-function formOf({ output, stream }: ClientFlags): 'no' | 'document' | 'line' {
+function jsonLayout({ output, stream }: ClientFlags): 'no' | 'document' | 'line' {
   if (output !== 'json') return 'no';
   return stream ? 'line' : 'document';
 }
 
-class Opening {
+class AgentConnection {
   readonly #flags: ClientFlags;
-  readonly #secrets = new Redactor();
-  readonly #ending = new AbortController();
-  readonly #proofs: UserCredentials;
+  readonly #redactor = new Redactor();
+  readonly #abort = new AbortController();
+  readonly #userCredentials: UserCredentials;
   readonly #credentials: DeclaredCredentials;
   readonly #http: HttpClient;
   #timer: NodeJS.Timeout | undefined;
   #agent: RemoteAgent | undefined;
   #session: ClientSession | undefined;
-  #isLate = false;
-  /** What came in place of a card. */
-  #oddCard: string | undefined;
+  #hasTimedOut = false;
+  /** URL of a 200 response in place of the card. */
+  #lastJsonUrl: string | undefined;
 
-  readonly #isTalk: boolean;
-  /** What was typed to get here, such as `dragoman task get`. */
-  readonly #words: string;
+  readonly #isInteractive: boolean;
+  /** For example `dragoman task get`. */
+  readonly #commandPath: string;
 
-  constructor(flags: ClientFlags, { isTalk, words }: { isTalk: boolean; words: string }) {
+  constructor(
+    flags: ClientFlags,
+    { isInteractive, commandPath }: { isInteractive: boolean; commandPath: string },
+  ) {
     this.#flags = flags;
-    this.#isTalk = isTalk;
-    this.#words = words;
+    this.#isInteractive = isInteractive;
+    this.#commandPath = commandPath;
     const { bearer, apiKey } = flags;
-    this.#proofs = { bearer, apiKey };
-    this.#credentials = new DeclaredCredentials(() => this.#proofs);
-    this.#secrets.addSecret(bearer);
-    this.#secrets.addSecret(apiKey);
-    const http = undiciHttpClient({ connectTimeout: 10_000, maxConnections: 16, tls: tlsOf(flags) });
-    const logged = flags.debug ? withHttpDebugLog(http, this.#secrets, (line) => this.#debug(line)) : http;
+    this.#userCredentials = { bearer, apiKey };
+    this.#credentials = new DeclaredCredentials(() => this.#userCredentials);
+    this.#redactor.addSecret(bearer);
+    this.#redactor.addSecret(apiKey);
+    const http = undiciHttpClient({ connectTimeout: 10_000, maxConnections: 16, tls: readTlsFiles(flags) });
+    const logged = flags.debug ? withHttpDebugLog(http, this.#redactor, (line) => this.#debug(line)) : http;
     this.#http = {
       close: () => logged.close(),
       request: async (request: HttpRequest) => {
         const response = await logged.request(request);
-        const isCardPlace =
+        const isCardRequest =
           this.#session === undefined && request.method === 'GET' && request.path.endsWith('.json');
-        if (isCardPlace && response.status === 200) this.#oddCard = request.origin + request.path;
+        if (isCardRequest && response.status === 200) this.#lastJsonUrl = request.origin + request.path;
         return response;
       },
     };
-    // A person may think for as long as they like.
-    if (flags.timeout > 0 && !isTalk)
+    if (flags.timeout > 0 && !isInteractive)
       this.#timer = setTimeout(() => {
-        this.#isLate = true;
-        this.#ending.abort(new Error('the time is up'));
+        this.#hasTimedOut = true;
+        this.#abort.abort(new Error('timed out'));
       }, flags.timeout);
   }
 
-  async session(): Promise<ClientSession> {
+  async open(): Promise<ClientSession> {
     const flags = this.#flags;
-    if (flags.agentCard === undefined)
+    const { agentCard } = flags;
+    if (agentCard === undefined)
       throw new ClientError(
         'A2ACLI_ERR_USAGE',
-        'there is no agent to speak to',
-        'Name one with --agent-card, as in -a http://localhost:4000, or with A2ACLI_AGENT_CARD.',
+        'Missing agent',
+        'Pass an agent with --agent-card, as in -a http://localhost:4000, or set A2ACLI_AGENT_CARD.',
       );
     if (flags.insecure) this.#warnInsecure();
-    const reference = parseCardReference(flags.agentCard);
+    const reference = parseCardReference(agentCard);
     const cards: object[] = [];
     const agent = this.#connect(reference, cards);
     this.#agent = agent;
-    const call: CallContext = { signal: this.#ending.signal, extensions: flags.extension };
-    const description = await this.#found(agent, call, reference);
+    const call: CallContext = { signal: this.#abort.signal, extensions: flags.extension };
+    const description = await this.#discover(agent, call, reference);
     const [wireCard] = cards;
-    if (wireCard === undefined) throw await this.#noCard(reference);
+    if (wireCard === undefined) throw await this.#cardNotFound(reference);
     const card = await agent.card(call);
     const agentKey =
       description.cardUrl ?? ('file' in reference ? `file:${reference.file}` : reference.url.href);
-    await this.#takeToken(agentKey);
-    this.#tell(card, description);
-    const name = flags.agentCard;
+    await this.#loadToken(agentKey);
+    this.#printWarnings(card, description);
     this.#session = {
       flags,
       out: new ClientOutput(flags),
@@ -164,25 +163,25 @@ class Opening {
       description,
       call,
       agentKey,
-      isTalk: this.#isTalk,
+      isInteractive: this.#isInteractive,
       taskId: undefined,
-      command: (words) => `dragoman ${words} -a ${quoteShellWord(name)}`,
+      command: (words) => `dragoman ${words} -a ${quoteShellWord(agentCard)}`,
     };
     return this.#session;
   }
 
   #connect(reference: CardReference, cards: object[]): RemoteAgent {
     const { a2aVersion, transport, svcParam, cardKeys } = this.#flags;
-    const spoken = transport.filter((each): each is Transport => each !== 'GRPC');
-    if (spoken.length < transport.length)
-      printWarning('gRPC is not spoken here and is left out of --transport');
+    const supported = transport.filter((each): each is Transport => each !== 'GRPC');
+    if (supported.length < transport.length)
+      printWarning('gRPC is not supported and is ignored in --transport');
     const headers: Record<string, string> = {};
     for (const each of svcParam) {
       const at = each.indexOf(':');
       const name = each.slice(0, at).toLowerCase();
       headers[name] = each.slice(at + 1).trim();
-      this.#secrets.addSecretHeader(name);
-      this.#secrets.addSecret(headers[name]);
+      this.#redactor.addSecretHeader(name);
+      this.#redactor.addSecret(headers[name]);
     }
     if (a2aVersion !== undefined) headers['a2a-version'] ??= a2aVersion;
     const { timeout } = this.#flags;
@@ -191,15 +190,17 @@ class Opening {
       auth: this.#credentials,
       headers,
       versions: [(a2aVersion ?? '1.0') as ProtocolVersion],
-      // What the card offers beside the favourites comes after them.
-      ...(spoken.length > 0 && { transports: [...new Set<Transport>([...spoken, 'JSONRPC', 'HTTP+JSON'])] }),
+      // Other transports of the card remain available as a fallback.
+      ...(supported.length > 0 && {
+        transports: [...new Set<Transport>([...supported, 'JSONRPC', 'HTTP+JSON'])],
+      }),
       timeouts: { send: timeout > 0 ? timeout : 2_000_000_000 },
       requireVerified: false,
       verifyCard: async (wire, { url, fetchKey }) => {
         cards[0] ??= wire;
         if (!('signatures' in wire)) return { result: 'absent', reason: 'the card is not signed' };
         const { verifyCard } = await import('../../signing/verify-card.ts');
-        // Whoever serves the card may vouch for it with keys of the same place.
+        // Keys from the origin of the card are accepted.
         const allowedJku = url === undefined ? [] : [new URL(url).origin];
         const jwks = cardKeys === undefined ? undefined : (JSON.parse(readText(cardKeys)) as JsonWebKeySet);
         return verifyCard(wire, {
@@ -215,101 +216,98 @@ class Opening {
     });
   }
 
-  async #found(agent: RemoteAgent, call: CallContext, reference: CardReference): Promise<ConnectionInfo> {
+  async #discover(agent: RemoteAgent, call: CallContext, reference: CardReference): Promise<ConnectionInfo> {
     try {
       return await agent.describe(call);
     } catch (thrown) {
       const error = A2AError.from(thrown);
-      if (this.#isLate || error.reason === 'VERSION_NOT_SUPPORTED') throw error;
+      if (this.#hasTimedOut || error.reason === 'VERSION_NOT_SUPPORTED') throw error;
       if (error.reason === 'INVALID_AGENT_RESPONSE' || error.reason === 'INVALID_PARAMS')
-        throw new ClientError('A2ACLI_ERR_CARD_INVALID', error.message, withValidate(reference));
+        throw new ClientError('A2ACLI_ERR_CARD_INVALID', error.message, conformanceHint(reference));
       if (error.reason === 'PERMISSION_DENIED' && error.details.result === 'invalid')
         throw new ClientError(
           'A2ACLI_ERR_CARD_INVALID',
           error.message,
-          'Somebody changed the card after it was signed.',
+          'The card was changed after it was signed; report it to the operator of the agent.',
         );
       throw error;
     }
   }
 
-  async #noCard(reference: CardReference): Promise<ClientError> {
-    const where = 'url' in reference ? reference.url.href : reference.file;
-    if (this.#oddCard !== undefined)
-      return new ClientError(
-        'A2ACLI_ERR_CARD_INVALID',
-        `what is at ${this.#oddCard} is no agent card`,
-        undefined,
-      );
-    const atRoot = 'url' in reference && reference.url.pathname === '/' ? reference.url.origin : undefined;
+  async #cardNotFound(reference: CardReference): Promise<ClientError> {
+    const location = 'url' in reference ? reference.url.href : reference.file;
+    if (this.#lastJsonUrl !== undefined)
+      return new ClientError('A2ACLI_ERR_CARD_INVALID', `Not an agent card: ${this.#lastJsonUrl}`);
+    const gatewayOrigin =
+      'url' in reference && reference.url.pathname === '/' ? reference.url.origin : undefined;
     const agents =
-      atRoot === undefined ? [] : await listGatewayAgents(this.#http, atRoot, this.#ending.signal);
+      gatewayOrigin === undefined
+        ? []
+        : await listGatewayAgents(this.#http, gatewayOrigin, this.#abort.signal);
     return new ClientError(
       'A2ACLI_ERR_CARD_NOT_FOUND',
-      `there is no agent card at ${where}${agents.length === 0 ? '' : `, but a gateway to ${listed(agents)}`}`,
+      `No agent card found at ${location}${agents.length === 0 ? '' : `, which is a gateway to ${formatList(agents)}`}`,
       agents.length === 0
-        ? 'Give the URL of the card itself, or of the agent it belongs to.'
-        : `Name one of its agents: ${this.#words} -a ${atRoot}/agents/${agents[0]} …`,
+        ? 'Pass the URL of the agent or of its card.'
+        : `Name one of its agents: ${this.#commandPath} -a ${gatewayOrigin}/agents/${agents[0]} …`,
     );
   }
 
-  async #takeToken(agentKey: string): Promise<void> {
-    if (this.#proofs.bearer !== undefined) return;
+  async #loadToken(agentKey: string): Promise<void> {
+    if (this.#userCredentials.bearer !== undefined) return;
     const stored = await refreshStoredToken(agentKey).catch((thrown: unknown) => {
-      // Without it the agent may still answer; if it does not, it says what it wants.
-      printWarning(`the token of auth login cannot be used: ${A2AError.from(thrown).message}`);
+      // The agent may not need the token; if it does, its response says so.
+      printWarning(`Cannot use the token of auth login: ${A2AError.from(thrown).message}`);
       return undefined;
     });
     if (!stored) return;
-    this.#secrets.addSecret(stored.accessToken);
-    this.#secrets.addSecret(stored.refreshToken);
-    this.#proofs.stored = stored;
+    this.#redactor.addSecret(stored.accessToken);
+    this.#redactor.addSecret(stored.refreshToken);
+    this.#userCredentials.stored = stored;
   }
 
-  #tell(card: AgentCard, { url, version, transport }: ConnectionInfo): void {
+  #printWarnings(card: AgentCard, { url, version, transport }: ConnectionInfo): void {
     this.#debug(`${card.name}: A2A ${version} over ${transport} at ${url}`);
-    for (const warning of unusedCredentials(card, this.#proofs)) printWarning(warning);
+    for (const warning of unusedCredentials(card, this.#userCredentials)) printWarning(warning);
     const declared = new Set(this.#flags.extension);
     for (const { uri, required } of card.capabilities.extensions ?? [])
       if (required && !declared.has(uri))
         printWarning(
-          `the agent requires the extension ${uri}: declare it with --extension if you can live with it`,
+          `The agent requires the extension ${uri}; declare it with --extension if you support it`,
         );
   }
 
   #warnInsecure(): void {
     const { bearer, apiKey } = this.#flags;
-    printWarning('certificates are not checked (--insecure)');
+    printWarning('TLS certificates are not verified (--insecure)');
     if (bearer !== undefined || apiKey !== undefined)
-      printWarning(
-        'A CREDENTIAL IS SENT OVER A CONNECTION WHOSE CERTIFICATE NOBODY CHECKED: whoever answers can take it',
-      );
+      printWarning('CREDENTIALS ARE SENT OVER AN UNVERIFIED CONNECTION: a man in the middle can read them');
   }
 
   #debug(line: string): void {
     if (this.#flags.debug)
-      process.stderr.write(`debug: ${sanitizeForTerminal(this.#secrets.redactText(line), 'line')}\n`);
+      process.stderr.write(`debug: ${sanitizeForTerminal(this.#redactor.redactText(line), 'line')}\n`);
   }
 
-  /** A call that was cut short by the clock says so. */
-  explained(thrown: unknown): unknown {
-    if (!this.#isLate) return thrown;
+  /** Replaces an error by a timeout error if the time limit has passed. */
+  toTimeoutError(thrown: unknown): unknown {
+    if (!this.#hasTimedOut) return thrown;
     const taskId = this.#session?.taskId;
     const command = this.#session?.command(`task get ${taskId} --wait`);
     return new ClientError(
       'A2ACLI_ERR_TIMEOUT',
-      `the time (--timeout) is up${taskId === undefined ? '' : `; the task ${taskId} goes on`}`,
-      taskId === undefined ? 'Raise --timeout.' : `Go on waiting: ${command}`,
+      `--timeout has expired${taskId === undefined ? '' : `; task ${taskId} is still running`}`,
+      taskId === undefined ? 'Raise --timeout.' : `Continue waiting: ${command}`,
     );
   }
 
-  failureContext() {
+  errorContext() {
     const [name, scheme] = listSchemes(this.#session?.card)[0] ?? [];
     return {
       hasCredentials: this.#credentials.wereSent,
       hasIdentifiers: this.#flags.taskId !== undefined || this.#flags.contextId !== undefined,
-      redact: (text: string) => this.#secrets.redactText(text),
-      login: loginFor(name, scheme?.type, this.#session),
+      redact: (text: string) => this.#redactor.redactText(text),
+      login: loginHint(name, scheme?.type, this.#session),
     };
   }
 
@@ -320,33 +318,33 @@ class Opening {
   }
 }
 
-function wordsOf(command: Command): string {
-  return command.parent ? `${wordsOf(command.parent)} ${command.name()}` : command.name();
+function formatCommandPath(command: Command): string {
+  return command.parent ? `${formatCommandPath(command.parent)} ${command.name()}` : command.name();
 }
 
-function listed(agents: readonly string[]): string {
-  const shown = agents.slice(0, 10).join(', ');
-  return agents.length > 10 ? `${shown} and ${agents.length - 10} more` : shown;
+function formatList(agents: readonly string[]): string {
+  const names = agents.slice(0, 10).join(', ');
+  return agents.length > 10 ? `${names} and ${agents.length - 10} more` : names;
 }
 
-function withValidate(reference: CardReference): string {
+function conformanceHint(reference: CardReference): string {
   const name = 'url' in reference ? reference.url.href : reference.file;
-  return `See what is wrong: dragoman conformance ${quoteShellWord(name)}`;
+  return `For details, run dragoman conformance ${quoteShellWord(name)}.`;
 }
 
-function loginFor(
+function loginHint(
   name: string | undefined,
   type: string | undefined,
   session: ClientSession | undefined,
 ): string {
   if (type === 'oauth2' || type === 'openIdConnect')
-    return session?.command('auth login') ?? 'dragoman auth login';
+    return `run ${session?.command('auth login') ?? 'dragoman auth login'}`;
   if (type === 'apiKey') return `set A2ACLI_API_KEY to the key of the scheme ${name}`;
-  if (type === 'mutualTLS') return 'give --client-cert and --client-key';
+  if (type === 'mutualTLS') return 'pass --client-cert and --client-key';
   return 'set A2ACLI_BEARER to a token';
 }
 
-function tlsOf({ insecure, ca, clientCert, clientKey }: ClientFlags): ClientTls {
+function readTlsFiles({ insecure, ca, clientCert, clientKey }: ClientFlags): ClientTls {
   return {
     verify: !insecure,
     ...(ca !== undefined && { ca: readText(ca) }),
@@ -359,11 +357,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ClientError('A2ACLI_ERR_USAGE', `${file} cannot be read`, 'Give the path of a file.', cause);
+    throw new ClientError('A2ACLI_ERR_USAGE', `Cannot read ${file}`, 'Pass the path of a file.', cause);
   }
-}
-
-/** A word as a shell takes it. */
-export function quoteShellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

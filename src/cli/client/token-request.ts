@@ -1,19 +1,21 @@
 import { egressPolicy } from '../../egress/egress-policy.ts';
 import { egressRequest } from '../../egress/egress-request.ts';
 import { isLocalHost } from '../../client/http/destination-policy.ts';
+import { asJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { ClientError } from './client-error.ts';
 import { type StoredToken, loadToken, saveToken } from './token-store.ts';
 
-/** The answer of an authorization server. */
+/** Response of an authorization server. */
 export interface TokenResponse {
   status: number;
-  body: { [member: string]: unknown };
+  body: JsonObject;
 }
 
 /**
- * Asks an authorization server. A card named its address, so it must be encrypted or on this machine.
+ * Sends a form to an authorization server, or a GET request without a form. The URL comes from an untrusted card, so it
+ * must use https or be local.
  *
- * @param basic - the id and the secret of the client, for servers that want them in a header.
+ * @param basic - client ID and secret for HTTP basic authentication.
  */
 export async function requestToken(
   url: string,
@@ -25,8 +27,8 @@ export async function requestToken(
   if (protocol !== 'https:' && !isLocal)
     throw new ClientError(
       'A2ACLI_ERR_AUTH_FAILED',
-      `the authorization server ${url} does not use https`,
-      'Secrets are not sent there. Tell whoever runs the agent.',
+      `The authorization server ${url} does not use https`,
+      'Report it to the operator of the agent; secrets are not sent over http.',
     );
   const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
   const response = await egressRequest(egressPolicy({ allowLoopback: isLocal, maxRedirects: 0 }), {
@@ -39,34 +41,29 @@ export async function requestToken(
     },
     ...(form && { body: new URLSearchParams(form).toString() }),
   });
-  try {
-    const body: unknown = JSON.parse(response.text);
-    if (typeof body === 'object' && body !== null)
-      return { status: response.status, body: body as TokenResponse['body'] };
-  } catch {
-    // Told below.
-  }
+  const body = asJsonObject(parseJsonOrUndefined(response.text));
+  if (body) return { status: response.status, body };
   throw tokenRefusedError(url, { status: response.status, body: {} });
 }
 
-/** The error for a server that gives no token. */
+/** Creates the error for a response without a token. */
 export function tokenRefusedError(url: string, { status, body }: TokenResponse): ClientError {
-  const why = typeof body.error === 'string' ? `: ${body.error}` : '';
-  const more = typeof body.error_description === 'string' ? ` (${body.error_description})` : '';
+  const reason = typeof body.error === 'string' ? `: ${body.error}` : '';
+  const description = typeof body.error_description === 'string' ? ` (${body.error_description})` : '';
   return new ClientError(
     'A2ACLI_ERR_AUTH_FAILED',
-    `${new URL(url).origin} gives no token: HTTP ${status}${why}${more}`,
-    'Check the client id, its secret and the scope.',
+    `No token from ${new URL(url).origin}: HTTP ${status}${reason}${description}`,
+    'Check the client ID, the client secret and the scope.',
   );
 }
 
-/** What an answer says about a token. */
+/** Parses a token response (RFC 6749, section 5.1). */
 export function parseTokenResponse(
   url: string,
-  answer: TokenResponse,
+  response: TokenResponse,
 ): Pick<StoredToken, 'accessToken' | 'expiresAt' | 'refreshToken'> {
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = answer.body;
-  if (answer.status !== 200 || typeof accessToken !== 'string') throw tokenRefusedError(url, answer);
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = response.body;
+  if (response.status !== 200 || typeof accessToken !== 'string') throw tokenRefusedError(url, response);
   return {
     accessToken,
     ...(typeof refreshToken === 'string' && { refreshToken }),
@@ -74,20 +71,20 @@ export function parseTokenResponse(
   };
 }
 
-/** A token is renewed this long before it expires, in milliseconds. */
-const margin = 30_000;
+/** A token is refreshed this long before it expires, in milliseconds. */
+const refreshMargin = 30_000;
 
-/** The token that is kept for an agent, renewed where that is due and possible. */
+/** Returns the stored token of an agent, refreshed if it expires soon. */
 export async function refreshStoredToken(agent: string): Promise<StoredToken | undefined> {
   const token = loadToken(agent);
-  if (!token?.expiresAt || Date.parse(token.expiresAt) - margin > Date.now()) return token;
+  if (!token?.expiresAt || Date.parse(token.expiresAt) - refreshMargin > Date.now()) return token;
   if (token.refreshToken === undefined) return Date.parse(token.expiresAt) > Date.now() ? token : undefined;
-  const answer = await requestToken(token.tokenUrl, {
+  const response = await requestToken(token.tokenUrl, {
     grant_type: 'refresh_token',
     refresh_token: token.refreshToken,
     client_id: token.clientId,
   });
-  const fresh = { ...token, ...parseTokenResponse(token.tokenUrl, answer) };
-  saveToken(agent, fresh);
-  return fresh;
+  const refreshed = { ...token, ...parseTokenResponse(token.tokenUrl, response) };
+  saveToken(agent, refreshed);
+  return refreshed;
 }

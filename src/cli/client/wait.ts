@@ -4,13 +4,21 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { TaskReducer } from '../../protocol/reduce.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { isInterrupted, isTask, isTerminal, type Task } from '../../protocol/task.ts';
-import { isTerminalOrInterrupted, wireState } from './output.ts';
-import { type ClientSession, quoteShellWord, printWarning } from './session.ts';
+import {
+  isInterrupted,
+  isTask,
+  isTerminal,
+  isTerminalOrInterrupted,
+  type Task,
+} from '../../protocol/task.ts';
+import { wireState } from './output.ts';
+import type { ClientSession } from './session.ts';
+import { printWarning } from '../terminal/print-error.ts';
+import { quoteShellWord } from '../terminal/quote-shell-word.ts';
 import { sanitizeForTerminal } from '../terminal/sanitize.ts';
 
-/** A stream that broke for one of these is no end of the task. */
-const lostTouch: ReadonlySet<string> = new Set([
+/** Errors of a stream after which the task is polled instead. */
+const pollableErrors: ReadonlySet<string> = new Set([
   'UNAVAILABLE',
   'TIMEOUT',
   'INVALID_AGENT_RESPONSE',
@@ -18,83 +26,85 @@ const lostTouch: ReadonlySet<string> = new Set([
   'METHOD_NOT_FOUND',
 ]);
 
-/** How long a task may take before a person is told that it is being waited for, in milliseconds. */
-const patience = 1_000;
+/** Delay before the message that a task is being waited for, in milliseconds. */
+const waitingMessageDelay = 1_000;
 
-/** Sends, and waits until the task is over or needs something. */
+/** Sends a message and waits until the task reaches a terminal or interrupted state. */
 export async function sendAndWait(session: ClientSession, request: SendRequest): Promise<Task | Message> {
   const { agent, card, call } = session;
   if (card.capabilities.streaming === true)
     return followToEnd(session, agent.stream(request, call), () => {}, isContinuation(request));
-  // The task that a reply belongs to waits until the agent has heard it, so only the agent can tell when that is over.
+  // An interrupted task stays interrupted until the agent processes the reply, so polling could return too early: the
+  // agent has to block.
   const configuration = { ...request.configuration, returnImmediately: !isContinuation(request) };
-  const answer = await agent.send({ ...request, configuration }, call);
-  return isTask(answer) ? pollToEnd(session, answer) : answer;
+  const result = await agent.send({ ...request, configuration }, call);
+  return isTask(result) ? pollToEnd(session, result) : result;
 }
 
-/** True when a message goes on with a task. */
+/** Returns true if a message continues a task. */
 export function isContinuation({ message }: SendRequest): boolean {
   return message.taskId !== undefined;
 }
 
 /**
- * Follows events until the task is over or needs something. When they break off, the task is asked for instead.
+ * Reads events until the task reaches a terminal or interrupted state. If the stream breaks, polls the task instead.
  *
- * @param tell - is told each event.
- * @param mayBeBefore - the first event may show a task that has not heard its reply yet, and still waits for it.
+ * @param onEvent - called with each event.
+ * @param isReply - the message continues a task: the first snapshot may still be interrupted from before the reply.
  */
 export async function followToEnd(
   session: ClientSession,
   events: AsyncIterable<StreamEvent>,
-  tell: (event: StreamEvent) => void,
-  mayBeBefore = false,
+  onEvent: (event: StreamEvent) => void,
+  isReply = false,
 ): Promise<Task | Message> {
-  let fold: TaskReducer | undefined;
-  let isOver = false;
-  const stopWatching = watch(session, () => fold?.task());
+  let reducer: TaskReducer | undefined;
+  let isDone = false;
+  const stopProgress = showProgress(session, () => reducer?.task());
   try {
     for await (const event of events) {
-      tell(event);
+      onEvent(event);
       if (event.kind === 'message') return event.message;
-      const isBefore = mayBeBefore && fold === undefined && event.kind === 'task';
-      fold ??= new TaskReducer(event.kind === 'task' ? event.task : begun(event));
-      fold.apply(event);
-      session.taskId = fold.id;
-      isOver = isTerminalOrInterrupted(fold.status) && !(isBefore && isInterrupted(fold.status.state));
-      if (isOver) break;
+      const isStale = isReply && reducer === undefined && event.kind === 'task';
+      reducer ??= new TaskReducer(event.kind === 'task' ? event.task : initialTask(event));
+      reducer.apply(event);
+      session.taskId = reducer.id;
+      const { state } = reducer.status;
+      isDone = isTerminalOrInterrupted(state) && !(isStale && isInterrupted(state));
+      if (isDone) break;
     }
   } catch (thrown) {
     const { reason } = A2AError.from(thrown);
-    if (!fold || !lostTouch.has(reason) || session.call.signal?.aborted) throw thrown;
-    printWarning('the stream broke off; the task is asked for instead');
+    if (!reducer || !pollableErrors.has(reason) || session.call.signal?.aborted) throw thrown;
+    printWarning('The stream was interrupted; polling the task instead');
   } finally {
-    stopWatching();
+    stopProgress();
   }
-  if (!fold) throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent closed the stream without a word');
-  if (isOver) return fold.task();
-  const task = await pollToEnd(session, fold.task());
-  tell({ kind: 'task', task });
+  if (!reducer) throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent closed the stream without an event');
+  if (isDone) return reducer.task();
+  const task = await pollToEnd(session, reducer.task());
+  onEvent({ kind: 'task', task });
   return task;
 }
 
-/** An agent that does not begin with the task is understood all the same. */
-function begun(event: Exclude<StreamEvent, { kind: 'task' | 'message' }>): Task {
+/** Returns the initial task of a stream that does not start with a task snapshot. */
+function initialTask(event: Exclude<StreamEvent, { kind: 'task' | 'message' }>): Task {
   return { id: event.taskId, contextId: event.contextId, status: { state: 'unknown' } };
 }
 
-/** Asks for a task, again and again, until it is over or needs something. */
+/** Polls a task until it reaches a terminal or interrupted state, with bounded backoff. */
 export async function pollToEnd(session: ClientSession, first: Task, historyLength?: number): Promise<Task> {
   const { agent, call, flags } = session;
   let task = first;
   session.taskId = task.id;
-  // A peer must not be asked without a pause, whatever was configured.
-  const shortest = Math.max(flags.pollInterval, 50);
-  let interval = shortest;
-  const stopWatching = watch(session, () => task);
+  // At least 50 ms, so that no setting makes a busy loop.
+  const minInterval = Math.max(flags.pollInterval, 50);
+  let interval = minInterval;
+  const stopProgress = showProgress(session, () => task);
   try {
-    for (let failures = 0; !isTerminalOrInterrupted(task.status); ) {
+    for (let failures = 0; !isTerminalOrInterrupted(task.status.state); ) {
       await sleep(systemClock, interval, call.signal);
-      interval = Math.min(interval * 1.25, shortest * 5);
+      interval = Math.min(interval * 1.25, minInterval * 5);
       try {
         task = await agent.getTask(
           { id: task.id, ...(historyLength !== undefined && { historyLength }) },
@@ -102,26 +112,26 @@ export async function pollToEnd(session: ClientSession, first: Task, historyLeng
         );
         failures = 0;
       } catch (thrown) {
-        const isPassing = ['UNAVAILABLE', 'TIMEOUT'].includes(A2AError.from(thrown).reason);
-        if (!isPassing || call.signal?.aborted || ++failures >= 3) throw thrown;
+        const isTransient = ['UNAVAILABLE', 'TIMEOUT'].includes(A2AError.from(thrown).reason);
+        if (!isTransient || call.signal?.aborted || ++failures >= 3) throw thrown;
       }
     }
   } finally {
-    stopWatching();
+    stopProgress();
   }
   return task;
 }
 
-/** While a task is waited for: says so when it takes long, and says how to come back when somebody gives up. */
-function watch(session: ClientSession, current: () => Task | undefined): () => void {
-  const tell = () => {
-    const task = session.flags.stream || session.isTalk ? undefined : current();
+/** Prints a message if waiting takes long, and the command to resume on SIGINT. @returns a function that stops it. */
+function showProgress(session: ClientSession, current: () => Task | undefined): () => void {
+  const printWaiting = () => {
+    const task = session.flags.stream || session.isInteractive ? undefined : current();
     if (task)
       process.stderr.write(
-        `Waiting: task ${sanitizeForTerminal(task.id, 'line')} is ${wireState(task.status)} (Ctrl-C leaves it running)\n`,
+        `Waiting: task ${sanitizeForTerminal(task.id, 'line')} is ${wireState(task.status)} (Ctrl-C stops waiting; the task keeps running)\n`,
       );
   };
-  const timer = setTimeout(tell, patience).unref();
+  const timer = setTimeout(printWaiting, waitingMessageDelay).unref();
   const onInterrupt = () => {
     const id = sanitizeForTerminal(current()?.id ?? '', 'line');
     if (id !== '')
@@ -137,28 +147,28 @@ function watch(session: ClientSession, current: () => Task | undefined): () => v
   };
 }
 
-/** Says how a task may be continued, and what became of it where that is not what one hopes for. */
-export function printOutcome(session: ClientSession, answer: Task | Message): void {
+/** Prints the command to resume, and a warning unless the task was completed. */
+export function printOutcome(session: ClientSession, result: Task | Message): void {
   const { out } = session;
-  if (!isTask(answer)) {
-    if (!out.isJson && answer.contextId !== undefined)
-      out.field('Resume', session.command(`send --context-id ${quoteShellWord(answer.contextId)} "<next>"`));
+  if (!isTask(result)) {
+    if (!out.isJson && result.contextId !== undefined)
+      out.field('Resume', session.command(`send --context-id ${quoteShellWord(result.contextId)} "<next>"`));
     return;
   }
-  const { state } = answer.status;
-  const id = quoteShellWord(answer.id);
+  const { state } = result.status;
+  const id = quoteShellWord(result.id);
   if (!out.isJson) {
     if (isInterrupted(state)) out.field('Resume', session.command(`send --task-id ${id} "<reply>"`));
-    else if (isTerminal(state) && answer.contextId !== '')
-      out.field('Resume', session.command(`send --context-id ${quoteShellWord(answer.contextId)} "<next>"`));
+    else if (isTerminal(state) && result.contextId !== '')
+      out.field('Resume', session.command(`send --context-id ${quoteShellWord(result.contextId)} "<next>"`));
     else if (!isTerminal(state)) out.field('Resume', session.command(`task get ${id} --wait`));
   }
   out.end();
   if (state === 'auth-required')
     printWarning(
-      `the task waits for an authorization (${wireState(answer.status)}): give it, then send a reply`,
+      `The task requires authorization (${wireState(result.status)}): authorize it, then send a reply`,
     );
-  else if (isInterrupted(state)) printWarning(`the task waits for you (${wireState(answer.status)})`);
+  else if (isInterrupted(state)) printWarning(`The task requires input (${wireState(result.status)})`);
   else if (isTerminal(state) && state !== 'completed')
-    printWarning(`the task ended as ${wireState(answer.status)}`);
+    printWarning(`The task ended as ${wireState(result.status)}`);
 }

@@ -7,24 +7,24 @@ import type { Agent } from '../../protocol/agent.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /**
- * Imports a module and gives its agent: the default export, or the one named `agent`.
+ * Imports a module and returns its agent: the default export, or the export named `agent`.
  *
- * @throws {@link UsageError} when there is no such file or no agent in it.
+ * @throws {@link UsageError} if the file does not exist or exports no agent.
  */
 export async function loadAgent(module: string): Promise<Agent> {
   const file = module.startsWith('file:') ? fileURLToPath(module) : resolve(module);
   if (!existsSync(file)) {
     throw new UsageError(
-      `there is no file ${file}`,
-      'Give the path of a JavaScript file that exports an agent.',
+      `File not found: ${file}`,
+      'Pass the path of a JavaScript file that exports an agent.',
     );
   }
   if (statSync(file).isDirectory()) {
-    throw new UsageError(`${file} is a folder`, 'Give the path of the file in it that exports an agent.');
+    throw new UsageError(`${file} is a directory`, 'Pass the path of the file in it that exports an agent.');
   }
   const exported = await importFile(file);
   for (const candidate of [exported.default, exported.agent]) if (isAgent(candidate)) return candidate;
-  throw new UsageError(`${file} exports no agent`, adviceFor(exported));
+  throw new UsageError(`${file} exports no agent`, exportHint(exported));
 }
 
 async function importFile(file: string): Promise<{ [name: string]: unknown }> {
@@ -36,16 +36,20 @@ async function importFile(file: string): Promise<{ [name: string]: unknown }> {
       throw new UsageError(
         `Node ${process.versions.node} cannot run ${file}`,
         /\.ya?ml$/.test(file)
-          ? 'A script of rules is started by dragoman mock, and a file with several agents by dragoman up -c.'
-          : 'Compile it to JavaScript first; Node 22.18 and later also run TypeScript as it is.',
+          ? 'Start a mock script with dragoman mock, and a file with several agents with dragoman up -c.'
+          : 'Compile it to JavaScript first; Node 22.18 and later also run TypeScript directly.',
       );
     }
-    throw new A2AError('INTERNAL_ERROR', `${file} could not be loaded`, { cause, hint: placeOf(cause) });
+    const place = findStackLocation(cause);
+    throw new A2AError('INTERNAL_ERROR', `Cannot load ${file}`, {
+      cause,
+      ...(place !== undefined && { details: { places: place } }),
+    });
   }
 }
 
-/** Where in whose file it happened, as far as the error knows. */
-function placeOf(cause: unknown): string | undefined {
+/** Returns the first file position in the stack of an error, if there is one. */
+function findStackLocation(cause: unknown): string | undefined {
   const stack = cause instanceof Error ? (cause.stack ?? '') : '';
   return /file:\/\/[^\s)]+:\d+/.exec(stack)?.[0].replace(/^file:\/\//, 'at ');
 }
@@ -56,17 +60,17 @@ function isAgent(candidate: unknown): candidate is Agent {
   return [agent.card, agent.send, agent.stream, agent.getTask].every((each) => typeof each === 'function');
 }
 
-function adviceFor(exported: { [name: string]: unknown }): string {
+function exportHint(exported: { [name: string]: unknown }): string {
   const candidate = exported.default ?? exported.agent;
   if (typeof candidate === 'object' && candidate !== null && 'process' in candidate) {
-    return 'What it exports is a definition: wrap it, as in `export default defineAgent({ … })`.';
+    return 'The export is only a definition: wrap it, as in `export default defineAgent({ … })`.';
   }
   const names = Object.keys(exported);
   const found = names.length === 0 ? 'nothing' : names.join(', ');
-  return `It exports ${found}. Export the agent by \`export default defineAgent({ … })\`.`;
+  return `It exports ${found}. Export the agent with \`export default defineAgent({ … })\`.`;
 }
 
-/** True for an agent that was made by `defineAgent`, of whichever copy of this package. */
+/** Returns true for an agent created by `defineAgent`, also of another copy of this package. */
 export function isLocalAgent(agent: Agent): agent is LocalAgent {
   const { definition, options } = agent as Partial<LocalAgent>;
   return typeof definition?.process === 'function' && typeof options === 'object';

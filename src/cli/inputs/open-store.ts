@@ -3,42 +3,55 @@ import type { SqliteTaskStoreOptions } from '../../store/sqlite.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** A ledger as somebody asked for it, with words for where it is. */
+/** A task store with a description of its location. */
 export interface OpenedStore {
-  ledger: TaskStore;
-  /** Such as `in memory`. */
-  place: string;
+  taskStore: TaskStore;
+  /** For example `in tasks.db`. */
+  location: string;
 }
 
 /**
- * Opens the ledger that `--store` names.
+ * Opens the task store of `--store`.
  *
- * @throws {@link UsageError} when it names none, or one that is in use.
+ * @throws {@link UsageError} if the value is invalid or the file is in use.
  */
 export async function openStore(
-  where: string,
+  store: string,
   options: Pick<SqliteTaskStoreOptions, 'withoutLease' | 'onLeaseLost'> = {},
 ): Promise<OpenedStore> {
-  if (where === 'memory') {
-    const { memoryTaskStore: memoryLedger } = await import('../../store/memory-task-store.ts');
-    return { ledger: memoryLedger(), place: 'in memory, until this stops' };
+  if (store === 'memory') {
+    const { memoryTaskStore } = await import('../../store/memory-task-store.ts');
+    return { taskStore: memoryTaskStore(), location: 'in memory, until this process stops' };
   }
-  const [, file, mark] = /^sqlite:(.+?)(\?shared)?$/.exec(where) ?? [];
+  const [, file, sharedSuffix] = /^sqlite:(.+?)(\?shared)?$/.exec(store) ?? [];
   if (file === undefined) {
     throw new UsageError(
-      `"${where}" is no place for tasks`,
-      'Say --store memory, or --store sqlite:FILE, as in --store sqlite:tasks.db.',
+      `Invalid task store "${store}"`,
+      'Use --store memory or --store sqlite:FILE, such as --store sqlite:tasks.db.',
     );
   }
-  const shared = mark !== undefined;
-  const { sqliteTaskStore: sqliteLedger } = await import('../../store/sqlite.ts');
+  const shared = sharedSuffix !== undefined;
+  const { sqliteTaskStore } = await import('../../store/sqlite.ts');
   try {
-    return { ledger: await sqliteLedger({ file, shared, ...options }), place: `in ${file}` };
+    return { taskStore: await sqliteTaskStore({ file, shared, ...options }), location: `in ${file}` };
   } catch (thrown) {
     if (!(thrown instanceof A2AError) || thrown.reason !== 'CONFLICT') throw thrown;
     throw new UsageError(
       thrown.message,
-      `${thrown.hint ?? ''} To share it, say --store sqlite:${file}?shared.`.trim(),
+      `${thrown.hint ?? ''} To share the file between processes, use --store sqlite:${file}?shared.`.trim(),
     );
   }
+}
+
+/**
+ * Opens a task store that another process writes to, without taking its lease.
+ *
+ * @throws {@link UsageError} for a store in memory.
+ */
+export function openForeignStore(store: string): Promise<OpenedStore> {
+  if (store !== 'memory') return openStore(store, { withoutLease: true });
+  throw new UsageError(
+    '--store memory cannot be read from another process',
+    'Serve the agent with --store sqlite:FILE and name that file here.',
+  );
 }

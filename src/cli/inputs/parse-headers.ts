@@ -1,16 +1,13 @@
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Headers as they are typed: `Name: value`. */
+/** Parses headers of the form `Name: value`. Names become lower case. */
 export function parseHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*\S)\s*$/.exec(line) ?? [];
       if (name === undefined || value === undefined)
-        // The text may hold a secret, so it is not repeated.
-        throw new UsageError(
-          'a header is not as it should be',
-          "Write it in quotes: --header 'Name: value'.",
-        );
+        // The message does not repeat the text, which may contain a secret.
+        throw new UsageError('Invalid header', "Write it in quotes: --header 'Name: value'.");
       return [name.toLowerCase(), value];
     }),
   );

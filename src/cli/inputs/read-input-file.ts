@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /**
- * Reads a file that a person named.
+ * Reads a file that the user named.
  *
- * @param hint - what to name instead, if it cannot be read.
- * @throws {@link UsageError} that says why not.
+ * @param hint - which file to name instead if it cannot be read.
+ * @throws {@link UsageError} if the file cannot be read.
  */
 export function readInputFile(file: string, hint: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const { code } = cause as { code?: unknown };
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new UsageError(`there is no file ${file}`, hint);
-    if (code === 'EISDIR') throw new UsageError(`${file} is a folder`, hint);
-    throw new UsageError(`${file} cannot be read`, hint, cause);
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new UsageError(`File not found: ${file}`, hint);
+    if (code === 'EISDIR') throw new UsageError(`${file} is a directory`, hint);
+    throw new UsageError(`Cannot read ${file}`, hint, { cause });
   }
 }

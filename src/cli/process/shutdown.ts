@@ -1,27 +1,26 @@
-/** How long a graceful stop may take, in milliseconds. */
+/** Time limit of a graceful shutdown, in milliseconds. */
 export const shutdownTimeout = 5_000;
 
 /**
- * Stops when the terminal or the system asks for it: the first signal stops gracefully and ends with exit code 0, or 1
- * if that fails; a second one ends at once.
+ * Shuts down on SIGINT and SIGTERM. The first signal starts a graceful shutdown and exits with 0, or with 1 if `stop`
+ * rejects; a second signal exits immediately.
  *
- * @param within - how long a graceful stop may take, in milliseconds.
+ * @param timeout - time limit of the graceful shutdown, in milliseconds. The process exits 2 s later at the latest.
  */
 export function stopOnSignals(
   stop: () => Promise<void>,
-  onFailure: (thrown: unknown) => void,
-  within = shutdownTimeout,
+  onError: (thrown: unknown) => void,
+  timeout = shutdownTimeout,
 ): void {
   let isStopping = false;
   const onSignal = (_signal: NodeJS.Signals, number: number): void => {
     if (isStopping) process.exit(128 + number);
     isStopping = true;
-    // Whatever does not let go is left behind.
-    setTimeout(() => process.exit(0), within + 2_000).unref();
+    setTimeout(() => process.exit(0), timeout + 2_000).unref();
     stop().then(
       () => process.exit(0),
       (thrown: unknown) => {
-        onFailure(thrown);
+        onError(thrown);
         process.exit(1);
       },
     );

@@ -1,19 +1,20 @@
 import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { printWarning } from '../terminal/print-error.ts';
 
-/** For how many milliseconds a file must rest before it is read: editors write in several steps. */
+/** Debounce time in milliseconds: editors write a file in several steps. */
 const debounce = 50;
 
-/** Calls back whenever a file has changed. @returns what ends that. */
-export function watchFile(file: string, changed: () => void): () => void {
+/** Calls `onChange` when a file changes. @returns a function that stops watching. */
+export function watchFile(file: string, onChange: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
-  // The folder and not the file, because many editors put a new file in the place of the old one.
+  // Watches the directory because many editors replace the file instead of writing to it.
   const watcher = watch(dirname(file), (_event, name) => {
     if (name !== null && name !== basename(file)) return;
     clearTimeout(timer);
-    timer = setTimeout(changed, debounce);
+    timer = setTimeout(onChange, debounce);
   });
-  watcher.on('error', (error) => process.stderr.write(`${file} is not watched any more: ${error.message}\n`));
+  watcher.on('error', (error) => printWarning(`Stopped watching ${file}: ${error.message}`));
   return () => {
     clearTimeout(timer);
     watcher.close();

@@ -1,20 +1,21 @@
 import picocolors from 'picocolors';
 
-/** Where text goes. */
+/** Stream that text is written to. */
 interface Output {
-  /** True on a terminal; Node leaves it out elsewhere. */
+  /** Undefined unless the stream is a terminal. */
   isTTY?: boolean;
 }
 
-/**
- * The colours for what is written there: for a terminal, unless the environment says otherwise. A build
- * machine is none, although the library would take it for one.
- */
-export function createColors(output: Output): ReturnType<typeof picocolors.createColors> {
-  return picocolors.createColors(isColoured(process.env, output.isTTY));
+/** Color functions of an output. */
+export type Colors = ReturnType<typeof picocolors.createColors>;
+
+/** Creates the color functions of an output. They do nothing unless it is a terminal or FORCE_COLOR is set. */
+export function createColors(output: Output): Colors {
+  return picocolors.createColors(usesColor(process.env, output.isTTY));
 }
 
-function isColoured(env: NodeJS.ProcessEnv, isTerminal: boolean | undefined): boolean {
+// Not picocolors' own detection, which also enables colors on CI.
+function usesColor(env: NodeJS.ProcessEnv, isTerminal: boolean | undefined): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
   return isTerminal === true && env.TERM !== 'dumb';

@@ -1,25 +1,25 @@
 import { UsageError } from './usage-error.ts';
 
-/** Where something was to listen. */
-interface Place {
+/** Address that a server tried to listen on. */
+interface ListenAddress {
   readonly port: number | undefined;
   readonly host?: string | undefined;
 }
 
-/** What a person can do about a place that cannot be listened at; what else was thrown is given back. */
-export function toListenError(thrown: unknown, { port, host }: Place): unknown {
-  const another = 'Choose another with --port N, or --port 0 for any free one.';
+/** Converts an error of `listen()` to a usage error. Returns other errors unchanged. */
+export function toListenError(thrown: unknown, { port, host }: ListenAddress): unknown {
+  const portHint = 'Choose another port with --port N, or --port 0 for any free port.';
   switch ((thrown as { code?: unknown }).code) {
     case 'EADDRINUSE':
-      return new UsageError(`port ${port}${host === undefined ? '' : ` on ${host}`} is in use`, another);
+      return new UsageError(`Port ${port}${host === undefined ? '' : ` on ${host}`} is in use`, portHint);
     case 'EACCES':
-      return new UsageError(`port ${port} needs more rights than you have`, another);
+      return new UsageError(`Permission denied for port ${port}`, portHint);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return new UsageError(
-        `${host ?? 'that'} is no address of this machine`,
-        'Choose one with --host, such as 127.0.0.1 or 0.0.0.0.',
+        `Cannot listen on ${host ?? 'this address'}: not an address of the local host`,
+        'Choose an address with --host, such as 127.0.0.1 or 0.0.0.0.',
       );
     default:
       return thrown;

@@ -4,27 +4,27 @@ import type { HttpServerRequest } from '../../server/http/http-message.ts';
 import { createColors } from './colors.ts';
 import { errorSummary } from './usage-error.ts';
 
-/** How logs are written: for people, or one JSON object for each line. */
+/** Log format: text, or one JSON object per line. */
 export type LogFormat = 'text' | 'json';
 
-/** Where everything worth writing down goes. */
+/** Log sinks of a command. */
 export interface CliLogs {
-  /** Takes what agents report. */
+  /** Receives log entries of agents. */
   agent: LogSink;
-  /** Takes requests; undefined when they are not written down. */
+  /** Receives requests; undefined if requests are not logged. */
   requests: LogSink | undefined;
-  /** Takes faults that no task tells of. */
-  fault: (error: A2AError, exchange: HttpServerRequest) => void;
+  /** Receives internal errors that are not part of a task. */
+  fault: (error: A2AError, request: HttpServerRequest) => void;
 }
 
 /**
  * Opens the logs on standard error.
  *
- * @param form - undefined writes for people, and requests only where a person is likely to look.
+ * @param format - undefined writes text, and logs requests only if standard error is a terminal.
  */
-export async function openLogs(form: LogFormat | undefined): Promise<CliLogs> {
-  const write = form === 'json' ? await jsonLog() : textLog;
-  const hasRequests = form !== undefined || process.stderr.isTTY;
+export async function openLogs(format: LogFormat | undefined): Promise<CliLogs> {
+  const write = format === 'json' ? await jsonLog() : textLog;
+  const hasRequests = format !== undefined || process.stderr.isTTY;
   return {
     agent: write,
     requests: hasRequests ? write : undefined,
@@ -32,7 +32,7 @@ export async function openLogs(form: LogFormat | undefined): Promise<CliLogs> {
   };
 }
 
-/** One JSON object for each entry. The library is loaded when somebody wants that. */
+/** Writes one JSON object per entry. Loads pino on demand. */
 async function jsonLog(): Promise<LogSink> {
   const { pino } = await import('pino');
   const logger = pino(
@@ -46,32 +46,35 @@ async function jsonLog(): Promise<LogSink> {
 }
 
 function textLog(entry: LogEntry): void {
-  process.stderr.write(`${entry.message === 'request' ? requestLine(entry) : line(entry)}\n`);
+  process.stderr.write(`${entry.message === 'request' ? formatRequest(entry) : formatEntry(entry)}\n`);
 }
 
-function line({ level, message, taskId, error }: LogEntry): string {
-  const about = taskId === undefined ? '' : ` (task ${taskId})`;
+function formatEntry({ level, message, taskId, error }: LogEntry): string {
+  const label = level === 'warn' ? 'warning' : level;
+  const task = taskId === undefined ? '' : ` (task ${taskId})`;
   const cause = error === undefined ? '' : `: ${errorSummary(error)}`;
-  return `${level}: ${shown(message)}${about}${cause}`;
+  return `${label}: ${maskControls(message)}${task}${cause}`;
 }
 
-/** A request in one line, such as `200 send 1.0 JSONRPC 3 ms 127.0.0.1 task 17`. */
-function requestLine({ fields = {}, taskId }: LogEntry): string {
+/** Formats a request, such as `200 send 1.0 JSONRPC 3 ms 127.0.0.1 task 17`. */
+function formatRequest({ fields = {}, taskId }: LogEntry): string {
   const { isColorSupported, green, red, dim } = createColors(process.stderr);
-  const { status, method, path, operation, version, binding, outcome, duration, caller } = fields;
-  const mark = Number(status) < 400 && outcome === 'OK' ? green : red;
+  const { status, method, path, operation, version, outcome, duration } = fields;
+  const transport = fields.transport ?? fields.binding;
+  const client = fields.client ?? fields.caller;
+  const paint = Number(status) < 400 && outcome === 'OK' ? green : red;
   const what =
-    operation === 'none' ? `${method} ${path}` : [operation, version, binding].filter(Boolean).join(' ');
-  const end = [`${Math.round(Number(duration))} ms`, caller, taskId && `task ${taskId}`]
+    operation === 'none' ? `${method} ${path}` : [operation, version, transport].filter(Boolean).join(' ');
+  const rest = [`${Math.round(Number(duration))} ms`, client, taskId && `task ${taskId}`]
     .filter(Boolean)
     .join(' ');
-  const failed = outcome === 'OK' ? '' : ` ${outcome}`;
-  const text = `${status}${failed} ${shown(what)}`;
-  return isColorSupported ? `${mark(text)} ${dim(shown(end))}` : `${text} ${shown(end)}`;
+  const error = outcome === 'OK' ? '' : ` ${outcome}`;
+  const text = `${status}${error} ${maskControls(what)}`;
+  return isColorSupported ? `${paint(text)} ${dim(maskControls(rest))}` : `${text} ${maskControls(rest)}`;
 }
 
-/** What callers made up must not move the cursor of whoever reads it. */
-function shown(text: string): string {
+/** Replaces control characters: clients choose paths and names, which must not control the terminal. */
+function maskControls(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }

@@ -1,31 +1,32 @@
 import type { DocumentError } from '../../documents/diagnostic.ts';
-import { createColors } from './colors.ts';
+import { formatPlace } from './print-error.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Writes one line for each complaint about a file; the place is told apart from the words. */
+/** Writes one line per diagnostic of a file. */
 export function printDiagnostics({ message }: DocumentError, output: NodeJS.WriteStream): void {
-  const { cyan } = createColors(output);
-  for (const line of message.split('\n'))
-    output.write(`${line.replace(/^.*?:\d+:\d+:/, (place) => cyan(place))}\n`);
+  for (const line of message.split('\n')) output.write(`${formatPlace(line, output)}\n`);
 }
 
-/** Tells what is wrong with a file, with the places. @returns the mistake to end with. */
-export function invalidFileError(error: DocumentError): UsageError {
-  printDiagnostics(error, process.stderr);
-  return new UsageError(`${error.file} is wrong`, 'Put it right; nothing was started.');
+/** Converts the diagnostics of a file to the usage error that ends the command. */
+export function invalidFileError({ file, message }: DocumentError): UsageError {
+  return new UsageError(
+    `Invalid file: ${file}`,
+    'Fix the errors above and start again; nothing was started.',
+    { places: message.split('\n') },
+  );
 }
 
-/** What was found in a file that was to be checked. */
+/** Result of a successful `--check`. */
 export interface CheckedFile {
   readonly file: string;
-  /** The names of its agents. */
+  /** Names of the agents in the file. */
   readonly agents: readonly string[];
 }
 
-/** Tells that a file with agents is as it should be. */
+/** Prints the result of a successful `--check`. */
 export function printValidFile({ file, agents }: CheckedFile, output: 'text' | 'json'): void {
-  const counted = agents.length === 1 ? '1 agent' : `${agents.length} agents`;
+  const count = agents.length === 1 ? '1 agent' : `${agents.length} agents`;
   process.stdout.write(
-    output === 'json' ? `${JSON.stringify({ file, agents })}\n` : `${file} is right: ${counted}\n`,
+    output === 'json' ? `${JSON.stringify({ file, agents })}\n` : `${file} is valid: ${count}\n`,
   );
 }

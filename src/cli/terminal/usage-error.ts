@@ -1,36 +1,40 @@
 import { inspect } from 'node:util';
 import { A2AError } from '../../protocol/errors.ts';
 
-/** Something that whoever typed the command can put right. The command then ends with exit code 2. */
+/** A usage error that the user can fix. The command exits with code 2. */
 export class UsageError extends A2AError {
   /**
-   * @param hint - what to do about it.
+   * @param hint - the fix, as an imperative sentence.
+   * @param places - locations such as `file:line:column: message`, printed one per line.
    */
-  constructor(message: string, hint: string, cause?: unknown) {
-    super('INVALID_PARAMS', message, { hint, cause });
+  constructor(
+    message: string,
+    hint: string,
+    { cause, places }: { cause?: unknown; places?: readonly string[] } = {},
+  ) {
+    super('INVALID_PARAMS', message, {
+      hint,
+      cause,
+      ...(places && { details: { places: places.join('\n') } }),
+    });
   }
 }
 
-/** Says on standard error what went wrong, why, and what can be done about it. */
-export function printError(thrown: unknown): void {
-  const hint = thrown instanceof A2AError ? thrown.hint : undefined;
-  process.stderr.write(`dragoman: ${errorSummary(thrown)}\n`);
-  if (hint !== undefined) process.stderr.write(`  ${hint}\n`);
-}
-
-/** Tells in one line what was thrown and what caused it. */
+/** Returns an error and its causes in one line. */
 export function errorSummary(thrown: unknown): string {
-  const reasons: string[] = [];
-  let at: unknown = thrown;
-  // A chain of causes may be a ring.
-  for (let depth = 0; at !== undefined && depth < 5; depth++) {
-    const reason =
-      at instanceof Error ? nameAndMessage(at) : inspect(at, { breakLength: Infinity, depth: 1 });
-    // What wraps something often says the same.
-    if (!reasons.some((before) => before.endsWith(reason))) reasons.push(reason);
-    at = at instanceof Error ? at.cause : undefined;
+  const messages: string[] = [];
+  let current: unknown = thrown;
+  // The depth is limited because a chain of causes may be circular.
+  for (let depth = 0; current !== undefined && depth < 5; depth++) {
+    const message =
+      current instanceof Error
+        ? nameAndMessage(current)
+        : inspect(current, { breakLength: Infinity, depth: 1 });
+    // A wrapping error often repeats the message of its cause.
+    if (!messages.some((before) => before.endsWith(message))) messages.push(message);
+    current = current instanceof Error ? current.cause : undefined;
   }
-  return reasons.join(': ').replaceAll(/\s*\n\s*/g, ' ');
+  return messages.join(': ').replaceAll(/\s*\n\s*/g, ' ');
 }
 
 function nameAndMessage({ name, message }: Error): string {

@@ -1,6 +1,6 @@
 import type { ConformanceRule } from '../rule-model.ts';
 
-/** An entry of the requirement catalog. */
+/** A line of the catalogue of what the specification asks for. */
 export interface Requirement {
   readonly id: string;
   readonly section: string;
@@ -8,39 +8,39 @@ export interface Requirement {
   readonly transport: string;
   readonly subject: string;
   readonly summary: string;
-  /** True if it can be tested from outside. */
+  /** True when it can be found out from outside. */
   readonly auto: boolean;
 }
 
-/** A requirement with the rules that cover it, or the reason why none does. */
-interface CoveredRequirement {
+/** Who looks after a requirement, or why nobody does. */
+interface Covered {
   readonly requirement: Requirement;
   readonly rules: readonly string[];
   readonly waiver: string | undefined;
 }
 
-/** Coverage of the requirement catalog by rules. */
+/** What the rules cover of the catalogue. */
 export interface Coverage {
-  readonly covered: readonly CoveredRequirement[];
-  /** Requirements with neither a rule nor a waiver. */
+  readonly covered: readonly Covered[];
+  /** Requirements that nobody looks after and nobody excuses. */
   readonly missing: readonly string[];
-  /** Waivers for requirements that are covered or do not exist. */
+  /** Excuses for what is covered, or is no requirement. */
   readonly stale: readonly string[];
-  /** Requirement ids of rules that the catalog does not contain. */
+  /** Ids that rules name and the catalogue does not have. */
   readonly unknown: readonly string[];
 }
 
-/** Compares the rules with all requirements on agents and cards that can be tested from outside. */
+/** Compares the rules with every requirement on agents and cards that can be found out from outside. */
 export function computeCoverage(
   requirements: readonly Requirement[],
   rules: readonly Pick<ConformanceRule, 'id' | 'requirements'>[],
   waivers: Readonly<Record<string, string>>,
 ): Coverage {
-  const testable = requirements.filter(
+  const wanted = requirements.filter(
     ({ auto, subject }) => auto && (subject === 'server' || subject === 'card'),
   );
-  const covered = testable.map(
-    (requirement): CoveredRequirement => ({
+  const covered = wanted.map(
+    (requirement): Covered => ({
       requirement,
       rules: rules.filter((rule) => rule.requirements.includes(requirement.id)).map(({ id }) => id),
       waiver: waivers[requirement.id],
@@ -54,28 +54,28 @@ export function computeCoverage(
     covered,
     missing: [...uncovered].filter((id) => waivers[id] === undefined),
     stale: Object.keys(waivers).filter((id) => !uncovered.has(id)),
-    // Requirements of versions before 1.0 are not in the catalog; their ids contain a slash, as in `0.3/transports`.
+    // Rules of versions before the catalogue name their own, such as `0.3/transports`.
     unknown: [...new Set(rules.flatMap((rule) => rule.requirements))].filter(
       (id) => !known.has(id) && !id.includes('/'),
     ),
   };
 }
 
-/** Returns the coverage as a Markdown page. */
+/** The coverage as a page. */
 export function formatCoveragePage({ covered }: Coverage): string {
-  const checkedCount = covered.filter(({ rules }) => rules.length > 0).length;
+  const looked = covered.filter(({ rules }) => rules.length > 0).length;
   const rows = covered.map(({ requirement, rules, waiver }) => {
     const { id, section, level, summary } = requirement;
-    const checkedBy =
-      rules.length > 0 ? rules.map((each) => `\`${each}\``).join(', ') : `not checked: ${waiver ?? ''}`;
-    return `| ${id} | ${section} | ${level} | ${summary.replaceAll('|', String.raw`\|`)} | ${checkedBy} |`;
+    const by =
+      rules.length > 0 ? rules.map((each) => `\`${each}\``).join(', ') : `not looked at: ${waiver ?? ''}`;
+    return `| ${id} | ${section} | ${level} | ${summary.replaceAll('|', String.raw`\|`)} | ${by} |`;
   });
   return [
-    '# Conformance coverage',
+    '# What conformance covers',
     '',
-    `A2A 1.0.1 has ${covered.length} requirements on agents and cards that can be tested from outside. \`dragoman conformance\` checks ${checkedCount} of them. The last column lists the rules, or the reason why the requirement is not checked.`,
+    `Of the ${covered.length} requirements of A2A 1.0.1 on agents and cards that can be found out from outside, ${looked} are looked at by \`dragoman conformance\`. For the others, the reason is in the last column.`,
     '',
-    '| Requirement | Section | Level | Requirement text | Rules |',
+    '| Requirement | Section | Level | What | Rules |',
     '|---|---|---|---|---|',
     ...rows,
     '',

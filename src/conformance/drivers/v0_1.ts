@@ -1,19 +1,18 @@
 import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
 import type { OperationInput, MessageDraft, DriverOperation, ProtocolDriver } from './protocol-driver.ts';
-import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
   normalizeArtifact,
   type NormalizedEvent,
+  isJsonObject,
+  type JsonObject,
   normalizeTask,
   type NormalizedTask,
   asText,
 } from './normalized-views.ts';
 
-const stateNames = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
-const wireStates: Readonly<Record<string, string>> = Object.fromEntries(
-  stateNames.map((name) => [name, name]),
-);
-const toTask = (raw: JsonObject): NormalizedTask =>
+const words = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
+const states: Readonly<Record<string, string>> = Object.fromEntries(words.map((word) => [word, word]));
+const viewOf = (raw: JsonObject): NormalizedTask =>
   normalizeTask(raw, { context: 'sessionId', artifactId: 'index' }, String);
 
 const methods: Readonly<Record<DriverOperation, string | undefined>> = {
@@ -30,11 +29,11 @@ const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   extendedCard: undefined,
 };
 
-function encodeMessage({ text = 'hello', parts, metadata }: MessageDraft): JsonObject {
+function messageOf({ text = 'hello', parts, metadata }: MessageDraft): JsonObject {
   return { role: 'user', parts: parts ?? [{ type: 'text', text }], ...(metadata ? { metadata } : {}) };
 }
 
-function encodeParams(operation: DriverOperation, input: OperationInput): Record<string, unknown> {
+function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> {
   const { id, taskId, historyLength, webhook, message = {} } = input;
   const config = webhook && {
     url: webhook.url,
@@ -44,10 +43,10 @@ function encodeParams(operation: DriverOperation, input: OperationInput): Record
     case 'send':
     case 'stream':
       return {
-        // In 0.1 the client creates the task id.
+        // In 0.1 the caller makes the id.
         id: message.taskId ?? crypto.randomUUID(),
         sessionId: message.contextId ?? crypto.randomUUID(),
-        message: encodeMessage(message),
+        message: messageOf(message),
         ...(historyLength === undefined ? {} : { historyLength }),
         ...(config ? { pushNotification: config } : {}),
       };
@@ -60,9 +59,9 @@ function encodeParams(operation: DriverOperation, input: OperationInput): Record
   }
 }
 
-function decodeEvent(event: unknown): NormalizedEvent {
+function eventOf(event: unknown): NormalizedEvent {
   const raw = event;
-  if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw };
+  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
   const ids = { taskId: asText(event.id), contextId: asText(event.sessionId) };
   if (isJsonObject(event.artifact)) {
     const { artifact } = event;
@@ -86,28 +85,28 @@ function decodeEvent(event: unknown): NormalizedEvent {
       raw,
     };
   }
-  return { kind: 'unknown', reason: 'neither a status nor an artifact', raw };
+  return { kind: 'unknown', why: 'It has neither a status nor an artifact', raw };
 }
 
-/** Creates the driver for 0.1, which has JSON-RPC only. */
+/** 0.1, which knows JSON-RPC only. Some servers of its time take streams at `/subscribe`. */
 export function createDriver0_1(url: string): ProtocolDriver {
   return {
     version: '0.1',
     transport: 'JSONRPC',
     url,
     headers: {},
-    wireStates,
+    wireStates: states,
     encode(operation, input, overrides) {
       const method = methods[operation];
       return method === undefined
         ? undefined
-        : encodeRpcRequest(url, {}, method, encodeParams(operation, input), overrides);
+        : encodeRpcRequest(url, {}, method, params(operation, input), overrides);
     },
     decode: decodeRpcResponse,
     decodeFrame: decodeRpcFrame,
     decodeTask: (result) =>
-      isJsonObject(result) && isJsonObject(result.status) ? toTask(result) : undefined,
+      isJsonObject(result) && isJsonObject(result.status) ? viewOf(result) : undefined,
     decodeMessage: () => undefined,
-    decodeEvent: decodeEvent,
+    decodeEvent: eventOf,
   };
 }

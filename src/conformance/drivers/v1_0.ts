@@ -14,18 +14,19 @@ import type {
   ProtocolDriver,
   WebhookDraft,
 } from './protocol-driver.ts';
-import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
   normalizeArtifact,
   type NormalizedEvent,
   withoutUndefined,
+  isJsonObject,
+  type JsonObject,
   asList,
   normalizeTask,
   type NormalizedTask,
   asText,
 } from './normalized-views.ts';
 
-const wireStates: Readonly<Record<string, string>> = {
+const states: Readonly<Record<string, string>> = {
   unknown: 'TASK_STATE_UNSPECIFIED',
   submitted: 'TASK_STATE_SUBMITTED',
   working: 'TASK_STATE_WORKING',
@@ -36,10 +37,10 @@ const wireStates: Readonly<Record<string, string>> = {
   rejected: 'TASK_STATE_REJECTED',
   'auth-required': 'TASK_STATE_AUTH_REQUIRED',
 };
-const shortNames = new Map(Object.entries(wireStates).map(([name, wire]) => [wire, name]));
-const shortState = (state: unknown): string => shortNames.get(state as string) ?? String(state);
-const memberNames = { context: 'contextId', artifactId: 'artifactId' };
-const toTask = (raw: JsonObject): NormalizedTask => normalizeTask(raw, memberNames, shortState);
+const short = new Map(Object.entries(states).map(([name, wire]) => [wire, name]));
+const shortState = (state: unknown): string => short.get(state as string) ?? String(state);
+const names = { context: 'contextId', artifactId: 'artifactId' };
+const viewOf = (raw: JsonObject): NormalizedTask => normalizeTask(raw, names, shortState);
 
 const methods: Readonly<Record<DriverOperation, string>> = {
   send: 'SendMessage',
@@ -55,7 +56,8 @@ const methods: Readonly<Record<DriverOperation, string>> = {
   extendedCard: 'GetExtendedAgentCard',
 };
 
-function encodeMessage({
+/** A message as 1.0 has it. */
+function messageOf({
   text = 'hello',
   messageId,
   taskId,
@@ -71,12 +73,12 @@ function encodeMessage({
   };
 }
 
-function encodeWebhook({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
+function webhookOf({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
   const authentication = scheme === undefined ? undefined : withoutUndefined({ scheme, credentials });
   return { url, ...withoutUndefined({ id, token, authentication }) };
 }
 
-function encodeSend({
+function sending({
   message = {},
   historyLength,
   returnImmediately,
@@ -87,23 +89,20 @@ function encodeSend({
     historyLength,
     returnImmediately,
     acceptedOutputModes,
-    taskPushNotificationConfig: webhook && encodeWebhook(webhook),
+    taskPushNotificationConfig: webhook && webhookOf(webhook),
   });
   return {
-    message: encodeMessage(message),
+    message: messageOf(message),
     ...(Object.keys(configuration).length > 0 ? { configuration } : {}),
   };
 }
 
-function encodeParams(
-  operation: DriverOperation,
-  input: OperationInput,
-): Record<string, unknown> | undefined {
+function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> | undefined {
   const { id, taskId, historyLength, contextId, status, pageSize, pageToken } = input;
   switch (operation) {
     case 'send':
     case 'stream':
-      return { ...encodeSend(input) };
+      return { ...sending(input) };
     case 'get':
       return withoutUndefined({ id, historyLength });
     case 'cancel':
@@ -115,7 +114,7 @@ function encodeParams(
       return withoutUndefined({ ...filters, statusTimestampAfter, includeArtifacts });
     }
     case 'createPush':
-      return { ...withoutUndefined({ taskId }), ...(input.webhook && encodeWebhook(input.webhook)) };
+      return { ...withoutUndefined({ taskId }), ...(input.webhook && webhookOf(input.webhook)) };
     case 'getPush':
     case 'deletePush':
       return withoutUndefined({ taskId, id });
@@ -126,8 +125,8 @@ function encodeParams(
   }
 }
 
-function encodeRest(operation: DriverOperation, input: OperationInput): RestRequestParts {
-  const all = (encodeParams(operation, input) ?? {}) as Record<string, string | number | boolean | undefined>;
+function rest(operation: DriverOperation, input: OperationInput): RestRequestParts {
+  const all = (params(operation, input) ?? {}) as Record<string, string | number | boolean | undefined>;
   const { id: _id, taskId: _taskId, ...others } = all;
   const id = encodeURIComponent(input.id ?? '');
   const configs = `/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
@@ -145,7 +144,7 @@ function encodeRest(operation: DriverOperation, input: OperationInput): RestRequ
     case 'subscribe':
       return { method: 'POST', path: `/tasks/${id}:subscribe`, body: {} };
     case 'createPush':
-      return { method: 'POST', path: configs, body: { ...(input.webhook && encodeWebhook(input.webhook)) } };
+      return { method: 'POST', path: configs, body: { ...(input.webhook && webhookOf(input.webhook)) } };
     case 'getPush':
       return { method: 'GET', path: `${configs}/${id}` };
     case 'listPush':
@@ -157,11 +156,11 @@ function encodeRest(operation: DriverOperation, input: OperationInput): RestRequ
   }
 }
 
-function decodeEvent(event: unknown): NormalizedEvent {
+function eventOf(event: unknown): NormalizedEvent {
   const raw = event;
-  if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw };
+  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
   const { task, message, statusUpdate, artifactUpdate } = event;
-  if (isJsonObject(task)) return { kind: 'task', task: toTask(task), raw };
+  if (isJsonObject(task)) return { kind: 'task', task: viewOf(task), raw };
   if (isJsonObject(message)) return { kind: 'message', parts: asList(message.parts) ?? [], raw };
   if (isJsonObject(statusUpdate)) {
     const { taskId, contextId, status } = statusUpdate;
@@ -188,10 +187,10 @@ function decodeEvent(event: unknown): NormalizedEvent {
       raw,
     };
   }
-  return { kind: 'unknown', reason: 'none of task, message, statusUpdate and artifactUpdate', raw };
+  return { kind: 'unknown', why: 'It has none of task, message, statusUpdate and artifactUpdate', raw };
 }
 
-/** Creates the driver for 1.0. */
+/** 1.0 over one of its transports. */
 export function createDriver1_0(transport: CheckedTransport, url: string): ProtocolDriver {
   const headers = { 'a2a-version': '1.0' };
   const isRpc = transport === 'JSONRPC';
@@ -200,22 +199,22 @@ export function createDriver1_0(transport: CheckedTransport, url: string): Proto
     transport,
     url,
     headers,
-    wireStates,
+    wireStates: states,
     encode: (operation, input, overrides?: RequestOverrides) =>
       isRpc
-        ? encodeRpcRequest(url, headers, methods[operation], encodeParams(operation, input), overrides)
-        : encodeRestRequest(url, headers, encodeRest(operation, input), overrides),
+        ? encodeRpcRequest(url, headers, methods[operation], params(operation, input), overrides)
+        : encodeRestRequest(url, headers, rest(operation, input), overrides),
     decode: isRpc ? decodeRpcResponse : decodeRestResponse,
     decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
     decodeTask(result) {
       if (!isJsonObject(result)) return undefined;
-      if (isJsonObject(result.task)) return toTask(result.task);
-      return isJsonObject(result.status) ? toTask(result) : undefined;
+      if (isJsonObject(result.task)) return viewOf(result.task);
+      return isJsonObject(result.status) ? viewOf(result) : undefined;
     },
     decodeMessage(result) {
       const message = isJsonObject(result) ? result.message : undefined;
       return isJsonObject(message) ? { parts: asList(message.parts) ?? [], raw: message } : undefined;
     },
-    decodeEvent: decodeEvent,
+    decodeEvent: eventOf,
   };
 }

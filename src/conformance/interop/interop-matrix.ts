@@ -4,73 +4,67 @@ import { InconclusiveError, NotApplicableError } from '../check-errors.ts';
 import { openPeer, openInteropContext, type InteropPeer } from './interop-peer.ts';
 import type { RunChecksOptions } from '../run-checks.ts';
 
-/** Result of one ordered pair of agents. */
+/** What became of sending what one agent said to another. */
 export interface InteropResult {
-  /** Index of the sending agent. */
+  /** Places in the list of agents. */
   readonly from: number;
-  /** Index of the receiving agent. */
   readonly to: number;
   readonly verdict: 'pass' | 'fail';
   readonly message: string;
-  /** Whether the first agent calls the second by itself; undefined if it does not declare that. */
-  readonly delegation?: { readonly verdict: 'pass' | 'fail' | 'inconclusive'; readonly message: string };
-  /** Variants that both declare. */
+  /** Whether the one asks the other by itself: `open` where that could not be learned, undefined where it cannot. */
+  readonly direct?: { readonly verdict: 'pass' | 'fail' | 'open'; readonly message: string };
+  /** The versions and transports that both speak. */
   readonly common: readonly string[];
 }
 
-/** Results of all ordered pairs of agents. */
+/** Who got on with whom. */
 export interface InteropMatrix {
   readonly agents: readonly { readonly name: string; readonly url: string; readonly variants: string }[];
-  readonly results: readonly InteropResult[];
+  readonly meetings: readonly InteropResult[];
 }
 
-/** Tests every agent with every other and with itself, one pair after the other. */
+/** Lets every agent speak to every other and to itself, one after the other. */
 export async function runInteropMatrix(
   urls: readonly string[],
   options: Partial<RunChecksOptions> = {},
 ): Promise<InteropMatrix> {
   const context = openInteropContext(options);
   try {
-    const peers: InteropPeer[] = [];
-    for (const url of urls) peers.push(await openPeer(url, context, options));
-    const results: InteropResult[] = [];
-    for (const [from, one] of peers.entries())
-      for (const [to, other] of peers.entries())
-        results.push({
-          from,
-          to,
-          common: commonVariants(one, other),
-          ...(await testOrderedPair(one, other)),
-        });
-    return { agents: peers.map(describePeer), results };
+    const partners: InteropPeer[] = [];
+    for (const url of urls) partners.push(await openPeer(url, context, options));
+    const meetings: InteropResult[] = [];
+    for (const [from, one] of partners.entries())
+      for (const [to, other] of partners.entries())
+        meetings.push({ from, to, common: commonVariants(one, other), ...(await tryPair(one, other)) });
+    return { agents: partners.map(told), meetings };
   } finally {
     context.close();
   }
 }
 
-async function testOrderedPair(
+async function tryPair(
   one: InteropPeer,
   other: InteropPeer,
-): Promise<Pick<InteropResult, 'verdict' | 'message' | 'delegation'>> {
+): Promise<Pick<InteropResult, 'verdict' | 'message' | 'direct'>> {
   try {
     await relayAnswer(one, other);
   } catch (error) {
     return { verdict: 'fail', message: (error as Error).message };
   }
   try {
-    // An agent that delegates to itself may deadlock.
+    // An agent that asks itself may wait for itself for ever.
     if (one === other) return { verdict: 'pass', message: '' };
     await testDelegation(one, other, undefined, 'only-if-declared');
-    return { verdict: 'pass', message: '', delegation: { verdict: 'pass', message: '' } };
+    return { verdict: 'pass', message: '', direct: { verdict: 'pass', message: '' } };
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof NotApplicableError) return { verdict: 'pass', message: '' };
-    const verdict = error instanceof InconclusiveError ? 'inconclusive' : 'fail';
-    return { verdict: 'pass', message: '', delegation: { verdict, message } };
+    const verdict = error instanceof InconclusiveError ? 'open' : 'fail';
+    return { verdict: 'pass', message: '', direct: { verdict, message } };
   }
 }
 
-function describePeer({ name, url, variants }: InteropPeer): InteropMatrix['agents'][number] {
+function told({ name, url, variants }: InteropPeer): InteropMatrix['agents'][number] {
   return {
     name,
     url,

@@ -1,6 +1,5 @@
 import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
-import { isJsonObject } from '../../primitives/json.ts';
-import type { NormalizedEvent } from '../drivers/normalized-views.ts';
+import { type NormalizedEvent, isJsonObject } from '../drivers/normalized-views.ts';
 
 type PushObservation = Observation & { readonly kind: 'push' };
 

@@ -18,7 +18,7 @@ import { parseXml } from '../../../test/support/reports/parse-xml.ts';
 
 const secret = 'tok_live_4711_"quoted"';
 const headers = { authorization: `Bearer ${secret}`, 'x-tenant-pass': 'p4ssw0rd-of-them' };
-const hostileText = `<script>alert(1)</script> | \`tick\` ]]> & ${secret} \u0000\u001B[2J`;
+const nasty = `<script>alert(1)</script> | \`tick\` ]]> & ${secret} \u0000\u001B[2J`;
 
 const exchange: HttpExchange = {
   number: 1,
@@ -28,7 +28,7 @@ const exchange: HttpExchange = {
   requestBody: JSON.stringify({ params: { text: "it's", echo: secret, token: 'hook-token-1' } }),
   status: 200,
   headers: { 'set-cookie': 'sid=999999', 'content-type': 'application/json' },
-  body: JSON.stringify({ result: { said: hostileText, accessToken: 'at-123', note: 'p4ssw0rd-of-them' } }),
+  body: JSON.stringify({ result: { said: nasty, accessToken: 'at-123', note: 'p4ssw0rd-of-them' } }),
   hasInvalidUtf8: false,
   frames: [],
   end: 'complete',
@@ -44,21 +44,21 @@ function result(id: string, verdict: RuleResult['verdict'], more: Partial<Confor
     section: '3.1.1',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'The agent responds.',
-    remedy: 'Respond.',
+    sentence: 'It is answered.',
+    remedy: 'Answer it.',
     ...more,
   };
-  const isViolated = verdict === 'fail' || verdict === 'warn';
+  const isBroken = verdict === 'fail' || verdict === 'warn';
   return {
     rule,
     version: '1.0',
     transport: rule.category === 'agent-card' ? undefined : 'JSONRPC',
     verdict,
-    message: verdict === 'pass' ? '' : `Actual: ${hostileText}`,
-    violations: isViolated
+    message: verdict === 'pass' ? '' : `Seen: ${nasty}`,
+    violations: isBroken
       ? [
-          { message: hostileText, expected: 'a task', actual: hostileText, exchanges: [exchange] },
-          { message: 'second violation', exchanges: [] },
+          { message: nasty, expected: 'a task', actual: nasty, exchanges: [exchange] },
+          { message: 'and again', exchanges: [] },
         ]
       : [],
     observations: 1,
@@ -69,7 +69,7 @@ function result(id: string, verdict: RuleResult['verdict'], more: Partial<Confor
 const outcome: RunChecksOutcome = {
   url: 'https://agent.example',
   cards: [
-    { url: 'https://agent.example/card.json', version: '1.0', card: { name: hostileText, version: '1.2.3' } },
+    { url: 'https://agent.example/card.json', version: '1.0', card: { name: nasty, version: '1.2.3' } },
   ],
   variants: [{ version: '1.0', transport: 'JSONRPC', url: 'https://agent.example/rpc' }],
   results: [
@@ -81,22 +81,22 @@ const outcome: RunChecksOutcome = {
     result('turn.goes-on', 'inconclusive'),
     result('list.finds', 'error'),
   ],
-  warnings: [hostileText],
+  warnings: [nasty],
   unreachable: undefined,
   messages: 3,
   requests: 9,
   milliseconds: 1_234.5,
-  startedAt: '2026-01-02T03:04:05.678Z',
+  began: '2026-01-02T03:04:05.678Z',
 };
-const info = {
+const about = {
   suite: 'dragoman 0.1.0',
   command: `dragoman conformance --header 'Authorization: Bearer ${secret}'`,
   redactor: new Redactor(headers),
 };
-const report = buildReport(outcome, info);
+const report = buildReport(outcome, about);
 
-describe('buildReport', () => {
-  it('returns the members that other A2A test tools read', () => {
+describe('a report', () => {
+  it('has what other tools read', () => {
     expect(report).toMatchObject({
       agentUrl: 'https://agent.example',
       agentVersion: '1.2.3',
@@ -123,15 +123,15 @@ describe('buildReport', () => {
     expect(isConformant(report)).toBe(false);
   });
 
-  it('returns a curl command with secrets as shell variables', () => {
+  it('shows how to see it again, with secrets as variables of the shell', () => {
     const { curl = '' } = report.categories.lifecycle[1] ?? {};
     expect(curl).toContain('-X POST');
     expect(curl).toContain('-H "authorization: $AUTHORIZATION"');
     expect(curl).toContain(String.raw`it'\''s`);
   });
 
-  it.each(reportFormats)('contains no secrets in the format %s', (format) => {
-    const text = writeReport(report, format);
+  it.each(reportFormats)('as %s holds no secret', (form) => {
+    const text = writeReport(report, form);
     for (const each of [
       'tok_live',
       'p4ssw0rd',
@@ -145,60 +145,60 @@ describe('buildReport', () => {
       expect(text).not.toContain(each);
   });
 
-  it('is parsed by readReport, which returns undefined for other text', () => {
+  it('can be read again, and anything else cannot', () => {
     expect(readReport(writeReport(report, 'json'))).toEqual(report);
     expect(readReport('{}')).toBeUndefined();
     expect(readReport('no')).toBeUndefined();
     expect(readReport('{"categories":{"agentCard":[1]}}')).toBeUndefined();
   });
 
-  it('contains the reason instead of a verdict for an unreachable agent in every format', () => {
-    const unreachable = buildReport(
-      { ...outcome, results: [], variants: [], cards: [], unreachable: 'Connection refused.' },
-      info,
+  it('of an agent that is not there has no verdict in any form', () => {
+    const none = buildReport(
+      { ...outcome, results: [], variants: [], cards: [], unreachable: 'Nobody answers.' },
+      about,
     );
-    expect(isConformant(unreachable)).toBe(false);
-    for (const format of reportFormats.filter((each) => each !== 'badge'))
-      expect(writeReport(unreachable, format)).toContain('Connection refused.');
-    expect(writeReport(unreachable, 'badge')).toContain('unreachable');
+    expect(isConformant(none)).toBe(false);
+    for (const form of reportFormats.filter((each) => each !== 'badge'))
+      expect(writeReport(none, form)).toContain('Nobody answers.');
+    expect(writeReport(none, 'badge')).toContain('no answer');
   });
 });
 
-describe('Markdown report', () => {
-  it('lists failures in a table and escapes markup of the agent', () => {
+describe('markdown', () => {
+  it('has the table of failures, and no markup of the agent', () => {
     const text = writeReport(report, 'markdown');
-    expect(text).toContain('| Test | Category | Message | Recommendation | Variant |');
+    expect(text).toContain('| Test | Category | Message | Recommendation | Where |');
     expect(text).toMatch(
-      /^\| cancel\.running \| lifecycle \| Actual: \\<script\\>.* \| Respond\. \| 1\.0 JSONRPC \|$/m,
+      /^\| cancel\.running \| lifecycle \| Seen: \\<script\\>.* \| Answer it\. \| 1\.0 JSONRPC \|$/m,
     );
     const outside = text.replaceAll(/(`+)[^`]?.*?\1/gs, '');
     expect(outside).not.toContain('<script>'.replace('<', ' <'));
   });
 });
 
-describe('HTML report', () => {
+describe('HTML', () => {
   const html = writeReport(report, 'html');
 
-  it('escapes text of the agent', () => {
+  it('lets no text of an agent become a part of the page', () => {
     expect(html.match(/<script/g)).toHaveLength(1);
     expect(html).toContain('&lt;script&gt;');
     expect(html).toContain(`default-src 'none'`);
   });
 
-  it('loads no other resources', () => {
+  it('loads nothing and asks nobody', () => {
     expect(html).not.toMatch(/<(?:link|img|iframe|object|embed)\b|\bsrc=|@import|url\(/);
   });
 
-  it('contains all sections, a dark scheme and a print layout', () => {
-    for (const id of ['violations', 'rules', 'inconclusive', 'card', 'timings', 'provenance'])
+  it('has every part, dark and light, on paper too', () => {
+    for (const id of ['fix', 'matrix', 'open', 'card', 'timings', 'provenance'])
       expect(html).toContain(`<section id="${id}">`);
     expect(html).toContain('prefers-color-scheme:dark');
     expect(html).toContain('@media print');
-    expect(html).toContain('<b>Warning:</b>');
+    expect(html).toContain('Read this first');
   });
 });
 
-/** Texts that break naive serializers: markup, CDATA ends, control characters, lone surrogates. */
+/** What makes documents break: markup, ends of sections, characters that are none, halves of characters. */
 const hostile = [
   '<![CDATA[x]]> ]]> <!-- --> <?pi?> &amp; &#0; &unknown; "\'',
   '\u0000\u0001\u0008\u000B\u001F\u007F\u0085\u009F\uFFFE\uFFFF',
@@ -232,31 +232,31 @@ const hostileReport = buildReport(
       })),
     ),
   },
-  info,
+  about,
 );
-const unreachableReport = buildReport(
+const noReport = buildReport(
   { ...outcome, results: [], variants: [], cards: [], unreachable: hostile.join('') },
-  info,
+  about,
 );
 
-describe('JUnit report', () => {
+describe('JUnit', () => {
   const xml = writeReport(report, 'junit');
 
   it.each([
-    ['all verdicts', report],
-    ['hostile texts', hostileReport],
-    ['an unreachable agent', unreachableReport],
-  ])('is well-formed and valid by the Jenkins schema (%s)', (_name, each) => {
+    ['of every verdict', report],
+    ['with hostile texts', hostileReport],
+    ['of an agent that is not there', noReport],
+  ])('%s is well-formed, and as Jenkins wants it', (_what, each) => {
     expect(junitErrors(writeReport(each, 'junit'))).toEqual([]);
   });
 
-  it('retains the valid characters of hostile texts', () => {
+  it('keeps of hostile texts what can be kept', () => {
     const [, suite] = [...parseXml(writeReport(hostileReport, 'junit')).children, undefined].toReversed();
     const [first] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
     expect(first?.children[0]?.attributes.message).toContain(']]> <!-- -->');
   });
 
-  it('has a test case with properties for each rule and variant', () => {
+  it('has a case for each rule and place, with what it is about', () => {
     expect(xml.match(/<testcase /g)).toHaveLength(7);
     expect(xml.match(/\[\[PROPERTY\|section=/g)).toHaveLength(7);
   });
@@ -273,8 +273,8 @@ describe('JUnit report', () => {
       'testsuite: tests is 2, there are 1',
     ],
     ['<testsuite name="a" tests="0" failures="0" errors="0" time="soon"/>', 'testsuite: the time is soon'],
-  ])('junitErrors reports %s', (xml, error) => {
-    expect(junitErrors(`<?xml version="1.0"?>${xml}`)).toContain(error);
+  ])('%s is not as Jenkins wants it', (wrong, fault) => {
+    expect(junitErrors(`<?xml version="1.0"?>${wrong}`)).toContain(fault);
   });
 
   it.each([
@@ -285,71 +285,67 @@ describe('JUnit report', () => {
     '<a/><b/>',
     '<a>\u0001</a>',
     '<a b="<"/>',
-  ])('parseXml rejects %j', (xml) => {
-    expect(() => parseXml(xml)).toThrow('line 1');
+  ])('%j is not well-formed', (wrong) => {
+    expect(() => parseXml(wrong)).toThrow('line 1');
   });
 });
 
-describe('SARIF report', () => {
-  const parseSarif = (each: ConformanceReport) => JSON.parse(writeReport(each, 'sarif'));
+describe('SARIF', () => {
+  const logOf = (each: ConformanceReport) => JSON.parse(writeReport(each, 'sarif'));
 
   it.each([
-    ['all verdicts', report],
-    ['hostile texts', hostileReport],
-    ['an unreachable agent', unreachableReport],
-  ])('is valid SARIF 2.1.0 without dangling references (%s)', (_name, each) => {
-    expect(sarifErrors(parseSarif(each))).toEqual([]);
+    ['of every verdict', report],
+    ['with hostile texts', hostileReport],
+    ['of an agent that is not there', noReport],
+  ])('%s is as 2.1.0 wants it, and what refers to something finds it', (_what, each) => {
+    expect(sarifErrors(logOf(each))).toEqual([]);
   });
 
-  it('has a result for every violation', () => {
-    expect(parseSarif(report).runs[0].results).toHaveLength(2);
+  it('has a result for everything that is broken', () => {
+    expect(logOf(report).runs[0].results).toHaveLength(2);
   });
 
   it.each([
-    ['an unknown member', (run: any) => (run.results[0].severity = 'high'), 'severity is unknown'],
-    ['a rule index out of range', (run: any) => (run.results[0].ruleIndex = 99), 'ruleIndex out of range'],
+    ['a member that nobody knows', (run: any) => (run.results[0].severity = 'high'), 'severity is not known'],
     [
-      'a different rule id',
-      (run: any) => (run.results[0].ruleId = 'x'),
-      'result 0: ruleId x does not match ruleIndex',
+      'a rule that is not there',
+      (run: any) => (run.results[0].ruleIndex = 99),
+      'points behind the last rule',
     ],
+    ['another rule', (run: any) => (run.results[0].ruleId = 'x'), 'result 0 is of x and points at'],
     [
-      'a duplicate rule',
+      'a rule twice',
       (run: any) => run.tool.driver.rules.push({ ...run.tool.driver.rules[0], name: 'b' }),
-      'duplicate rule',
+      'two rules',
     ],
-    ['a missing message', (run: any) => delete run.results[0].message, 'message is missing'],
+    ['no message', (run: any) => delete run.results[0].message, 'message is missing'],
+    ['another level', (run: any) => (run.results[0].level = 'fatal'), '"fatal", not none|note|warning|error'],
     [
-      'an unknown level',
-      (run: any) => (run.results[0].level = 'fatal'),
-      '"fatal", not none|note|warning|error',
-    ],
-    [
-      'a space in a URI',
+      'a space in an address',
       (run: any) => (run.results[0].locations[0].physicalLocation.artifactLocation.uri = 'a b'),
       'not reference',
     ],
     [
-      'an unknown base id',
+      'a base that nobody knows',
       (run: any) =>
         (run.results[0].locations[0].physicalLocation.artifactLocation = { uri: 'a', uriBaseId: 'ROOT' }),
-      'unknown uriBaseId ROOT',
+      'nobody says what ROOT is',
     ],
     [
-      'a region without a start',
+      'a region without a place',
       (run: any) => (run.results[0].locations[0].physicalLocation.region = { endLine: 1 }),
       'has none of startLine',
     ],
-  ])('sarifErrors reports %s', (_name, corrupt, error) => {
-    const log = parseSarif(report);
-    corrupt(log.runs[0]);
-    expect(sarifErrors(log).join('\n')).toContain(error);
+  ])('with %s is not', (_what, spoil, fault) => {
+    const log = logOf(report);
+    spoil(log.runs[0]);
+    expect(sarifErrors(log).join('\n')).toContain(fault);
   });
 });
 
-describe('compareReports', () => {
-  const reportWith = (verdict: RuleResult['verdict']): ConformanceReport =>
-    buildReport({ ...outcome, results: [result('send.answers', verdict)] }, info);
+describe('two reports', () => {
+  const change = (verdict: RuleResult['verdict']): ConformanceReport =>
+    buildReport({ ...outcome, results: [result('send.answers', verdict)] }, about);
 
   it.each([
     ['pass', 'fail', { regressions: 1, fixed: 0, unchanged: 0, nowInconclusive: 0 }],
@@ -358,16 +354,16 @@ describe('compareReports', () => {
     ['pass', 'inconclusive', { regressions: 0, fixed: 0, unchanged: 0, nowInconclusive: 1 }],
     ['fail', 'inconclusive', { regressions: 0, fixed: 0, unchanged: 0, nowInconclusive: 1 }],
     ['pass', 'warn', { regressions: 1, fixed: 0, unchanged: 0, nowInconclusive: 0 }],
-  ] as const)('classifies a change from %s to %s', (before, after, counts) => {
-    const diff = compareReports(reportWith(before), reportWith(after));
-    expect(Object.fromEntries(Object.entries(diff).map(([name, list]) => [name, list.length]))).toEqual(
+  ] as const)('from %s to %s', (before, after, counts) => {
+    const found = compareReports(change(before), change(after));
+    expect(Object.fromEntries(Object.entries(found).map(([name, list]) => [name, list.length]))).toEqual(
       counts,
     );
   });
 
-  it('reports a violated rule as a regression if the first report does not contain it', () => {
-    const empty = buildReport({ ...outcome, results: [] }, info);
-    expect(compareReports(empty, reportWith('fail')).regressions).toHaveLength(1);
+  it('take what nobody looked at before for worse when it is broken', () => {
+    const empty = buildReport({ ...outcome, results: [] }, about);
+    expect(compareReports(empty, change('fail')).regressions).toHaveLength(1);
     expect(listResults(empty)).toEqual([]);
   });
 });

@@ -9,46 +9,39 @@ import type {
   CheckedVersion,
 } from '../rule-model.ts';
 import type { RunChecksOutcome } from '../run-checks.ts';
-import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
-import { asText } from '../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject, asText } from '../drivers/normalized-views.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
 import { type TranscriptEntry, toTranscriptEntry } from './transcript.ts';
 
-/**
- * Result of one rule in one protocol variant. The members up to `duration_ms` follow the format of other A2A test tools;
- * the others are additions.
- */
+/** What became of one rule, as other tools read it; what follows `duration_ms` is beside that. */
 export interface ConformanceResult {
   readonly test: string;
   readonly category: ReportCategory;
   readonly status: 'pass' | 'fail' | 'skip';
   readonly message?: string;
   readonly duration_ms?: number;
-  /** Finer than the status: a violated SHOULD has the status `pass` and the verdict `warn`. */
+  /** Finer than the status: a broken SHOULD is a pass that says `warn`. */
   readonly verdict: RuleVerdict;
   readonly level: RequirementLevel;
   readonly section: string;
-  /** The requirement. */
+  /** What must hold. */
   readonly rule: string;
   readonly requirements: readonly string[];
   readonly version: CheckedVersion;
-  /** Missing for rules of the card. */
+  /** Missing for what is about the card alone. */
   readonly transport?: CheckedTransport;
-  /** How often the rule was evaluated. */
+  /** How often it was looked at. */
   readonly observations: number;
   readonly remediation: string;
   readonly expected?: string;
   readonly actual?: string;
   readonly transcript?: readonly TranscriptEntry[];
   readonly curl?: string;
-  /** Messages of the violations after the first one. */
+  /** Every way in which it was broken, where there is more than one. */
   readonly otherViolations?: readonly string[];
 }
 
-/**
- * Report of a run. The members up to `conformanceLevel` follow the format of other A2A test tools; the others are
- * additions.
- */
+/** What a run found, as other tools read it; what follows `conformanceLevel` is beside that. */
 export interface ConformanceReport {
   readonly agentUrl: string;
   readonly agentName: string;
@@ -59,13 +52,11 @@ export interface ConformanceReport {
     readonly passed: number;
     readonly failed: number;
     readonly skipped: number;
-    /** Included in `passed`. */
+    /** Of those passed. */
     readonly warned: number;
-    /** Included in `skipped`. */
+    /** Of those skipped. */
     readonly inconclusive: number;
-    /** Included in `skipped`. */
     readonly notApplicable: number;
-    /** Errors of the suite; included in `skipped`. */
     readonly errors: number;
   };
   readonly categories: {
@@ -76,9 +67,9 @@ export interface ConformanceReport {
     readonly interop: readonly ConformanceResult[];
   };
   readonly conformanceLevel: ConformanceLevel;
-  /** Conditions that limit the validity of the results. */
+  /** What makes the results worth less than they look. */
   readonly warnings: readonly string[];
-  /** Why the agent could not be tested. */
+  /** Why there is no verdict at all. */
   readonly unreachable?: string;
   readonly variants: readonly {
     readonly version: CheckedVersion;
@@ -93,10 +84,10 @@ export interface ConformanceReport {
   readonly provenance: Provenance;
 }
 
-/** Origin of a report. */
+/** Which suite looked at what, so that a report can be checked. */
 export interface Provenance {
   readonly suite: string;
-  /** Digest of the rules of the run. */
+  /** Changes with the rules. */
   readonly rulesDigest: string;
   readonly cardDigest: string;
   readonly command: string;
@@ -105,7 +96,7 @@ export interface Provenance {
   readonly duration_ms: number;
 }
 
-/** Options of {@link buildReport}. */
+/** What a report says beside what was found. */
 export interface ReportInfo {
   /** Such as `dragoman 0.1.0`. */
   readonly suite: string;
@@ -113,7 +104,7 @@ export interface ReportInfo {
   readonly redactor: Redactor;
 }
 
-const categoryKeys: { readonly [category in ReportCategory]: keyof ConformanceReport['categories'] } = {
+const chapters: { readonly [category in ReportCategory]: keyof ConformanceReport['categories'] } = {
   'agent-card': 'agentCard',
   lifecycle: 'lifecycle',
   streaming: 'streaming',
@@ -127,30 +118,29 @@ const statuses: { readonly [verdict in RuleVerdict]: ConformanceResult['status']
   fail: 'fail',
   'not-applicable': 'skip',
   inconclusive: 'skip',
-  // An error of the suite is not a failure of the agent.
+  // The agent is not to blame for the suite.
   error: 'skip',
 };
 
-/** Builds the report of a run. All secrets known to the redactor are removed. */
-export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): ConformanceReport {
-  const { redactor } = info;
-  const results = outcome.results.map((each) => toResult(each, redactor));
-  const categories: { -readonly [key in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
+/** The report of a run. No secret is in it. */
+export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): ConformanceReport {
+  const { redactor: secrets } = about;
+  const results = outcome.results.map((each) => resultOf(each, secrets));
+  const categories: { -readonly [chapter in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
     agentCard: [],
     lifecycle: [],
     streaming: [],
     errorHandling: [],
     interop: [],
   };
-  for (const each of results) categories[categoryKeys[each.category]].push(each);
-  const count = (predicate: (result: ConformanceResult) => boolean): number =>
-    results.filter(predicate).length;
+  for (const each of results) categories[chapters[each.category]].push(each);
+  const count = (isIt: (result: ConformanceResult) => boolean): number => results.filter(isIt).length;
   const card = outcome.cards[0]?.card ?? {};
   return {
-    agentUrl: redactor.redactUrl(outcome.url),
-    agentName: redactor.redactText(asText(card.name) ?? 'unknown'),
-    agentVersion: redactor.redactText(asText(card.version) ?? 'unknown'),
-    testDate: outcome.startedAt,
+    agentUrl: secrets.redactUrl(outcome.url),
+    agentName: secrets.redactText(asText(card.name) ?? 'unknown'),
+    agentVersion: secrets.redactText(asText(card.version) ?? 'unknown'),
+    testDate: outcome.began,
     summary: {
       total: results.length,
       passed: count(({ status }) => status === 'pass'),
@@ -163,25 +153,25 @@ export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): Confor
     },
     categories,
     conformanceLevel: computeLevel(outcome.results, outcome.variants),
-    warnings: outcome.warnings.map((each) => redactor.redactText(each)),
-    ...(outcome.unreachable === undefined ? {} : { unreachable: redactor.redactText(outcome.unreachable) }),
-    variants: outcome.variants.map((each) => ({ ...each, url: redactor.redactUrl(each.url) })),
-    cards: outcome.cards.map(({ url, version, card: published }) => ({
-      url: redactor.redactUrl(url),
+    warnings: outcome.warnings.map((each) => secrets.redactText(each)),
+    ...(outcome.unreachable === undefined ? {} : { unreachable: secrets.redactText(outcome.unreachable) }),
+    variants: outcome.variants.map((each) => ({ ...each, url: secrets.redactUrl(each.url) })),
+    cards: outcome.cards.map(({ url, version, card: shown }) => ({
+      url: secrets.redactUrl(url),
       version,
-      card: redactor.redactDeep(published),
+      card: secrets.redactDeep(shown),
     })),
     provenance: {
-      suite: info.suite,
-      rulesDigest: digest(
+      suite: about.suite,
+      rulesDigest: digestOf(
         [
           ...new Set(
             outcome.results.map(({ rule }) => `${rule.id} ${rule.level} ${rule.section} ${rule.sentence}`),
           ),
         ].toSorted(),
       ),
-      cardDigest: digest(outcome.cards.map((each) => each.card)),
-      command: redactor.redactText(info.command),
+      cardDigest: digestOf(outcome.cards.map((each) => each.card)),
+      command: secrets.redactText(about.command),
       messages: outcome.messages,
       requests: outcome.requests,
       duration_ms: Math.round(outcome.milliseconds),
@@ -189,24 +179,29 @@ export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): Confor
   };
 }
 
-/** Lists all results of a report, by category. */
+/** Every result of a report, chapter by chapter. */
 export function listResults({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
   return Object.values(categories).flat();
 }
 
-/** Returns the protocol variant of a result, such as `1.0 JSONRPC` or `1.0 card`. */
+/** What tells results of the same rule apart. */
 export function variantKey({ version, transport }: Pick<ConformanceResult, 'version' | 'transport'>): string {
   return `${version} ${transport ?? 'card'}`;
 }
 
-/** Returns true if the agent was tested and violates no MUST. */
+/** True when no MUST is broken. */
 export function isConformant({ summary, unreachable }: ConformanceReport): boolean {
   return unreachable === undefined && summary.failed === 0;
 }
 
-/** Parses a JSON report. @returns undefined if the text is not a report */
+/** A report that another run wrote. @returns undefined when it is none. */
 export function readReport(text: string): ConformanceReport | undefined {
-  const value = parseJsonOrUndefined(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
   return isReport(value) ? value : undefined;
 }
 
@@ -218,17 +213,17 @@ function isReport(value: unknown): value is ConformanceReport {
   );
 }
 
-function toResult(result: RuleResult, redactor: Redactor): ConformanceResult {
+function resultOf(result: RuleResult, secrets: Redactor): ConformanceResult {
   const { rule, verdict, violations, version, transport, milliseconds } = result;
   const [first] = violations;
-  const transcript = first?.exchanges.map((each) => toTranscriptEntry(each, redactor)) ?? [];
-  const last = transcript.at(-1);
-  const otherViolations = violations.slice(1).map(({ message }) => redactor.redactText(message));
+  const turns = first?.exchanges.map((each) => toTranscriptEntry(each, secrets)) ?? [];
+  const last = turns.at(-1);
+  const also = violations.slice(1).map(({ message }) => secrets.redactText(message));
   return {
     test: rule.id,
     category: rule.category,
     status: statuses[verdict],
-    ...(result.message === '' ? {} : { message: redactor.redactText(result.message) }),
+    ...(result.message === '' ? {} : { message: secrets.redactText(result.message) }),
     duration_ms: Math.round(milliseconds),
     verdict,
     level: rule.level,
@@ -239,14 +234,14 @@ function toResult(result: RuleResult, redactor: Redactor): ConformanceResult {
     ...(transport === undefined ? {} : { transport }),
     observations: result.observations,
     remediation: rule.remedy,
-    ...(first?.expected === undefined ? {} : { expected: redactor.redactText(first.expected) }),
-    ...(first?.actual === undefined ? {} : { actual: redactor.redactText(first.actual) }),
-    ...(transcript.length === 0 ? {} : { transcript }),
+    ...(first?.expected === undefined ? {} : { expected: secrets.redactText(first.expected) }),
+    ...(first?.actual === undefined ? {} : { actual: secrets.redactText(first.actual) }),
+    ...(turns.length === 0 ? {} : { transcript: turns }),
     ...(last ? { curl: last.curl } : {}),
-    ...(otherViolations.length === 0 ? {} : { otherViolations }),
+    ...(also.length === 0 ? {} : { otherViolations: also }),
   };
 }
 
-function digest(value: unknown): string {
+function digestOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }

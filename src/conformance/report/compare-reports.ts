@@ -1,35 +1,31 @@
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
 
-/** Difference between two reports. */
+/** How two reports differ. */
 export interface ReportDiff {
-  /** Violated now and not before, including rules that the first report does not contain. */
+  /** What is broken now and was not before, a rule that nobody had looked at included. */
   readonly regressions: readonly ConformanceResult[];
-  /** Violated before and passed now. */
+  /** What was broken and holds now. */
   readonly fixed: readonly ConformanceResult[];
-  /** Violated in both reports. */
+  /** What is broken as it was. */
   readonly unchanged: readonly ConformanceResult[];
-  /** Skipped now and not before. */
+  /** What was learned before and could not be learned now. */
   readonly nowInconclusive: readonly ConformanceResult[];
 }
 
-/** Compares two reports rule by rule, separately for each protocol variant. */
+/** What changed from one report to the next. */
 export function compareReports(before: ConformanceReport, after: ConformanceReport): ReportDiff {
-  const keyOf = (result: ConformanceResult): string => `${result.test} ${variantKey(result)}`;
-  const earlier = new Map(listResults(before).map((each) => [keyOf(each), each]));
-  const pairs = listResults(after).map((now) => ({ now, was: earlier.get(keyOf(now)) }));
-  const select = (
-    isSelected: (now: ConformanceResult, was: ConformanceResult | undefined) => boolean,
-  ): ConformanceResult[] => pairs.filter(({ now, was }) => isSelected(now, was)).map(({ now }) => now);
+  const keyOf = (each: ConformanceResult): string => `${each.test} ${variantKey(each)}`;
+  const old = new Map(listResults(before).map((each) => [keyOf(each), each]));
+  const now = listResults(after);
+  const rank = (each: ConformanceResult | undefined): number =>
+    each?.status === 'fail' ? 2 : each?.verdict === 'warn' ? 1 : 0;
+  const was = (each: ConformanceResult): ConformanceResult | undefined => old.get(keyOf(each));
   return {
-    regressions: select((now, was) => severity(now) > severity(was)),
-    fixed: select((now, was) => now.status === 'pass' && severity(now) < severity(was)),
-    unchanged: select((now, was) => severity(now) > 0 && severity(now) <= severity(was)),
-    nowInconclusive: select(
-      (now, was) => now.status === 'skip' && was !== undefined && was.status !== 'skip',
+    regressions: now.filter((each) => rank(each) > rank(was(each))),
+    fixed: now.filter((each) => each.status === 'pass' && rank(each) < rank(was(each))),
+    unchanged: now.filter((each) => rank(each) > 0 && rank(each) <= rank(was(each))),
+    nowInconclusive: now.filter(
+      (each) => each.status === 'skip' && was(each) !== undefined && was(each)?.status !== 'skip',
     ),
   };
-}
-
-function severity(result: ConformanceResult | undefined): number {
-  return result?.status === 'fail' ? 2 : result?.verdict === 'warn' ? 1 : 0;
 }

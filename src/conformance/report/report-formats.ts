@@ -1,18 +1,18 @@
 import { formatBadge } from './badge.ts';
-import { formatHtmlReport } from './html.ts';
-import { formatJunitReport } from './junit.ts';
-import { formatMarkdownReport } from './markdown.ts';
+import { htmlReport } from './html.ts';
+import { junitReport } from './junit.ts';
+import { markdownReport } from './markdown.ts';
 import type { ConformanceReport } from './build-report.ts';
-import { formatSarifReport } from './sarif.ts';
+import { sarifReport } from './sarif.ts';
 
-/** All report formats. */
+/** The forms that a report can have. */
 export const reportFormats = ['json', 'markdown', 'junit', 'html', 'sarif', 'badge'] as const;
 
-/** Format of a report. */
+/** A form that a report can have. */
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** Default file name of each format. */
-export const reportFileNames: { readonly [format in ReportFormat]: string } = {
+/** What a file of each form is called where nobody names it. */
+export const reportFileNames: { readonly [form in ReportFormat]: string } = {
   json: 'conformance.json',
   markdown: 'conformance.md',
   junit: 'conformance.xml',
@@ -21,16 +21,16 @@ export const reportFileNames: { readonly [format in ReportFormat]: string } = {
   badge: 'conformance.svg',
 };
 
-const writers: { readonly [format in ReportFormat]: (report: ConformanceReport) => string } = {
+const writers: { readonly [form in ReportFormat]: (report: ConformanceReport) => string } = {
   json: (report) => `${JSON.stringify(report, undefined, 2)}\n`,
-  markdown: formatMarkdownReport,
-  junit: formatJunitReport,
-  html: formatHtmlReport,
-  sarif: formatSarifReport,
+  markdown: markdownReport,
+  junit: junitReport,
+  html: htmlReport,
+  sarif: sarifReport,
   badge: formatBadge,
 };
 
-/** Serializes the report in the given format. */
-export function writeReport(report: ConformanceReport, format: ReportFormat): string {
-  return writers[format](report);
+/** The report in a form. */
+export function writeReport(report: ConformanceReport, form: ReportFormat): string {
+  return writers[form](report);
 }

@@ -1,9 +1,8 @@
 import { type HttpExchange, isEventStream } from '../wire/http-exchange.ts';
 import { formatCurlCommand } from '../../primitives/formats/curl-command.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
-import { truncate } from '../../primitives/text.ts';
 
-/** One HTTP exchange in a report, redacted and truncated. */
+/** One request and its answer, as a report shows them: without secrets, and not endless. */
 export interface TranscriptEntry {
   readonly request: {
     readonly method: string;
@@ -12,68 +11,65 @@ export interface TranscriptEntry {
     readonly body?: string;
   };
   readonly response: {
-    /** 0 if no response was received. */
+    /** Zero when no answer came. */
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
-    /** Events of a stream; `at` is the time since the request, in milliseconds. */
+    /** When each event of a stream came, in milliseconds, and what it was. */
     readonly events?: readonly { readonly at: number; readonly text: string }[];
   };
-  /** How the response ended; missing if it is complete. */
+  /** How it ended, where it did not end by itself. */
   readonly end?: string;
   readonly duration_ms: number;
-  /** A curl command that repeats the request. */
+  /** A command that asks the same again. */
   readonly curl: string;
 }
 
-const maxCharacters = 8_192;
+const maxText = 8_192;
 const maxEvents = 40;
 
-/** Redacts and truncates an exchange. */
-export function toTranscriptEntry(exchange: HttpExchange, redactor: Redactor): TranscriptEntry {
-  const { method, requestBody, status, frames, end, transportError, totalMs } = exchange;
-  const events = frames.slice(0, maxEvents).map(({ at, fields }) => ({
+/** An exchange for others to see. */
+export function toTranscriptEntry(exchange: HttpExchange, secrets: Redactor): TranscriptEntry {
+  const { method, requestBody, status, frames, end, transportError: trouble, totalMs: endAfter } = exchange;
+  const shown = frames.slice(0, maxEvents).map(({ at, fields }) => ({
     at: Math.round(at),
-    text: shorten(
-      redactor.redactText(fields.map(([name, value]) => `${name}: ${value}`).join('\n')),
-      maxCharacters / 4,
+    text: short(
+      secrets.redactText(fields.map(([name, value]) => `${name}: ${value}`).join('\n')),
+      maxText / 4,
     ),
   }));
-  const omitted = frames.length - events.length;
+  const left = frames.length - shown.length;
   return {
     request: {
       method,
-      url: redactor.redactUrl(exchange.url),
-      headers: redactor.redactHeaders(exchange.requestHeaders),
-      ...(requestBody === undefined ? {} : { body: shorten(redactor.redactText(requestBody)) }),
+      url: secrets.redactUrl(exchange.url),
+      headers: secrets.redactHeaders(exchange.requestHeaders),
+      ...(requestBody === undefined ? {} : { body: short(secrets.redactText(requestBody)) }),
     },
     response: {
       status,
-      headers: redactor.redactHeaders(exchange.headers),
-      body: frames.length > 0 ? '' : shorten(redactor.redactText(exchange.body)),
+      headers: secrets.redactHeaders(exchange.headers),
+      body: frames.length > 0 ? '' : short(secrets.redactText(exchange.body)),
       ...(frames.length === 0
         ? {}
         : {
-            events:
-              omitted > 0
-                ? [...events, { at: events.at(-1)?.at ?? 0, text: `… and ${omitted} more` }]
-                : events,
+            events: left > 0 ? [...shown, { at: shown.at(-1)?.at ?? 0, text: `… and ${left} more` }] : shown,
           }),
     },
     ...(end === 'complete'
       ? {}
-      : { end: transportError === undefined ? end : `${end}: ${redactor.redactText(transportError)}` }),
-    duration_ms: Math.round(totalMs),
+      : { end: trouble === undefined ? end : `${end}: ${secrets.redactText(trouble)}` }),
+    duration_ms: Math.round(endAfter),
     curl: formatCurlCommand({
       method,
-      url: redactor.redactUrl(exchange.url),
-      headers: redactor.redactHeaders(exchange.requestHeaders),
-      body: requestBody === undefined ? undefined : redactor.redactText(requestBody),
+      url: secrets.redactUrl(exchange.url),
+      headers: secrets.redactHeaders(exchange.requestHeaders),
+      body: requestBody === undefined ? undefined : secrets.redactText(requestBody),
       isStream: isEventStream(exchange) || exchange.requestHeaders.accept === 'text/event-stream',
     }),
   };
 }
 
-function shorten(text: string, maxLength: number = maxCharacters): string {
-  return truncate(text, maxLength, { showLength: true });
+function short(text: string, most: number = maxText): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
 }

@@ -1,33 +1,35 @@
 import type { TaskLog } from '../../store/task-store.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { isInterrupted, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
+import { isInterrupted, isTerminal, type Task } from '../../protocol/task.ts';
 import { singleEventStream } from '../streams/iterables.ts';
 import { type TaskRun, persistedTask } from '../runs/task-run.ts';
 
-/** A message that is being processed: its task and, if it runs in this process, its run. */
+/** A message on its way: the task it belongs to and, if it runs here, its run. */
 export interface ActiveTurn {
   log: TaskLog;
   run: TaskRun | undefined;
-  events?: AsyncIterable<StreamEvent>;
+  follower?: AsyncIterable<StreamEvent>;
 }
 
-/** Returns the message with the ids of its task. */
+/** A message with the ids of the task it belongs to. */
 export function withTaskIds(message: Message, contextId: string, taskId: string): Message {
   const { messageId, role, parts, extensions, referenceTaskIds, metadata } = message;
   return { messageId, role, parts, contextId, taskId, extensions, referenceTaskIds, metadata };
 }
 
-/** Returns true if the event ends a stream before the task ends: the task needs input. */
+/** A stream ends when the task does, and when the task waits for the caller's words. */
 export function endsStream(event: StreamEvent): boolean {
   return event.kind === 'status' && event.status.state === 'input-required';
 }
 
-function endsTurn(event: StreamEvent): boolean {
-  return event.kind === 'status' && isTerminalOrInterrupted(event.status.state);
+/** True when the task ends or needs its caller, and a send is answered. */
+function isResting(event: StreamEvent): boolean {
+  if (event.kind !== 'status') return false;
+  return isTerminal(event.status.state) || isInterrupted(event.status.state);
 }
 
-/** Returns the stream of a duplicate message: all events of the first turn, or a snapshot for a later turn. */
+/** Tells the turn of a message that came before: the first one as it happened, a later one as the task stands. */
 export function replayTurn(log: TaskLog, { messageId }: Message): AsyncIterable<StreamEvent> {
   const task = log.task();
   if (task.history?.[0]?.messageId === messageId) return log.subscribe(0, endsStream);
@@ -35,7 +37,7 @@ export function replayTurn(log: TaskLog, { messageId }: Message): AsyncIterable<
   return singleEventStream({ kind: 'task', task, sequence: log.sequence });
 }
 
-/** Waits until the task reaches a terminal or interrupted state, unless the client wants an immediate response. */
+/** Waits until a task ends or needs its caller, unless that is too long for the caller. */
 export function waitForTurnEnd(
   run: TaskRun | undefined,
   log: TaskLog,
@@ -43,12 +45,12 @@ export function waitForTurnEnd(
 ): Promise<Task> {
   if (immediately) return Promise.resolve(persistedTask(log));
   if (run) return run.whenIdle();
-  if (isTerminalOrInterrupted(log.state)) return Promise.resolve(persistedTask(log));
-  return waitForEvents(log);
+  if (isTerminal(log.state) || isInterrupted(log.state)) return Promise.resolve(persistedTask(log));
+  return followed(log);
 }
 
-/** Waits for a task that runs in another process. */
-async function waitForEvents(log: TaskLog): Promise<Task> {
-  for await (const event of log.subscribe(log.sequence, endsTurn)) if (endsTurn(event)) break;
+/** Follows a task that runs elsewhere until it rests. */
+async function followed(log: TaskLog): Promise<Task> {
+  for await (const event of log.subscribe(log.sequence, isResting)) if (isResting(event)) break;
   return log.task();
 }

@@ -21,8 +21,8 @@ function define(process: ProcessFunction, more: Partial<AgentDefinition> = {}): 
 const hello = { messageId: '', role: 'agent', parts: [{ text: 'hello' }] } as const;
 const greeting = () => ({ ...hello, parts: [...hello.parts] });
 
-describe('allowDirectReply', () => {
-  it('returns a direct message without a task', async () => {
+describe('an agent that may answer directly', () => {
+  it('answers with a message and makes no task', async () => {
     const agent = define(greeting);
     const answer = await agent.send(userRequest('hi', { contextId: 'c' }));
     expect(isTask(answer)).toBe(false);
@@ -31,18 +31,18 @@ describe('allowDirectReply', () => {
     expect((await agent.listTasks({})).totalSize).toBe(0);
   });
 
-  it('streams a direct message as the only event', async () => {
+  it('answers a stream with a message and nothing else', async () => {
     const events = await collectStream(define(greeting).stream(userRequest('hi')));
     expect(events.map(({ kind }) => kind)).toEqual(['message']);
     expect(lintStream(events)).toEqual([]);
   });
 
-  it('returns the first yielded message and closes the generator', async () => {
+  it('answers with the first message that it yields, and tidies up', async () => {
     const tidy = createDeferred();
     const agent = define(async function* () {
       try {
         yield greeting();
-        yield 'never requested';
+        yield 'never asked for';
       } finally {
         tidy.resolve();
       }
@@ -51,7 +51,7 @@ describe('allowDirectReply', () => {
     await tidy.promise;
   });
 
-  it('creates a task on other output', async () => {
+  it('makes a task as soon as it gives something else', async () => {
     const agent = define(async function* () {
       yield 'some ';
       yield 'text';
@@ -64,11 +64,11 @@ describe('allowDirectReply', () => {
     expect(lintStream(events)).toEqual([]);
   });
 
-  it('creates a task when nothing is returned', async () => {
+  it('makes a task when it returns nothing', async () => {
     expect(expectTask(await define(() => {}).send(userRequest('hi'))).status.state).toBe('completed');
   });
 
-  it('creates a task on ask(), which may end with a message', async () => {
+  it('makes a task when it asks, whose last word may be a message', async () => {
     const agent = define(async (context) => {
       await context.ask('Which?');
       return greeting();
@@ -81,14 +81,14 @@ describe('allowDirectReply', () => {
     expect(statusTextOf(done)).toBe('hello');
   });
 
-  it('creates a task on failure', async () => {
+  it('makes a task when it fails', async () => {
     const agent = define(() => Promise.reject(new Error('secret')));
     const task = expectTask(await agent.send(userRequest('hi')));
     expect(task.status.state).toBe('failed');
     expect(JSON.stringify(task)).not.toContain('secret');
   });
 
-  it('provides the ids before the task exists, and the task afterwards', async () => {
+  it('knows the ids of its task before there is one, and the task only then', async () => {
     let before: unknown;
     const agent = define(async function* (context) {
       before = await reasonOf((async () => context.task)());
@@ -100,21 +100,21 @@ describe('allowDirectReply', () => {
     expect(artifactTexts(task)).toEqual([`${task.id} working`]);
   });
 
-  it('aborts a signal that was read before the task existed', async () => {
-    const aborted = createDeferred();
+  it('hears of a cancel on the signal that it took before there was a task', async () => {
+    const heard = createDeferred();
     const agent = define(async function* ({ signal }) {
-      signal.addEventListener('abort', aborted.resolve);
+      signal.addEventListener('abort', heard.resolve);
       yield 'begun';
-      await aborted.promise;
+      await heard.promise;
     });
     const { id } = expectTask(
       await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
     );
     expect((await agent.cancelTask({ id })).status.state).toBe('canceled');
-    await aborted.promise;
+    await heard.promise;
   });
 
-  it('uses clientTaskId for the task', async () => {
+  it('makes the task that the caller claims', async () => {
     const agent = define(() => 'x');
     expect(expectTask(await agent.send(userRequest('hi', {}, { clientTaskId: 'mine' }))).id).toBe('mine');
   });

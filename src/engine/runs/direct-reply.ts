@@ -8,118 +8,115 @@ import type { ProcessFunction } from '../agent-definition.ts';
 import { isMessage, type AgentOutput, type AgentResult, type MessageContent } from '../agent-output.ts';
 import { toIterator, type TaskRun } from './task-run.ts';
 
-/** Result of an agent with `allowDirectReply`: a direct message or the run of a task. */
+/** How an agent that may answer directly did answer. */
 export type DirectReply = { kind: 'message'; message: Message } | { kind: 'run'; run: TaskRun };
 
-/** Collaborators of {@link runWithoutTask}, which create the task if it is needed. */
-interface TaskFactory {
+/** What is needed to make a task after all. */
+interface TaskMaking {
   newId: () => string;
   ids: { taskId: string; contextId: string };
   create(ids: { taskId: string; contextId: string }): TaskLog | Promise<TaskLog>;
-  startRun(log: TaskLog): Promise<TaskRun>;
+  begin(log: TaskLog): Promise<TaskRun>;
 }
 
-/** The first output of a process function and the iterator of the rest. */
-interface FirstOutput {
+/** The first thing a process gives, and what is left of it. */
+interface First {
   value: AgentResult;
   rest: AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined;
 }
 
-/** Runs a process function without a task until its output needs one. */
+/** Runs an agent without a task until it gives something that needs one. */
 export async function runWithoutTask(
   process: ProcessFunction,
   request: SendRequest,
   call: CallContext,
-  factory: TaskFactory,
+  making: TaskMaking,
 ): Promise<DirectReply> {
-  const host = new LazyTask(factory);
-  const first = readFirstOutput(() => process(new ProcessContext(host, request.message, call, request)));
-  const outcome = await Promise.race([first.catch(() => undefined), host.inputRequested]);
-  if (outcome && isMessage(outcome.value) && !host.isCreated) {
+  const host = new LazyTask(making);
+  const first = firstOf(() => process(new ProcessContext(host, request.message, call, request)));
+  const outcome = await Promise.race([first.catch(() => undefined), host.asked]);
+  if (outcome && isMessage(outcome.value) && !host.isMade) {
     void outcome.rest?.return?.();
-    return { kind: 'message', message: directMessage(outcome.value, factory) };
+    return { kind: 'message', message: directMessage(outcome.value, making) };
   }
-  const run = await host.createRun();
+  const run = await host.make();
   void continueWith(run, first);
   return { kind: 'run', run };
 }
 
-/** A task that is created on demand. */
+/** A task that exists only once somebody needs it. */
 class LazyTask {
   readonly taskId: string;
   readonly contextId: string;
-  /** Resolves when the agent requests input, which creates the task. */
-  readonly inputRequested: Promise<undefined>;
-  readonly #factory: TaskFactory;
+  /** Resolves when the agent asks something, which makes the task. */
+  readonly asked: Promise<undefined>;
+  readonly #making: TaskMaking;
   #controller: AbortController | undefined = undefined;
-  #creating: Promise<TaskRun> | undefined = undefined;
+  #made: Promise<TaskRun> | undefined = undefined;
   #run: TaskRun | undefined = undefined;
-  #resolveInputRequested: () => void = () => {};
+  #tellAsked: () => void = () => {};
 
-  constructor(factory: TaskFactory) {
-    this.#factory = factory;
-    this.taskId = factory.ids.taskId;
-    this.contextId = factory.ids.contextId;
-    this.inputRequested = new Promise((resolve) => {
-      this.#resolveInputRequested = () => resolve(undefined);
+  constructor(making: TaskMaking) {
+    this.#making = making;
+    this.taskId = making.ids.taskId;
+    this.contextId = making.ids.contextId;
+    this.asked = new Promise((resolve) => {
+      this.#tellAsked = () => resolve(undefined);
     });
   }
 
-  get isCreated(): boolean {
-    return this.#creating !== undefined;
+  get isMade(): boolean {
+    return this.#made !== undefined;
   }
 
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      if (this.#run) this.#forwardAbort(this.#run, this.#controller);
+      if (this.#run) this.#listen(this.#run, this.#controller);
     }
     return this.#controller.signal;
   }
 
-  /** Forwards the abort of the run to a signal that was read before the task existed. */
-  #forwardAbort({ signal }: TaskRun, controller: AbortController): void {
+  /** Whoever looked at the signal before there was a task must hear of its end too. */
+  #listen({ signal }: TaskRun, controller: AbortController): void {
     if (signal.aborted) controller.abort(signal.reason);
     else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
   }
 
   task(): ReturnType<TaskRun['task']> {
     if (this.#run) return this.#run.task();
-    throw new A2AError(
-      'UNSUPPORTED_OPERATION',
-      'The task does not exist until the agent returns output other than a message',
-    );
+    throw new A2AError('UNSUPPORTED_OPERATION', 'There is no task until the agent gives more than a message');
   }
 
-  createRun(): Promise<TaskRun> {
-    this.#creating ??= this.#createRun();
-    return this.#creating;
+  make(): Promise<TaskRun> {
+    this.#made ??= this.#make();
+    return this.#made;
   }
 
-  async #createRun(): Promise<TaskRun> {
-    const run = await this.#factory.startRun(await this.#factory.create(this.#factory.ids));
+  async #make(): Promise<TaskRun> {
+    const run = await this.#making.begin(await this.#making.create(this.#making.ids));
     this.#run = run;
-    if (this.#controller) this.#forwardAbort(run, this.#controller);
+    if (this.#controller) this.#listen(run, this.#controller);
     run.status('working');
     return run;
   }
 
   async ask(question: MessageContent, state: 'input-required' | 'auth-required'): Promise<Message> {
-    const run = await this.createRun();
-    this.#resolveInputRequested();
+    const run = await this.make();
+    this.#tellAsked();
     return run.ask(question, state);
   }
 }
 
-async function readFirstOutput(start: () => ReturnType<ProcessFunction>): Promise<FirstOutput> {
-  const output = start();
-  const iterator = toIterator(output);
-  if (!iterator) return { value: (await output) as AgentResult, rest: undefined };
+async function firstOf(begin: () => ReturnType<ProcessFunction>): Promise<First> {
+  const given = begin();
+  const iterator = toIterator(given);
+  if (!iterator) return { value: (await given) as AgentResult, rest: undefined };
   const step = await iterator.next();
   return { value: step.value as AgentResult, rest: step.done ? undefined : iterator };
 }
 
-async function continueWith(run: TaskRun, first: Promise<FirstOutput>): Promise<void> {
+async function continueWith(run: TaskRun, first: Promise<First>): Promise<void> {
   try {
     const { value, rest } = await first;
     if (!rest) run.finish(value);
@@ -132,7 +129,7 @@ async function continueWith(run: TaskRun, first: Promise<FirstOutput>): Promise<
   }
 }
 
-function directMessage(message: Message, { newId, ids }: TaskFactory): Message {
+function directMessage(message: Message, { newId, ids }: TaskMaking): Message {
   return {
     ...message,
     role: 'agent',

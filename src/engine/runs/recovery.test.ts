@@ -20,18 +20,19 @@ import { defineAgent, type LocalAgent } from '../local-agent.ts';
 const immediately = { configuration: { returnImmediately: true } };
 const never: ProcessFunction = () => new Promise(() => {});
 
-interface StoreSetup {
-  /** Task store of the first process. */
+interface Place {
+  /** What the process that dies has. */
   first(): Promise<TaskStore>;
-  /** Task store of the process after the restart. */
+  /** What the process after it finds. */
   second(first: TaskStore): Promise<TaskStore>;
-  recoverTasks?: boolean;
+  /** What it must say to take up what is there. */
+  recovers?: boolean;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-recovery-'));
 let files = 0;
 
-const setups: [string, () => StoreSetup][] = [
+const places: [string, () => Place][] = [
   ['memory', () => ({ first: async () => memoryTaskStore(), second: async (first) => first })],
   [
     'SQLite',
@@ -40,9 +41,9 @@ const setups: [string, () => StoreSetup][] = [
       return {
         first: () => sqliteTaskStore({ file }),
         async second() {
-          // Simulates an expired lease of the first process.
+          // Of the first nothing was heard for long.
           const database = await openDatabase(file);
-          database.exec('update lease set heartbeat_at = 0');
+          database.exec('update lease set seen = 0');
           database.close();
           return sqliteTaskStore({ file });
         },
@@ -50,24 +51,24 @@ const setups: [string, () => StoreSetup][] = [
     },
   ],
   [
-    'shared SQLite',
+    'SQLite that is shared',
     () => {
       const file = join(folder, `${++files}.db`);
       const open = (): Promise<TaskStore> => sqliteTaskStore({ file, shared: true });
-      return { first: open, second: open, recoverTasks: true };
+      return { first: open, second: open, recovers: true };
     },
   ],
 ];
 
-describe.each(setups)('task recovery with %s', (_where, make) => {
-  let setup: StoreSetup;
+describe.each(places)('an agent that begins again, with tasks in %s', (_where, make) => {
+  let place: Place;
   let before: TaskStore;
   let after: TaskStore | undefined;
   const entries: LogEntry[] = [];
 
   beforeEach(async () => {
-    setup = make();
-    before = await setup.first();
+    place = make();
+    before = await place.first();
     after = undefined;
     entries.length = 0;
   });
@@ -80,23 +81,23 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
 
   const define = (
     process: ProcessFunction,
-    taskStore: TaskStore,
+    ledger: TaskStore,
     more: Partial<AgentDefinition> = {},
   ): LocalAgent =>
     defineAgent(
       { name: 'T', description: 'T', process, ...more },
-      { taskStore: taskStore, recoverTasks: setup.recoverTasks, log: (entry) => entries.push(entry) },
+      { taskStore: ledger, recoverTasks: place.recovers, log: (entry) => entries.push(entry) },
     );
 
-  /** Creates the agent of the next process. The first one is not closed, as after a crash. */
+  /** The agent of the next process; the one before is simply not there any more. */
   async function restart(process: ProcessFunction, more?: Partial<AgentDefinition>): Promise<LocalAgent> {
-    after = await setup.second(before);
+    after = await place.second(before);
     const agent = define(process, after, more);
     await agent.ready();
     return agent;
   }
 
-  it('fails unfinished tasks with a message', async () => {
+  it('ends what was running, with a reason', async () => {
     const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
     const agent = await restart(never);
     const task = await agent.getTask({ id });
@@ -105,7 +106,7 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     expect(entries).toMatchObject([{ level: 'warn', taskId: id }]);
   });
 
-  it('resumes unfinished tasks with resume()', async () => {
+  it('takes up what was running when it knows how', async () => {
     const first = define(never, before);
     const { id } = expectTask(await first.send(userRequest('the work', {}, immediately), { owner: 'ann' }));
     const resumed = createDeferred();
@@ -127,7 +128,7 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     expect(artifactTexts(task)).toEqual([`the work of ann in ${id}`]);
   });
 
-  it('keeps input-required tasks; the answer starts a new run', async () => {
+  it('leaves a question open, and its answer begins a run of its own', async () => {
     const first = define(async (context) => {
       await context.ask('Which?');
       return 'of the first';
@@ -139,7 +140,7 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     expect(artifactTexts(done)).toEqual(['second: L']);
   });
 
-  it('keeps input-required tasks after close()', async () => {
+  it('does so after an orderly end too', async () => {
     const first = define(async (context) => {
       await context.ask('Which?');
     }, before);
@@ -149,16 +150,16 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     expect(artifactTexts(expectTask(await agent.send(userRequest('L', { taskId: id }))))).toEqual(['L']);
   });
 
-  it('deduplicates messages across a restart', async () => {
+  it('does not run a message again that it has heard in its former life', async () => {
     const first = define(({ text }) => text, before);
     const sent = expectTask(await first.send(userRequest('hi', { messageId: 'm' })));
     const agent = await restart(() => 'run again');
     expect(await agent.send(userRequest('hi', { messageId: 'm' }))).toEqual(JSON.parse(JSON.stringify(sent)));
   });
 
-  it('is disabled by recoverTasks: false', async () => {
+  it('keeps its hands off when it shares the ledger', async () => {
     const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
-    after = await setup.second(before);
+    after = await place.second(before);
     const agent = defineAgent(
       { name: 'T', description: 'T', process: never },
       { taskStore: after, recoverTasks: false },
@@ -168,8 +169,8 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
   });
 });
 
-it('rejects waiting requests when the task store fails and stays usable', async () => {
-  const taskStore = await sqliteTaskStore({ file: ':memory:' });
+it('tells whoever waits when the ledger is gone, and goes on', async () => {
+  const ledger = await sqliteTaskStore({ file: ':memory:' });
   const go = createDeferred();
   const entries: LogEntry[] = [];
   const agent = defineAgent(
@@ -181,31 +182,31 @@ it('rejects waiting requests when the task store fails and stays usable', async 
         yield 'x';
       },
     },
-    { taskStore: taskStore, log: (entry) => entries.push(entry) },
+    { taskStore: ledger, log: (entry) => entries.push(entry) },
   );
   const sent = reasonOf(agent.send(userRequest('hi')));
   await new Promise(setImmediate);
-  await taskStore[Symbol.asyncDispose]();
+  await ledger[Symbol.asyncDispose]();
   go.resolve();
   expect(await sent).toBe('UNAVAILABLE');
   expect(entries.map(({ level }) => level)).toEqual(['error', 'error']);
   await agent.close();
 });
 
-describe('close()', () => {
+describe('closing', () => {
   const define = (
     process: ProcessFunction,
-    taskStore: TaskStore,
+    ledger: TaskStore,
     more: Partial<AgentDefinition> = {},
-  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { taskStore: taskStore });
+  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { taskStore: ledger });
 
-  it('fails running tasks with a message and ends waiting requests', async () => {
-    const taskStore = memoryTaskStore();
+  it('ends what runs, with a reason, and tells whoever waits', async () => {
+    const ledger = memoryTaskStore();
     const stopped = createDeferred();
     const agent = define(({ signal }) => {
       signal.addEventListener('abort', stopped.resolve);
       return new Promise(() => {});
-    }, taskStore);
+    }, ledger);
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     await agent.close();
@@ -215,12 +216,12 @@ describe('close()', () => {
     expect(statusTextOf(task)).toMatch(/shut down/);
   });
 
-  it('keeps tasks that can be resumed', async () => {
-    const taskStore = memoryTaskStore();
-    const first = define(never, taskStore, { resume: never });
+  it('leaves what can be resumed to whoever comes next', async () => {
+    const ledger = memoryTaskStore();
+    const first = define(never, ledger, { resume: never });
     const { id } = expectTask(await first.send(userRequest('hi', {}, immediately)));
     await first.close();
-    const second = define(never, taskStore, { resume: () => 'resumed' });
+    const second = define(never, ledger, { resume: () => 'resumed' });
     await second.ready();
     for await (const _event of second.subscribe({ id, afterSequence: 0 }));
     expect(artifactTexts(await second.getTask({ id }))).toEqual(['resumed']);

@@ -21,43 +21,42 @@ import {
   toParts,
 } from '../agent-output.ts';
 
-/** Collaborators of {@link TaskRun}. */
+/** What a run needs of the engine around it. */
 export interface TaskRunHost {
   now(): number;
   timestamp(): string;
   newId(): string;
   report(entry: LogEntry): void;
-  /** Called with every new task state, if metrics are enabled. */
-  readonly onTaskState: ((state: TaskState) => void) | undefined;
-  /** Called when the run has ended, also when the task needs input. */
+  /** Hears of every state that a task comes into, if anybody counts. */
+  readonly entered: ((state: TaskState) => void) | undefined;
+  /** The run is over, or rests until the caller speaks. */
   ended(run: TaskRun): void;
 }
 
-/** One execution of the process function: from a message until the task reaches a terminal or interrupted state. */
+/** One go at a task: from a message until the task ends or needs something. */
 export class TaskRun {
   readonly log: TaskLog;
-  /** Start time, reset when a question is answered; in milliseconds since 1970. */
+  /** When it began, or went on after a question. */
   startedAt: number;
-  /** Time of the last output, for the idle timeout. */
+  /** When it last gave a sign of life. */
   get activeAt(): number {
-    return this.startedAt + this.#activeAfter;
+    return this.startedAt + this.#active;
   }
   readonly #host: TaskRunHost;
-  /** Milliseconds from `startedAt` to the last output. V8 stores small integers without a heap object. */
-  #activeAfter = 0;
+  /** Milliseconds from the start until then: a small number takes no room of its own. */
+  #active = 0;
   readonly #call: CallContext;
   #request: SendRequest | undefined;
   #isOver = false;
   #controller: AbortController | undefined = undefined;
   #iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined = undefined;
-  /** Id of the artifact of yielded strings. */
+  /** The artifact that yielded strings make up. */
   #textArtifact: string | undefined = undefined;
-  #chunkTracker: ChunkTracker | undefined = undefined;
-  /** Resolvers of {@link TaskRun.whenIdle}. */
+  #chunks: ChunkTracker | undefined = undefined;
+  /** Who waits for the run to rest. */
   #waiters: ((task: Promise<Task> | Task) => void)[] | undefined = undefined;
-  /** Resolvers of the pending question. */
-  #pendingQuestion: { resolve: (message: Message) => void; reject: (reason: unknown) => void } | undefined =
-    undefined;
+  /** The question that waits for its answer. */
+  #answer: { resolve: (message: Message) => void; reject: (reason: unknown) => void } | undefined = undefined;
 
   constructor(host: TaskRunHost, log: TaskLog, call: CallContext, request?: SendRequest) {
     this.#host = host;
@@ -75,7 +74,7 @@ export class TaskRun {
     return this.log.contextId;
   }
 
-  /** Created on first access, because signals are expensive and most agents never read it. */
+  /** Made when somebody first looks, because most agents never do and a signal is heavy. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -88,11 +87,12 @@ export class TaskRun {
     return this.log.task();
   }
 
-  /** True while the process function waits in `ask()`. */
+  /** True while an answer of the caller is awaited inside the run. */
   get isAsking(): boolean {
-    return this.#pendingQuestion !== undefined;
+    return this.#answer !== undefined;
   }
 
+  /** Begins the work. */
   start(process: ProcessFunction, message: Message): void {
     this.status('working');
     const request = this.#request;
@@ -100,53 +100,53 @@ export class TaskRun {
     this.drive(process, new ProcessContext(this, message, this.#call, request));
   }
 
-  /** Calls the process function with an existing context. */
+  /** Does the work with a context that exists already. */
   drive(process: ProcessFunction, context: ProcessContext): void {
-    let output: ReturnType<ProcessFunction>;
+    let given: ReturnType<ProcessFunction>;
     try {
-      output = process(context);
+      given = process(context);
     } catch (error) {
       this.fail(error);
       return;
     }
-    this.consume(output);
+    this.consume(given);
   }
 
-  /** Processes the output of a process function until it ends. */
-  consume(output: ReturnType<ProcessFunction>): void {
+  /** Takes what a process gives until it is done. */
+  consume(given: ReturnType<ProcessFunction>): void {
     try {
-      const iterator = toIterator(output);
-      if (iterator) this.#consumeIterator(iterator);
-      else void this.#awaitResult(output);
+      const iterator = toIterator(given);
+      if (iterator) this.#pump(iterator);
+      else void this.#await(given);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  async #awaitResult(output: ReturnType<ProcessFunction>): Promise<void> {
+  async #await(given: ReturnType<ProcessFunction>): Promise<void> {
     try {
-      this.finish((await output) as AgentResult);
+      this.finish((await given) as AgentResult);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  /** Uses callbacks instead of an async loop: a task may wait here for hours, and this takes half the memory. */
-  #consumeIterator(iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput>): void {
+  /** Callbacks and not a loop that awaits, because a task may rest here for hours and this takes half the memory. */
+  #pump(iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput>): void {
     this.#iterator = iterator;
     const fail = (error: unknown): void => this.fail(error);
-    const processStep = (step: IteratorResult<AgentOutput>): void => {
+    const take = (step: IteratorResult<AgentOutput>): void => {
       try {
-        if (this.#processStep(step)) Promise.resolve(iterator.next()).then(processStep, fail);
+        if (this.#take(step)) Promise.resolve(iterator.next()).then(take, fail);
       } catch (error) {
         this.fail(error);
       }
     };
-    Promise.resolve(iterator.next()).then(processStep, fail);
+    Promise.resolve(iterator.next()).then(take, fail);
   }
 
-  /** @returns true if the iterator must be advanced. */
-  #processStep(step: IteratorResult<AgentOutput>): boolean {
+  /** @returns true when more is wanted. */
+  #take(step: IteratorResult<AgentOutput>): boolean {
     if (this.#isOver) return false;
     if (step.done) {
       this.finish(step.value as AgentResult);
@@ -157,10 +157,10 @@ export class TaskRun {
     return !this.#isOver;
   }
 
-  /** Converts output of the agent to events. */
+  /** Makes events of what an agent gave. */
   emit(output: AgentOutput): void {
     if (this.#isOver) return;
-    this.#activeAfter = this.#host.now() - this.startedAt;
+    this.#active = this.#host.now() - this.startedAt;
     if (typeof output === 'string') this.#emitText(output);
     else if (typeof output !== 'object' || output === null) throw invalidOutputError(output);
     else if ('artifact' in output) {
@@ -173,18 +173,18 @@ export class TaskRun {
   #emitText(text: string): void {
     const append = this.#textArtifact !== undefined;
     this.#textArtifact ??= this.#host.newId();
-    this.#appendArtifact(this.#textArtifact, { parts: [{ text }] }, append, undefined);
+    this.#append(this.#textArtifact, { parts: [{ text }] }, append, undefined);
   }
 
   /** Appends an artifact, or a chunk of one. */
   artifact(draft: ArtifactDraft, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
     const artifactId = draft.artifactId ?? this.#host.newId();
-    this.#chunkTracker ??= new ChunkTracker(this.log);
-    const isAppended = this.#chunkTracker.add(artifactId, append, lastChunk ?? false);
-    this.#appendArtifact(artifactId, draft, isAppended, lastChunk, metadata);
+    this.#chunks ??= new ChunkTracker(this.log);
+    const isMore = this.#chunks.add(artifactId, append, lastChunk ?? false);
+    this.#append(artifactId, draft, isMore, lastChunk, metadata);
   }
 
-  #appendArtifact(
+  #append(
     artifactId: string,
     draft: ArtifactDraft,
     append: boolean,
@@ -195,7 +195,7 @@ export class TaskRun {
       kind: 'artifact',
       taskId: this.log.id,
       contextId: this.log.contextId,
-      // All members are listed, so that all artifacts have the same hidden class.
+      // Written out, so that all artifacts have one shape for the machine.
       artifact: {
         artifactId,
         name: draft.name,
@@ -212,38 +212,37 @@ export class TaskRun {
   }
 
   /**
-   * Appends a status. A terminal state and `input-required` end the run; `auth-required` does not, because the
-   * authorization may arrive out of band.
+   * Appends a status. One that ends the task or waits for the caller's words ends the run; one that waits for
+   * authorization does not, because that may come by another way.
    */
-  status(state: TaskState, content?: MessageContent, metadata?: Metadata): void {
+  status(state: TaskState, said?: MessageContent, metadata?: Metadata): void {
     this.log.append({
       kind: 'status',
       taskId: this.log.id,
       contextId: this.log.contextId,
       status: {
         state,
-        message: content === undefined ? undefined : this.#createMessage(content),
+        message: said === undefined ? undefined : this.#message(said),
         timestamp: this.#host.timestamp(),
       },
       metadata,
       sequence: 0,
     });
-    this.#host.onTaskState?.(state);
+    this.#host.entered?.(state);
     if (isTerminal(state) || (state === 'input-required' && !this.isAsking)) this.#end();
-    else if (isInterrupted(state)) this.#resolveWaiters();
+    else if (isInterrupted(state)) this.#tellWaiters();
   }
 
-  #createMessage(content: MessageContent): Message {
+  #message(said: MessageContent): Message {
     const ids = { contextId: this.log.contextId, taskId: this.log.id };
-    if (isMessage(content) && content.parts.length > 0)
-      return { ...content, role: 'agent', messageId: content.messageId || this.#host.newId(), ...ids };
-    const parts = isMessage(content) ? content.parts : toParts(content);
-    if (parts.length === 0)
-      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned a message without parts');
+    if (isMessage(said) && said.parts.length > 0)
+      return { ...said, role: 'agent', messageId: said.messageId || this.#host.newId(), ...ids };
+    const parts = isMessage(said) ? said.parts : toParts(said);
+    if (parts.length === 0) throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent said nothing');
     return { messageId: this.#host.newId(), role: 'agent', parts, ...ids };
   }
 
-  /** Ends the run with the result of the process function. */
+  /** Ends the run with what the agent returned. */
   finish(result: AgentResult): void {
     if (this.#isOver) return;
     if (result !== undefined && result !== null) {
@@ -260,45 +259,45 @@ export class TaskRun {
     else this.status('completed');
   }
 
-  /** Fails the task. The message of an {@link A2AError} is sent to the client; other errors are only logged. */
+  /** Ends the task as failed. The agent's own error is said, a stranger's is logged. */
   fail(error: unknown): void {
     if (this.#isOver) return;
-    this.#host.report({ level: 'error', message: 'Process function failed', taskId: this.log.id, error });
+    this.#host.report({ level: 'error', message: 'The agent failed', taskId: this.log.id, error });
     const reason = error instanceof A2AError ? error.message : 'The agent could not finish this task.';
     this.stop('failed', reason);
   }
 
-  /** Ends the task from outside and ignores later output. */
+  /** Ends the task from outside: what the agent gives from now on is not heard. */
   stop(state: 'failed' | 'canceled', reason?: string): void {
     if (this.#isOver) return;
     try {
       this.status(state, reason);
     } catch (error) {
-      // The task store rejected the status, so the task stays unchanged; waiting requests must fail.
+      // The ledger does not take it, so the task stays as it is; whoever waits must hear of it.
       this.#host.report({
         level: 'error',
-        message: 'The final status of a task could not be stored',
+        message: 'The end of a task was not stored',
         taskId: this.taskId,
         error,
       });
       this.#end(A2AError.from(error));
     }
-    this.#abort(reason);
+    this.#release(reason);
   }
 
-  /** Ends the run without changing the task, so that another run can resume it. */
+  /** Ends the run and leaves the task as it is, for another run to take up. */
   detach(): void {
     if (this.#isOver) return;
     this.#end();
-    this.#abort('The agent was shut down');
+    this.#release('The agent was shut down');
   }
 
-  #abort(reason: string | undefined): void {
+  #release(reason: string | undefined): void {
     this.#controller?.abort(new A2AError('CANCELED', reason ?? 'The task was canceled'));
     this.#closeIterator();
   }
 
-  /** Lets the generator clean up. Errors are logged, because the run has already ended. */
+  /** The run is over; what the agent does while it tidies up is its own affair. */
   #closeIterator(): void {
     const iterator = this.#iterator;
     this.#iterator = undefined;
@@ -313,43 +312,41 @@ export class TaskRun {
   #reportLate(error: unknown): void {
     this.#host.report({
       level: 'warn',
-      message: 'Process function failed after the end of its task',
+      message: 'The agent failed after its task was over',
       taskId: this.log.id,
       error,
     });
   }
 
-  #end(failure?: A2AError): void {
+  #end(fault?: A2AError): void {
     this.#isOver = true;
-    this.#pendingQuestion?.reject(new A2AError('CANCELED', 'The task has ended'));
-    this.#pendingQuestion = undefined;
+    this.#answer?.reject(new A2AError('CANCELED', 'The task is over'));
+    this.#answer = undefined;
     this.#host.ended(this);
-    this.#resolveWaiters(failure);
+    this.#tellWaiters(fault);
   }
 
   ask(question: MessageContent, state: 'input-required' | 'auth-required'): Promise<Message> {
-    if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task has ended'));
-    if (this.#pendingQuestion)
-      return Promise.reject(
-        new A2AError('UNSUPPORTED_OPERATION', 'ask() was called while another question is pending'),
-      );
+    if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task is over'));
+    if (this.#answer)
+      return Promise.reject(new A2AError('UNSUPPORTED_OPERATION', 'A question waits for its answer already'));
     return new Promise((resolve, reject) => {
-      this.#pendingQuestion = { resolve, reject };
+      this.#answer = { resolve, reject };
       this.status(state, question);
     });
   }
 
-  /** Resolves the pending question with a message. */
+  /** Gives the caller's answer to the question that waits for it. */
   answer(message: Message): void {
-    const answer = this.#pendingQuestion;
-    this.#pendingQuestion = undefined;
+    const answer = this.#answer;
+    this.#answer = undefined;
     this.startedAt = this.#host.now();
-    this.#activeAfter = 0;
+    this.#active = 0;
     this.status('working');
     answer?.resolve(message);
   }
 
-  /** Resolves to the task when it reaches a terminal or interrupted state. */
+  /** Waits until the task ends or needs the caller, and gives it as it then stands. */
   whenIdle(): Promise<Task> {
     return new Promise((resolve) => {
       if (this.#isOver || isInterrupted(this.log.state)) resolve(persistedTask(this.log));
@@ -358,26 +355,26 @@ export class TaskRun {
     });
   }
 
-  #resolveWaiters(failure?: A2AError): void {
+  #tellWaiters(fault?: A2AError): void {
     const waiters = this.#waiters;
     if (!waiters) return;
     this.#waiters = undefined;
-    const task = failure ? Promise.reject<Task>(failure) : persistedTask(this.log);
+    const task = fault ? Promise.reject<Task>(fault) : persistedTask(this.log);
     for (const resolve of waiters) resolve(task);
   }
 }
 
-/** Returns the task after all of its events are persisted. */
+/** The task once everything that happened to it is stored. */
 export function persistedTask(log: TaskLog): Promise<Task> | Task {
-  const persisting = log.whenPersisted();
-  return persisting ? persisting.then(() => log.task()) : log.task();
+  const settled = log.whenPersisted();
+  return settled ? settled.then(() => log.task()) : log.task();
 }
 
-/** Returns the iterator of a generator, or undefined for other values, including arrays and strings. */
-export function toIterator(output: unknown): AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined {
-  if (typeof output !== 'object' || output === null) return undefined;
-  if (Symbol.asyncIterator in output) return (output as AsyncIterable<AgentOutput>)[Symbol.asyncIterator]();
-  if (Symbol.iterator in output && !Array.isArray(output))
-    return (output as Iterable<AgentOutput>)[Symbol.iterator]();
+/** Gives the iterator of something that yields; lists and strings are values. */
+export function toIterator(given: unknown): AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined {
+  if (typeof given !== 'object' || given === null) return undefined;
+  if (Symbol.asyncIterator in given) return (given as AsyncIterable<AgentOutput>)[Symbol.asyncIterator]();
+  if (Symbol.iterator in given && !Array.isArray(given))
+    return (given as Iterable<AgentOutput>)[Symbol.iterator]();
   return undefined;
 }

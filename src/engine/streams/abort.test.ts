@@ -24,12 +24,12 @@ function waiting() {
   return { agent, finish };
 }
 
-describe('abort signal of a local caller', () => {
-  it('rejects a send at once while the task continues', async () => {
+describe('a caller in the same process that leaves', () => {
+  it('is let go of at once by a send, and the task goes on', async () => {
     const { agent, finish } = waiting();
-    const controller = new AbortController();
-    const sending = agent.send({ message: message('hi') }, { signal: controller.signal });
-    controller.abort();
+    const leaving = new AbortController();
+    const sending = agent.send({ message: message('hi') }, { signal: leaving.signal });
+    leaving.abort();
     await expect(sending).rejects.toMatchObject({ reason: 'CANCELED' });
     const { tasks } = await agent.listTasks({});
     finish();
@@ -39,22 +39,22 @@ describe('abort signal of a local caller', () => {
     await agent.close();
   });
 
-  it('rejects streams and subscriptions at once', async () => {
+  it('is let go of at once by a stream and by a subscription', async () => {
     const { agent } = waiting();
-    const controller = new AbortController();
+    const leaving = new AbortController();
     const events: StreamEvent[] = [];
-    const reading = (async () => {
-      for await (const event of agent.stream({ message: message('hi') }, { signal: controller.signal })) {
+    const following = (async () => {
+      for await (const event of agent.stream({ message: message('hi') }, { signal: leaving.signal })) {
         events.push(event);
-        if (event.kind === 'status') controller.abort();
+        if (event.kind === 'status') leaving.abort();
       }
     })();
-    await expect(reading).rejects.toMatchObject({ reason: 'CANCELED' });
+    await expect(following).rejects.toMatchObject({ reason: 'CANCELED' });
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'status']);
     const id = events[0]?.kind === 'task' ? events[0].task.id : '';
-    const signal = AbortSignal.abort();
+    const gone = AbortSignal.abort();
     const subscribing = (async () => {
-      for await (const event of agent.subscribe({ id }, { signal })) events.push(event);
+      for await (const event of agent.subscribe({ id }, { signal: gone })) events.push(event);
     })();
     await expect(subscribing).rejects.toMatchObject({ reason: 'CANCELED' });
     expect(await agent.getTask({ id })).toMatchObject({ status: { state: 'working' } });

@@ -104,7 +104,7 @@ describe('dragoman actions', () => {
     expect((await actions('list', '--agent', 'nowhere')).code).toBe(2);
     expect((await actions('list')).code).toBe(2);
     expect((await actions('invoke', 'sample/echo', 'x', '--file', '/nowhere', '--agent', url)).code).toBe(2);
-    expect((await actions('list', '--agent', url, '--token-env', 'NO_SUCH_TOKEN')).code).toBe(2);
+    expect((await actions('list', '--agent', url, '--bearer-env', 'NO_SUCH_TOKEN')).code).toBe(2);
     expect((await actions('list', '--agent', 'http://127.0.0.1:9')).code).toBe(1);
   });
 
@@ -115,7 +115,7 @@ describe('dragoman actions', () => {
     closeAfterTest(() => server.stop(0));
     const args = [cliEntry, 'actions', 'invoke', 'sample/echo', 'x', '--agent', server.url];
     expect((await runNode(args).ended).code).toBe(1);
-    const { code, stdout } = await runNode([...args, '--token-env', 'ECHO_TOKEN'], {
+    const { code, stdout } = await runNode([...args, '--bearer-env', 'ECHO_TOKEN'], {
       env: { ECHO_TOKEN: 'a-secret-of-some-length' },
     }).ended;
     expect([code, stdout]).toEqual([0, 'x\n']);

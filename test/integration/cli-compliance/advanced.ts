@@ -10,7 +10,7 @@ import { type Row, row, without } from './row.ts';
 /** Tier 3. */
 export const advanced: readonly Row[] = [
   row('CARD_GET_003', 'the extended card, by a scheme of the public one', async ({ document, demo }) => {
-    const guarded = await demo(['--bearer', 't0ken-4']);
+    const guarded = await demo(['--require-bearer', 't0ken-4']);
     expect((await document(`card get --extended -a ${guarded.url}`, 4)).error.code).toBe(
       'A2ACLI_ERR_CREDENTIALS_MISSING',
     );

@@ -221,15 +221,15 @@ export const standard: readonly Row[] = [
         },
       });
       const folder = join(person.home, 'saved');
-      const { text } = await fields(`task download task-1 -a ${odd.url} --out saved`);
+      const { text } = await fields(`task download task-1 -a ${odd.url} --dir saved`);
       expect(text).toMatch(/State: TASK_STATE_COMPLETED[^]*Left: https:\/\/files\.example\.com\/y\.pdf/);
       expect(readdirSync(folder).toSorted()).toEqual(
         ['X-2.txt', '_bashrc', 'notes-5.txt', 'notes-6.json', 'passwd', 'x.txt'].toSorted(),
       );
-      expect((await document(`task download task-1 -a ${odd.url} --out saved`, 2)).error.message).toContain(
+      expect((await document(`task download task-1 -a ${odd.url} --dir saved`, 2)).error.message).toContain(
         'is there already',
       );
-      expect((await run(`task download task-1 -a ${odd.url} --out saved --force`)).code).toBe(0);
+      expect((await run(`task download task-1 -a ${odd.url} --dir saved --force`)).code).toBe(0);
       let place = '';
       const linked = await raw({
         on: {
@@ -240,11 +240,11 @@ export const standard: readonly Row[] = [
         },
       });
       place = `${linked.url}/.well-known/agent-card.json`;
-      await fields(`task download task-1 -a ${linked.url} --out fetched --fetch`);
+      await fields(`task download task-1 -a ${linked.url} --dir fetched --fetch`);
       expect(readFileSync(join(person.home, 'fetched/card.json'), 'utf8')).toContain('Scripted');
       place = 'http://169.254.169.254/latest/';
       expect(
-        (await document(`task download task-1 -a ${linked.url} --out fetched --fetch --force`, 3)).error.hint,
+        (await document(`task download task-1 -a ${linked.url} --dir fetched --fetch --force`, 3)).error.hint,
       ).toContain('--fetch');
     },
   ),
@@ -291,7 +291,7 @@ export const standard: readonly Row[] = [
     async ({ agent, fields, document }) => {
       const { task } = await document(`send -a ${agent.url} ask`);
       const config = await document(
-        `task push-config create ${task.id} --id c1 --url https://hooks.example.com/x --token t0ken -a ${agent.url}`,
+        `task push-config create ${task.id} --id c1 --url https://hooks.example.com/x --notification-token t0ken -a ${agent.url}`,
       );
       expect(config).toMatchObject({ taskId: task.id, id: 'c1', url: 'https://hooks.example.com/x' });
       expect((await fields(`task push-config get ${task.id} c1 -a ${agent.url}`)).URL).toBe(

@@ -61,13 +61,13 @@ describe('dragoman push', () => {
       ),
     );
     expect(code).toBe(0);
-    const { stdout: json } = await push('list', '--store', store, '--task', id, '-o', 'json');
+    const { stdout: json } = await push('list', '--store', store, '--task-id', id, '-o', 'json');
     expect(JSON.parse(json)).toMatchObject([{ status: 'dead', taskId: id, configId: 'p', attempts: 1 }]);
     expect(text + json).not.toContain('secret');
-    expect((await push('list', '--store', store, '--config', 'x', '-o', 'json')).stdout).toBe('[]\n');
+    expect((await push('list', '--store', store, '--config-id', 'x', '-o', 'json')).stdout).toBe('[]\n');
 
     isUp = true;
-    expect((await push('retry', '--store', store, '--config', 'x')).stdout).toMatch(/nothing to retry/);
+    expect((await push('retry', '--store', store, '--config-id', 'x')).stdout).toMatch(/nothing to retry/);
     expect((await push('retry', '--store', store)).stdout).toMatch(new RegExp(`^pending +task ${id}`));
     await hook.waitUntil(
       () => hook.accepted.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_COMPLETED',

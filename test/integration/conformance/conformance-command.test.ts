@@ -46,11 +46,11 @@ describe('dragoman conformance', () => {
       'html',
       '--report',
       'junit',
-      '--output',
+      '--report-dir',
       'out',
     );
     expect(ended.stderr).toMatch(/^\d+ of \d+ checks$/m);
-    expect(ended.stdout).toContain('0 failed');
+    expect(ended.stdout).toContain('0 broken');
     expect(ended.code).toBe(0);
     const report = JSON.parse(readFileSync(file('a.json'), 'utf8')) as ConformanceReport;
     expect(report.agentName).toBe('Fixtures');
@@ -61,7 +61,7 @@ describe('dragoman conformance', () => {
 
   it.each([
     ['', []],
-    [' with a token', ['--bearer', 's3cret']],
+    [' with a token', ['--require-bearer', 's3cret']],
   ])(
     'finds nothing broken in the demo agent%s',
     async (_what, flags) => {
@@ -127,8 +127,8 @@ describe('dragoman conformance', () => {
       '--a2a-version',
       '1.0',
     ];
-    expect((await conformance(right.url, ...only, '--scenario', 'ways.yaml')).code).toBe(0);
-    const mistaken = await conformance(right.url, ...only, '--scenario', 'wrong.yaml');
+    expect((await conformance(right.url, ...only, '--prompts', 'ways.yaml')).code).toBe(0);
+    const mistaken = await conformance(right.url, ...only, '--prompts', 'wrong.yaml');
     expect(mistaken.stderr).toMatch(/^wrong\.yaml:2:1: /);
     expect(mistaken.code).toBe(2);
   });
@@ -183,9 +183,9 @@ describe('dragoman conformance', () => {
       'fx',
       '--only',
       'send.answers',
-      '--second',
+      '--peer',
       guarded.url,
-      '--second-header',
+      '--peer-header',
       'Authorization: Bearer token-of-ann',
       '-o',
       'json',
@@ -202,7 +202,7 @@ describe('dragoman conformance', () => {
       'interop.concurrent-delegation skip',
     ]);
     expect(both.stdout).not.toContain('token-of-ann');
-    const many = await conformance('matrix', right.url, right.url, '--output', 'matrix.html');
+    const many = await conformance('matrix', right.url, right.url, '--html', 'matrix.html');
     expect(many.stdout.match(/^pass {2}Fixtures → Fixtures$/gm)).toHaveLength(4);
     expect(many.code).toBe(0);
     expect(readFileSync(file('matrix.html'), 'utf8')).toContain('4 of 4');
@@ -211,7 +211,7 @@ describe('dragoman conformance', () => {
   it('proves itself', async () => {
     const { stdout, code } = await conformance('selftest', '--only', 'output', '-o', 'json');
     const { total } = JSON.parse(stdout) as { total: object };
-    expect(total).toMatchObject({ rules: 1, broken: 1, caught: 1, missed: 0, falseAlarms: 0 });
+    expect(total).toMatchObject({ rules: 1, mutants: 1, killed: 1, survived: 0, falsePositives: 0 });
     expect(code).toBe(0);
   });
 

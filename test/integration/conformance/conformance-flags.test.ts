@@ -63,26 +63,30 @@ describe('dragoman conformance', () => {
     await served.close();
   });
 
-  it('looks at what callers see of each other with --other-header', async () => {
+  it('looks at what callers see of each other with --other-user-header', async () => {
     const only = [guarded.url, '--fixtures', 'fx', '--only', 'authz', '--only', '13.1', ...ann];
     const alone = [...(await rulesOf(...only)).values()].filter(({ section }) => section === '13.1');
     expect(alone.length).toBeGreaterThan(0);
-    expect(alone.some(({ message = '' }) => message.includes('--other-header'))).toBe(true);
-    const both = await rulesOf(...only, '--other-header', 'Authorization: Bearer token-of-ben');
+    expect(alone.some(({ message = '' }) => message.includes('--other-user-header'))).toBe(true);
+    const both = await rulesOf(...only, '--other-user-header', 'Authorization: Bearer token-of-ben');
     for (const { test, message = '' } of alone)
-      if (message.includes('--other-header'))
+      if (message.includes('--other-user-header'))
         expect(`${test} ${both.get(test)?.verdict}`).toBe(`${test} pass`);
   });
 
-  it('looks at what a caller is told who may not, with --limited-header', async () => {
+  it('looks at what a caller is told who may not, with --restricted-user-header', async () => {
     const only = [guarded.url, '--only', 'auth.forbidden', '--only', 'auth.forbidden-hint', ...ann];
-    expect((await rulesOf(...only)).get('auth.forbidden')?.message).toContain('--limited-header');
-    const limited = await rulesOf(...only, '--limited-header', 'Authorization: Bearer token-of-cat');
+    expect((await rulesOf(...only)).get('auth.forbidden')?.message).toContain('--restricted-user-header');
+    const limited = await rulesOf(...only, '--restricted-user-header', 'Authorization: Bearer token-of-cat');
     expect([...limited.values()].map(({ test, verdict }) => `${test} ${verdict}`)).toEqual([
       'auth.forbidden pass',
       'auth.forbidden-hint pass',
     ]);
-    const everything = await rulesOf(...only, '--limited-header', 'Authorization: Bearer token-of-ben');
+    const everything = await rulesOf(
+      ...only,
+      '--restricted-user-header',
+      'Authorization: Bearer token-of-ben',
+    );
     expect(everything.get('auth.forbidden')?.verdict).toBe('fail');
   });
 
@@ -189,7 +193,7 @@ describe('dragoman conformance', () => {
   });
 
   it.each([
-    ['a directory that is none', ['--report', 'sarif', '--output', 'taken/reports']],
+    ['a directory that is none', ['--report', 'sarif', '--report-dir', 'taken/reports']],
     ['a file where a directory is', ['--report', 'sarif=.']],
   ])('writes the results to standard output when %s is named', async (_what, where) => {
     writeFileSync(join(folder, 'taken'), 'here is something else');

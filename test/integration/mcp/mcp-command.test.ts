@@ -71,7 +71,7 @@ describe('dragoman bridge', () => {
   it('listens for HTTP, with a token of the environment, until a signal comes', async () => {
     const agent = await serveModule(echo);
     const running = runDragoman(
-      ['bridge', '-a', `echo=${agent.url}`, '--mcp', 'http', '--port', '0', '--token', 'T'],
+      ['bridge', '-a', `echo=${agent.url}`, '--mcp', 'http', '--port', '0', '--client-token-env', 'T'],
       {
         env: { T: 'sesame' },
       },
@@ -90,7 +90,7 @@ describe('dragoman bridge', () => {
   it('starts and looks after the agent of a command, and leaves nothing of it behind', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const command = `${process.execPath} ${cliEntry} serve ${echo} --port ${new URL(url).port}`;
-    const flags = ['bridge', '--command', command, '--url', `echo=${url}`, '--mcp', 'stdio'];
+    const flags = ['bridge', '--command', command, '--command-url', `echo=${url}`, '--mcp', 'stdio'];
     const client = await newest.connect({ args: [cliEntry, ...flags] });
     const { content } = await client.call('echo_echo', { prompt: 'hello' });
     expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
@@ -148,7 +148,16 @@ describe('dragoman bridge', () => {
       }
     });
     const header = 'a=X-Key: key-${KEY}';
-    const flags = ['--agent', `a=${agent.url}`, '--bearer', 'a=TOKEN', '--header', header, '--mcp', 'stdio'];
+    const flags = [
+      '--agent',
+      `a=${agent.url}`,
+      '--bearer-env',
+      'a=TOKEN',
+      '--header',
+      header,
+      '--mcp',
+      'stdio',
+    ];
     const env = { TOKEN: 'secret-token', KEY: 'secret-key', PATH: process.env.PATH ?? '' };
     const client = await oldest.connect({ args: [cliEntry, 'bridge', ...flags], env });
     const tools = await client.tools();
@@ -168,7 +177,7 @@ describe('dragoman bridge', () => {
     ['a command without a URL', ['--command', 'node x.js'], /--command and --url belong together/],
     [
       'a token that is not set',
-      ['-a', 'http://x', '--bearer', 'NOT_SET_HERE'],
+      ['-a', 'http://x', '--bearer-env', 'NOT_SET_HERE'],
       /--bearer needs NOT_SET_HERE/,
     ],
     [
@@ -181,7 +190,7 @@ describe('dragoman bridge', () => {
       ['-a', 'a=http://x', '-a', 'b=http://y', '--header', 'K: v'],
       /does not say which agent/,
     ],
-    ['a wait that is no number', ['-a', 'http://x', '--wait', 'long'], /--wait must be a number of seconds/],
+    ['a wait that is no number', ['-a', 'http://x', '--max-wait', 'long'], /Use a duration such as/],
   ])('says what to do about %s', async (_what, flags, said) => {
     const { code, stdout, stderr } = await runDragoman(['bridge', ...flags, '--mcp', 'stdio']).ended;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -52,7 +52,7 @@ async function scene(kind: McpClientKind, way: Way): Promise<Scene> {
   return {
     ...demo,
     async connected(behaviour = {}, waitBudget = 50_000) {
-      const flags = ['--mcp', 'stdio', '--refresh', '0.05', '--wait', String(waitBudget / 1_000)];
+      const flags = ['--mcp', 'stdio', '--card-interval', '0.05', '--max-wait', String(waitBudget / 1_000)];
       const client = await kind.connect(
         way === 'http'
           ? { url: await overHttp(waitBudget) }

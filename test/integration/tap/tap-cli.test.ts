@@ -64,7 +64,7 @@ describe('dragoman tap', () => {
   it('prints and records traffic, redacts secrets and exits with 0 on SIGINT', async () => {
     const to = await startAgent();
     const file = join(createFolder(), 'talk.jsonl');
-    const running = run(['--to', to, '--file', file]);
+    const running = run(['--to', to, '--record', file]);
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     await running.prints(/Ctrl-C stops it\.\n\n/);
     const secret = 'tok_live_4711_abcdef';
@@ -100,7 +100,7 @@ describe('dragoman tap', () => {
     const to = await startAgent();
     const file = join(createFolder(), 'talk.jsonl');
     for (let i = 0; i < 2; i++) {
-      const running = run(['--to', to, '--file', file, '-o', 'json']);
+      const running = run(['--to', to, '--record', file, '-o', 'json']);
       const [, url = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
       await httpGet(`${url}/.well-known/agent-card.json`);
       await running.prints(/card of Sample/);
@@ -147,7 +147,10 @@ describe('dragoman tap', () => {
       [['--to', 'http://x.test', '-o', 'scenario'], /Record with --file FILE first/],
       [['--read', join(createFolder(), 'none')], /there is no file .*none\n/],
       [['--read', wrong], /wrong\.jsonl: Line 2 is not a traffic record: at: /],
-      [['--to', 'http://x.test', '--file', join(createFolder(), 'no/where')], /no\/where cannot be written/],
+      [
+        ['--to', 'http://x.test', '--record', join(createFolder(), 'no/where')],
+        /no\/where cannot be written/,
+      ],
     ];
     for (const [args, message] of usageErrors) {
       const { code, stdout, stderr } = await run(args).ended;

@@ -66,8 +66,8 @@ describe('dragoman test', () => {
     const filtered = await test('right.yaml', '--filter', 'something else');
     expect(filtered.code).toBe(2);
     expect((await test('right.yaml', '--parallel', '0')).code).toBe(2);
-    expect((await test('right.yaml', '--rig', 'swing')).code).toBe(2);
-    expect((await test('right.yaml', '--link', 'pigeon://here')).code).toBe(2);
+    expect((await test('right.yaml', '--harness', 'swing')).code).toBe(2);
+    expect((await test('right.yaml', '--broker', 'pigeon://here')).code).toBe(2);
   });
 
   it('leaves out what it does not know when it is to be compatible', async () => {
@@ -79,7 +79,7 @@ describe('dragoman test', () => {
     expect((await test('*.yaml', '--tag', 'right', 'model')).stdout).toContain(
       '2 cases: 1 passed, 0 failed, 1 skipped',
     );
-    expect((await test('right.yaml', '--rig', 'direct', '--parallel', '1')).code).toBe(0);
+    expect((await test('right.yaml', '--harness', 'direct', '--parallel', '1')).code).toBe(0);
   });
 
   it('reports to programs', async () => {
@@ -94,7 +94,7 @@ describe('dragoman test', () => {
       'wrong failed',
     ]);
     const file = join(folder, 'results.xml');
-    const junit = await test('*.yaml', '--report', 'junit', '--output', file);
+    const junit = await test('*.yaml', '--report', 'junit', '--report-file', file);
     expect(junit.stdout).toBe('');
     expect(readFileSync(file, 'utf8')).toContain('<testsuites name="dragoman test" tests="3" failures="1"');
   });

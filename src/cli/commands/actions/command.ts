@@ -1,4 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { parsePositiveDuration } from '../../inputs/parse-duration.ts';
+import { collectValues, durationOption, outputOption } from '../../inputs/shared-options.ts';
 import type { ActionsFlags, InvokeFlags } from './run.ts';
 
 const examples = `
@@ -8,53 +10,51 @@ Examples:
   $ dragoman actions invoke weather/forecast city=Oslo days=2 --agent weather=https://weather.example.com
   $ dragoman actions invoke echo/default "Read this" --file notes.txt --agent http://localhost:4000 -o json
 
-Where an agent asks something, its follow-up ID is good for the next command with the same --follow-ups file:
+If an agent requests input, the response contains a follow-up ID. Pass it on with the same --follow-ups file:
   $ dragoman actions invoke provide_required_input follow_up_id=ID user_response=yes --follow-ups open.db --agent …
 
-It ends with 0 when the call succeeded, with 1 when it did not, and with 2 when the command is not as it should be.`;
+Exits with 0 if the call succeeded, with 1 if it failed, and with 2 on usage errors.`;
 
-/** Declares the commands that list and call the actions of agents. */
+/** Adds `dragoman actions`. */
 export function addActions(program: Command): void {
   const actions = program
     .command('actions')
-    .description('Lists and calls the skills of agents as functions.')
+    .description('List and invoke agent skills as functions.')
     .addHelpText('after', examples);
-  withAgents(actions.command('list').description('Lists the actions of agents.')).action(
+  addAgentFlags(actions.command('list').description('List the actions of one or more agents.')).action(
     async (flags: ActionsFlags) => {
-      const { runActionsListCommand: listActions } = await import('./run.ts');
-      await listActions(flags);
+      const { runActionsListCommand } = await import('./run.ts');
+      await runActionsListCommand(flags);
     },
   );
-  withAgents(actions.command('invoke').description('Calls an action and prints its answer.'))
-    .argument('<action>', 'such as agent_name/skill_id, or provide_required_input')
-    .argument('[parameters...]', 'the prompt, or name=value for each parameter; a value may be JSON')
-    .option('--file <path>', 'a file to send along; may come again', more)
-    .option('--session <id>', 'the conversation that the call belongs to')
-    .option('--follow-ups <file>', 'where questions are kept between two commands')
+  addAgentFlags(actions.command('invoke').description('Invoke an action and print its response.'))
+    .argument('<action>', 'name such as agent_name/skill_id, or provide_required_input')
+    .argument('[parameters...]', 'prompt, or name=value for each parameter; values may be JSON')
+    .addOption(new Option('--file <path>', 'file to attach; repeatable').argParser(collectValues))
+    .option('--session <id>', 'session ID that groups calls into one conversation')
+    .option('--follow-ups <file>', 'SQLite file that stores follow-ups between commands')
     .addOption(
-      new Option('--wait <seconds>', 'how long to wait for an answer').argParser(secondsOf).default(300),
+      durationOption(
+        '--max-wait <duration>',
+        'maximum time to wait for a result, such as 90s or 5m',
+        '5m',
+        parsePositiveDuration,
+      ),
     )
     .action(async (action: string, parameters: string[], flags: InvokeFlags) => {
-      const { runActionsInvokeCommand: invokeAction } = await import('./run.ts');
-      await invokeAction(action, parameters, flags);
+      const { runActionsInvokeCommand } = await import('./run.ts');
+      await runActionsInvokeCommand(action, parameters, flags);
     });
 }
 
-function withAgents(command: Command): Command {
+function addAgentFlags(command: Command): Command {
   return command
-    .requiredOption('--agent <where>', 'the URL of an agent, or name=URL to name it; may come again', more)
-    .option('--token-env <name>', 'the environment variable with a bearer token for the agents')
-    .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('-a, --agent <agent>', 'agent to use: URL, or name=URL to name it; repeatable')
+        .argParser(collectValues)
+        .makeOptionMandatory(),
+    )
+    .option('--bearer-env <variable>', 'environment variable with the bearer token, for all agents')
+    .addOption(outputOption())
     .addHelpText('after', examples);
-}
-
-/** An option that may come again and again. */
-function more(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
-}
-
-function secondsOf(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== '' && seconds > 0 && seconds <= 86_400) return seconds;
-  throw new InvalidArgumentError('It is a number of seconds up to 86400.');
 }

@@ -6,104 +6,107 @@ import type { NamedAgent } from '../../../bridge/actions/bridged-agent.ts';
 import { sqliteFollowUpStore } from '../../../bridge/follow-ups/sqlite-follow-up-store.ts';
 import { connect, type RemoteAgent } from '../../../client/connect.ts';
 import { bearer } from '../../../client/credentials.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { expectUrl } from '../../inputs/expect-url.ts';
 import { createColors } from '../../terminal/colors.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 
-/** What `dragoman actions list` is told. */
+/** Flags of `dragoman actions list`. */
 export interface ActionsFlags {
   agent: string[];
-  tokenEnv?: string;
-  output: 'text' | 'json';
+  bearerEnv?: string;
+  output: OutputFormat;
 }
 
-/** What `dragoman actions invoke` is told beside that. */
+/** Flags of `dragoman actions invoke`. */
 export interface InvokeFlags extends ActionsFlags {
   file?: string[];
   session?: string;
   followUps?: string;
-  /** In seconds. */
-  wait: number;
+  /** In milliseconds. */
+  maxWait: number;
 }
 
-/** Prints the actions of agents. */
+/** Runs `dragoman actions list`. */
 export async function runActionsListCommand(flags: ActionsFlags): Promise<void> {
-  await withBridge(flags, undefined, async (made) => {
-    const actions = made.actions();
+  await withBridge(flags, undefined, async (bridge) => {
+    const actions = bridge.actions();
     if (flags.output === 'json') print(JSON.stringify(actions, undefined, 2));
-    else for (const action of actions) print(described(action));
+    else for (const action of actions) print(formatAction(action));
   });
 }
 
-/** Calls an action. The exit code says whether it succeeded. */
+/** Runs `dragoman actions invoke`. Exits with 1 if the call failed. */
 export async function runActionsInvokeCommand(
   name: string,
-  given: readonly string[],
+  words: readonly string[],
   flags: InvokeFlags,
 ): Promise<void> {
-  const stop = new AbortController();
-  const stopping = (): void => stop.abort();
-  process.once('SIGINT', stopping);
+  const abort = new AbortController();
+  const onInterrupt = (): void => abort.abort();
+  process.once('SIGINT', onInterrupt);
   try {
-    await withBridge(flags, flags.followUps, async (made) => {
-      const action = made.actions().find((each) => each.name === name);
+    await withBridge(flags, flags.followUps, async (bridge) => {
+      const action = bridge.actions().find((each) => each.name === name);
       if (!action) {
-        const names = made.actions().map((each) => each.name);
-        throw new UsageError(`there is no action ${name}`, `There are ${names.join(', ')}.`);
+        const names = bridge.actions().map((each) => each.name);
+        throw new UsageError(`Unknown action: ${name}`, `Use one of ${names.join(', ')}.`);
       }
-      const response = await made.invoke(name, parametersOf(action, given, flags.file ?? []), {
-        signal: stop.signal,
-        waitBudget: flags.wait * 1_000,
+      const response = await bridge.invoke(name, parseParameters(action, words, flags.file ?? []), {
+        signal: abort.signal,
+        waitBudget: flags.maxWait,
         ...(flags.session !== undefined && { sessionId: flags.session }),
-        ...(flags.output === 'text' && { onProgress: ({ message }) => tell(message) }),
+        ...(flags.output === 'text' && { onProgress: ({ message }) => printProgress(message) }),
       });
-      print(flags.output === 'json' ? JSON.stringify(response, undefined, 2) : answered(response, flags));
+      print(
+        flags.output === 'json' ? JSON.stringify(response, undefined, 2) : formatResponse(response, flags),
+      );
       if (!response.success) process.exitCode = 1;
     });
   } finally {
-    process.removeListener('SIGINT', stopping);
+    process.removeListener('SIGINT', onInterrupt);
   }
 }
 
 async function withBridge(
-  { agent: places, tokenEnv }: ActionsFlags,
+  { agent: targets, bearerEnv }: ActionsFlags,
   followUpsFile: string | undefined,
-  work: (made: Bridge) => Promise<void>,
+  work: (bridge: Bridge) => Promise<void>,
 ): Promise<void> {
-  const auth = tokenEnv === undefined ? undefined : bearer(tokenIn(tokenEnv));
+  const auth = bearerEnv === undefined ? undefined : bearer(readTokenVariable(bearerEnv));
   const agents: (NamedAgent & { agent: RemoteAgent })[] = [];
   try {
-    for (const place of places) {
-      const [, given, url = place] = /^([\w.-]+)=(https?:.*)$/i.exec(place) ?? [];
-      if (!URL.canParse(url))
-        throw new UsageError(`${place} is no URL`, 'Say --agent http://localhost:4000.');
-      const agent = connect(url, auth ? { auth } : {});
-      agents.push({ agent, agentName: given ?? '' });
+    for (const target of targets) {
+      const [, agentName = '', url = target] = /^([\w.-]+)=(https?:.*)$/i.exec(target) ?? [];
+      const agent = connect(expectUrl(url), auth ? { auth } : {});
+      agents.push({ agent, agentName });
     }
-    const named = await Promise.all(agents.map(withName));
+    const named = await Promise.all(agents.map(nameAfterCard));
     const followUps =
       followUpsFile === undefined ? undefined : await sqliteFollowUpStore({ file: followUpsFile });
-    const made = await bridgeAgents(named, { cardInterval: 0, ...(followUps && { followUps }) });
+    const bridge = await bridgeAgents(named, { cardInterval: 0, ...(followUps && { followUps }) });
     try {
-      await work(made);
+      await work(bridge);
     } finally {
-      await made.close();
+      await bridge.close();
     }
   } finally {
     for (const { agent } of agents) await agent.close();
   }
 }
 
-function tokenIn(variable: string): string {
+function readTokenVariable(variable: string): string {
   const token = process.env[variable];
   if (token) return token;
   throw new UsageError(
-    `the environment has no ${variable}`,
-    'Set it to the token, or leave --token-env out.',
+    `Environment variable ${variable} is not set`,
+    'Set it to the token, or omit --bearer-env.',
   );
 }
 
-/** An agent that was given no name is called as its card says. */
-async function withName({ agent, agentName }: NamedAgent & { agent: RemoteAgent }): Promise<NamedAgent> {
+/** Names an agent after its card unless the user named it. */
+async function nameAfterCard({ agent, agentName }: NamedAgent & { agent: RemoteAgent }): Promise<NamedAgent> {
   if (agentName !== '') return { agent, agentName };
   const { name } = await agent.card();
   return {
@@ -116,74 +119,70 @@ async function withName({ agent, agentName }: NamedAgent & { agent: RemoteAgent 
   };
 }
 
-/** Reads `name=value`; what has no name is the prompt. */
-function parametersOf(
+/** Parses `name=value` words; words without a known name form the prompt. */
+function parseParameters(
   { parameters, name }: Action,
-  given: readonly string[],
+  words: readonly string[],
   files: readonly string[],
 ): { [name: string]: unknown } {
   const properties = (parameters.properties ?? {}) as {
     readonly [name: string]: { readonly type?: unknown };
   };
-  const found: { [name: string]: unknown } = {};
-  const words: string[] = [];
-  for (const each of given) {
-    const [, key = '', value = ''] = /^([\w-]+)=(.*)$/s.exec(each) ?? [];
-    // A prompt may have a sign of equality in it.
-    if (!Object.hasOwn(properties, key)) words.push(each);
-    else found[key] = properties[key]?.type === 'string' ? value : jsonOr(value);
+  const values: { [name: string]: unknown } = {};
+  const prompt: string[] = [];
+  for (const word of words) {
+    const [, key = '', value = ''] = /^([\w-]+)=(.*)$/s.exec(word) ?? [];
+    // A word of the prompt may contain "=".
+    if (!Object.hasOwn(properties, key)) prompt.push(word);
+    else {
+      const json = properties[key]?.type === 'string' ? undefined : parseJsonOrUndefined(value);
+      values[key] = json === undefined ? value : json;
+    }
   }
-  if (words.length > 0) {
+  if (prompt.length > 0) {
     if (!Object.hasOwn(properties, 'prompt')) {
       throw new UsageError(
-        `${name} does not know what to do with ${JSON.stringify(words[0])}`,
-        `Its parameters are name=value, with ${Object.keys(properties).join(', ')}.`,
+        `Unknown parameter of ${name}: ${JSON.stringify(prompt[0])}`,
+        `Pass parameters as name=value; the names are ${Object.keys(properties).join(', ')}.`,
       );
     }
-    found.prompt = words.join(' ');
+    values.prompt = prompt.join(' ');
   }
-  if (files.length > 0) found.files = files.map((path) => ({ name: basename(path), bytes: bytesIn(path) }));
-  return found;
+  if (files.length > 0)
+    values.files = files.map((path) => ({ name: basename(path), bytes: readBase64(path) }));
+  return values;
 }
 
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
-
-function bytesIn(path: string): string {
+function readBase64(path: string): string {
   try {
     return readFileSync(path).toString('base64');
   } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, 'Name a file that is there.', cause);
+    throw new UsageError(`Cannot read ${path}`, 'Name an existing file.', { cause });
   }
 }
 
-function described({ name, description, parameters }: Action): string {
-  const paint = createColors(process.stdout);
+function formatAction({ name, description, parameters }: Action): string {
+  const { bold, dim } = createColors(process.stdout);
   const required = new Set(Array.isArray(parameters.required) ? parameters.required : []);
   const names = Object.keys((parameters.properties ?? {}) as object).map((each) =>
     required.has(each) ? each : `[${each}]`,
   );
-  return `${paint.bold(name)} ${paint.dim(names.join(' '))}\n  ${description.replaceAll(/\s*\n\s*/g, ' ')}`;
+  return `${bold(name)} ${dim(names.join(' '))}\n  ${description.replaceAll(/\s*\n\s*/g, ' ')}`;
 }
 
-function answered(
+function formatResponse(
   { message, files, data, followUpId, status, success, errorInfo }: ActionResponse,
   flags: InvokeFlags,
 ): string {
   const lines = success ? [message] : [`${status}: ${message}`];
   for (const { name, uri, size } of files)
     lines.push(`file: ${uri ?? name}${size === undefined ? '' : ` (${size} bytes)`}`);
-  const { follow_up_id: _said, ...rest } = data;
+  const { follow_up_id: _followUpId, ...rest } = data;
   if (Object.keys(rest).length > 0) lines.push(JSON.stringify(rest, undefined, 2));
   if (followUpId !== undefined) {
     lines.push(
       flags.followUps === undefined
-        ? 'To be able to go on, call again with --follow-ups FILE.'
+        ? 'To answer later, invoke the action again with --follow-ups FILE.'
         : `follow-up ID: ${followUpId}`,
     );
   }
@@ -191,7 +190,7 @@ function answered(
   return lines.filter((line) => line !== '').join('\n');
 }
 
-function tell(message: string): void {
+function printProgress(message: string): void {
   const line = message.trim();
   if (line !== '') process.stderr.write(`… ${line}\n`);
 }

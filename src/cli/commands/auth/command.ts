@@ -8,32 +8,35 @@ Examples:
   $ A2ACLI_CLIENT_SECRET=… dragoman auth login -a agents.example.com --client-id ci --flow client-credentials
   $ dragoman auth login -a agents.example.com --scheme corporate --scope 'tasks:read tasks:write' --client-id my-tool
 
-Tokens are kept in ~/.config/a2a-cli/tokens.json, which only you can read, and go along to that agent from then on.
-Remove the file to log out.`;
+The token is stored in ~/.config/a2a-cli/tokens.json (mode 0600) and sent to that agent from then on. Delete the file
+to log out.`;
 
 /** Adds `dragoman auth`. */
 export function addAuth(program: Command): void {
   const auth = program
     .command('auth')
-    .description('Gets credentials for agents.')
+    .description('Manage credentials for agents.')
     .addHelpText('after', examples);
   const login = auth
     .command('login')
-    .description('Logs in where the card of the agent says, by device code or as a client.')
+    .description('Log in with an OAuth 2 flow of the agent card (device code or client credentials).')
     .addOption(
-      new Option('--flow <flow>', 'how (default: by device code if the agent offers it)').choices([
+      new Option('--flow <flow>', 'OAuth flow (default: device code if the agent offers it)').choices([
         'device-code',
         'client-credentials',
       ]),
     )
-    .option('--scheme <name>', 'the security scheme of the card (default: the first that fits)')
-    .option('--client-id <id>', 'the id of this client at the authorization server (A2ACLI_CLIENT_ID)')
-    .option('--client-secret <secret>', 'its secret; better in A2ACLI_CLIENT_SECRET')
-    .option('--scope <scopes>', 'the scopes to ask for (default: those that the card asks for)');
+    .option('--scheme <name>', 'security scheme of the card (default: first scheme with a supported flow)')
+    .option('--client-id <id>', 'OAuth client ID (A2ACLI_CLIENT_ID)')
+    .option('--client-secret <secret>', 'OAuth client secret; prefer A2ACLI_CLIENT_SECRET')
+    .option(
+      '--scope <scopes>',
+      'scopes to request, separated by spaces (default: scopes that the card requires)',
+    );
   addClientFlags(login)
     .addHelpText('after', examples)
     .action(async () => {
-      const { runLoginCommand: logIn } = await import('./login.ts');
-      await logIn(login, () => login.opts<LoginFlags>());
+      const { runLoginCommand } = await import('./login.ts');
+      await runLoginCommand(login, () => login.opts<LoginFlags>());
     });
 }

@@ -13,7 +13,7 @@ import {
 } from '../../client/token-request.ts';
 import { type StoredToken, saveToken, tokenFile } from '../../client/token-store.ts';
 
-/** What `dragoman auth login` is told. */
+/** Flags of `dragoman auth login`. */
 export interface LoginFlags {
   flow?: 'device-code' | 'client-credentials';
   scheme?: string;
@@ -22,28 +22,34 @@ export interface LoginFlags {
   scope?: string;
 }
 
-type Grant = { tokenUrl: string; deviceUrl: string | undefined; isClient: boolean; scopes: string[] };
+/** An OAuth 2 grant that the card offers; `deviceUrl` is undefined for client credentials. */
+interface Grant {
+  tokenUrl: string;
+  deviceUrl: string | undefined;
+  scopes: string[];
+}
 
-/** Gets a token and keeps it. */
+/** Runs `dragoman auth login`: requests a token and stores it. */
 export async function runLoginCommand(command: Command, readFlags: () => LoginFlags): Promise<void> {
   await withAgent(command, async (session) => {
-    // The settings may have come from the environment meanwhile.
+    // Read only now: settings of the environment are applied after parsing.
     const flags = readFlags();
     const { clientId } = flags;
-    const grant = await grantFor(session.card, flags);
+    const grant = await findGrant(session.card, flags);
     if (clientId === undefined)
       throw new ClientError(
         'A2ACLI_ERR_USAGE',
-        'there is no client id',
-        `Give --client-id or A2ACLI_CLIENT_ID, as ${new URL(grant.tokenUrl).host} knows this client.`,
+        'Missing client ID',
+        `Pass --client-id or A2ACLI_CLIENT_ID with the client ID registered at ${new URL(grant.tokenUrl).host}.`,
       );
     const scope = flags.scope ?? grant.scopes.join(' ');
-    const asked = { clientId, scope, secret: flags.clientSecret };
-    const answer = grant.isClient
-      ? await asClientItself(grant, asked)
-      : await byDevice(session, grant, asked);
+    const request = { clientId, scope, secret: flags.clientSecret };
+    const response =
+      grant.deviceUrl === undefined
+        ? await requestClientToken(grant, request)
+        : await requestDeviceToken(session, grant, request);
     const token: StoredToken = {
-      ...parseTokenResponse(grant.tokenUrl, answer),
+      ...parseTokenResponse(grant.tokenUrl, response),
       tokenUrl: grant.tokenUrl,
       clientId,
       ...(scope !== '' && { scope }),
@@ -55,39 +61,39 @@ export async function runLoginCommand(command: Command, readFlags: () => LoginFl
     };
     saveToken(session.agentKey, token);
     const { out } = session;
-    const told = { agentCard: session.agentKey, expiresAt: token.expiresAt ?? null, file: tokenFile() };
+    const result = { agentCard: session.agentKey, expiresAt: token.expiresAt ?? null, file: tokenFile() };
     if (out.isJson) {
-      out.json(told);
+      out.json(result);
       return;
     }
     out.field('Logged in', session.card.name);
-    out.field('Agent card', told.agentCard);
-    out.field('Expires', token.expiresAt ?? 'nobody said');
-    out.field('Stored', told.file);
+    out.field('Agent card', result.agentCard);
+    out.field('Expires', token.expiresAt ?? 'unknown');
+    out.field('Stored', result.file);
   });
 }
 
-/** Finds the way to a token that the card offers and that was asked for. */
-async function grantFor(card: AgentCard, flags: LoginFlags): Promise<Grant> {
+/** Selects the first grant of the card that matches the flags. */
+async function findGrant(card: AgentCard, flags: LoginFlags): Promise<Grant> {
   for (const [name, scheme] of listSchemes(card)) {
     if (flags.scheme !== undefined && name !== flags.scheme) continue;
     const scopes = card.securityRequirements?.flatMap((each) => each[name] ?? []) ?? [];
     if (scheme.type === 'oauth2') {
       const { deviceCode, clientCredentials } = scheme.flows;
-      const grant = chosen({ deviceCode, clientCredentials }, scopes, flags.flow);
+      const grant = selectGrant({ deviceCode, clientCredentials }, scopes, flags.flow);
       if (grant) return grant;
     }
-    if (scheme.type === 'openIdConnect') return discovered(scheme.openIdConnectUrl, scopes, flags.flow);
+    if (scheme.type === 'openIdConnect') return discoverGrant(scheme.openIdConnectUrl, scopes, flags.flow);
   }
   const offers = listSchemes(card).map(([name, { type }]) => `${name} (${type})`);
   throw new ClientError(
     'A2ACLI_ERR_USAGE',
-    `there is no such way to log in to ${card.name}`,
-    `Its card declares ${offers.join(', ') || 'no security scheme'}; device code and client credentials of OAuth 2 and OpenID Connect are known here.`,
+    `No supported login flow for ${card.name}`,
+    `Its card declares ${offers.join(', ') || 'no security scheme'}; supported are the device code and client credentials flows of OAuth 2 and OpenID Connect.`,
   );
 }
 
-function chosen(
+function selectGrant(
   { deviceCode, clientCredentials }: { deviceCode?: OAuthFlow; clientCredentials?: OAuthFlow },
   scopes: string[],
   flow: LoginFlags['flow'],
@@ -97,25 +103,20 @@ function chosen(
     deviceCode.deviceAuthorizationUrl !== undefined &&
     flow !== 'client-credentials'
   )
-    return {
-      tokenUrl: deviceCode.tokenUrl,
-      deviceUrl: deviceCode.deviceAuthorizationUrl,
-      isClient: false,
-      scopes,
-    };
+    return { tokenUrl: deviceCode.tokenUrl, deviceUrl: deviceCode.deviceAuthorizationUrl, scopes };
   if (clientCredentials?.tokenUrl !== undefined && flow !== 'device-code')
-    return { tokenUrl: clientCredentials.tokenUrl, deviceUrl: undefined, isClient: true, scopes };
+    return { tokenUrl: clientCredentials.tokenUrl, deviceUrl: undefined, scopes };
   return undefined;
 }
 
-/** Asks an OpenID provider where things are. */
-async function discovered(url: string, scopes: string[], flow: LoginFlags['flow']): Promise<Grant> {
+/** Fetches the endpoints of an OpenID provider. */
+async function discoverGrant(url: string, scopes: string[], flow: LoginFlags['flow']): Promise<Grant> {
   const { body } = await requestToken(url, undefined);
   const { token_endpoint: tokenUrl, device_authorization_endpoint: deviceAuthorizationUrl } = body;
   const device = typeof deviceAuthorizationUrl === 'string' ? deviceAuthorizationUrl : undefined;
   if (typeof tokenUrl !== 'string')
-    throw new ClientError('A2ACLI_ERR_AUTH_FAILED', `${url} names no token endpoint`, undefined);
-  const grant = chosen(
+    throw new ClientError('A2ACLI_ERR_AUTH_FAILED', `No token endpoint in ${url}`);
+  const grant = selectGrant(
     { deviceCode: { tokenUrl, deviceAuthorizationUrl: device }, clientCredentials: { tokenUrl } },
     scopes.includes('openid') ? scopes : ['openid', ...scopes],
     flow,
@@ -123,64 +124,69 @@ async function discovered(url: string, scopes: string[], flow: LoginFlags['flow'
   if (grant) return grant;
   throw new ClientError(
     'A2ACLI_ERR_USAGE',
-    `${new URL(url).host} offers no device code`,
+    `${new URL(url).host} does not support the device code flow`,
     'Use --flow client-credentials.',
   );
 }
 
-interface Asked {
+interface TokenRequest {
   clientId: string;
   scope: string;
   secret: string | undefined;
 }
 
-function asClientItself({ tokenUrl }: Grant, { clientId, scope, secret }: Asked): Promise<TokenResponse> {
+function requestClientToken(
+  { tokenUrl }: Grant,
+  { clientId, scope, secret }: TokenRequest,
+): Promise<TokenResponse> {
   if (secret === undefined)
     throw new ClientError(
       'A2ACLI_ERR_CREDENTIALS_MISSING',
-      'there is no client secret',
+      'Missing client secret',
       'Set A2ACLI_CLIENT_SECRET.',
     );
   const form = { grant_type: 'client_credentials', ...(scope !== '' && { scope }) };
   return requestToken(tokenUrl, form, { id: clientId, secret });
 }
 
-/** Lets a person agree elsewhere, and asks until they did. */
-async function byDevice(
+/** Runs the device authorization grant (RFC 8628): prints the code and polls until the user has approved. */
+async function requestDeviceToken(
   session: ClientSession,
   { tokenUrl, deviceUrl = '' }: Grant,
-  asked: Asked,
+  { clientId, scope }: TokenRequest,
 ): Promise<TokenResponse> {
-  const { clientId, scope } = asked;
-  const begun = await requestToken(deviceUrl, { client_id: clientId, ...(scope !== '' && { scope }) });
+  const authorization = await requestToken(deviceUrl, {
+    client_id: clientId,
+    ...(scope !== '' && { scope }),
+  });
   const {
     device_code: code,
     user_code: userCode,
     verification_uri: uri,
-    verification_uri_complete: whole,
-  } = begun.body;
-  if (begun.status !== 200 || typeof code !== 'string' || typeof uri !== 'string')
-    throw tokenRefusedError(deviceUrl, begun);
+    verification_uri_complete: completeUri,
+  } = authorization.body;
+  if (authorization.status !== 200 || typeof code !== 'string' || typeof uri !== 'string')
+    throw tokenRefusedError(deviceUrl, authorization);
   process.stderr.write(
-    `Open: ${sanitizeForTerminal(typeof whole === 'string' ? whole : uri, 'line')}\nCode: ${sanitizeForTerminal(String(userCode), 'line')}\n`,
+    `Open: ${sanitizeForTerminal(typeof completeUri === 'string' ? completeUri : uri, 'line')}\nCode: ${sanitizeForTerminal(String(userCode), 'line')}\n`,
   );
-  process.stderr.write('Waiting: until you have agreed there (Ctrl-C gives up)\n');
-  // Five seconds is what the standard wants where nothing is said.
-  let pause = Math.max(0.1, Number(begun.body.interval ?? 5)) * 1_000;
-  const until = Date.now() + Math.min(Number(begun.body.expires_in) || 900, 3_600) * 1_000;
-  while (Date.now() < until) {
-    await sleep(systemClock, pause, session.call.signal);
-    const answer = await requestToken(tokenUrl, {
+  process.stderr.write('Waiting for your approval (Ctrl-C cancels)\n');
+  // RFC 8628, section 3.2: the default interval is 5 seconds.
+  let interval = Math.max(0.1, Number(authorization.body.interval ?? 5)) * 1_000;
+  const deadline = Date.now() + Math.min(Number(authorization.body.expires_in) || 900, 3_600) * 1_000;
+  while (Date.now() < deadline) {
+    await sleep(systemClock, interval, session.call.signal);
+    const response = await requestToken(tokenUrl, {
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
       device_code: code,
       client_id: clientId,
     });
-    if (answer.body.error === 'slow_down') pause += 5_000;
-    else if (answer.body.error !== 'authorization_pending') return answer;
+    if (response.body.error === 'slow_down') interval += 5_000;
+    else if (response.body.error !== 'authorization_pending') return response;
   }
   throw new ClientError(
     'A2ACLI_ERR_AUTH_FAILED',
-    'nobody agreed in time',
+    'The login was not approved in time',
     `Try again: ${session.command('auth login')}`,
   );
 }

@@ -5,10 +5,10 @@ import type { LogSink } from '../../../primitives/log.ts';
 import { invalidFileError } from '../../terminal/print-diagnostics.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 
-/** Opens the agents of the file of a bridge: those with a command are started. */
+/** Opens the agents of a bridge file and starts those with a command. */
 export function openBridgeFile(file: string, log: LogSink): OpenedAgent[] {
   try {
-    const text = readInputFile(file, 'Name the file of a bridge with --config.');
+    const text = readInputFile(file, 'Name a bridge file with --config FILE.');
     const configs = readBridgeConfig(text, file, process.env);
     return configs.map((config) => openAgent(config, { supervise: { log } }));
   } catch (thrown) {

@@ -10,42 +10,49 @@ import { interpolateVariables } from '../../../documents/interpolate.ts';
 import { openBridgeFile } from './bridge-file.ts';
 import { toListenError } from '../../terminal/listen-error.ts';
 import { type LogFormat, openLogs } from '../../terminal/log.ts';
-import { printError, UsageError } from '../../terminal/usage-error.ts';
+import { printError } from '../../terminal/print-error.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
+import { expectUrl } from '../../inputs/expect-url.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 
-/** What `dragoman bridge` is told. */
+/** Flags of `dragoman bridge`. */
 export interface BridgeFlags {
   config?: string;
   agent?: string[];
   command?: string;
-  url?: string;
+  commandUrl?: string;
   mcp: 'stdio' | 'http';
   port: number;
   header?: string[];
-  bearer?: string[];
-  token?: string;
-  wait: number;
-  refresh: number;
-  output: 'text' | 'json';
+  bearerEnv?: string[];
+  clientTokenEnv?: string;
+  /** In milliseconds. */
+  maxWait: number;
+  /** In milliseconds. */
+  cardInterval: number;
+  output: OutputFormat;
   log: LogFormat;
 }
 
-/** Shows agents as tools until the client is gone or a signal comes. Standard output is for MCP alone. */
+/** Runs `dragoman bridge` until the MCP client disconnects or a signal arrives. */
 export async function runBridgeCommand(flags: BridgeFlags): Promise<void> {
-  const places = placesOf(flags);
-  const headers = byAgent(flags.header ?? [], '--header', places);
-  const tokens = byAgent(flags.bearer ?? [], '--bearer', places);
-  const token = flags.token === undefined ? undefined : variable(flags.token, '--token');
-  for (const name of ['wait', 'refresh'] as const)
-    if (!(flags[name] > 0))
-      throw new UsageError(`--${name} must be a number of seconds`, `Say --${name} 60.`);
+  const targets = parseTargets(flags);
+  const headers = groupByAgent(flags.header ?? [], '--header', targets);
+  const tokens = groupByAgent(flags.bearerEnv ?? [], '--bearer-env', targets);
+  const { maxWait, cardInterval, clientTokenEnv } = flags;
+  const clientToken =
+    clientTokenEnv === undefined ? undefined : readVariable(clientTokenEnv, '--client-token-env');
   if (flags.output === 'json' && flags.mcp === 'stdio')
-    throw new UsageError('standard output is for MCP alone', 'Leave -o json out, or say --mcp http.');
-  const agents = places.map(({ name, url }) => {
-    const [tokenName] = tokens.get(name) ?? [];
+    throw new UsageError(
+      '-o json cannot be used with --mcp stdio: standard output carries MCP messages',
+      'Omit -o json, or use --mcp http.',
+    );
+  const agents = targets.map(({ name, url }) => {
+    const [tokenVariable] = tokens.get(name) ?? [];
     const options = {
-      headers: Object.fromEntries((headers.get(name) ?? []).map(readHeader)),
-      ...(tokenName !== undefined && { auth: bearer(variable(tokenName, '--bearer')) }),
+      headers: Object.fromEntries((headers.get(name) ?? []).map(parseHeader)),
+      ...(tokenVariable !== undefined && { auth: bearer(readVariable(tokenVariable, '--bearer-env')) }),
     };
     return { agentName: name, agent: connect(url, options) };
   });
@@ -63,27 +70,26 @@ export async function runBridgeCommand(flags: BridgeFlags): Promise<void> {
   stopOnSignals(stop, printError);
   try {
     if (flags.command !== undefined) {
-      const supervised = supervise({ command: flags.command, url: places.at(-1)?.url ?? '', log });
+      const supervised = supervise({ command: flags.command, url: targets.at(-1)?.url ?? '', log });
       closers.push(() => supervised.stop());
       await supervised.whenReady();
       for (const last of agents.slice(-1)) last.agent = supervisedAgent(supervised, last.agent);
     }
     await Promise.all(opened.map(({ supervised }) => supervised.whenReady()));
     const artifacts = memoryArtifactStore();
-    const cardInterval = flags.refresh * 1_000;
     const all = [...agents, ...opened.map((each) => each.bridge)];
     const bridge = await bridgeAgents(all, { artifacts, log, whenUnreachable: 'retry', cardInterval });
     closers.push(() => bridge.close());
     const running = await serveMcp(bridge, {
       ...(flags.mcp === 'stdio'
         ? { stdio: true }
-        : { http: { port: flags.port, ...(token !== undefined && { token }) } }),
-      waitBudget: flags.wait * 1_000,
+        : { http: { port: flags.port, ...(clientToken !== undefined && { token: clientToken }) } }),
+      waitBudget: maxWait,
       artifacts,
       log,
     });
     closers.push(() => running.close());
-    tell(running, bridge, flags.output);
+    printSummary(running, bridge, flags.output);
     await running.ended;
   } catch (cause) {
     await stop();
@@ -92,45 +98,44 @@ export async function runBridgeCommand(flags: BridgeFlags): Promise<void> {
   await stop();
 }
 
-function tell({ url }: RunningMcpServer, bridge: Bridge, output: BridgeFlags['output']): void {
+function printSummary({ url }: RunningMcpServer, bridge: Bridge, output: OutputFormat): void {
   const actions = bridge.actions().map(({ name }) => name);
   if (output === 'json') process.stdout.write(`${JSON.stringify({ url, actions })}\n`);
-  const where = url === undefined ? 'standard input and output' : url;
-  process.stderr.write(`listening on ${where}\n${actions.map((name) => `  ${name}\n`).join('')}`);
+  process.stderr.write(
+    `listening on ${url ?? 'standard input and output'}\n${actions.map((name) => `  ${name}\n`).join('')}`,
+  );
 }
 
-interface Place {
+interface Target {
   readonly name: string;
   readonly url: string;
 }
 
-/** Reads which agents there are; the one of the command is the last. */
-function placesOf({ config, agent = [], command, url }: BridgeFlags): Place[] {
-  if ((command === undefined) !== (url === undefined))
+/** Parses the agents of the command line; the agent of `--command` is the last one. */
+function parseTargets({ config, agent = [], command, commandUrl }: BridgeFlags): Target[] {
+  if ((command === undefined) !== (commandUrl === undefined))
     throw new UsageError(
-      '--command and --url belong together',
-      'Say which program to start and where it answers: --command "node agent.js" --url http://localhost:4000.',
+      '--command and --command-url must be used together',
+      'Pass the command and the URL of its agent: --command "node agent.js" --command-url http://localhost:4000.',
     );
-  const places = [...agent, ...(url === undefined ? [] : [url])].map(readPlace);
-  if (places.length === 0 && config === undefined)
+  const targets = [...agent, ...(commandUrl === undefined ? [] : [commandUrl])].map(parseTarget);
+  if (targets.length === 0 && config === undefined)
     throw new UsageError(
-      'There is no agent to bridge',
-      'Name one with --agent URL, or a file with --config, or start one with --command.',
+      'Missing agent',
+      'Name an agent with --agent URL or a file with --config, or start an agent with --command.',
     );
-  const names = new Set(places.map(({ name }) => name));
-  if (names.size < places.length)
-    throw new UsageError('Two agents have the same name', 'Give them others: --agent weather=https://…');
-  return places;
+  const names = new Set(targets.map(({ name }) => name));
+  if (names.size < targets.length)
+    throw new UsageError('Two agents have the same name', 'Name them differently: --agent weather=https://…');
+  return targets;
 }
 
-function readPlace(text: string): Place {
-  const [, given, url = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(text) ?? [];
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new UsageError(`${text} is not the URL of an agent`, 'A URL begins with http:// or https://.');
-  const { hostname, port } = new URL(url);
+function parseTarget(text: string): Target {
+  const [, name, url = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(text) ?? [];
+  const { hostname, port } = new URL(expectUrl(url));
   return {
     name:
-      given ??
+      name ??
       [hostname, port]
         .filter(Boolean)
         .join('_')
@@ -139,40 +144,44 @@ function readPlace(text: string): Place {
   };
 }
 
-/** Sorts `[name=]value` by agent. Without a name it is for the only one. */
-function byAgent(texts: readonly string[], flag: string, places: readonly Place[]): Map<string, string[]> {
-  const sorted = new Map<string, string[]>();
-  for (const text of texts) {
-    const [, named, rest = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(text) ?? [];
-    const isName = named !== undefined && places.some(({ name }) => name === named);
-    const name = isName ? named : places.length === 1 ? places[0]?.name : undefined;
+/** Groups `[name=]value` flags by agent. The name may be omitted if there is only one agent. */
+function groupByAgent(
+  values: readonly string[],
+  flag: string,
+  targets: readonly Target[],
+): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const value of values) {
+    const [, prefix, rest = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(value) ?? [];
+    const isName = prefix !== undefined && targets.some(({ name }) => name === prefix);
+    const name = isName ? prefix : targets.length === 1 ? targets[0]?.name : undefined;
     if (name === undefined)
       throw new UsageError(
-        `${flag} does not say which agent it is for`,
-        `Begin it with the name of one: ${places.map((place) => `${place.name}=`).join(', ')}`,
+        `${flag} needs the name of an agent, as in name=value`,
+        `Start the value with one of ${targets.map((target) => `${target.name}=`).join(', ')}.`,
       );
-    sorted.set(name, [...(sorted.get(name) ?? []), isName ? rest : text]);
+    groups.set(name, [...(groups.get(name) ?? []), isName ? rest : value]);
   }
-  return sorted;
+  return groups;
 }
 
-/** Reads `Name: value` and fills in what comes from the environment. */
-function readHeader(text: string): [string, string] {
+/** Parses `Name: value` and interpolates environment variables. */
+function parseHeader(text: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^`|~\w-]+):\s*(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new UsageError('--header is not a header', "Write it as 'Name: value'.");
-  const filled = interpolateVariables(value, process.env, (_, missing) => {
-    throw unset(missing, '--header');
+    throw new UsageError('Invalid header', "Write it in quotes: --header 'Name: value'.");
+  const interpolated = interpolateVariables(value, process.env, (_, missing) => {
+    throw unsetVariableError(missing, '--header');
   });
-  return [name.toLowerCase(), String(filled)];
+  return [name.toLowerCase(), String(interpolated)];
 }
 
-function variable(name: string, flag: string): string {
+function readVariable(name: string, flag: string): string {
   const value = process.env[name];
-  if (value === undefined || value === '') throw unset(name, flag);
+  if (value === undefined || value === '') throw unsetVariableError(name, flag);
   return value;
 }
 
-function unset(name: string, flag: string): UsageError {
-  return new UsageError(`${flag} needs ${name}, which is not set`, `Set the environment variable ${name}.`);
+function unsetVariableError(name: string, flag: string): UsageError {
+  return new UsageError(`Environment variable ${name} of ${flag} is not set`, `Set ${name}.`);
 }

@@ -10,16 +10,16 @@ Examples:
 
 /** Adds `dragoman card`. */
 export function addCard(program: Command): void {
-  const card = program.command('card').description('Looks at agent cards.').addHelpText('after', examples);
+  const card = program.command('card').description('Inspect agent cards.').addHelpText('after', examples);
   const get = card
     .command('get')
-    .description('Fetches the card of an agent and says what is in it.')
-    .option('--validate', 'say what is wrong with it; ends with 1 when something is')
-    .option('--extended', 'fetch the card for callers that are known');
+    .description('Fetch and print an agent card.')
+    .option('--validate', 'validate the card against the A2A schema; exits with 1 if it is invalid')
+    .option('--extended', 'fetch the extended card for authenticated clients');
   addClientFlags(get)
     .addHelpText('after', examples)
     .action(async (flags: { validate?: boolean; extended?: boolean }) => {
-      const { runCardGetCommand: getCard } = await import('./run.ts');
-      await getCard(get, flags);
+      const { runCardGetCommand } = await import('./run.ts');
+      await runCardGetCommand(get, flags);
     });
 }

@@ -6,50 +6,50 @@ import { formatFileLine, wireState } from '../../client/output.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 
-/** One turn of the agent, as a person at a terminal reads it: what it says, as it says it. */
+/** Prints one turn of the agent at a terminal, while it streams. */
 export class ChatPrinter {
   readonly #write: (text: string) => void;
-  readonly #colours = createColors(process.stdout);
+  readonly #colors = createColors(process.stdout);
   #atLineStart = true;
-  #hasSpoken = false;
+  #hasPrinted = false;
 
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
 
-  /** Shows one event. A task as it stands says nothing new as a rule. */
+  /** Prints the parts of an event. Ignores task snapshots, which repeat earlier events. */
   event(event: StreamEvent): void {
-    if (event.kind === 'message') this.#say(event.message.parts);
-    if (event.kind === 'artifact') this.#say(event.artifact.parts, !event.append);
-    if (event.kind === 'status' && event.status.message) this.#say(event.status.message.parts);
+    if (event.kind === 'message') this.#print(event.message.parts);
+    if (event.kind === 'artifact') this.#print(event.artifact.parts, !event.append);
+    if (event.kind === 'status' && event.status.message) this.#print(event.status.message.parts);
   }
 
-  /** Ends the turn: shows what no event told, and how the task is if it is not simply done. */
-  end(answer: Task | Message): void {
-    if (isTask(answer)) {
-      const { state, message } = answer.status;
-      if (!this.#hasSpoken) {
-        for (const { parts } of answer.artifacts ?? []) this.#say(parts);
-        if (message) this.#say(message.parts);
+  /** Ends the turn: prints the result if no event contained it, and any state other than completed. */
+  end(result: Task | Message): void {
+    if (isTask(result)) {
+      const { state, message } = result.status;
+      if (!this.#hasPrinted) {
+        for (const { parts } of result.artifacts ?? []) this.#print(parts);
+        if (message) this.#print(message.parts);
       }
       if (isInterrupted(state) || (isTerminal(state) && state !== 'completed'))
-        this.#line(this.#colours.yellow(`[${wireState(answer.status)}]`));
-    } else if (!this.#hasSpoken) this.#say(answer.parts);
+        this.#line(this.#colors.yellow(`[${wireState(result.status)}]`));
+    } else if (!this.#hasPrinted) this.#print(result.parts);
     this.#newLine();
   }
 
-  #say(parts: readonly Part[], isNew = true): void {
-    this.#hasSpoken = true;
+  #print(parts: readonly Part[], isNew = true): void {
+    this.#hasPrinted = true;
     if (isNew) this.#newLine();
     for (const part of parts) {
       if ('text' in part) {
         const text = sanitizeForTerminal(part.text, 'lines');
-        if (this.#atLineStart && isNew) this.#write(this.#colours.cyan('agent> '));
+        if (this.#atLineStart && isNew) this.#write(this.#colors.cyan('agent> '));
         this.#write(text);
         this.#atLineStart = text.endsWith('\n');
       } else if ('data' in part)
         this.#line(sanitizeForTerminal(JSON.stringify(part.data, undefined, 2) ?? 'null', 'lines'));
-      else this.#line(this.#colours.dim(`[file ${sanitizeForTerminal(formatFileLine(part), 'line')}]`));
+      else this.#line(this.#colors.dim(`[file ${sanitizeForTerminal(formatFileLine(part), 'line')}]`));
     }
   }
 

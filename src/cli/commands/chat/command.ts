@@ -7,17 +7,18 @@ Examples:
   $ dragoman chat -a agents.example.com --context-id 0197a3f2
   $ printf 'hello\\nhow are you?\\n' | dragoman chat -a http://localhost:4000
 
-At the prompt: /new begins another context, /cancel ends the task that waits, /ids shows identifiers, /exit leaves.`;
+Commands at the prompt: /new starts a new context, /cancel cancels the interrupted task, /ids prints the context and task
+IDs, /exit ends the chat.`;
 
 /** Adds `dragoman chat`. */
 export function addChat(program: Command): void {
   const chat = program
     .command('chat')
-    .description('Talks with an agent, turn by turn, and stays in the context and the task.');
+    .description('Start an interactive chat that keeps the context and task between turns.');
   addClientFlags(chat, ['waiting', 'identifiers'])
     .addHelpText('after', examples)
     .action(async () => {
-      const { runChatCommand: chatWith } = await import('./run.ts');
-      await chatWith(chat);
+      const { runChatCommand } = await import('./run.ts');
+      await runChatCommand(chat);
     });
 }

@@ -4,57 +4,57 @@ import type { StreamEvent } from '../../../protocol/event.ts';
 import { isInterrupted, isTask } from '../../../protocol/task.ts';
 import { ChatPrinter } from './chat-printer.ts';
 import { ClientError, toErrorEnvelope } from '../../client/client-error.ts';
-import { type ClientSession, printWarning, withAgent } from '../../client/session.ts';
+import { type ClientSession, withAgent } from '../../client/session.ts';
+import { printWarning } from '../../terminal/print-error.ts';
 import { followToEnd, isContinuation } from '../../client/wait.ts';
 import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 
-/** What is carried from one turn to the next. */
-interface Thread {
+/** State between turns. */
+interface Conversation {
   contextId: string | undefined;
   taskId: string | undefined;
-  /** A person reads along. */
   isInteractive: boolean;
 }
 
-/** Talks with an agent until somebody leaves. Where nobody sits at the keyboard, each line of the input is a turn. */
+/** Runs `dragoman chat` until the user leaves. Without a terminal, each line of standard input is a turn. */
 export async function runChatCommand(command: Command): Promise<void> {
-  await withAgent(command, (session) => talk(session), { isTalk: true });
+  await withAgent(command, (session) => chat(session), { isInteractive: true });
 }
 
-async function talk(session: ClientSession): Promise<void> {
+async function chat(session: ClientSession): Promise<void> {
   const { flags, card } = session;
   const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
   if (process.stdin.isTTY && !isInteractive)
     throw new ClientError(
       'A2ACLI_ERR_USAGE',
-      'nobody would see the prompt: standard output is no terminal',
-      'Use dragoman send, or pipe what you want to say into it.',
+      'Standard output is not a terminal, so the prompt would not be visible',
+      'Use dragoman send, or pipe the messages to standard input.',
     );
-  const thread: Thread = { contextId: flags.contextId, taskId: flags.taskId, isInteractive };
+  const conversation: Conversation = { contextId: flags.contextId, taskId: flags.taskId, isInteractive };
   const lines = createInterface({
     input: process.stdin,
     ...(isInteractive && { output: process.stdout, prompt: 'you> ' }),
   });
   if (isInteractive) {
     process.stderr.write(
-      `Talking with ${sanitizeForTerminal(card.name, 'line')}. /exit leaves, /new begins anew.\n`,
+      `Chat with ${sanitizeForTerminal(card.name, 'line')}. /exit ends the chat, /new starts a new context.\n`,
     );
     lines.prompt();
   }
   for await (const line of lines) {
     const text = line.trim();
     if (text === '/exit' || text === '/quit') break;
-    if (text !== '') await turn(session, thread, text);
+    if (text !== '') await runTurn(session, conversation, text);
     if (isInteractive) lines.prompt();
   }
   lines.close();
 }
 
-/** A turn that fails is told, and the conversation goes on. */
-async function turn(session: ClientSession, thread: Thread, text: string): Promise<void> {
+/** Runs one turn. Prints errors as warnings, so that the chat continues. */
+async function runTurn(session: ClientSession, conversation: Conversation, text: string): Promise<void> {
   try {
-    if (text.startsWith('/')) await order(session, thread, text);
-    else await say(session, thread, text);
+    if (text.startsWith('/')) await runSlashCommand(session, conversation, text);
+    else await sendTurn(session, conversation, text);
   } catch (thrown) {
     if (session.call.signal?.aborted) throw thrown;
     const { code, message, hint } = toErrorEnvelope(thrown).error;
@@ -63,24 +63,28 @@ async function turn(session: ClientSession, thread: Thread, text: string): Promi
   }
 }
 
-async function order(session: ClientSession, thread: Thread, text: string): Promise<void> {
+async function runSlashCommand(
+  session: ClientSession,
+  conversation: Conversation,
+  text: string,
+): Promise<void> {
   const { out } = session;
   if (text === '/new') {
-    thread.contextId = undefined;
-    thread.taskId = undefined;
+    conversation.contextId = undefined;
+    conversation.taskId = undefined;
   } else if (text === '/ids') {
-    out.field('Context ID', thread.contextId ?? '(none)');
-    out.field('Task ID', thread.taskId ?? '(none)');
+    out.field('Context ID', conversation.contextId ?? '(none)');
+    out.field('Task ID', conversation.taskId ?? '(none)');
   } else if (text === '/cancel') {
-    if (thread.taskId === undefined) printWarning('no task waits');
-    else out.task(await session.agent.cancelTask({ id: thread.taskId }, session.call));
-    thread.taskId = undefined;
-  } else printWarning(`there is no ${text}: /new, /cancel, /ids, /exit`);
+    if (conversation.taskId === undefined) printWarning('No interrupted task');
+    else out.task(await session.agent.cancelTask({ id: conversation.taskId }, session.call));
+    conversation.taskId = undefined;
+  } else printWarning(`Unknown command ${text}; use /new, /cancel, /ids or /exit`);
 }
 
-async function say(session: ClientSession, thread: Thread, text: string): Promise<void> {
+async function sendTurn(session: ClientSession, conversation: Conversation, text: string): Promise<void> {
   const { agent, call, out, flags } = session;
-  const { contextId, taskId } = thread;
+  const { contextId, taskId } = conversation;
   const request = {
     message: {
       messageId: crypto.randomUUID(),
@@ -91,21 +95,21 @@ async function say(session: ClientSession, thread: Thread, text: string): Promis
     },
   };
   const isLive = flags.stream || !out.isJson;
-  const isTalk = thread.isInteractive && !out.isJson && !flags.verbose;
-  const view = isTalk ? new ChatPrinter((said) => process.stdout.write(said)) : undefined;
-  const tell = (event: StreamEvent) => {
-    if (view) view.event(event);
+  const usesPrinter = conversation.isInteractive && !out.isJson && !flags.verbose;
+  const printer = usesPrinter ? new ChatPrinter((output) => process.stdout.write(output)) : undefined;
+  const onEvent = (event: StreamEvent) => {
+    if (printer) printer.event(event);
     else if (isLive) out.event(event);
   };
-  const answer = await followToEnd(session, agent.stream(request, call), tell, isContinuation(request));
+  const result = await followToEnd(session, agent.stream(request, call), onEvent, isContinuation(request));
   out.end();
-  view?.end(answer);
-  if (!isLive) out.answer(answer);
-  if (!isTask(answer)) {
-    thread.contextId = answer.contextId ?? contextId;
+  printer?.end(result);
+  if (!isLive) out.result(result);
+  if (!isTask(result)) {
+    conversation.contextId = result.contextId ?? contextId;
     return;
   }
-  thread.contextId = answer.contextId === '' ? contextId : answer.contextId;
-  thread.taskId = isInterrupted(answer.status.state) ? answer.id : undefined;
-  if (thread.taskId !== undefined && !view) printWarning('the agent waits for your answer');
+  conversation.contextId = result.contextId === '' ? contextId : result.contextId;
+  conversation.taskId = isInterrupted(result.status.state) ? result.id : undefined;
+  if (conversation.taskId !== undefined && !printer) printWarning('The agent requests input');
 }

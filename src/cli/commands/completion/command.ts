@@ -10,11 +10,11 @@ Examples:
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .description('Prints a script that completes commands and flags in a shell.')
-    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .description('Print a shell completion script.')
+    .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', examples)
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
-      const { formatCompletionScript: completionFor } = await import('./run.ts');
-      process.stdout.write(completionFor(program, shell));
+      const { formatCompletionScript } = await import('./run.ts');
+      process.stdout.write(formatCompletionScript(program, shell));
     });
 }

@@ -1,26 +1,26 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** One command, and what may follow it. */
-interface Row {
-  /** The words that lead to it, without the name of the program. */
+/** A command with its completions. */
+interface CommandRow {
+  /** Command words without the name of the program, such as `task get`. */
   path: string;
   commands: readonly Command[];
   options: readonly Option[];
   choices: readonly string[];
-  /** An argument of it may be a file. */
+  /** True if an argument may be a file. */
   takesFiles: boolean;
 }
 
-/** The names of arguments that are never files. */
-const noFile = /^(urls?|text|action|parameters|\w+Id)$/;
+/** Names of arguments that are never files. */
+const nonFileArguments = /^(urls?|text|action|parameters|\w+Id)$/;
 
-/** Writes the completion script of a shell, out of the commands there are. */
+/** Formats the completion script of a shell from the declared commands. */
 export function formatCompletionScript(program: Command, shell: 'bash' | 'zsh' | 'fish'): string {
-  const rows = rowsOf(program, []);
+  const rows = listRows(program, []);
   return { bash, zsh, fish }[shell](program.name(), rows);
 }
 
-function rowsOf(command: Command, path: readonly string[]): Row[] {
+function listRows(command: Command, path: readonly string[]): CommandRow[] {
   const commands = command.commands.filter((each) => !isHidden(each));
   return [
     {
@@ -29,10 +29,10 @@ function rowsOf(command: Command, path: readonly string[]): Row[] {
       options: command.options.filter(({ hidden }) => !hidden),
       choices: command.registeredArguments.flatMap(({ argChoices }: Argument) => argChoices ?? []),
       takesFiles: command.registeredArguments.some(
-        (each: Argument) => each.argChoices === undefined && !noFile.test(each.name()),
+        (each: Argument) => each.argChoices === undefined && !nonFileArguments.test(each.name()),
       ),
     },
-    ...commands.flatMap((each) => rowsOf(each, [...path, each.name()])),
+    ...commands.flatMap((each) => listRows(each, [...path, each.name()])),
   ];
 }
 
@@ -40,7 +40,7 @@ function isHidden(command: Command): boolean {
   return '_hidden' in command && command._hidden === true;
 }
 
-function wordsOf({ commands, options, choices }: Row): string[] {
+function listWords({ commands, options, choices }: CommandRow): string[] {
   return [
     ...commands.map((each) => each.name()),
     ...choices,
@@ -49,12 +49,12 @@ function wordsOf({ commands, options, choices }: Row): string[] {
   ];
 }
 
-/** All shells walk the words that were typed, and stop at the last one that is a command. */
-function bash(name: string, rows: readonly Row[]): string {
+/** In all shells the script walks the typed words up to the last one that is a command. */
+function bash(name: string, rows: readonly CommandRow[]): string {
   const func = `_${functionName(name)}`;
-  const cases = rows.map((row) => `    ${quoted(row.path)}) words=${quoted(wordsOf(row).join(' '))} ;;`);
+  const cases = rows.map((row) => `    ${quote(row.path)}) words=${quote(listWords(row).join(' '))} ;;`);
   const values = choiceCases(rows).map(
-    ({ path, flag, words }) => `    ${quoted(`${path}|${flag}`)}) words=${quoted(words.join(' '))} ;;`,
+    ({ path, flag, words }) => `    ${quote(`${path}|${flag}`)}) words=${quote(words.join(' '))} ;;`,
   );
   return `# bash completion for ${name}
 ${func}() {
@@ -77,14 +77,14 @@ complete -o default -F ${func} ${name}
 `;
 }
 
-function zsh(name: string, rows: readonly Row[]): string {
+function zsh(name: string, rows: readonly CommandRow[]): string {
   const func = `_${functionName(name)}`;
   const cases = rows.map(
-    (row) => `    ${quoted(row.path)}) offers=(${describedWords(row).map(quoted).join(' ')}) ;;`,
+    (row) => `    ${quote(row.path)}) offers=(${describedWords(row).map(quote).join(' ')}) ;;`,
   );
   const values = choiceCases(rows).map(
     ({ path, flag, words }) =>
-      `    ${quoted(`${path}|${flag}`)}) compadd -- ${words.map(quoted).join(' ')}; return ;;`,
+      `    ${quote(`${path}|${flag}`)}) compadd -- ${words.map(quote).join(' ')}; return ;;`,
   );
   return `#compdef ${name}
 ${func}() {
@@ -101,25 +101,25 @@ ${values.join('\n')}
   case "$at" in
 ${cases.join('\n')}
   esac
-  _describe ${quoted(name)} offers || _files
+  _describe ${quote(name)} offers || _files
 }
-if [ "$funcstack[1]" = ${quoted(func)} ]; then ${func} "$@"; else compdef ${func} ${name}; fi
+if [ "$funcstack[1]" = ${quote(func)} ]; then ${func} "$@"; else compdef ${func} ${name}; fi
 `;
 }
 
-function fish(name: string, rows: readonly Row[]): string {
+function fish(name: string, rows: readonly CommandRow[]): string {
   const at = `__${functionName(name)}_at`;
   const lines = rows.flatMap((row) => {
-    const complete = `complete -c ${name} -n ${quoted(`${at} ${row.path}`.trimEnd())}`;
+    const complete = `complete -c ${name} -n ${quote(`${at} ${row.path}`.trimEnd())}`;
     return [
-      // Files are offered unless it is said that they are not.
+      // fish offers files unless -f disables them.
       ...(row.takesFiles ? [] : [`${complete} -f`]),
-      ...row.commands.map((each) => `${complete} -a ${each.name()} -d ${quoted(each.description())}`),
-      ...row.choices.map((choice) => `${complete} -a ${quoted(choice)}`),
+      ...row.commands.map((each) => `${complete} -a ${each.name()} -d ${quote(each.description())}`),
+      ...row.choices.map((choice) => `${complete} -a ${quote(choice)}`),
       ...row.options.map(({ long, short, description, argChoices, required }) => {
         const flags = `${short ? ` -s ${short.slice(1)}` : ''}${long ? ` -l ${long.slice(2)}` : ''}`;
-        const values = argChoices ? ` -xa ${quoted(argChoices.join(' '))}` : required ? ' -rF' : '';
-        return `${complete}${flags}${values} -d ${quoted(description)}`;
+        const values = argChoices ? ` -xa ${quote(argChoices.join(' '))}` : required ? ' -rF' : '';
+        return `${complete}${flags}${values} -d ${quote(description)}`;
       }),
     ];
   });
@@ -143,23 +143,25 @@ function functionName(name: string): string {
   return name.replaceAll(/\W/g, '_');
 }
 
-/** The ways to commands, each as one word such as `task/get`. */
-function knownPaths(rows: readonly Row[]): string {
+/** Returns the paths of all commands, each as one word such as `task/get`. */
+function knownPaths(rows: readonly CommandRow[]): string {
   return rows.flatMap(({ path }) => (path === '' ? [] : path.replaceAll(' ', '/'))).join(' ');
 }
 
-function describedWords({ commands, choices, options }: Row): string[] {
-  const told = (word: string, what: string) => `${word}:${what.replaceAll(':', ' -')}`;
+function describedWords({ commands, choices, options }: CommandRow): string[] {
+  const describe = (word: string, text: string) => `${word}:${text.replaceAll(':', ' -')}`;
   return [
-    ...commands.map((each) => told(each.name(), each.description())),
+    ...commands.map((each) => describe(each.name(), each.description())),
     ...choices,
-    ...options.flatMap(({ long, description }) => (long ? told(long, description) : [])),
+    ...options.flatMap(({ long, description }) => (long ? describe(long, description) : [])),
     '--help:print this help',
   ];
 }
 
-/** The flags whose values are known. */
-function choiceCases(rows: readonly Row[]): { path: string; flag: string; words: readonly string[] }[] {
+/** Returns the flags with a fixed set of values. */
+function choiceCases(
+  rows: readonly CommandRow[],
+): { path: string; flag: string; words: readonly string[] }[] {
   return rows.flatMap(({ path, options }) =>
     options.flatMap(({ long, short, argChoices }) =>
       argChoices ? [long, short].flatMap((flag) => (flag ? [{ path, flag, words: argChoices }] : [])) : [],
@@ -167,6 +169,6 @@ function choiceCases(rows: readonly Row[]): { path: string; flag: string; words:
   );
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -6,21 +6,23 @@ Examples:
   $ dragoman config show
   $ dragoman config show --config staging.env -o json
 
-It changes nothing: set environment variables, or write A2ACLI_NAME=value lines into a .env file.`;
+To change a setting, set its environment variable or write A2ACLI_NAME=value to a .env file.`;
 
 /** Adds `dragoman config`. */
 export function addConfig(program: Command): void {
   const config = program
     .command('config')
-    .description('Looks at the configuration of the client commands.')
+    .description('Inspect the configuration of the client commands.')
     .addHelpText('after', examples);
-  const show = config.command('show').description('Shows each setting, and where its value comes from.');
+  const show = config.command('show').description('Print each setting with its source.');
   addClientFlags(show, ['waiting', 'async', 'identifiers', 'metadata'])
-    .addOption(new Option('--client-id <id>', 'the id of this client for auth login').hideHelp())
-    .addOption(new Option('--client-secret <secret>', 'its secret').hideHelp())
+    .addOption(new Option('--client-id <id>', 'OAuth client ID (A2ACLI_CLIENT_ID)').hideHelp())
+    .addOption(
+      new Option('--client-secret <secret>', 'OAuth client secret; prefer A2ACLI_CLIENT_SECRET').hideHelp(),
+    )
     .addHelpText('after', examples)
     .action(async () => {
-      const { runConfigShowCommand: showConfig } = await import('./show.ts');
-      await showConfig(show);
+      const { runConfigShowCommand } = await import('./show.ts');
+      await runConfigShowCommand(show);
     });
 }

@@ -3,7 +3,7 @@ import { isSecretSetting, type Setting, type SettingSource } from '../../client/
 import { runClientCommand } from '../../client/session.ts';
 import { ClientOutput } from '../../client/output.ts';
 
-/** Shows what the client commands would go by. */
+/** Runs `dragoman config show`. */
 export async function runConfigShowCommand(command: Command): Promise<void> {
   await runClientCommand(command, async ({ flags, settings }) => {
     const out = new ClientOutput(flags);
@@ -12,28 +12,28 @@ export async function runConfigShowCommand(command: Command): Promise<void> {
         settings: settings.map((each) => ({
           name: each.name,
           variable: each.variable,
-          value: shown(each) ?? null,
-          source: wordFor(each.source),
+          value: displayValue(each) ?? null,
+          source: formatSource(each.source),
         })),
       });
       return;
     }
     for (const each of settings) {
-      const value = shown(each);
+      const value = displayValue(each);
       const text =
         value === undefined ? '(not set)' : typeof value === 'string' ? value : JSON.stringify(value);
-      out.field(each.name, `${text} [${wordFor(each.source)}]`);
+      out.field(each.name, `${text} [${formatSource(each.source)}]`);
     }
   });
 }
 
-function shown({ name, value, source, otherwise }: Setting): unknown {
+function displayValue({ name, value, source, defaultText }: Setting): unknown {
   const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0);
-  if (!isSet || source === 'default') return otherwise ?? (isSet ? value : undefined);
+  if (!isSet || source === 'default') return defaultText ?? (isSet ? value : undefined);
   if (isSecretSetting(name)) return '(set)';
   return name === 'timeout' || name === 'poll-interval' ? `${Number(value)}ms` : value;
 }
 
-function wordFor(source: SettingSource): string {
+function formatSource(source: SettingSource): string {
   return typeof source === 'string' ? source : `file ${source.file}`;
 }

@@ -26,18 +26,23 @@ import { invalidFileError } from '../../terminal/print-diagnostics.ts';
 import { createProgressDisplay } from './progress.ts';
 import { formatReportDiff, formatReportSummary } from './format-report.ts';
 import { parseHeaders } from '../../inputs/parse-headers.ts';
+import { printErrorReport } from '../../terminal/print-error.ts';
 import { UsageError, errorSummary } from '../../terminal/usage-error.ts';
+import { expectUrl } from '../../inputs/expect-url.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
+import { writeOutputFile } from '../../inputs/write-output-file.ts';
+import { quoteShellWord } from '../../terminal/quote-shell-word.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
 
-/** What `dragoman conformance` is told. */
+/** Flags of `dragoman conformance`. */
 export interface ConformanceFlags {
   agentCard?: string;
   header: string[];
-  otherHeader: string[];
-  limitedHeader: string[];
-  second?: string;
-  secondHeader: string[];
+  otherUserHeader: string[];
+  restrictedUserHeader: string[];
+  peer?: string;
+  peerHeader: string[];
   delegate?: string;
   skill: string[];
   timeout: number;
@@ -47,94 +52,94 @@ export interface ConformanceFlags {
   webhookPort?: number;
   insecure: boolean;
   fixtures?: 'fx' | 'tck';
-  scenario?: string;
+  prompts?: string;
   only: string[];
   level: 'must' | 'should' | 'may';
   transport: CheckedTransport[];
   a2aVersion: CheckedVersion[];
   report: string[];
-  output?: string;
+  reportDir?: string;
   strict: boolean;
   baseline?: string;
-  o: 'text' | 'json';
+  output: OutputFormat;
 }
 
-/** What `dragoman conformance matrix` is told. */
+/** Flags of `dragoman conformance matrix`. */
 export interface MatrixFlags {
   header: string[];
   timeout: number;
-  output?: string;
+  html?: string;
   insecure: boolean;
-  o: 'text' | 'json';
+  output: OutputFormat;
 }
 
-/** Examines an agent, writes the reports, and ends with 0, 1 or 2. */
+/** Runs `dragoman conformance`. Exits with 1 if the agent is not conformant and with 2 if that is unknown. */
 export async function runConformanceCommand(
-  given: string | undefined,
+  argument: string | undefined,
   flags: ConformanceFlags,
 ): Promise<void> {
-  const url = addressOf(given, flags);
-  if (flags.second !== undefined) expectUrl(flags.second);
+  const url = resolveAgentUrl(argument, flags);
+  if (flags.peer !== undefined) expectUrl(flags.peer);
   if (flags.webhookUrl !== undefined) expectUrl(flags.webhookUrl);
-  if (flags.delegate !== undefined) expectWords(flags.delegate);
-  const targets = targetsOf(flags);
-  const baseline = flags.baseline === undefined ? undefined : reportIn(flags.baseline);
+  if (flags.delegate !== undefined) checkDelegatePrompt(flags.delegate);
+  const targets = listTargets(flags);
+  const baseline = flags.baseline === undefined ? undefined : loadReport(flags.baseline);
   const headers = parseHeaders(flags.header);
-  const otherHeaders = parseHeaders(flags.otherHeader);
-  const limitedHeaders = parseHeaders(flags.limitedHeader);
-  const secondHeaders = parseHeaders(flags.secondHeader);
-  const progress = createProgressDisplay(process.stderr, flags.o === 'text');
+  const otherUserHeaders = parseHeaders(flags.otherUserHeader);
+  const restrictedUserHeaders = parseHeaders(flags.restrictedUserHeader);
+  const peerHeaders = parseHeaders(flags.peerHeader);
+  const progress = createProgressDisplay(process.stderr, flags.output === 'text');
   const outcome = await testConformance(url, {
     headers,
-    ...(flags.otherHeader.length > 0 ? { otherUserHeaders: otherHeaders } : {}),
-    ...(flags.second === undefined ? {} : { peer: flags.second, peerHeaders: secondHeaders }),
+    ...(flags.otherUserHeader.length > 0 ? { otherUserHeaders } : {}),
+    ...(flags.peer === undefined ? {} : { peer: flags.peer, secondHeaders: peerHeaders }),
     ...(flags.delegate === undefined ? {} : { delegate: flags.delegate }),
     ...(flags.skill.length > 0 ? { skills: flags.skill } : {}),
     ...(flags.transport.length > 0 ? { transports: flags.transport } : {}),
     ...(flags.a2aVersion.length > 0 ? { versions: flags.a2aVersion } : {}),
-    ...(flags.limitedHeader.length > 0 ? { restrictedUserHeaders: limitedHeaders } : {}),
+    ...(flags.restrictedUserHeader.length > 0 ? { restrictedUserHeaders } : {}),
     ...(flags.webhookUrl === undefined ? {} : { webhookUrl: flags.webhookUrl }),
     ...(flags.webhookPort === undefined ? {} : { webhookPort: flags.webhookPort }),
-    prompts: waysOf(flags),
+    prompts: loadPrompts(flags),
     only: flags.only.flatMap((each) => each.split(',')),
     level: flags.level.toUpperCase() as RequirementLevel,
     timeout: flags.timeout,
     maxTime: flags.maxTime,
     maxMessages: flags.maxMessages,
     insecure: flags.insecure,
-    onProgress: (done, total, last) => progress.tell(done, total, last),
+    onProgress: (done, total, last) => progress.update(done, total, last),
   });
   progress.clear();
   if (outcome.unreachable === undefined && outcome.results.length === 0)
     throw new UsageError(
-      'no rule was left to look at',
-      'Look at --only, --level, --transport and --a2a-version.',
+      'No rules selected',
+      'Check the filters --only, --level, --transport and --a2a-version.',
     );
   const report = buildReport(outcome, {
     suite: `dragoman ${packageVersion()}`,
-    command: `dragoman ${process.argv.slice(2).map(quoted).join(' ')}`,
-    redactor: new Redactor(headers, otherHeaders, limitedHeaders, secondHeaders),
+    command: `dragoman ${process.argv.slice(2).map(quoteShellWord).join(' ')}`,
+    redactor: new Redactor(headers, otherUserHeaders, restrictedUserHeaders, peerHeaders),
   });
-  const isWritten = writeAll(report, targets);
-  const isOnOutput = targets.some(({ file }) => file === undefined) || !isWritten;
-  if (!isOnOutput) process.stdout.write(formatReportSummary(report, process.stdout));
-  process.exitCode = isWritten ? exitCodeOf(report, flags, baseline) : 2;
+  const isWritten = writeReports(report, targets);
+  const isOnStdout = targets.some(({ file }) => file === undefined) || !isWritten;
+  if (!isOnStdout) process.stdout.write(formatReportSummary(report, process.stdout));
+  process.exitCode = isWritten ? chooseExitCode(report, flags, baseline) : 2;
 }
 
-/** Tells what changed from one report to another. */
+/** Runs `dragoman conformance diff`. Exits with 1 on regressions. */
 export function runConformanceDiffCommand(
   before: string,
   after: string,
-  { o }: { o: 'text' | 'json' },
+  { output }: { output: OutputFormat },
 ): void {
-  const difference = compareReports(reportIn(before), reportIn(after));
+  const diff = compareReports(loadReport(before), loadReport(after));
   process.stdout.write(
-    o === 'json' ? `${JSON.stringify(difference)}\n` : formatReportDiff(difference, process.stdout),
+    output === 'json' ? `${JSON.stringify(diff)}\n` : formatReportDiff(diff, process.stdout),
   );
-  if (difference.regressions.length > 0) process.exitCode = 1;
+  if (diff.regressions.length > 0) process.exitCode = 1;
 }
 
-/** Lets every agent speak to every other. */
+/** Runs `dragoman conformance matrix`. Exits with 1 if a pair of agents fails. */
 export async function runConformanceMatrixCommand(
   urls: readonly string[],
   flags: MatrixFlags,
@@ -142,20 +147,18 @@ export async function runConformanceMatrixCommand(
   for (const url of urls) expectUrl(url);
   const headers = parseHeaders(flags.header);
   const { timeout, insecure } = flags;
-  const found = new Redactor(headers).redactDeep(
+  const matrix = new Redactor(headers).redactDeep(
     await runInteropMatrix(urls, { headers, timeout, insecure }),
   );
-  if (flags.output !== undefined) writeFile(flags.output, formatMatrixPage(found.agents, found.results));
-  if (flags.o === 'json') process.stdout.write(`${JSON.stringify(found)}\n`);
+  if (flags.html !== undefined) writeOutputFile(flags.html, formatMatrixPage(matrix.agents, matrix.meetings));
+  if (flags.output === 'json') process.stdout.write(`${JSON.stringify(matrix)}\n`);
   else
-    for (const { from, to, delegation: direct, ...relayed } of found.results) {
-      const pair = `${found.agents[from]?.name ?? ''} → ${found.agents[to]?.name ?? ''}`;
+    for (const { from, to, direct, ...relayed } of matrix.meetings) {
+      const pair = `${matrix.agents[from]?.name ?? ''} → ${matrix.agents[to]?.name ?? ''}`;
       process.stdout.write(meetingLine(pair, relayed));
       if (direct) process.stdout.write(meetingLine(`${pair}, directly`, direct));
     }
-  if (
-    found.results.some(({ verdict, delegation: direct }) => verdict === 'fail' || direct?.verdict === 'fail')
-  )
+  if (matrix.meetings.some(({ verdict, direct }) => verdict === 'fail' || direct?.verdict === 'fail'))
     process.exitCode = 1;
 }
 
@@ -163,7 +166,7 @@ function meetingLine(pair: string, { verdict, message }: { verdict: string; mess
   return `${verdict}  ${pair}${message === '' ? '' : `: ${message}`}\n`;
 }
 
-function exitCodeOf(
+function chooseExitCode(
   report: ConformanceReport,
   { strict }: ConformanceFlags,
   baseline: ConformanceReport | undefined,
@@ -171,60 +174,61 @@ function exitCodeOf(
   const { summary, unreachable } = report;
   if (unreachable !== undefined) return 2;
   if (baseline) {
-    const difference = compareReports(baseline, report);
-    process.stderr.write(formatReportDiff(difference, process.stderr));
-    return difference.regressions.some(({ status }) => status === 'fail') ? 1 : 0;
+    const diff = compareReports(baseline, report);
+    process.stderr.write(formatReportDiff(diff, process.stderr));
+    return diff.regressions.some(({ status }) => status === 'fail') ? 1 : 0;
   }
   if (summary.failed > 0) return 1;
   if (strict && summary.inconclusive > 0) return 1;
   return summary.errors > 0 ? 2 : 0;
 }
 
-interface Target {
-  readonly form: ReportFormat;
-  /** Undefined is standard output. */
+interface ReportTarget {
+  readonly format: ReportFormat;
+  /** Undefined for standard output. */
   readonly file: string | undefined;
 }
 
-function targetsOf({ report, output, o }: ConformanceFlags): Target[] {
-  const targets = report.map((each): Target => {
-    const [name = '', ...rest] = each.split('=');
-    const form = reportFormats.find((known) => known === name);
-    if (form === undefined)
-      throw new UsageError(`there is no report as ${name}`, `There are ${reportFormats.join(', ')}.`);
-    const named = rest.length > 0 ? rest.join('=') : undefined;
-    return { form, file: named ?? (output === undefined ? undefined : join(output, reportFileNames[form])) };
+function listTargets({ report, reportDir, output }: ConformanceFlags): ReportTarget[] {
+  const inDirectory = (format: ReportFormat) =>
+    reportDir === undefined ? undefined : join(reportDir, reportFileNames[format]);
+  const targets = report.map((value): ReportTarget => {
+    const [name = '', ...rest] = value.split('=');
+    const format = reportFormats.find((known) => known === name);
+    if (format === undefined)
+      throw new UsageError(`Unknown report format: ${name}`, `Use one of ${reportFormats.join(', ')}.`);
+    return { format, file: rest.length > 0 ? rest.join('=') : inDirectory(format) };
   });
-  if (output !== undefined && report.length === 0)
-    for (const form of reportFormats) targets.push({ form, file: join(output, reportFileNames[form]) });
-  if (o === 'json') targets.push({ form: 'json', file: undefined });
+  if (reportDir !== undefined && report.length === 0)
+    for (const format of reportFormats) targets.push({ format, file: inDirectory(format) });
+  if (output === 'json') targets.push({ format: 'json', file: undefined });
   if (targets.filter(({ file }) => file === undefined).length > 1)
     throw new UsageError(
-      'two reports cannot both go to standard output',
-      'Name files, --report html=report.html, or a directory with --output.',
+      'Only one report can be written to standard output',
+      'Name files, as in --report html=report.html, or a directory with --report-dir.',
     );
-  if (output !== undefined)
+  if (reportDir !== undefined)
     try {
-      mkdirSync(output, { recursive: true });
+      mkdirSync(reportDir, { recursive: true });
     } catch {
-      // Writing the reports says so, once there is something that must not be lost.
+      // Writing the reports fails later, when the results can still be printed.
     }
   return targets;
 }
 
-/** Writes every report. What cannot be written goes to standard output as it is: results are never lost. */
-function writeAll(report: ConformanceReport, targets: readonly Target[]): boolean {
+/** Writes all reports. If one cannot be written, prints the report as JSON, so that results are never lost. */
+function writeReports(report: ConformanceReport, targets: readonly ReportTarget[]): boolean {
   let isWritten = true;
-  for (const { form, file } of targets) {
+  for (const { format, file } of targets) {
     try {
-      const text = writeReport(report, form);
+      const text = writeReport(report, format);
       if (file === undefined) process.stdout.write(text);
       else {
         writeFileSync(file, text);
         process.stderr.write(`report written to ${file}\n`);
       }
     } catch (error) {
-      process.stderr.write(`dragoman: the report as ${form} cannot be written: ${errorSummary(error)}\n`);
+      printErrorReport({ message: `Cannot write the ${format} report: ${errorSummary(error)}` });
       isWritten = false;
     }
   }
@@ -232,48 +236,38 @@ function writeAll(report: ConformanceReport, targets: readonly Target[]): boolea
   return isWritten;
 }
 
-function waysOf({ fixtures, scenario }: ConformanceFlags): OutcomePrompts {
-  const ways = fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {};
-  if (scenario === undefined) return ways;
+function loadPrompts({ fixtures, prompts: file }: ConformanceFlags): OutcomePrompts {
+  const prompts = fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {};
+  if (file === undefined) return prompts;
   try {
-    return {
-      ...ways,
-      ...readPrompts(readInputFile(scenario, 'Name a file with messages after --scenario.'), scenario),
-    };
+    return { ...prompts, ...readPrompts(readInputFile(file, 'Name a YAML file with --prompts FILE.'), file) };
   } catch (error) {
     throw error instanceof DocumentError ? invalidFileError(error) : error;
   }
 }
 
-function reportIn(file: string): ConformanceReport {
-  const report = readReport(readInputFile(file, 'Name a file that --report json wrote.'));
-  if (!report) throw new UsageError(`${file} is no report`, 'Name a file that --report json wrote.');
+function loadReport(file: string): ConformanceReport {
+  const hint = 'Name a file that --report json has written.';
+  const report = readReport(readInputFile(file, hint));
+  if (!report) throw new UsageError(`Invalid report: ${file}`, hint);
   return report;
 }
 
-function writeFile(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    throw new UsageError(`${file} cannot be written`, 'Name a file in a directory that is there.', error);
-  }
-}
-
-/** The address of the agent, which is an argument or a flag. */
-function addressOf(given: string | undefined, { agentCard }: ConformanceFlags): string {
-  const hint = 'Say dragoman conformance http://localhost:4000, or the same with --agent-card.';
-  if (given !== undefined && agentCard !== undefined) throw new UsageError('two agents are named', hint);
+/** Returns the URL of the agent from the argument or from `--agent-card`. */
+function resolveAgentUrl(argument: string | undefined, { agentCard }: ConformanceFlags): string {
+  const hint = 'Run dragoman conformance http://localhost:4000, or pass the agent with --agent-card.';
+  if (argument !== undefined && agentCard !== undefined)
+    throw new UsageError('A URL and --agent-card cannot be used together', hint);
   if (agentCard !== undefined) {
-    const reference = referenceTo(agentCard, hint);
+    const reference = parseReference(agentCard, hint);
     if ('url' in reference) return reference.url.href;
-    throw new UsageError(`${agentCard} is a file, and this needs a living agent`, hint);
+    throw new UsageError(`${agentCard} is a card file; this command needs a running agent`, hint);
   }
-  if (given === undefined) throw new UsageError('there is no agent to look at', hint);
-  expectUrl(given);
-  return given;
+  if (argument === undefined) throw new UsageError('Missing agent', hint);
+  return expectUrl(argument);
 }
 
-function referenceTo(text: string, hint: string): CardReference {
+function parseReference(text: string, hint: string): CardReference {
   try {
     return parseCardReference(text);
   } catch (thrown) {
@@ -281,20 +275,8 @@ function referenceTo(text: string, hint: string): CardReference {
   }
 }
 
-function expectUrl(url: string): void {
-  if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
-    throw new UsageError(`${url} is no address`, 'Write it with http:// or https://.');
-}
-
-/** A skill has no braces in its id; words have both of theirs. */
-function expectWords(words: string): void {
-  if (!/[{}]/.test(words) || (words.includes('{url}') && words.includes('{text}'))) return;
-  throw new UsageError(
-    `--delegate ${words} does not say everything`,
-    'Write {url} and {text} where they belong.',
-  );
-}
-
-function quoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+/** Checks `--delegate`: a skill ID has no braces, a prompt contains both placeholders. */
+function checkDelegatePrompt(prompt: string): void {
+  if (!/[{}]/.test(prompt) || (prompt.includes('{url}') && prompt.includes('{text}'))) return;
+  throw new UsageError(`Invalid --delegate prompt: ${prompt}`, 'Use both placeholders, {url} and {text}.');
 }

@@ -4,116 +4,112 @@ import { allChecks } from '../../../conformance/checks/index.ts';
 import { allInvariants } from '../../../conformance/invariants/index.ts';
 import { ruleArea } from '../../../conformance/conformance-level.ts';
 import { createColors } from '../../terminal/colors.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 
-/** What `dragoman conformance selftest` is told. */
+/** Flags of `dragoman conformance selftest`. */
 export interface SelfTestFlags {
   only: string[];
-  o: 'text' | 'json';
+  output: OutputFormat;
 }
 
-/** How many broken agents are tried at once. */
-const width = 6;
+/** Number of mutants that run at once. */
+const concurrency = 6;
 
-/** Tries every broken agent and the correct one, and tells how strong the suite is. */
-export async function runSelfTestCommand({ only, o }: SelfTestFlags): Promise<void> {
+/** Runs `dragoman conformance selftest`. Exits with 1 on surviving mutants, false positives and rules without a mutant. */
+export async function runSelfTestCommand({ only, output }: SelfTestFlags): Promise<void> {
   const suite = { checks: allChecks, invariants: allInvariants };
-  const isWanted = (id: string): boolean =>
+  const isSelected = (id: string): boolean =>
     only.length === 0 || only.some((each) => id === each || id.startsWith(`${each}.`));
-  const rules = [...suite.checks, ...suite.invariants].filter(({ id }) => isWanted(id));
-  const agents = allMutants.filter(({ violates: breaks }) => [breaks].flat().some(isWanted));
-  if (rules.length === 0) throw new UsageError('there is no such rule', 'Look at --only.');
-  const caught: MutantResult[] = [];
+  const rules = [...suite.checks, ...suite.invariants].filter(({ id }) => isSelected(id));
+  const mutants = allMutants.filter(({ violates }) => [violates].flat().some(isSelected));
+  if (rules.length === 0) throw new UsageError('No rules selected', 'Check the filter --only.');
+  const results: MutantResult[] = [];
   let next = 0;
-  const work = async (): Promise<void> => {
-    for (let agent = agents[next++]; agent; agent = agents[next++]) {
-      caught.push(await runMutant(suite, agent));
+  const runNext = async (): Promise<void> => {
+    for (let mutant = mutants[next++]; mutant; mutant = mutants[next++]) {
+      results.push(await runMutant(suite, mutant));
       if (process.stderr.isTTY)
-        process.stderr.write(`\r\u001B[K${caught.length} of ${agents.length} broken agents`);
+        process.stderr.write(`\r\u001B[K${results.length} of ${mutants.length} mutants`);
     }
   };
-  await Promise.all(Array.from({ length: width }, work));
+  await Promise.all(Array.from({ length: concurrency }, runNext));
   if (process.stderr.isTTY) process.stderr.write('\r\u001B[K');
-  // Rules that look at everything need everything to look at.
-  const isPassive = suite.invariants.some(({ id }) => isWanted(id));
-  const checks = isPassive ? suite.checks : suite.checks.filter(({ id }) => isWanted(id));
-  const alarms = (
+  // Invariants are evaluated on the observations of all checks.
+  const needsAllChecks = suite.invariants.some(({ id }) => isSelected(id));
+  const checks = needsAllChecks ? suite.checks : suite.checks.filter(({ id }) => isSelected(id));
+  const falsePositives = (
     await findFalsePositives({ ...suite, checks }, [{}, { requiresAuthentication: true }])
-  ).filter(({ rule }) => isWanted(rule.id));
-  const unproven = rules.filter(
-    ({ id }) => !agents.some(({ violates: breaks }) => [breaks].flat().includes(id)),
-  );
-  const missed = caught.filter(({ isKilled: isCaught }) => !isCaught);
-  const areas = [...new Set(rules.map(({ id }) => ruleArea(id)))].map((area) => {
-    const isOf = (id: string): boolean => ruleArea(id) === area;
-    const own = caught.filter(({ mutant: broken }) => isOf([broken.violates].flat()[0] ?? ''));
+  ).filter(({ rule }) => isSelected(rule.id));
+  const untested = rules.filter(({ id }) => !mutants.some(({ violates }) => [violates].flat().includes(id)));
+  const survivors = results.filter(({ isKilled }) => !isKilled);
+  const summarize = (area: string, isIn: (rule: string) => boolean): AreaSummary => {
+    const own = results.filter(({ mutant }) => isIn([mutant.violates].flat()[0] ?? ''));
+    const killed = own.filter(({ isKilled }) => isKilled).length;
     return {
       area,
-      rules: rules.filter(({ id }) => isOf(id)).length,
-      broken: own.length,
-      caught: own.filter(({ isKilled: isCaught }) => isCaught).length,
-      missed: own.filter(({ isKilled: isCaught }) => !isCaught).length,
-      falseAlarms: alarms.filter(({ rule }) => isOf(rule.id)).length,
+      rules: rules.filter(({ id }) => isIn(id)).length,
+      mutants: own.length,
+      killed,
+      survived: own.length - killed,
+      falsePositives: falsePositives.filter(({ rule }) => isIn(rule.id)).length,
     };
-  });
-  const ofVersion = (version: string): number =>
-    agents.filter(({ versions }) => versions.some((each) => each === version)).length;
-  const total = {
-    area: 'all',
-    rules: rules.length,
-    broken: caught.length,
-    caught: caught.length - missed.length,
-    missed: missed.length,
-    falseAlarms: alarms.length,
   };
-  const told = {
-    areas,
-    total,
-    versions: { '1.0': ofVersion('1.0'), '0.3': ofVersion('0.3'), '0.1': ofVersion('0.1') },
-    missed: missed.flatMap(({ mutant: broken, missed: why }) => why.map((each) => `${broken.id}: ${each}`)),
-    falseAlarms: alarms.map(
+  const areas = [...new Set(rules.map(({ id }) => ruleArea(id)))];
+  const countVersion = (version: string): number =>
+    mutants.filter(({ versions }) => versions.some((each) => each === version)).length;
+  const summary: SelfTestSummary = {
+    areas: areas.map((area) => summarize(area, (rule) => ruleArea(rule) === area)),
+    total: summarize('all', () => true),
+    versions: { '1.0': countVersion('1.0'), '0.3': countVersion('0.3'), '0.1': countVersion('0.1') },
+    survived: survivors.flatMap(({ mutant, missed }) => missed.map((rule) => `${mutant.id}: ${rule}`)),
+    falsePositives: falsePositives.map(
       ({ rule, version, transport, message }) =>
         `${rule.id} on ${version} ${transport ?? 'card'}: ${message}`,
     ),
-    unproven: unproven.map(({ id }) => id),
+    untested: untested.map(({ id }) => id),
   };
-  process.stdout.write(o === 'json' ? `${JSON.stringify(told)}\n` : tableOf(told));
-  if (missed.length > 0 || alarms.length > 0 || unproven.length > 0) process.exitCode = 1;
+  process.stdout.write(output === 'json' ? `${JSON.stringify(summary)}\n` : formatSummary(summary));
+  if (survivors.length > 0 || falsePositives.length > 0 || untested.length > 0) process.exitCode = 1;
 }
 
-interface Row {
+interface AreaSummary {
   readonly area: string;
   readonly rules: number;
-  readonly broken: number;
-  readonly caught: number;
-  readonly missed: number;
-  readonly falseAlarms: number;
+  readonly mutants: number;
+  readonly killed: number;
+  readonly survived: number;
+  readonly falsePositives: number;
 }
 
-function tableOf(told: {
-  areas: readonly Row[];
-  total: Row;
-  versions: Readonly<Record<string, number>>;
-  missed: readonly string[];
-  falseAlarms: readonly string[];
-  unproven: readonly string[];
-}): string {
+interface SelfTestSummary {
+  readonly areas: readonly AreaSummary[];
+  readonly total: AreaSummary;
+  /** Number of mutants per protocol version. */
+  readonly versions: Readonly<Record<string, number>>;
+  readonly survived: readonly string[];
+  readonly falsePositives: readonly string[];
+  /** Rules without a mutant. */
+  readonly untested: readonly string[];
+}
+
+function formatSummary({ areas, total, versions, ...problems }: SelfTestSummary): string {
   const { bold, red } = createColors(process.stdout);
   const row = (cells: readonly (string | number)[]): string =>
     cells
-      .map((each, column) => (column === 0 ? String(each).padEnd(14) : String(each).padStart(14)))
+      .map((each, column) => (column === 0 ? String(each).padEnd(16) : String(each).padStart(16)))
       .join('');
-  const line = (each: Row): string =>
-    row([each.area, each.rules, each.broken, each.caught, each.missed, each.falseAlarms]);
-  const by = Object.entries(told.versions).map(([version, count]) => `${count} for ${version}`);
+  const line = (each: AreaSummary): string =>
+    row([each.area, each.rules, each.mutants, each.killed, each.survived, each.falsePositives]);
+  const counts = Object.entries(versions).map(([version, count]) => `${count} for ${version}`);
   return [
-    bold(row(['area', 'rules', 'broken agents', 'caught', 'missed', 'false alarms'])),
-    ...told.areas.map(line),
-    bold(line(told.total)),
-    `Broken agents: ${by.join(', ')}.`,
-    ...told.missed.map((each) => `${red('missed')}  ${each}`),
-    ...told.falseAlarms.map((each) => `${red('false alarm')}  ${each}`),
-    ...told.unproven.map((each) => `${red('no broken agent for')}  ${each}`),
+    bold(row(['area', 'rules', 'mutants', 'killed', 'survived', 'false positives'])),
+    ...areas.map(line),
+    bold(line(total)),
+    `Mutants: ${counts.join(', ')}.`,
+    ...problems.survived.map((each) => `${red('survived')}  ${each}`),
+    ...problems.falsePositives.map((each) => `${red('false positive')}  ${each}`),
+    ...problems.untested.map((each) => `${red('rule without a mutant')}  ${each}`),
     '',
   ].join('\n');
 }

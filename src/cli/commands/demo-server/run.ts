@@ -7,107 +7,110 @@ import { rawPart, textOf } from '../../../protocol/part.ts';
 import { bearerAuth } from '../../../server/auth/schemes/bearer.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../server/node/serve.ts';
 import { toListenError } from '../../terminal/listen-error.ts';
-import { printError } from '../../terminal/usage-error.ts';
+import { printError } from '../../terminal/print-error.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { shutdownTimeout, stopOnSignals } from '../../process/shutdown.ts';
 
-/** What `dragoman demo-server` is told. */
+/** Flags of `dragoman demo-server`. */
 export interface DemoFlags {
   port: number;
   host: string;
-  bearer?: string;
+  requireBearer?: string;
   streaming: boolean;
-  output: 'text' | 'json';
+  output: OutputFormat;
 }
 
 type Run = AsyncGenerator<AgentOutput, AgentResult>;
 
-/** What the agent does, by the first word that it hears. */
+/** Skills of the agent by the first word of a message. */
 const skills: {
-  readonly [word: string]: { what: string; run: (context: ProcessContext, rest: string) => Run };
+  readonly [word: string]: { description: string; run: (context: ProcessContext, rest: string) => Run };
 } = {
   ask: {
-    what: 'Asks back and waits for an answer',
+    description: 'Requests input',
     async *run(context) {
-      const answer = textOf((await context.ask('Which colour would you like?')).parts);
-      yield `Your colour is ${answer}.`;
+      const answer = textOf((await context.ask('Which color would you like?')).parts);
+      yield `Your color is ${answer}.`;
     },
   },
   auth: {
-    what: 'Waits for an authorization',
+    description: 'Requests authorization',
     async *run(context) {
-      await context.askForAuth('Agree at https://login.example.com/consent, then answer anything.');
-      yield 'Thank you for agreeing.';
+      await context.askForAuth('Approve at https://login.example.com/consent, then send any message.');
+      yield 'Authorization received.';
     },
   },
   slow: {
-    what: 'Works for some seconds, piece by piece',
+    description: 'Streams a report for some seconds',
     async *run({ signal }, rest) {
       const seconds = Math.min(60, Number.parseFloat(rest) || 3);
       yield status('working', `This takes ${seconds} seconds.`);
-      for (let piece = 1; piece <= 5 && !signal.aborted; piece++) {
+      for (let line = 1; line <= 5 && !signal.aborted; line++) {
         await sleep(systemClock, (seconds * 1_000) / 5, signal).catch(() => {});
-        yield chunk('report', `Line ${piece} of 5\n`, { name: 'report.txt', lastChunk: piece === 5 });
+        yield chunk('report', `Line ${line} of 5\n`, { name: 'report.txt', lastChunk: line === 5 });
       }
     },
   },
   file: {
-    what: 'Gives a file',
+    description: 'Returns a file',
     async *run(_context, rest) {
       const bytes = Buffer.from(`name,value\n${rest},1\n`);
       yield artifact([rawPart(bytes, { filename: 'table.csv', mediaType: 'text/csv' })], { name: 'table' });
     },
   },
   data: {
-    what: 'Gives JSON',
+    description: 'Returns JSON',
     async *run({ message }, rest) {
-      const given = message.parts.flatMap((part) => ('data' in part ? [part.data] : []));
-      yield artifact([{ data: { heard: rest, given }, mediaType: 'application/json' }], { name: 'answer' });
+      const received = message.parts.flatMap((part) => ('data' in part ? [part.data] : []));
+      yield artifact([{ data: { text: rest, received }, mediaType: 'application/json' }], { name: 'result' });
     },
   },
   fail: {
-    what: 'Fails',
+    description: 'Fails the task',
     async *run() {
-      yield status('failed', 'It failed, as it was told to.');
+      yield status('failed', 'Failed on request.');
     },
   },
   reject: {
-    what: 'Refuses',
+    description: 'Rejects the task',
     async *run() {
-      yield status('rejected', 'It refused, as it was told to.');
+      yield status('rejected', 'Rejected on request.');
     },
   },
   hello: {
-    what: 'Answers without a task',
+    description: 'Responds without a task',
     async *run({ contextId }) {
       yield {
         messageId: crypto.randomUUID(),
         role: 'agent',
         contextId,
-        parts: [{ text: 'Hello yourself.' }],
+        parts: [{ text: 'Hello!' }],
       };
     },
   },
 };
 
-function described(id: string, description: string, example: string): AgentSkill {
+function demoSkill(id: string, description: string, example: string): AgentSkill {
   return { id, name: id, description, tags: ['demo'], examples: [example] };
 }
 
-function demoAgent({ streaming, bearer: token }: DemoFlags): LocalAgent {
+function demoAgent({ streaming, requireBearer: token }: DemoFlags): LocalAgent {
   return defineAgent(
     {
       name: 'Demo',
-      description: 'Does what the first word of a message says',
+      description: 'Selects its behavior by the first word of a message',
       skills: [
-        described('echo', 'Says back whatever else it hears', 'How are you?'),
-        ...Object.entries(skills).map(([id, { what }]) => described(id, what, `${id} me`)),
+        demoSkill('echo', 'Echoes all other messages', 'How are you?'),
+        ...Object.entries(skills).map(([id, { description }]) => demoSkill(id, description, `${id} me`)),
       ],
       streaming,
       pushNotifications: true,
       allowDirectReply: true,
-      // It is for callers that are known, and without a token nobody is.
+      // An extended card needs authenticated clients, which need a token.
       ...(token !== undefined && {
-        extendedCard: { description: 'Does what the first word of a message says, and knows you' },
+        extendedCard: {
+          description: 'Selects its behavior by the first word of a message, for authenticated clients',
+        },
       }),
       async *process(context) {
         const [, word = '', rest = ''] = /^\s*(\w*)\s*([^]*)$/.exec(context.text) ?? [];
@@ -120,13 +123,13 @@ function demoAgent({ streaming, bearer: token }: DemoFlags): LocalAgent {
   );
 }
 
-/** Serves the demo agent until a signal comes. */
+/** Runs `dragoman demo-server` until a signal arrives. */
 export async function runDemoServerCommand(flags: DemoFlags): Promise<void> {
   const agent = demoAgent(flags);
-  const server = await started(agent, flags, {
+  const server = await startServer(agent, flags, {
     host: flags.host,
-    ...(flags.bearer !== undefined && {
-      auth: { authenticators: [bearerAuth({ tokens: { [flags.bearer]: 'caller' } })] },
+    ...(flags.requireBearer !== undefined && {
+      auth: { authenticators: [bearerAuth({ tokens: { [flags.requireBearer]: 'user' } })] },
     }),
   });
   stopOnSignals(async () => {
@@ -142,13 +145,13 @@ export async function runDemoServerCommand(flags: DemoFlags): Promise<void> {
       : [
           `listening on ${url}`,
           ...commands.map((each) => `Try: dragoman ${each}`),
-          'Ctrl-C stops it.',
+          'Press Ctrl-C to stop.',
           '',
         ].join('\n'),
   );
 }
 
-async function started(
+async function startServer(
   agent: LocalAgent,
   { port, host }: DemoFlags,
   options: ServeOptions,

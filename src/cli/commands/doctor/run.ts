@@ -1,40 +1,48 @@
 import { diagnose, type DiagnosisStep } from '../../../conformance/doctor/diagnose.ts';
 import { Redactor } from '../../../primitives/redaction.ts';
 import { createColors } from '../../terminal/colors.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { parseHeaders } from '../../inputs/parse-headers.ts';
 
-/** What `dragoman doctor` is told. */
+/** Flags of `dragoman doctor`. */
 export interface DoctorFlags {
   header: string[];
   timeout: number;
   text?: string;
   insecure: boolean;
-  o: 'text' | 'json';
+  output: OutputFormat;
 }
 
-/** Says step by step whether an agent can be reached, and what to do where it cannot. */
+/** Runs `dragoman doctor`. Exits with 1 if a step failed. */
 export async function runDoctorCommand(
   url: string,
-  { header, timeout, text, insecure, o }: DoctorFlags,
+  { header, timeout, text, insecure, output }: DoctorFlags,
 ): Promise<void> {
   const headers = parseHeaders(header);
-  const found = await diagnose(url, { headers, timeout, insecure, ...(text === undefined ? {} : { text }) });
-  const steps = new Redactor(headers).redactDeep(found);
-  process.stdout.write(o === 'json' ? `${JSON.stringify({ url, steps })}\n` : textOf(steps));
-  if (steps.some(({ state }) => state === 'error')) process.exitCode = 1;
+  const diagnosis = await diagnose(url, {
+    headers,
+    timeout,
+    insecure,
+    ...(text === undefined ? {} : { text }),
+  });
+  const steps = new Redactor(headers).redactDeep(diagnosis);
+  process.stdout.write(output === 'json' ? `${JSON.stringify({ url, steps })}\n` : formatSteps(steps));
+  if (steps.some(({ state }) => state === 'trouble')) process.exitCode = 1;
 }
 
-function textOf(steps: readonly DiagnosisStep[]): string {
+function formatSteps(steps: readonly DiagnosisStep[]): string {
   const { green, red, dim, bold } = createColors(process.stdout);
-  const signs = { ok: green('ok     '), error: red('error  '), skipped: dim('-      ') };
+  const signs = { ok: green('ok     '), trouble: red('trouble'), 'left-out': dim('-      ') };
   const lines = steps.flatMap(({ name, state, finding: what, fix }) => [
     `${signs[state]}  ${name.padEnd(7)}  ${what.replaceAll(/\s+/g, ' ').slice(0, 300)}`,
-    ...(fix === undefined ? [] : [`         ${bold('to do')}    ${fix}`]),
+    ...(fix === undefined ? [] : [`         ${bold('fix')}      ${fix}`]),
   ]);
-  const isWell = steps.every(({ state }) => state !== 'error');
+  const isHealthy = steps.every(({ state }) => state !== 'trouble');
   return [
     ...lines,
-    isWell ? 'It works. `dragoman conformance` says how well.' : 'Mend that, and ask again.',
+    isHealthy
+      ? 'The agent responds. Run dragoman conformance to test it for conformance.'
+      : 'Fix the failed step and run dragoman doctor again.',
     '',
   ].join('\n');
 }

@@ -1,46 +1,35 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { hostOption, logOption, outputOption, portOption } from '../../inputs/shared-options.ts';
 import type { GatewayFlags } from './run.ts';
-import { parsePort } from '../../inputs/parse-port.ts';
 
 const examples = `
 Examples:
   $ dragoman gateway -c dragoman.yaml
   $ dragoman gateway -c dragoman.yaml --check
-  $ kill -HUP $PID     reads the file again
+  $ kill -HUP $PID     reload the file
 
 The smallest file:
   agents:
     weather:
       url: https://weather.example.com`;
 
-/** Declares the command that runs a gateway. */
+/** Adds `dragoman gateway`. */
 export function addGateway(program: Command): void {
+  const overrides = ' (default: as in the file)';
   program
     .command('gateway')
-    .description('Shows many agents under one host and on a mesh, as a file says, each in every version.')
-    .requiredOption('-c, --config <file>', 'the YAML file')
-    .option('--check', 'say what is wrong with the file, with line and column, and end')
-    .addOption(
-      new Option(
-        '-p, --port <number>',
-        'the port, instead of the one in the file; 0 for any free one',
-      ).argParser(parsePort),
+    .description(
+      'Run a gateway that exposes the configured agents over HTTP and on a mesh, in all A2A versions.',
     )
-    .option('--host <address>', 'the address to listen on, instead of the one in the file')
-    .addOption(
-      new Option('-o, --output <form>', 'what to print once it runs')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
-    .addOption(
-      new Option(
-        '--log <form>',
-        'write every request to standard error (default: only to a terminal)',
-      ).choices(['text', 'json']),
-    )
+    .requiredOption('-c, --config <file>', 'configuration file in YAML')
+    .option('--check', 'validate the file and exit')
+    .addOption(portOption(undefined, overrides))
+    .addOption(hostOption(overrides).default(undefined))
+    .addOption(outputOption())
+    .addOption(logOption())
     .addHelpText('after', examples)
     .action(async (flags: GatewayFlags) => {
-      const { runGatewayCommand: gateway } = await import('./run.ts');
-      await gateway(flags);
+      const { runGatewayCommand } = await import('./run.ts');
+      await runGatewayCommand(flags);
     });
 }

@@ -7,42 +7,43 @@ import { printDiagnostics, printValidFile, invalidFileError } from '../../termin
 import { toListenError } from '../../terminal/listen-error.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
-import { printError } from '../../terminal/usage-error.ts';
+import { printError } from '../../terminal/print-error.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 
-/** What `dragoman gateway` is told. */
+/** Flags of `dragoman gateway`. */
 export interface GatewayFlags {
   config: string;
   check?: boolean;
   port?: number;
   host?: string;
-  output: 'text' | 'json';
+  output: OutputFormat;
   log?: LogFormat;
 }
 
-/** Runs a gateway until a signal comes, or says what is wrong with its file. */
+/** Runs `dragoman gateway` until a signal arrives, or validates its file with `--check`. */
 export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
-  const settings = readOrEnd(flags);
+  const settings = readConfigOrFail(flags);
   if (flags.check) {
     printValidFile({ file: flags.config, agents: settings.agents.map(({ name }) => name) }, flags.output);
     return;
   }
   const logs = await openLogs(flags.log);
-  const running = await started(settings, logs);
+  const running = await startGateway(settings, logs);
   stopOnSignals(() => running.stop(), printError, settings.drain);
   process.on('SIGHUP', () => void reload(running, flags, logs));
-  // Whoever reads the first line only may close the pipe; the agents are shown on.
+  // The gateway keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   const isJson = flags.output === 'json';
   const head = isJson ? process.stderr : process.stdout;
   if (running.url !== undefined) head.write(`listening on ${running.url}\n`);
-  process.stdout.write(`${isJson ? jsonSummary(running) : textSummary(running)}\n`);
+  process.stdout.write(`${isJson ? formatJson(running) : formatText(running)}\n`);
 }
 
-/** @throws DocumentError where the file is wrong. */
-function read({ config, port, host }: GatewayFlags): GatewaySettings {
-  const text = readInputFile(config, 'Name the file of the gateway with -c FILE.');
+/** @throws DocumentError if the file is invalid. */
+function readConfig({ config, port, host }: GatewayFlags): GatewaySettings {
+  const text = readInputFile(config, 'Name a gateway file with -c FILE.');
   const settings = readGatewayConfig(text, config, process.env);
   const { listen } = settings;
   return listen
@@ -50,15 +51,15 @@ function read({ config, port, host }: GatewayFlags): GatewaySettings {
     : settings;
 }
 
-function readOrEnd(flags: GatewayFlags): GatewaySettings {
+function readConfigOrFail(flags: GatewayFlags): GatewaySettings {
   try {
-    return read(flags);
+    return readConfig(flags);
   } catch (thrown) {
     throw thrown instanceof DocumentError ? invalidFileError(thrown) : thrown;
   }
 }
 
-async function started(settings: GatewaySettings, logs: CliLogs): Promise<RunningGateway> {
+async function startGateway(settings: GatewaySettings, logs: CliLogs): Promise<RunningGateway> {
   try {
     return await runGateway(settings, {
       log: logs.agent,
@@ -71,64 +72,62 @@ async function started(settings: GatewaySettings, logs: CliLogs): Promise<Runnin
   }
 }
 
-/** Goes over to what the file says now; what is wrong with it changes nothing. */
+/** Reloads the configuration file. An invalid file changes nothing. */
 async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: CliLogs): Promise<void> {
   try {
-    const { added, removed, changed, needsRestart: later } = await running.reload(read(flags));
-    const told = [
+    const { added, removed, changed, needsRestart } = await running.reload(readConfig(flags));
+    const changes = [
       ...added.map((name) => `+${name}`),
       ...removed.map((name) => `-${name}`),
       ...changed.map((name) => `~${name}`),
     ];
     log({
       level: 'info',
-      message: `${flags.config} was read again: ${told.join(' ') || 'no agent changed'}`,
+      message: `Reloaded ${flags.config}: ${changes.join(' ') || 'no agent changed'}`,
     });
-    for (const each of later)
-      log({
-        level: 'warn',
-        message: `${each} changed in ${flags.config}, which takes effect after a restart`,
-      });
+    for (const key of needsRestart)
+      log({ level: 'warn', message: `${key} changed in ${flags.config} and takes effect after a restart` });
   } catch (error) {
-    const isTold = error instanceof DocumentError;
-    if (isTold) printDiagnostics(error, process.stderr);
-    const message = `${flags.config} ${isTold ? 'is wrong' : 'could not be taken over'}, so everything stays as it was`;
-    log({ level: 'error', message, ...(!isTold && { error }) });
+    const isInvalid = error instanceof DocumentError;
+    if (isInvalid) printDiagnostics(error, process.stderr);
+    const message = `Cannot reload ${flags.config}; the previous configuration stays active`;
+    log({ level: 'error', message, ...(!isInvalid && { error }) });
   }
 }
 
-function whereOf(
-  { name, exposeOnHttp: onHttp, exposeOnMesh: onMesh }: AgentSettings,
+function listEndpoints(
+  { name, exposeOnHttp, exposeOnMesh }: AgentSettings,
   url: string | undefined,
 ): string[] {
-  const places: string[] = [];
-  if (onHttp && url !== undefined) places.push(`${url}/agents/${name}`);
-  if (onMesh) places.push(`${onMesh.url.replace(/\/\/[^@/]*@/, '//')} (${onMesh.namespace})`);
-  return places;
+  const endpoints: string[] = [];
+  if (exposeOnHttp && url !== undefined) endpoints.push(`${url}/agents/${name}`);
+  if (exposeOnMesh)
+    endpoints.push(`${exposeOnMesh.url.replace(/\/\/[^@/]*@/, '//')} (${exposeOnMesh.namespace})`);
+  return endpoints;
 }
 
-function fromOf({ source }: AgentSettings): string {
+function formatUpstream({ source }: AgentSettings): string {
   if (source.kind === 'url') return source.config.url;
   return source.kind === 'mesh' ? `${source.name} on the mesh` : source.file;
 }
 
-function jsonSummary({ url, settings }: RunningGateway): string {
+function formatJson({ url, settings }: RunningGateway): string {
   const agents = settings.agents.map((each) => ({
     name: each.name,
-    from: fromOf(each),
-    at: whereOf(each, url),
+    from: formatUpstream(each),
+    at: listEndpoints(each, url),
   }));
   return JSON.stringify({ url, agents });
 }
 
-function textSummary({ url, settings }: RunningGateway): string {
+function formatText({ url, settings }: RunningGateway): string {
   const { bold, cyan, dim } = createColors(process.stdout);
   const lines = [''];
   for (const each of settings.agents) {
-    lines.push(`  ${bold(each.name)} ${dim(`from ${fromOf(each)}`)}`);
-    for (const place of whereOf(each, url)) lines.push(`    ${cyan(place)}`);
+    lines.push(`  ${bold(each.name)} ${dim(`from ${formatUpstream(each)}`)}`);
+    for (const endpoint of listEndpoints(each, url)) lines.push(`    ${cyan(endpoint)}`);
   }
   if (url !== undefined) lines.push('', `  ${dim('list  ')}  ${cyan(`${url}/agents`)}`);
-  lines.push('', `  ${dim('Ctrl-C stops it; SIGHUP reads the file again.')}`, '');
+  lines.push('', `  ${dim('Press Ctrl-C to stop; SIGHUP reloads the file.')}`, '');
   return lines.join('\n');
 }

@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { outputOption } from '../../inputs/shared-options.ts';
 import type { InitFlags } from './run.ts';
 
 const examples = `
@@ -7,23 +8,23 @@ Examples:
   $ dragoman init weather-agent --yes
   $ dragoman init . --yes
 
-It writes an agent, a scenario that tests it, and a workflow that runs the scenario and the conformance suite. Files
-that are there are never written over: then nothing is written, and it says which.`;
+Creates an agent, a scenario that tests it, and a CI workflow that runs the scenario and the conformance suite. Existing
+files are never overwritten: if one of the files exists, nothing is written.`;
 
-/** Declares the command that begins a project. */
+/** Adds `dragoman init`. */
 export function addInit(program: Command): void {
   program
     .command('init')
-    .description('Begins an agent project: an agent, a scenario and a file for continuous integration.')
+    .description('Create an agent project with a scenario test and a CI workflow.')
     .argument(
-      '[folder]',
-      'where to; its name becomes that of the project (default: my-agent, or what you say)',
+      '[directory]',
+      'directory of the project; its name becomes the project name (default: my-agent)',
     )
-    .option('-y, --yes', 'ask nothing')
-    .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
+    .option('-y, --yes', 'use the defaults without prompting')
+    .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (folder: string | undefined, flags: InitFlags) => {
-      const { runInitCommand: init } = await import('./run.ts');
-      await init(folder, flags);
+    .action(async (directory: string | undefined, flags: InitFlags) => {
+      const { runInitCommand } = await import('./run.ts');
+      await runInitCommand(directory, flags);
     });
 }

@@ -1,4 +1,4 @@
-/** The files of a new agent project, by their paths. */
+/** Returns the files of a new agent project by path. */
 export function buildProjectFiles(name: string, version: string): { readonly [path: string]: string } {
   return {
     'package.json': packageFile(name, version),
@@ -22,7 +22,7 @@ function packageFile(name: string, version: string): string {
       start: 'dragoman serve agent.js',
       test: 'dragoman test scenarios --agent agent.js',
       conformance:
-        'dragoman conformance http://127.0.0.1:4000 --scenario conformance.yaml --output conformance',
+        'dragoman conformance http://127.0.0.1:4000 --prompts conformance.yaml --report-dir conformance',
     },
     dependencies: { dragoman: `^${version}` },
   };
@@ -33,13 +33,13 @@ const agentFile = (name: string): string => `import { defineAgent, status, textO
 
 export default defineAgent({
   name: '${name}',
-  description: 'Says back what it is told, word by word, and greets people by their names',
+  description: 'Echoes messages word by word and greets users by name',
   version: '0.1.0',
   skills: [
     {
       id: 'echo',
       name: 'Echo',
-      description: 'Says back what you said, word by word',
+      description: 'Echoes a message word by word',
       tags: ['echo', 'streaming'],
       examples: ['one two three'],
     },
@@ -53,17 +53,17 @@ export default defineAgent({
   ],
   async *process({ text, ask, signal }) {
     if (/^\\s*greet\\b/i.test(text)) {
-      // The task waits as input-required until somebody answers.
+      // The task is input-required until the client sends a reply.
       const answer = await ask('What is your name?');
       yield \`Nice to meet you, \${textOf(answer.parts).trim()}.\`;
       return;
     }
     const words = text.split(/\\s+/).filter(Boolean);
-    yield status('working', 'Listening.');
+    yield status('working', 'Counting words.');
     for (const word of words) {
-      // Somebody canceled the task: there is nobody left to speak to.
+      // The task was canceled.
       if (signal.aborted) return;
-      // Each piece is a chunk of one artifact; callers that stream see it at once.
+      // Each word is a chunk of one artifact; streaming clients receive it immediately.
       yield \`\${word} \`;
     }
     yield status('completed', \`That was \${words.length === 1 ? '1 word' : \`\${words.length} words\`}.\`);
@@ -74,8 +74,8 @@ export default defineAgent({
 const scenarioFile = (
   name: string,
 ): string => `# yaml-language-server: $schema=../node_modules/dragoman/schemas/scenario.schema.json
-- test_case_id: says-it-back
-  description: What was said comes back, word by word.
+- test_case_id: echoes-words
+  description: The agent echoes the message and counts its words.
   skip_intermediate_events: true
   gateway_input:
     target_agent_name: ${name}
@@ -86,7 +86,7 @@ const scenarioFile = (
       content_parts: [{ type: text, text_exact: That was 3 words. }]
 
 - test_case_id: asks-for-the-name
-  description: Before it greets somebody it asks for the name, and the task waits.
+  description: The agent requests the name before it greets the user.
   gateway_input:
     target_agent_name: ${name}
     is_streaming: false
@@ -97,7 +97,7 @@ const scenarioFile = (
       content_parts: [{ type: text, text_contains: your name }]
 `;
 
-const conformanceFile = `# Which message leads where, so that the conformance suite can try more.
+const conformanceFile = `# Prompts for dragoman conformance: a message for each target state.
 completed: one two three
 artifact: one two three
 chunks: one two three
@@ -129,12 +129,12 @@ jobs:
 
 const readmeFile = (name: string): string => `# ${name}
 
-An A2A agent, made with [Dragoman](https://www.npmjs.com/package/dragoman).
+An A2A agent built with [Dragoman](https://www.npmjs.com/package/dragoman).
 
 \`\`\`sh
 npm install
 npm test          # runs scenarios/ against agent.js
-npm start         # serves agent.js at http://127.0.0.1:4000, in every version of A2A
+npm start         # serves agent.js at http://127.0.0.1:4000, in all A2A versions
 \`\`\`
 
 While it runs:
@@ -142,11 +142,11 @@ While it runs:
 \`\`\`sh
 npx dragoman send -a http://127.0.0.1:4000 "one two three"
 npx dragoman chat -a http://127.0.0.1:4000
-npm run conformance                                # proves that it keeps to the specification
+npm run conformance                                # tests it for A2A conformance
 \`\`\`
 
 - \`agent.js\` is the agent.
-- \`scenarios/\` says what has to come out for what goes in.
-- \`conformance.yaml\` tells the conformance suite which message leads where.
-- \`.github/workflows/agent.yml\` runs all of it on every push.
+- \`scenarios/\` contains the scenario tests.
+- \`conformance.yaml\` contains prompts for the conformance suite.
+- \`.github/workflows/agent.yml\` runs the scenarios and the conformance suite on every push.
 `;

@@ -3,84 +3,85 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { createColors } from '../../terminal/colors.ts';
 import { buildProjectFiles } from './project-files.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
 
-/** What `dragoman init` is told. */
+/** Flags of `dragoman init`. */
 export interface InitFlags {
   yes?: boolean;
-  output: 'text' | 'json';
+  output: OutputFormat;
 }
 
-const usualFolder = 'my-agent';
+const defaultDirectory = 'my-agent';
 
-/** Writes an agent project, or says why not; then nothing is written. */
-export async function runInitCommand(given: string | undefined, flags: InitFlags): Promise<void> {
-  const folder = resolve(given ?? (await askFolder(flags)));
-  const files = buildProjectFiles(nameOf(folder), packageVersion());
-  expectFree(folder, Object.keys(files));
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    // Whatever came into being meanwhile is not written over either.
-    writeFileSync(join(folder, path), text, { flag: 'wx' });
+/** Runs `dragoman init`. Writes either all files or none. */
+export async function runInitCommand(argument: string | undefined, flags: InitFlags): Promise<void> {
+  const directory = resolve(argument ?? (await promptDirectory(flags)));
+  const files = buildProjectFiles(projectName(directory), packageVersion());
+  checkNoFileExists(directory, Object.keys(files));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    // `wx` also protects files that were created in the meantime.
+    writeFileSync(join(directory, path), content, { flag: 'wx' });
   }
-  const told =
+  const text =
     flags.output === 'json'
-      ? JSON.stringify({ folder, files: Object.keys(files) })
-      : summary(folder, Object.keys(files));
-  process.stdout.write(`${told}\n`);
+      ? JSON.stringify({ directory, files: Object.keys(files) })
+      : formatSummary(directory, Object.keys(files));
+  process.stdout.write(`${text}\n`);
 }
 
-/** Asks where to, where there is somebody who can answer. */
-async function askFolder({ yes, output }: InitFlags): Promise<string> {
-  if (yes || output === 'json' || !process.stdin.isTTY || !process.stdout.isTTY) return usualFolder;
+/** Prompts for the directory if standard input and output are a terminal. */
+async function promptDirectory({ yes, output }: InitFlags): Promise<string> {
+  if (yes || output === 'json' || !process.stdin.isTTY || !process.stdout.isTTY) return defaultDirectory;
   const { dim } = createColors(process.stdout);
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const answer = await lines.question(`Folder of the project ${dim(`(${usualFolder})`)}: `);
-    return answer.trim() || usualFolder;
+    const answer = await lines.question(`Project directory ${dim(`(${defaultDirectory})`)}: `);
+    return answer.trim() || defaultDirectory;
   } finally {
     lines.close();
   }
 }
 
-/** The name of the project, which has to be the name of a package too. */
-function nameOf(folder: string): string {
-  const name = basename(folder);
-  // A package cannot be called as what it is installed in or what it depends on.
+/** Returns the project name, which is also the package name. */
+function projectName(directory: string): string {
+  const name = basename(directory);
+  // npm rejects these names: a package cannot depend on itself.
   if (/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && !['node_modules', 'dragoman'].includes(name)) return name;
   throw new UsageError(
-    `"${name}" cannot be the name of a project`,
-    'Name the folder with small letters, digits, ".", "_" and "-", as in my-agent.',
+    `Invalid project name "${name}"`,
+    'Name the directory with lower-case letters, digits, ".", "_" and "-", such as my-agent.',
   );
 }
 
-function expectFree(folder: string, paths: readonly string[]): void {
-  if (existsSync(folder) && !statSync(folder).isDirectory())
-    throw new UsageError(`${folder} is a file`, 'Name a folder; it may be there already.');
-  const taken = paths.filter((path) => existsSync(join(folder, path)));
-  if (taken.length === 0) return;
+function checkNoFileExists(directory: string, paths: readonly string[]): void {
+  if (existsSync(directory) && !statSync(directory).isDirectory())
+    throw new UsageError(`${directory} is a file`, 'Name a new or existing directory.');
+  const existing = paths.filter((path) => existsSync(join(directory, path)));
+  if (existing.length === 0) return;
   throw new UsageError(
-    `${taken.join(', ')} ${taken.length === 1 ? 'is' : 'are'} in ${folder} already, so nothing was written`,
-    'Name another folder, or put them elsewhere first.',
+    `${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'} in ${directory}; nothing was written`,
+    'Name another directory, or move the files first.',
   );
 }
 
-function summary(folder: string, paths: readonly string[]): string {
+function formatSummary(directory: string, files: readonly string[]): string {
   const { bold, cyan, dim, green } = createColors(process.stdout);
-  const short = relative(process.cwd(), folder);
-  const way = short.startsWith('..') ? folder : short;
+  const relativePath = relative(process.cwd(), directory);
+  const path = relativePath.startsWith('..') ? directory : relativePath;
   return [
     '',
-    `  ${green('●')} ${bold(basename(folder))} ${dim(`in ${folder}`)}`,
+    `  ${green('●')} ${bold(basename(directory))} ${dim(`in ${directory}`)}`,
     '',
-    ...paths.map((path) => `    ${path}`),
+    ...files.map((file) => `    ${file}`),
     '',
     `  ${bold('Next')}`,
-    ...(way === '' ? [] : [`    ${cyan(`cd ${way}`)}`]),
+    ...(path === '' ? [] : [`    ${cyan(`cd ${path}`)}`]),
     `    ${cyan('npm install')}`,
     `    ${cyan('npm test')}   ${dim('# runs the scenarios against the agent')}`,
-    `    ${cyan('npm start')}  ${dim('# serves it in every version of A2A')}`,
+    `    ${cyan('npm start')}  ${dim('# serves it in all A2A versions')}`,
     '',
   ].join('\n');
 }

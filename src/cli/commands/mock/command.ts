@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { countParser } from '../../inputs/parse-count.ts';
+import { basePathOption, hostOption, outputOption, portOption } from '../../inputs/shared-options.ts';
 import type { MockFlags } from './run.ts';
-import { parsePort } from '../../inputs/parse-port.ts';
 
 const examples = `
 Examples:
@@ -10,59 +11,51 @@ Examples:
   $ dragoman mock script.yaml -o json | head -1
   $ dragoman mock validate scripts
 
-Without a script the agent plays what messages say themselves ([test_case_id=…] and [responses_json=…]) and what
-is put at /__admin/prime.`;
+Without a script, the agent follows directives in messages ([test_case_id=…] and [responses_json=…]) and responses that
+were queued at /__admin/prime.`;
 
-/** Declares the command that starts test agents. */
+/** Adds `dragoman mock`. */
 export function addMock(program: Command): void {
   const mock = program
     .command('mock')
-    .description('Starts a test agent that does what a script, a message or a test says.')
-    .argument('[script]', 'the YAML file with its rules')
+    .description('Start a mock agent controlled by a script, by message directives or by the admin API.')
+    .argument('[script]', 'YAML file with rules')
+    .addOption(portOption(0))
+    .addOption(hostOption())
+    .addOption(basePathOption('; the card stays available at the root'))
     .addOption(
-      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(parsePort).default(0),
-    )
-    .option('--host <address>', 'the address to listen on; 0.0.0.0 to be reached from elsewhere', '127.0.0.1')
-    .option('--base-path <path>', 'the path the agent is served below; the card stays at the root as well')
-    .addOption(
-      new Option('--seed <number>', 'what chance begins with (default: as the script says)').argParser(
-        wholeOf,
+      new Option('--seed <n>', 'seed of the random generator (default: as in the script)').argParser(
+        countParser(Number.MAX_SAFE_INTEGER, 0),
       ),
     )
     .addOption(
-      new Option('--clock <kind>', 'what the time is (default: as the script says)').choices([
+      new Option('--clock <kind>', 'clock: system time or virtual time (default: as in the script)').choices([
         'system',
         'virtual',
       ]),
     )
-    .option('--admin <address...>', 'who may use /__admin beside this machine: addresses, or * for everybody')
-    .option('--no-admin', 'show no /__admin')
-    .option('--watch', 'read the script again whenever it changes')
-    .addOption(
-      new Option('-o, --output <form>', 'what to print once it listens')
-        .choices(['text', 'json'])
-        .default('text'),
+    .option(
+      '--admin-allow <address...>',
+      'client addresses allowed to use /__admin; * allows all (default: loopback only)',
     )
+    .option('--no-admin', 'disable /__admin')
+    .option('--watch', 'reload the script when it changes')
+    .addOption(outputOption())
     .addHelpText('after', examples)
     .action(async (script: string | undefined, flags: MockFlags) => {
-      const { runMockCommand: run } = await import('./run.ts');
-      await run(script, flags);
+      const { runMockCommand } = await import('./run.ts');
+      await runMockCommand(script, flags);
     });
   mock
     .command('validate')
-    .description('Says what is wrong with scripts, with line and column.')
-    .argument('<files...>', 'YAML files, folders of them, or patterns with *, ?, ** and {a,b}')
+    .description('Validate mock scripts and report errors with line and column.')
+    .argument('<files...>', 'YAML files, directories, or patterns with *, ?, ** and {a,b}')
     .addHelpText(
       'after',
       '\nExamples:\n  $ dragoman mock validate scripts\n  $ dragoman mock validate travel.yaml',
     )
     .action(async (files: string[]) => {
-      const { runMockValidateCommand: validateScripts } = await import('./run.ts');
-      await validateScripts(files);
+      const { runMockValidateCommand } = await import('./run.ts');
+      await runMockValidateCommand(files);
     });
-}
-
-function wholeOf(text: string): number {
-  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new InvalidArgumentError('A seed is a whole number.');
 }

@@ -1,36 +1,37 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { outputOption } from '../../inputs/shared-options.ts';
 import type { PushFlags } from './run.ts';
 
 const examples = `
 Examples:
   $ dragoman push list --store sqlite:tasks.db
-  $ dragoman push retry --store sqlite:tasks.db --task 0197a3f2
+  $ dragoman push retry --store sqlite:tasks.db --task-id 0197a3f2
 
-An agent that is running on the same file notices a retry within 5 seconds (its pollInterval); any other does
-when it starts. Sending goes on with the first notification that did not arrive, and skips nothing.`;
+A running agent with the same file picks up a retry within 5 seconds (its pollInterval), any other agent when it starts.
+Delivery continues with the first undelivered notification and skips none.`;
 
-/** Declares the commands that look after push notifications. */
+/** Adds `dragoman push`. */
 export function addPush(program: Command): void {
   const push = program
     .command('push')
-    .description('Looks after push notifications that did not arrive.')
+    .description('Inspect and retry failed push notifications.')
     .addHelpText('after', examples);
-  const commands: { [name in 'list' | 'retry']: string } = {
-    list: 'Lists the webhooks that have not got everything: late, in trouble or given up.',
-    retry: 'Lets webhooks that were given up be tried again.',
+  const descriptions: { [name in 'list' | 'retry']: string } = {
+    list: 'List webhooks with pending, failing or dead deliveries.',
+    retry: 'Retry dead deliveries.',
   };
-  for (const [name, description] of Object.entries(commands)) {
+  for (const [name, description] of Object.entries(descriptions)) {
     push
       .command(name)
       .description(description)
-      .requiredOption('--store <where>', 'where the tasks are kept: sqlite:FILE')
-      .option('--task <id>', 'only those of this task')
-      .option('--config <id>', 'only those of this push configuration')
-      .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
+      .requiredOption('--store <store>', 'task store: sqlite:FILE')
+      .option('--task-id <id>', 'task ID to filter by')
+      .option('--config-id <id>', 'push configuration ID to filter by')
+      .addOption(outputOption())
       .addHelpText('after', examples)
       .action(async (flags: PushFlags) => {
-        const { runPushListCommand: listPush, runPushRetryCommand: retryPush } = await import('./run.ts');
-        await (name === 'list' ? listPush(flags) : retryPush(flags));
+        const { runPushListCommand, runPushRetryCommand } = await import('./run.ts');
+        await (name === 'list' ? runPushListCommand(flags) : runPushRetryCommand(flags));
       });
   }
 }

@@ -3,80 +3,74 @@ import type { PushDelivery, TaskStore } from '../../../store/task-store.ts';
 import { type DeliveryFilter, listDeliveries, retryDeadLetters } from '../../../push/sending/dead-letters.ts';
 import { stripQuery } from '../../../push/sending/signer.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
-import { openStore } from '../../inputs/open-store.ts';
+import { openForeignStore } from '../../inputs/open-store.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 
-/** What `dragoman push list` and `dragoman push retry` are told. */
+/** Flags of `dragoman push list` and `dragoman push retry`. */
 export interface PushFlags {
   store: string;
-  task?: string;
-  config?: string;
-  output: 'text' | 'json';
+  taskId?: string;
+  configId?: string;
+  output: OutputFormat;
 }
 
-/** Prints the notifications that have not arrived. */
+/** Runs `dragoman push list`. */
 export async function runPushListCommand(flags: PushFlags): Promise<void> {
-  await withLedger(flags.store, async (ledger) => {
-    const deliveries = await listDeliveries(ledger, filterOf(flags));
-    print(deliveries, flags, 'Everything has arrived.');
+  await withStore(flags.store, async (taskStore) => {
+    const deliveries = await listDeliveries(taskStore, toFilter(flags));
+    print(deliveries, flags, 'No pending, failing or dead deliveries.');
   });
 }
 
-/** Lets webhooks that were given up be tried again, and prints which. */
+/** Runs `dragoman push retry`. */
 export async function runPushRetryCommand(flags: PushFlags): Promise<void> {
-  await withLedger(flags.store, async (ledger) => {
-    const revived = await retryDeadLetters(ledger, filterOf(flags));
-    print(revived, flags, 'There is nothing to retry: no such webhook was given up.');
+  await withStore(flags.store, async (taskStore) => {
+    const retried = await retryDeadLetters(taskStore, toFilter(flags));
+    print(retried, flags, 'No dead deliveries to retry.');
   });
 }
 
-function filterOf({ task, config }: PushFlags): DeliveryFilter {
-  return { taskId: task, configId: config };
+function toFilter({ taskId, configId }: PushFlags): DeliveryFilter {
+  return { taskId, configId };
 }
 
-async function withLedger(store: string, use: (ledger: TaskStore) => Promise<void>): Promise<void> {
+async function withStore(store: string, work: (taskStore: TaskStore) => Promise<void>): Promise<void> {
   const file = /^sqlite:(.+)$/.exec(store)?.[1];
-  if (store === 'memory') {
-    throw new UsageError(
-      'what is in the memory of an agent cannot be seen from here',
-      'Serve the agent with --store sqlite:FILE, and name that file here.',
-    );
-  }
-  // Opening it would make it.
-  if (file !== undefined && !existsSync(file)) {
-    throw new UsageError(`there is no file ${file}`, 'Give the file that the agent is served with.');
-  }
-  const { ledger } = await openStore(store, { withoutLease: true });
+  // Opening a missing file would create it.
+  if (file !== undefined && !existsSync(file))
+    throw new UsageError(`File not found: ${file}`, 'Name the file that the agent is served with.');
+  const { taskStore } = await openForeignStore(store);
   try {
-    await use(ledger);
+    await work(taskStore);
   } finally {
-    await ledger[Symbol.asyncDispose]();
+    await taskStore[Symbol.asyncDispose]();
   }
 }
 
 function print(deliveries: readonly PushDelivery[], { output }: PushFlags, ifNone: string): void {
-  if (output === 'json') process.stdout.write(`${JSON.stringify(deliveries.map(rowOf), null, 2)}\n`);
+  if (output === 'json') process.stdout.write(`${JSON.stringify(deliveries.map(toRow), null, 2)}\n`);
   else if (deliveries.length === 0) process.stdout.write(`${ifNone}\n`);
-  else for (const delivery of deliveries) process.stdout.write(`${lineOf(delivery)}\n`);
+  else for (const delivery of deliveries) process.stdout.write(`${formatDelivery(delivery)}\n`);
 }
 
-/** What programs are told. The secrets of the webhook are not among it. */
-function rowOf({ owner, config, state, sequence }: PushDelivery): object {
+/** Returns a delivery for JSON output, without the secrets of the webhook. */
+function toRow({ owner, config, state, sequence }: PushDelivery): object {
   const { taskId, id: configId, url } = config;
-  return { status: statusOf(state), owner, taskId, configId, url: stripQuery(url), sequence, ...state };
+  return { status: deliveryStatus(state), owner, taskId, configId, url: stripQuery(url), sequence, ...state };
 }
 
-function lineOf({ config, state, sequence }: PushDelivery): string {
+function formatDelivery({ config, state, sequence }: PushDelivery): string {
   const { delivered, attempts, error, retryAt, deadSince } = state;
-  const facts = [`${delivered} of ${sequence} arrived`];
+  const facts = [`${delivered} of ${sequence} delivered`];
   if (attempts > 0) facts.push(`${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} failed`);
-  if (deadSince !== undefined) facts.push(`given up ${deadSince}`);
-  else if (retryAt !== undefined) facts.push(`next ${retryAt}`);
+  if (deadSince !== undefined) facts.push(`dead since ${deadSince}`);
+  else if (retryAt !== undefined) facts.push(`next attempt ${retryAt}`);
   const cause = error === undefined ? '' : `: ${error}`;
-  const place = `task ${config.taskId} config ${config.id} ${stripQuery(config.url)}`;
-  return `${statusOf(state).padEnd(8)} ${place} (${facts.join(', ')})${cause}`;
+  const target = `task ${config.taskId} config ${config.id} ${stripQuery(config.url)}`;
+  return `${deliveryStatus(state).padEnd(8)} ${target} (${facts.join(', ')})${cause}`;
 }
 
-function statusOf({ attempts, deadSince }: PushDelivery['state']): 'dead' | 'retrying' | 'pending' {
+function deliveryStatus({ attempts, deadSince }: PushDelivery['state']): 'dead' | 'retrying' | 'pending' {
   if (deadSince !== undefined) return 'dead';
   return attempts > 0 ? 'retrying' : 'pending';
 }

@@ -5,15 +5,15 @@ const examples = `
 Examples:
   $ dragoman send -a http://localhost:4000 "What is the time in Paris?"
   $ dragoman send -a agents.example.com "Write a report" --stream
-  $ dragoman send -a agents.example.com "Summarise this" --file report.bin --media-type application/pdf
+  $ dragoman send -a agents.example.com "Summarize this" --file report.bin --media-type application/pdf
   $ echo '{"city":"Paris"}' | dragoman send -a agents.example.com --text "Weather?" --data -
-  $ dragoman send -a agents.example.com --task-id 0197a3f2 "yes, go on"
+  $ dragoman send -a agents.example.com --task-id 0197a3f2 "yes, continue"
   $ dragoman send -a agents.example.com "Write a report" --async -o json
 
-It ends with 0 when the agent answered, whatever became of the task; with 2 for a mistake on the command line, 3 when
-there is no agent, 4 when credentials are missing or wrong, 5 when the time was up, and 1 otherwise.`;
+Exits with 0 if the agent responded, whatever the state of the task, with 2 on usage errors, with 3 if the agent cannot be
+reached, with 4 if credentials are missing or rejected, with 5 on a timeout, and with 1 on other errors.`;
 
-/** One piece of the message, as it was typed. */
+/** A message part as typed on the command line. */
 export interface PartDraft {
   kind: 'text' | 'file' | 'data';
   value: string;
@@ -22,30 +22,34 @@ export interface PartDraft {
 
 /** Adds `dragoman send`. */
 export function addSend(program: Command): void {
-  // Commander keeps each option by itself; what was typed first comes first.
+  // Commander stores each option separately; this list keeps the order of the parts.
   const parts: PartDraft[] = [];
-  const part = (kind: PartDraft['kind'], flags: string, what: string) =>
-    new Option(flags, what).argParser((value: string) => {
+  const partOption = (kind: PartDraft['kind'], flags: string, description: string) =>
+    new Option(flags, description).argParser((value: string) => {
       parts.push({ kind, value });
       return value;
     });
   const command = program
     .command('send')
-    .description('Sends a message to an agent, and waits for what comes of it.')
-    .argument('[text]', 'what to say')
-    .addOption(part('text', '--text <string>', 'a text part; repeatable'))
+    .description('Send a message to an agent and wait for the result.')
+    .argument('[text]', 'message text')
+    .addOption(partOption('text', '--text <text>', 'message text to send as a part; repeatable'))
     .addOption(
-      part('file', '--file <path>', 'a file part: a path, or a URL for the agent to fetch; repeatable'),
+      partOption('file', '--file <path>', 'file to attach: path, or URL that the agent fetches; repeatable'),
     )
     .addOption(
-      part('data', '--data <path>', 'a data part from a JSON file, or - for standard input; repeatable'),
+      partOption(
+        'data',
+        '--data <path>',
+        'JSON file to send as a data part; - for standard input; repeatable',
+      ),
     )
     .addOption(
-      new Option('--media-type <type>', 'the media type of the part before it').argParser((type: string) => {
+      new Option('--media-type <type>', 'media type of the preceding part').argParser((type: string) => {
         const last = parts.at(-1);
-        if (!last) throw new InvalidArgumentError('It follows the part that it speaks of.');
+        if (!last) throw new InvalidArgumentError('Put it after the --text, --file or --data it applies to.');
         if (!/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;.*)?$/.test(type))
-          throw new InvalidArgumentError('It is a media type, such as text/plain.');
+          throw new InvalidArgumentError('Use a media type, such as text/plain.');
         last.mediaType = type;
         return type;
       }),
@@ -53,7 +57,7 @@ export function addSend(program: Command): void {
   addClientFlags(command, ['waiting', 'async', 'identifiers', 'metadata'])
     .addHelpText('after', examples)
     .action(async (text: string | undefined) => {
-      const { runSendCommand: send } = await import('./run.ts');
-      await send(command, text === undefined ? parts : [{ kind: 'text', value: text }, ...parts]);
+      const { runSendCommand } = await import('./run.ts');
+      await runSendCommand(command, text === undefined ? parts : [{ kind: 'text', value: text }, ...parts]);
     });
 }

@@ -6,7 +6,7 @@ import { followToEnd, isContinuation, sendAndWait, printOutcome } from '../../cl
 import { buildMessageParts } from './message-parts.ts';
 import type { PartDraft } from './command.ts';
 
-/** Sends a message and says what comes of it. */
+/** Runs `dragoman send`. */
 export async function runSendCommand(command: Command, drafts: readonly PartDraft[]): Promise<void> {
   await withAgent(command, async (session) => {
     const { flags, agent, call, out } = session;
@@ -14,8 +14,8 @@ export async function runSendCommand(command: Command, drafts: readonly PartDraf
     if (drafts.length === 0)
       throw new ClientError(
         'A2ACLI_ERR_USAGE',
-        'there is nothing to send',
-        'Say something, as in dragoman send "hello", or give --text, --file or --data.',
+        'Missing message',
+        'Pass a text, as in dragoman send "hello", or use --text, --file or --data.',
       );
     const request = {
       message: {
@@ -28,21 +28,21 @@ export async function runSendCommand(command: Command, drafts: readonly PartDraf
       ...(metadata && { metadata }),
     };
     if (flags.stream) {
-      const answer = await followToEnd(
+      const result = await followToEnd(
         session,
         agent.stream(request, call),
         (event) => out.event(event),
         isContinuation(request),
       );
-      printOutcome(session, answer);
+      printOutcome(session, result);
       return;
     }
     const isAsync = flags.async === true || flags.wait === false || flags.returnImmediately === true;
-    const answer = isAsync
+    const result = isAsync
       ? await agent.send({ ...request, configuration: { returnImmediately: true } }, call)
       : await sendAndWait(session, request);
-    if (isTask(answer)) session.taskId = answer.id;
-    out.answer(answer);
-    printOutcome(session, answer);
+    if (isTask(result)) session.taskId = result.id;
+    out.result(result);
+    printOutcome(session, result);
   });
 }

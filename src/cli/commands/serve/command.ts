@@ -1,5 +1,11 @@
-import { type Command, Option } from 'commander';
-import { parsePort } from '../../inputs/parse-port.ts';
+import type { Command } from 'commander';
+import {
+  basePathOption,
+  hostOption,
+  logOption,
+  outputOption,
+  portOption,
+} from '../../inputs/shared-options.ts';
 import type { ServeFlags } from './run.ts';
 
 const examples = `
@@ -8,48 +14,40 @@ Examples:
   $ dragoman serve agent.js --port 0 --store sqlite:tasks.db
   $ dragoman serve agent.js --host 0.0.0.0 --public-url https://agents.example.com/echo --base-path /echo
 
-A module gives its agent as its default export, or as an export named "agent":
+The module exports the agent as its default export, or as "agent":
   import { defineAgent } from 'dragoman';
   export default defineAgent({
     name: 'Echo',
-    description: 'Says it back',
+    description: 'Repeats each message',
     process: async ({ text }) => \`You said: \${text}\`,
   });`;
 
-/** Declares the command that serves an agent. */
+/** Adds `dragoman serve`. */
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description('Serves the agent of a module in every version of A2A on one port.')
-    .argument('<module>', 'the JavaScript file that exports the agent')
-    .addOption(
-      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(parsePort).default(4000),
-    )
-    .option('--host <address>', 'the address to listen on; 0.0.0.0 to be reached from elsewhere', '127.0.0.1')
+    .description('Serve the agent exported by a module in all A2A versions on one port.')
+    .argument('<module>', 'JavaScript file that exports the agent')
+    .addOption(portOption(4000))
+    .addOption(hostOption())
     .option(
-      '--store <where>',
-      'where tasks are kept: memory, sqlite:FILE, or sqlite:FILE?shared where several processes share it (default: as the agent says)',
+      '--store <store>',
+      'task store: memory, sqlite:FILE, or sqlite:FILE?shared for several processes (default: as in the module)',
     )
-    .option('--base-path <path>', 'the path everything is served below')
-    .option('--public-url <url>', 'the address that the card gives, base path included')
-    .option('--allow-loopback-webhooks', 'send push notifications to this machine too, for development')
-    .option('--lenient-version', 'let methods of 1.0 pass without their A2A-Version header')
-    .addOption(
-      new Option('-o, --output <form>', 'what to print once it listens')
-        .choices(['text', 'json'])
-        .default('text'),
+    .addOption(basePathOption())
+    .option('--public-url <url>', 'URL of the agent in its card, including the base path')
+    .option(
+      '--allow-loopback-webhooks',
+      'deliver push notifications to loopback addresses (development only)',
     )
-    .addOption(
-      new Option(
-        '--log <form>',
-        'write every request to standard error (default: only to a terminal)',
-      ).choices(['text', 'json']),
-    )
-    .option('--metrics', 'show numbers for Prometheus at /metrics to callers on this machine')
+    .option('--lenient-version', 'accept 1.0 methods without the A2A-Version header')
+    .addOption(outputOption())
+    .addOption(logOption())
+    .option('--metrics', 'serve Prometheus metrics at /metrics to local clients')
     .addHelpText('after', examples)
     .action(async (module: string, flags: Omit<ServeFlags, 'mayMovePort'>, command: Command) => {
-      const { runServeCommand: serveModule } = await import('./run.ts');
-      await serveModule(module, {
+      const { runServeCommand } = await import('./run.ts');
+      await runServeCommand(module, {
         ...flags,
         mayMovePort: command.getOptionValueSource('port') === 'default',
       });

@@ -7,15 +7,18 @@ import { type ServeOptions, type RunningServer, serve } from '../../../server/no
 import { toListenError } from '../../terminal/listen-error.ts';
 import { isLocalAgent, loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
-import { printError, UsageError } from '../../terminal/usage-error.ts';
+import { printError } from '../../terminal/print-error.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 import { shutdownTimeout, stopOnSignals } from '../../process/shutdown.ts';
 import { openStore, type OpenedStore } from '../../inputs/open-store.ts';
+import { expectUrl } from '../../inputs/expect-url.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { formatServeJson, formatServeText } from './summary.ts';
 
-/** What `dragoman serve` is told. */
+/** Flags of `dragoman serve`. */
 export interface ServeFlags {
   port: number;
-  /** True when nobody asked for this very port, so that another will do. */
+  /** True if --port was not set: another port is used if the default is taken. */
   mayMovePort: boolean;
   host: string;
   store?: string;
@@ -23,22 +26,23 @@ export interface ServeFlags {
   publicUrl?: string;
   lenientVersion?: boolean;
   allowLoopbackWebhooks?: boolean;
-  output: 'text' | 'json';
+  output: OutputFormat;
   log?: LogFormat;
   metrics?: boolean;
 }
 
-/** Serves the agent of a module until a signal comes. */
+/** Runs `dragoman serve` until a signal arrives. */
 export async function runServeCommand(module: string, flags: ServeFlags): Promise<void> {
-  const basePath = basePathOf(flags.basePath);
-  checkUrl(flags.publicUrl);
+  const basePath = parseBasePath(flags.basePath);
+  if (flags.publicUrl !== undefined) expectUrl(flags.publicUrl);
   const loaded = await loadAgent(module);
   const logs = await openLogs(flags.log);
   const metrics = flags.metrics ? new Metrics() : undefined;
-  const store = flags.store === undefined ? undefined : await openStore(flags.store, { onLeaseLost: giveUp });
+  const store =
+    flags.store === undefined ? undefined : await openStore(flags.store, { onLeaseLost: exitOnLostLease });
   const agent = isLocalAgent(loaded)
-    ? rehouse(loaded, store, flags, { logs, metrics })
-    : unlessStored(loaded, flags.store);
+    ? redefineAgent(loaded, store, flags, { logs, metrics })
+    : rejectStore(loaded, flags.store);
   const server = await listen(agent, flags, {
     host: flags.host,
     basePath,
@@ -51,11 +55,11 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   stopOnSignals(async () => {
     await server.stop(shutdownTimeout);
     await agent.close?.();
-    await store?.ledger[Symbol.asyncDispose]();
+    await store?.taskStore[Symbol.asyncDispose]();
   }, printError);
-  // Whoever reads the first line only may close the pipe; the agent is served on.
+  // The agent stays available if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
-  // What programs read is one document.
+  // With -o json, standard output contains exactly one document.
   const head = flags.output === 'json' ? process.stderr : process.stdout;
   head.write(`listening on ${server.url}\n`);
   const url = `${server.url}${basePath}`;
@@ -64,27 +68,27 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     return;
   }
   const isInMemory = isLocalAgent(agent) && !agent.options.taskStore;
-  const tasks = store?.place ?? (isInMemory ? 'in memory, until this stops' : undefined);
-  process.stdout.write(`${formatServeText({ url, card: await cardOf(agent, logs), tasks })}\n`);
+  const tasks = store?.location ?? (isInMemory ? 'in memory, until this process stops' : undefined);
+  process.stdout.write(`${formatServeText({ url, card: await loadCard(agent, logs), tasks })}\n`);
 }
 
-/** Ends, because another process took the tasks over: nothing that is done here could be kept. */
-function giveUp(fault: A2AError): never {
-  printError(fault);
+/** Exits because another process has taken over the task store: nothing more could be stored. */
+function exitOnLostLease(error: A2AError): never {
+  printError(error);
   process.exit(1);
 }
 
-/** The card, if it can be had: an agent elsewhere may come up later than this one. */
-async function cardOf(agent: Agent, logs: CliLogs): Promise<AgentCard | undefined> {
+/** Returns the card, or undefined if the agent is remote and not available yet. */
+async function loadCard(agent: Agent, logs: CliLogs): Promise<AgentCard | undefined> {
   try {
     return await agent.card();
   } catch (error) {
-    logs.agent({ level: 'warn', message: 'The agent shows no card yet', error });
+    logs.agent({ level: 'warn', message: 'The card of the agent is not available yet', error });
     return undefined;
   }
 }
 
-/** Listens, on the next best port if nobody asked for this one and it is taken. */
+/** Starts the server, on any free port if the default port is taken. */
 async function listen(agent: Agent, flags: ServeFlags, options: ServeOptions): Promise<RunningServer> {
   const { port, host } = flags;
   try {
@@ -93,25 +97,24 @@ async function listen(agent: Agent, flags: ServeFlags, options: ServeOptions): P
     const { code } = cause as { code?: unknown };
     if (code === 'EADDRINUSE' && flags.mayMovePort) {
       const server = await serve(agent, { ...options, port: 0 });
-      process.stderr.write(`info: port ${port} is in use, so this is port ${server.port}\n`);
+      process.stderr.write(`info: Port ${port} is in use; using port ${server.port}\n`);
       return server;
     }
     throw toListenError(cause, { port, host });
   }
 }
 
-/** Who looks at what is going on. */
-interface Watching {
+interface Telemetry {
   logs: CliLogs;
   metrics: Metrics | undefined;
 }
 
-/** The same agent, on the chosen ledger and with somebody who listens to its log. */
-function rehouse(
+/** Defines the agent again with the task store, log and metrics of the command line. */
+function redefineAgent(
   agent: LocalAgent,
   store: OpenedStore | undefined,
   flags: ServeFlags,
-  { logs, metrics }: Watching,
+  { logs, metrics }: Telemetry,
 ): LocalAgent {
   const { definition, options } = agent;
   const { push } = options;
@@ -120,31 +123,21 @@ function rehouse(
     push: flags.allowLoopbackWebhooks ? { ...push, egress: { ...push?.egress, allowLoopback: true } } : push,
     log: options.log ?? logs.agent,
     metrics: options.metrics ?? metrics,
-    taskStore: store?.ledger ?? options.taskStore,
+    taskStore: store?.taskStore ?? options.taskStore,
   });
 }
 
-function unlessStored(agent: Agent, store: string | undefined): Agent {
+/** @throws {@link UsageError} if `--store` is set, because only agents of `defineAgent` use it. */
+function rejectStore(agent: Agent, store: string | undefined): Agent {
   if (store === undefined) return agent;
   throw new UsageError(
-    'this agent keeps its tasks itself, so --store has no effect',
-    'Leave --store out, or export an agent made by defineAgent.',
+    '--store has no effect: the agent manages its tasks itself',
+    'Omit --store, or export an agent created by defineAgent.',
   );
 }
 
-function basePathOf(text = ''): string {
+function parseBasePath(text = ''): string {
   const trimmed = text.replace(/\/+$/, '');
   if (trimmed === '' || /^\/[^\s?#]*$/.test(trimmed)) return trimmed;
-  throw new UsageError(
-    `"${text}" is no base path`,
-    'A base path begins with a slash, as in --base-path /echo.',
-  );
-}
-
-function checkUrl(text: string | undefined): void {
-  if (text === undefined || /^https?:\/\/[^\s/]/.test(text)) return;
-  throw new UsageError(
-    `"${text}" is no address`,
-    'Give the whole of it, as in --public-url https://agents.example.com.',
-  );
+  throw new UsageError(`Invalid base path "${text}"`, 'Start it with a slash, as in --base-path /echo.');
 }

@@ -2,43 +2,43 @@ import type { AgentCard } from '../../../protocol/card.ts';
 import { supportedVersions } from '../../../dialects/negotiation.ts';
 import { createColors } from '../../terminal/colors.ts';
 
-/** What there is to tell about an agent that is being served. */
-interface Served {
-  /** Where it is, with the base path. */
+/** A served agent. */
+interface ServedAgent {
+  /** With the base path. */
   url: string;
   card: AgentCard | undefined;
-  /** Where its tasks are, in words; undefined where nobody but the agent knows. */
+  /** Location of the task store; undefined if unknown. */
   tasks: string | undefined;
 }
 
-/** Where the card is. */
-function cardUrlOf(url: string): string {
+function cardUrl(url: string): string {
   return `${url}/.well-known/agent-card.json`;
 }
 
-/** Tells a program what is served, in one line. */
+/** Formats the summary as one line of JSON. */
 export function formatServeJson(url: string): string {
-  return JSON.stringify({ url, card: cardUrlOf(url), versions: supportedVersions });
+  return JSON.stringify({ url, card: cardUrl(url), versions: supportedVersions });
 }
 
-/** Tells a person what is served and what to try. */
-export function formatServeText({ url, card, tasks }: Served): string {
+/** Formats the summary for a terminal, with commands to try. */
+export function formatServeText({ url, card, tasks }: ServedAgent): string {
   const { bold, cyan, dim } = createColors(process.stdout);
   const lines = [
     '',
     ...(card ? [`  ${bold(card.name)} ${dim(card.version)}  ${card.description}`, ''] : []),
-    `  ${dim('card  ')}  ${cyan(cardUrlOf(url))}`,
-    `  ${dim('speaks')}  A2A ${supportedVersions.join(', ')} over JSON-RPC; 1.0 and 0.3 over REST as well`,
+    `  ${dim('card  ')}  ${cyan(cardUrl(url))}`,
+    `  ${dim('A2A   ')}  ${supportedVersions.join(', ')} over JSON-RPC; 1.0 and 0.3 also over REST`,
   ];
   if (tasks !== undefined) lines.push(`  ${dim('tasks ')}  ${tasks}`);
   lines.push('', `  ${bold('Try it')}`);
-  for (const { title, command } of trials(url)) lines.push('', `  ${dim(`# ${title}`)}`, `  ${command}`);
-  lines.push('', `  ${dim('Ctrl-C stops it.')}`, '');
+  for (const { title, command } of exampleCommands(url))
+    lines.push('', `  ${dim(`# ${title}`)}`, `  ${command}`);
+  lines.push('', `  ${dim('Press Ctrl-C to stop.')}`, '');
   return lines.join('\n');
 }
 
-/** Commands to paste into a shell. The time makes every message a new one. */
-function trials(url: string): { title: string; command: string }[] {
+/** Shell commands to try. The time makes every message ID unique. */
+function exampleCommands(url: string): { title: string; command: string }[] {
   const json = "-H 'Content-Type: application/json'";
   const id = (letter: string) => `"${letter}-'$(date +%s)'"`;
   const parts = '"parts":[{"text":"hello"}]';

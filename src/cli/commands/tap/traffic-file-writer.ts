@@ -2,45 +2,44 @@ import { once } from 'node:events';
 import { createWriteStream, statSync } from 'node:fs';
 import { trafficFileHeader, formatTrafficFileLine } from '../../../tap/traffic-file.ts';
 import type { TrafficRecord } from '../../../tap/traffic-record.ts';
-import { UsageError, errorSummary } from '../../terminal/usage-error.ts';
+import { cannotWriteError } from '../../inputs/write-output-file.ts';
+import { printWarning } from '../../terminal/print-error.ts';
+import { errorSummary } from '../../terminal/usage-error.ts';
 
-/** How much may wait for the disk before passages are left out, in bytes. */
-const maxWaiting = 64 * 1_024 * 1_024;
+/** Maximum buffered output for a slow disk, in bytes. More records are dropped. */
+const maxBufferedBytes = 64 * 1_024 * 1_024;
 
-/** A file that grows while something passes. */
+/** Appends traffic records to a file. */
 export interface TrafficFileWriter {
-  add(passage: TrafficRecord): void;
-  /** Waits until everything is written. */
+  add(record: TrafficRecord): void;
+  /** Resolves when all records are written. */
   close(): Promise<void>;
 }
 
-/** Opens a file to add passages to. What is in it stays. Only its owner may read it. */
+/** Opens a traffic file for appending. A new file gets mode 0600. */
 export async function openTrafficFile(file: string): Promise<TrafficFileWriter> {
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
   try {
     await once(stream, 'open');
   } catch (cause) {
-    throw new UsageError(`${file} cannot be written`, 'Name a file in a directory that is there.', cause);
+    throw cannotWriteError(file, cause);
   }
   if (statSync(file).size === 0) stream.write(trafficFileHeader);
-  let isBroken = false;
-  let missed = 0;
+  let hasFailed = false;
+  let dropped = 0;
   stream.on('error', (error) => {
-    isBroken = true;
-    process.stderr.write(`dragoman: nothing more is written to ${file}: ${errorSummary(error)}\n`);
+    hasFailed = true;
+    printWarning(`Stopped writing to ${file}: ${errorSummary(error)}`);
   });
   return {
-    add(passage) {
-      if (isBroken) return;
-      if (stream.writableLength > maxWaiting) missed++;
-      else stream.write(formatTrafficFileLine(passage));
+    add(record) {
+      if (hasFailed) return;
+      if (stream.writableLength > maxBufferedBytes) dropped++;
+      else stream.write(formatTrafficFileLine(record));
     },
     async close() {
-      if (missed > 0)
-        process.stderr.write(
-          `dragoman: ${missed} passages are not in ${file}, because the disk was too slow\n`,
-        );
-      if (isBroken) return;
+      if (dropped > 0) printWarning(`${dropped} records are missing in ${file}: the disk was too slow`);
+      if (hasFailed) return;
       stream.end();
       await once(stream, 'close');
     },

@@ -10,31 +10,31 @@ import { A2AError } from '../../../protocol/errors.ts';
 import { bytesOf, contentKind, type Part, type UrlPart } from '../../../protocol/part.ts';
 import type { Artifact } from '../../../protocol/task.ts';
 import { ClientError } from '../../client/client-error.ts';
-import { type ClientSession, printWarning, withAgent } from '../../client/session.ts';
+import { type ClientSession, withAgent } from '../../client/session.ts';
+import { printWarning } from '../../terminal/print-error.ts';
 
-/** What `dragoman task download` is told. */
+/** Flags of `dragoman task download`. */
 export interface DownloadFlags {
-  out: string;
+  dir: string;
   artifact?: string;
   fetch?: boolean;
   force?: boolean;
 }
 
-/** A file that was saved, or why it was not. */
-interface Saved {
+/** Result for one part: a saved file, or the URL of a file that was not fetched. */
+interface DownloadedPart {
   artifactId: string;
   part: number;
   mediaType?: string;
   path?: string;
   bytes?: number;
-  /** Where it is, when it was left there. */
   url?: string;
 }
 
-/** The largest file that is fetched, in bytes. */
-const most = 1_024 * 1_048_576;
+/** Maximum size of a fetched file, in bytes. */
+const maxFileBytes = 1_024 * 1_048_576;
 
-/** Saves what a task made. */
+/** Runs `dragoman task download`. */
 export async function runTaskDownloadCommand(
   command: Command,
   id: string,
@@ -50,10 +50,10 @@ export async function runTaskDownloadCommand(
     if (flags.artifact !== undefined && artifacts.length === 0)
       throw new ClientError(
         'A2ACLI_ERR_USAGE',
-        `the task has no artifact ${flags.artifact}`,
-        `It has ${task.artifacts?.map(({ artifactId }) => artifactId).join(', ') || 'none'}.`,
+        `Artifact not found: ${flags.artifact}`,
+        `The task has ${task.artifacts?.map(({ artifactId }) => artifactId).join(', ') || 'no artifacts'}.`,
       );
-    await mkdir(flags.out, { recursive: true });
+    await mkdir(flags.dir, { recursive: true });
     const saved = await saveAll(session, artifacts, flags);
     if (out.isJson) {
       out.json({ taskId: task.id, contextId: task.contextId, state: task.status.state, files: saved });
@@ -61,10 +61,10 @@ export async function runTaskDownloadCommand(
     }
     out.identity(task);
     for (const each of saved) {
-      if (each.path === undefined) out.field('Left', `${each.url} (use --fetch to save it)`);
+      if (each.path === undefined) out.field('Not fetched', `${each.url} (use --fetch to save it)`);
       else out.field('Saved', `${each.path} (${each.bytes} bytes)`);
     }
-    if (saved.length === 0) printWarning('the task made nothing');
+    if (saved.length === 0) printWarning('The task has no artifacts');
   });
 }
 
@@ -72,36 +72,36 @@ async function saveAll(
   session: ClientSession,
   artifacts: readonly Artifact[],
   flags: DownloadFlags,
-): Promise<Saved[]> {
-  const saved: Saved[] = [];
+): Promise<DownloadedPart[]> {
+  const saved: DownloadedPart[] = [];
   const taken = new Set<string>();
   for (const artifact of artifacts) {
     for (const [index, part] of artifact.parts.entries()) {
-      const about = {
+      const source = {
         artifactId: artifact.artifactId,
         part: index,
         ...(part.mediaType !== undefined && { mediaType: part.mediaType }),
       };
       if ('url' in part && !flags.fetch) {
-        saved.push({ ...about, url: part.url });
+        saved.push({ ...source, url: part.url });
         continue;
       }
-      const bytes = 'url' in part ? await fetched(session, part) : contentsOf(part);
-      const path = join(flags.out, freeName(nameFor(artifact, part, index), taken));
+      const bytes = 'url' in part ? await fetchFile(session, part) : encodePart(part);
+      const path = join(flags.dir, uniqueName(chooseFilename(artifact, part, index), taken));
       await save(path, bytes, flags.force === true);
-      saved.push({ ...about, path, bytes: bytes.length });
+      saved.push({ ...source, path, bytes: bytes.length });
     }
   }
   return saved;
 }
 
-function contentsOf(part: Exclude<Part, UrlPart>): Uint8Array {
+function encodePart(part: Exclude<Part, UrlPart>): Uint8Array {
   if ('raw' in part) return bytesOf(part);
   return Buffer.from('text' in part ? part.text : `${JSON.stringify(part.data, undefined, 2)}\n`);
 }
 
-/** What the agent called it, made safe: a stranger does not choose where files go. */
-function nameFor({ artifactId, name, parts }: Artifact, part: Part, index: number): string {
+/** Returns a safe file name based on the name that the agent gave; it cannot leave the directory. */
+function chooseFilename({ artifactId, name, parts }: Artifact, part: Part, index: number): string {
   const kind = contentKind(part);
   const extension = {
     text: 'txt',
@@ -109,58 +109,67 @@ function nameFor({ artifactId, name, parts }: Artifact, part: Part, index: numbe
     raw: extensionFor(part.mediaType),
     url: extensionFor(part.mediaType),
   };
-  const called = part.filename ?? name ?? artifactId;
-  const numbered = part.filename === undefined && parts.length > 1 ? `${called}-${index + 1}` : called;
-  const isNamed = part.filename !== undefined || /\.\w{1,8}$/.test(numbered);
-  const whole = isNamed ? numbered : `${numbered}.${extension[kind]}`;
-  // A file that begins with a dot is hidden, and may be one that other programs obey.
-  return safeFilename(whole, `artifact-${index + 1}.${extension[kind]}`).replace(/^\.+/, '_');
+  const base = part.filename ?? name ?? artifactId;
+  const numbered = part.filename === undefined && parts.length > 1 ? `${base}-${index + 1}` : base;
+  const hasExtension = part.filename !== undefined || /\.\w{1,8}$/.test(numbered);
+  const filename = hasExtension ? numbered : `${numbered}.${extension[kind]}`;
+  // A name with a leading dot is hidden and may be a configuration file of another program.
+  return safeFilename(filename, `artifact-${index + 1}.${extension[kind]}`).replace(/^\.+/, '_');
 }
 
-function freeName(name: string, taken: Set<string>): string {
-  let free = name;
-  for (let number = 2; taken.has(free.toLowerCase()); number++)
-    free = name.replace(/(\.\w+)?$/, (extension) => `-${number}${extension}`);
-  taken.add(free.toLowerCase());
-  return free;
+function uniqueName(name: string, taken: Set<string>): string {
+  let unique = name;
+  for (let number = 2; taken.has(unique.toLowerCase()); number++)
+    unique = name.replace(/(\.\w+)?$/, (extension) => `-${number}${extension}`);
+  taken.add(unique.toLowerCase());
+  return unique;
 }
 
 async function save(path: string, bytes: Uint8Array, force: boolean): Promise<void> {
-  const there = await lstat(path).catch(() => undefined);
-  if (there && !force)
+  const existing = await lstat(path).catch(() => undefined);
+  if (existing && !force)
     throw new ClientError(
       'A2ACLI_ERR_USAGE',
-      `${path} is there already`,
-      'Use --force to write over it, or --out.',
+      `${path} already exists`,
+      'Use --force to overwrite it, or choose another directory with --dir.',
     );
-  if (there?.isDirectory()) throw new ClientError('A2ACLI_ERR_USAGE', `${path} is a folder`, 'Use --out.');
-  // Written aside: nobody finds half a file, and a link that is there is replaced and not followed.
-  const aside = `${path}.${process.pid}.part`;
+  if (existing?.isDirectory())
+    throw new ClientError(
+      'A2ACLI_ERR_USAGE',
+      `${path} is a directory`,
+      'Choose another directory with --dir.',
+    );
+  // A temporary file and a rename are atomic, and replace a symbolic link instead of following it.
+  const temporary = `${path}.${process.pid}.part`;
   try {
-    await writeFile(aside, bytes, { flag: 'wx' });
-    await rename(aside, path);
+    await writeFile(temporary, bytes, { flag: 'wx' });
+    await rename(temporary, path);
   } catch (cause) {
-    await rm(aside, { force: true });
-    throw new ClientError('A2ACLI_ERR_INTERNAL', `${path} cannot be written`, undefined, cause);
+    await rm(temporary, { force: true });
+    throw new ClientError('A2ACLI_ERR_INTERNAL', `Cannot write ${path}`, undefined, cause);
   }
 }
 
-/** Fetches a file that the agent points at: from where the agent is, or from the public internet. */
-async function fetched({ description, call }: ClientSession, { url }: UrlPart): Promise<Uint8Array> {
+/** Fetches a file part given by a URL: only from the host of the agent or from public addresses (SSRF protection). */
+async function fetchFile({ description, call }: ClientSession, { url }: UrlPart): Promise<Uint8Array> {
   const { hostname } = new URL(description.url);
   const policy = egressPolicy({
     allow: [hostname],
     allowLoopback: isLocalHost(hostname),
     ...(isLocalHost(hostname) && { schemes: ['http', 'https'] }),
-    maxBytes: most,
+    maxBytes: maxFileBytes,
   });
-  const hint = 'Leave --fetch out to save the rest.';
+  const hint = 'Omit --fetch to save the other parts.';
   const response = await egressRequest(policy, { url, purpose: 'file', signal: call.signal }).catch(
     (thrown: unknown) => {
       throw new ClientError('A2ACLI_ERR_UNREACHABLE', A2AError.from(thrown).message, hint);
     },
   );
   if (response.status !== 200)
-    throw new ClientError('A2ACLI_ERR_UNREACHABLE', `${url} answered HTTP ${response.status}`, hint);
+    throw new ClientError(
+      'A2ACLI_ERR_UNREACHABLE',
+      `Unexpected response from ${url}: HTTP ${response.status}`,
+      hint,
+    );
   return response.bytes;
 }

@@ -4,7 +4,7 @@ import type { PushConfigFlags } from './push-config.ts';
 
 const examples = `
 Examples:
-  $ dragoman task push-config create 0197a3f2 --url https://hooks.example.com/a2a --token s3cret -a agents.example.com
+  $ dragoman task push-config create 0197a3f2 --url https://hooks.example.com/a2a -a agents.example.com
   $ dragoman task push-config create 0197a3f2 --listen -a http://localhost:4000
   $ dragoman task push-config list 0197a3f2 -a agents.example.com
   $ dragoman task push-config get 0197a3f2 c1 -a agents.example.com
@@ -14,45 +14,61 @@ Examples:
 export function addPushConfig(task: Command): void {
   const push = task
     .command('push-config')
-    .description('Looks after the webhooks that are told about a task.')
+    .description('Manage push notification configurations of a task.')
     .addHelpText('after', examples);
-  const what = 'the task, as the agent named it';
   const create = push
     .command('create')
-    .description('Has the agent tell a webhook about a task.')
-    .argument('<taskId>', what)
-    .option('--url <url>', 'where the webhook is')
-    .option('--id <id>', 'the name of the configuration (default: any)')
-    .option('--token <token>', 'a word by which the webhook knows the agent')
-    .option('--auth-scheme <scheme>', 'how the agent proves itself to the webhook, such as Bearer')
-    .option('--auth-credentials <text>', 'what it proves itself with')
-    .option('--listen', 'be the webhook: print what comes until the task ends or needs something')
-    .option('--listen-url <url>', 'how the agent reaches this machine (default: on loopback)');
+    .description('Create a push notification configuration for a task.')
+    .argument('<taskId>', 'task ID')
+    .option('--url <url>', 'URL of the webhook')
+    .option('--id <id>', 'ID of the configuration (default: random)')
+    .option(
+      '--notification-token <token>',
+      'token sent with each notification, for verification by the webhook',
+    )
+    .option('--auth-scheme <scheme>', 'authentication scheme of the webhook, such as Bearer')
+    .option('--auth-credentials <text>', 'credentials that the agent sends to the webhook')
+    .option(
+      '--listen',
+      'run a local webhook and print notifications until the task is terminal or interrupted',
+    )
+    .option(
+      '--webhook-url <url>',
+      'URL under which the agent reaches the local webhook of --listen (default: loopback address)',
+    );
   addClientFlags(create)
     .addHelpText('after', examples)
     .action(async (taskId: string, flags: PushConfigFlags) => {
-      const { runPushConfigCreateCommand: createPushConfig } = await import('./push-config.ts');
-      await createPushConfig(create, taskId, flags);
+      const { runPushConfigCreateCommand } = await import('./push-config.ts');
+      await runPushConfigCreateCommand(create, taskId, flags);
     });
-  const list = push.command('list').description('Lists the webhooks of a task.').argument('<taskId>', what);
+  const list = push
+    .command('list')
+    .description('List the push notification configurations of a task.')
+    .argument('<taskId>', 'task ID');
   addClientFlags(list)
     .addHelpText('after', examples)
     .action(async (taskId: string) => {
-      const { runPushConfigListCommand: listPushConfigs } = await import('./push-config.ts');
-      await listPushConfigs(list, taskId);
+      const { runPushConfigListCommand } = await import('./push-config.ts');
+      await runPushConfigListCommand(list, taskId);
     });
-  for (const name of ['get', 'delete'] as const) {
+  const descriptions = {
+    get: 'Print a push notification configuration.',
+    delete: 'Delete a push notification configuration.',
+  };
+  for (const [name, description] of Object.entries(descriptions)) {
     const command = push
       .command(name)
-      .description(name === 'get' ? 'Shows a webhook of a task.' : 'Has the agent forget a webhook.')
-      .argument('<taskId>', what)
-      .argument('<configId>', 'the configuration');
+      .description(description)
+      .argument('<taskId>', 'task ID')
+      .argument('<configId>', 'push configuration ID');
     addClientFlags(command)
       .addHelpText('after', examples)
       .action(async (taskId: string, id: string) => {
-        const { runPushConfigDeleteCommand: deletePushConfig, runPushConfigGetCommand: getPushConfig } =
-          await import('./push-config.ts');
-        await (name === 'get' ? getPushConfig(command, taskId, id) : deletePushConfig(command, taskId, id));
+        const { runPushConfigDeleteCommand, runPushConfigGetCommand } = await import('./push-config.ts');
+        await (name === 'get'
+          ? runPushConfigGetCommand(command, taskId, id)
+          : runPushConfigDeleteCommand(command, taskId, id));
       });
   }
 }

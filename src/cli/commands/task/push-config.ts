@@ -5,25 +5,25 @@ import type { Command } from 'commander';
 import { v1_0 } from '../../../dialects/v1_0/index.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { PushConfig } from '../../../protocol/push.ts';
+import { isTerminalOrInterrupted } from '../../../protocol/task.ts';
 import { pushListener } from '../../../push/receiving/listener.ts';
 import { pushReceiver } from '../../../push/receiving/receiver.ts';
 import { ClientError } from '../../client/client-error.ts';
-import { isTerminalOrInterrupted } from '../../client/output.ts';
 import { type ClientSession, withAgent } from '../../client/session.ts';
 import { printOutcome } from '../../client/wait.ts';
 
-/** What `dragoman task push-config create` is told. */
+/** Flags of `dragoman task push-config create`. */
 export interface PushConfigFlags {
   url?: string;
   id?: string;
-  token?: string;
+  notificationToken?: string;
   authScheme?: string;
   authCredentials?: string;
   listen?: boolean;
-  listenUrl?: string;
+  webhookUrl?: string;
 }
 
-/** Registers a webhook, and may be it. */
+/** Runs `dragoman task push-config create`; with `--listen` it also runs the webhook. */
 export async function runPushConfigCreateCommand(
   command: Command,
   taskId: string,
@@ -33,21 +33,22 @@ export async function runPushConfigCreateCommand(
     session.taskId = taskId;
     checkCapability(session);
     if (flags.listen) {
-      await listen(session, taskId, flags);
+      await runWebhook(session, taskId, flags);
       return;
     }
     const { url } = flags;
     if (url === undefined || !URL.canParse(url))
       throw new ClientError(
         'A2ACLI_ERR_USAGE',
-        'there is no webhook',
-        'Say where it is with --url https://…, or be it with --listen.',
+        url === undefined ? 'Missing webhook' : `Invalid URL: ${url}`,
+        'Pass its URL with --url https://…, or run a local webhook with --listen.',
       );
-    tell(session, await session.agent.createPushConfig(configOf(taskId, { ...flags, url }), session.call));
+    const config = buildConfig(taskId, url, flags);
+    printConfig(session, await session.agent.createPushConfig(config, session.call));
   });
 }
 
-/** Lists the webhooks of a task. */
+/** Runs `dragoman task push-config list`. */
 export async function runPushConfigListCommand(command: Command, taskId: string): Promise<void> {
   await withAgent(command, async (session) => {
     checkCapability(session);
@@ -65,23 +66,23 @@ export async function runPushConfigListCommand(command: Command, taskId: string)
       out.field('Total', page.configs.length);
       for (const each of page.configs) {
         out.gap();
-        tell(session, each);
+        printConfig(session, each);
       }
     } else if (flags.stream) {
-      for (const each of page.configs) tell(session, each);
+      for (const each of page.configs) printConfig(session, each);
     } else out.json(v1_0.results.listPushConfigs.write(page));
   });
 }
 
-/** Shows a webhook of a task. */
+/** Runs `dragoman task push-config get`. */
 export async function runPushConfigGetCommand(command: Command, taskId: string, id: string): Promise<void> {
   await withAgent(command, async (session) => {
     checkCapability(session);
-    tell(session, await session.agent.getPushConfig({ taskId, id }, session.call));
+    printConfig(session, await session.agent.getPushConfig({ taskId, id }, session.call));
   });
 }
 
-/** Has the agent forget a webhook. */
+/** Runs `dragoman task push-config delete`. */
 export async function runPushConfigDeleteCommand(
   command: Command,
   taskId: string,
@@ -100,22 +101,18 @@ export async function runPushConfigDeleteCommand(
 
 function checkCapability({ card }: ClientSession): void {
   if (card.capabilities.pushNotifications === true) return;
-  throw new A2AError(
-    'PUSH_NOTIFICATION_NOT_SUPPORTED',
-    'The card of the agent does not offer push notifications',
-    {
-      hint: 'Wait for the task with task get --wait, or follow it with task subscribe.',
-    },
-  );
+  throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED', 'The agent does not support push notifications', {
+    hint: 'Wait for the task with task get --wait, or subscribe to it with task subscribe.',
+  });
 }
 
-function configOf(taskId: string, flags: PushConfigFlags & { url: string }): PushConfig {
-  const { url, token, authScheme, authCredentials } = flags;
+function buildConfig(taskId: string, url: string, flags: PushConfigFlags): PushConfig {
+  const { notificationToken: token, authScheme, authCredentials } = flags;
   if (authCredentials !== undefined && authScheme === undefined)
     throw new ClientError(
       'A2ACLI_ERR_USAGE',
       '--auth-credentials needs --auth-scheme',
-      'Such as --auth-scheme Bearer.',
+      'Add a scheme, such as --auth-scheme Bearer.',
     );
   return {
     taskId,
@@ -131,8 +128,8 @@ function configOf(taskId: string, flags: PushConfigFlags & { url: string }): Pus
   };
 }
 
-/** Programs get what the protocol has; people do not get to see secrets. */
-function tell({ out }: ClientSession, config: PushConfig): void {
+/** Prints a configuration. Only the JSON output contains the secrets. */
+function printConfig({ out }: ClientSession, config: PushConfig): void {
   if (out.isJson) {
     out.json(v1_0.results.getPushConfig.write(config));
     return;
@@ -144,42 +141,42 @@ function tell({ out }: ClientSession, config: PushConfig): void {
   out.field('Authentication', config.authentication?.scheme);
 }
 
-/** Is the webhook: prints what comes until the task is over or needs something. */
-async function listen(session: ClientSession, taskId: string, flags: PushConfigFlags): Promise<void> {
+/** Runs a local webhook and prints notifications until the task is terminal or interrupted. */
+async function runWebhook(session: ClientSession, taskId: string, flags: PushConfigFlags): Promise<void> {
   const { agent, call, out } = session;
-  const token = flags.token ?? crypto.randomUUID();
-  let settle: () => void = () => {};
-  const settled = new Promise<void>((resolve) => {
-    settle = resolve;
+  const { webhookUrl, notificationToken: token = crypto.randomUUID() } = flags;
+  let finish: () => void = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
   });
-  const isWhole = out.isJson && !session.flags.stream;
+  const isDocument = out.isJson && !session.flags.stream;
   const server = createServer(
     pushListener(pushReceiver({ token }), ({ event }) => {
-      if (!isWhole) out.event(event);
+      if (!isDocument) out.event(event);
       const status =
         event.kind === 'task' ? event.task.status : event.kind === 'status' ? event.status : undefined;
-      if (status && isTerminalOrInterrupted(status)) settle();
+      if (status && isTerminalOrInterrupted(status.state)) finish();
     }),
   );
-  const port = Number(flags.listenUrl === undefined ? 0 : new URL(flags.listenUrl).port || 0);
-  server.listen(port, flags.listenUrl === undefined ? '127.0.0.1' : undefined);
+  const port = Number(webhookUrl === undefined ? 0 : new URL(webhookUrl).port || 0);
+  server.listen(port, webhookUrl === undefined ? '127.0.0.1' : undefined);
   await once(server, 'listening');
-  const url = flags.listenUrl ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const config = configOf(taskId, { ...flags, url, token });
-  const late = new Promise<never>((_resolve, reject) => {
+  const url = webhookUrl ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const config = buildConfig(taskId, url, { ...flags, notificationToken: token });
+  const timedOut = new Promise<never>((_resolve, reject) => {
     call.signal?.addEventListener('abort', () => reject(new A2AError('TIMEOUT')));
   });
   try {
-    const made = await agent.createPushConfig(config, call);
-    process.stderr.write(`Listening: ${url} (Ctrl-C stops it)\n`);
-    // What happened before the webhook was known is not told again.
+    const created = await agent.createPushConfig(config, call);
+    process.stderr.write(`Listening: ${url} (press Ctrl-C to stop)\n`);
+    // Events before the registration are not delivered, so the task may already be finished.
     const task = await agent.getTask({ id: taskId }, call);
-    if (!isTerminalOrInterrupted(task.status)) await Promise.race([settled, late]);
+    if (!isTerminalOrInterrupted(task.status.state)) await Promise.race([finished, timedOut]);
     const last = await agent.getTask({ id: taskId }, call);
-    if (isWhole) out.task(last);
-    else if (isTerminalOrInterrupted(task.status)) out.event({ kind: 'task', task: last });
+    if (isDocument) out.task(last);
+    else if (isTerminalOrInterrupted(task.status.state)) out.event({ kind: 'task', task: last });
     printOutcome(session, last);
-    await agent.deletePushConfig({ taskId, id: made.id }, call).catch(() => {});
+    await agent.deletePushConfig({ taskId, id: created.id }, call).catch(() => {});
   } finally {
     server.closeAllConnections();
     server.close();

@@ -4,10 +4,11 @@ import { A2AError } from '../../../protocol/errors.ts';
 import type { ListTasksRequest, TaskPage } from '../../../protocol/requests.ts';
 import { isTask, isTerminal, type Task, type TaskState } from '../../../protocol/task.ts';
 import { ClientError } from '../../client/client-error.ts';
-import { type ClientSession, quoteShellWord, withAgent } from '../../client/session.ts';
+import { type ClientSession, withAgent } from '../../client/session.ts';
+import { quoteShellWord } from '../../terminal/quote-shell-word.ts';
 import { followToEnd, pollToEnd, printOutcome } from '../../client/wait.ts';
 
-/** What the commands about tasks are told beside the flags of every connection. */
+/** Flags of the task commands, in addition to those of all client commands. */
 export interface TaskFlags {
   history?: number;
   status?: TaskState;
@@ -19,39 +20,42 @@ export interface TaskFlags {
   artifacts?: boolean;
 }
 
-/** Shows a task; waits for it first if that is wanted. */
+/** Runs `dragoman task get`. */
 export async function runTaskGetCommand(command: Command, id: string, { history }: TaskFlags): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, flags, out } = session;
     session.taskId = id;
-    const asked = await agent.getTask({ id, ...(history !== undefined && { historyLength: history }) }, call);
-    const task = flags.wait === true ? await pollToEnd(session, asked, history) : asked;
+    const current = await agent.getTask(
+      { id, ...(history !== undefined && { historyLength: history }) },
+      call,
+    );
+    const task = flags.wait === true ? await pollToEnd(session, current, history) : current;
     out.task(task);
     if (!out.isJson && history !== undefined) out.history(task.history ?? []);
     printOutcome(session, task);
   });
 }
 
-/** Ends a task. */
+/** Runs `dragoman task cancel`. */
 export async function runTaskCancelCommand(command: Command, id: string): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, flags, out } = session;
     session.taskId = id;
     const request = { id, ...(flags.metadata && { metadata: flags.metadata }) };
-    out.task(await agent.cancelTask(request, call).catch((thrown) => canceledBefore(session, id, thrown)));
+    out.task(await agent.cancelTask(request, call).catch((thrown) => findCanceledTask(session, id, thrown)));
     out.end();
   });
 }
 
-/** To end a task twice is the same as to end it once. */
-async function canceledBefore({ agent, call }: ClientSession, id: string, thrown: unknown): Promise<Task> {
+/** Makes canceling idempotent: returns a task that was canceled earlier. */
+async function findCanceledTask({ agent, call }: ClientSession, id: string, thrown: unknown): Promise<Task> {
   if (A2AError.from(thrown).reason !== 'TASK_NOT_CANCELABLE') throw thrown;
   const task = await agent.getTask({ id }, call);
   if (task.status.state !== 'canceled') throw thrown;
   return task;
 }
 
-/** Follows a task. */
+/** Runs `dragoman task subscribe`. */
 export async function runTaskSubscribeCommand(command: Command, id: string): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, flags, out, card } = session;
@@ -63,35 +67,35 @@ export async function runTaskSubscribeCommand(command: Command, id: string): Pro
       printOutcome(session, task);
       return;
     }
-    const answer = await subscribed(session, id);
-    if (!flags.stream && isTask(answer)) out.task(answer);
-    printOutcome(session, answer);
+    const result = await subscribeToEnd(session, id);
+    if (!flags.stream && isTask(result)) out.task(result);
+    printOutcome(session, result);
   });
 }
 
-/** A task that is over cannot be followed, but it can be shown. */
-async function subscribed(session: ClientSession, id: string): ReturnType<typeof followToEnd> {
+/** Subscribes to a task. A terminal task cannot be subscribed to and is fetched instead. */
+async function subscribeToEnd(session: ClientSession, id: string): ReturnType<typeof followToEnd> {
   const { agent, call, flags, out } = session;
-  let hasBegun = false;
-  const tell: Parameters<typeof followToEnd>[2] = (event) => {
-    hasBegun = true;
+  let hasEvents = false;
+  const onEvent: Parameters<typeof followToEnd>[2] = (event) => {
+    hasEvents = true;
     if (flags.stream) out.event(event);
   };
   try {
-    return await followToEnd(session, agent.subscribe({ id }, call), tell);
+    return await followToEnd(session, agent.subscribe({ id }, call), onEvent);
   } catch (thrown) {
-    if (hasBegun || A2AError.from(thrown).reason !== 'UNSUPPORTED_OPERATION') throw thrown;
+    if (hasEvents || A2AError.from(thrown).reason !== 'UNSUPPORTED_OPERATION') throw thrown;
     const task = await agent.getTask({ id }, call);
     if (!isTerminal(task.status.state)) throw thrown;
-    tell({ kind: 'task', task });
+    onEvent({ kind: 'task', task });
     return task;
   }
 }
 
-/** Lists tasks. */
+/** Runs `dragoman task list`. */
 export async function runTaskListCommand(command: Command, flags: TaskFlags): Promise<void> {
   await withAgent(command, async (session) => {
-    const page = await pages(session, flags);
+    const page = await fetchPages(session, flags);
     const { out } = session;
     if (out.isJson) {
       if (session.flags.stream) for (const task of page.tasks) out.json(v1_0.task.write(task));
@@ -99,14 +103,14 @@ export async function runTaskListCommand(command: Command, flags: TaskFlags): Pr
       return;
     }
     out.field('Total', page.totalSize);
-    for (const task of page.tasks) tellTask(session, task, flags);
+    for (const task of page.tasks) printTask(session, task, flags);
     if (page.nextPageToken === '') return;
     out.gap();
     out.field('Next page', session.command(`task list --page-token ${quoteShellWord(page.nextPageToken)}`));
   });
 }
 
-function tellTask(
+function printTask(
   { out, flags: { verbose } }: ClientSession,
   task: Task,
   { artifacts, history }: TaskFlags,
@@ -121,10 +125,10 @@ function tellTask(
   }
 }
 
-async function pages({ agent, call }: ClientSession, flags: TaskFlags): Promise<TaskPage> {
+async function fetchPages({ agent, call }: ClientSession, flags: TaskFlags): Promise<TaskPage> {
   const { after } = flags;
   if (after !== undefined && Number.isNaN(Date.parse(after)))
-    throw new ClientError('A2ACLI_ERR_USAGE', '--after is no time', 'Write it as 2026-01-31T12:00:00Z.');
+    throw new ClientError('A2ACLI_ERR_USAGE', `Invalid time: ${after}`, 'Write it as 2026-01-31T12:00:00Z.');
   const request: ListTasksRequest = {
     ...(flags.contextId !== undefined && { contextId: flags.contextId }),
     ...(flags.status !== undefined && { status: flags.status }),

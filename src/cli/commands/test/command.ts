@@ -1,71 +1,60 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { countParser } from '../../inputs/parse-count.ts';
 import type { TestFlags } from './run.ts';
 
 const examples = `
 Examples:
   $ dragoman test scenarios
-  $ dragoman test 'scenarios/**/*.yaml' --report junit --output results.xml
+  $ dragoman test 'scenarios/**/*.yaml' --report junit --report-file results.xml
   $ dragoman test 'theirs/**/*.yaml' --compatible
   $ dragoman test scenarios --agent agent.js
-  $ dragoman test scenarios --link mqtt://localhost:1883
+  $ dragoman test scenarios --broker mqtt://localhost:1883
 
-It ends with 0 when nothing failed, with 1 when a case failed, and with 2 when there is nothing to run or a file is
-not as it should be.`;
+Exits with 0 if all cases passed, with 1 if a case failed, and with 2 if a file is invalid or no case is selected.`;
 
 /** Adds `dragoman test`. */
 export function addTest(program: Command): void {
   program
     .command('test')
-    .description('Runs scenario files: one case each, or a list of cases.')
+    .description('Run scenario test files.')
     .argument('<patterns...>', 'files, directories, or patterns with *, ?, ** and {a,b}')
-    .option('--compatible', 'honour exactly what the runner of the Solace Agent Mesh honours', false)
+    .option('--compatible', 'support exactly the fields of the Solace Agent Mesh test runner', false)
     .addOption(
-      new Option('--report <form>', 'how to tell the results')
-        .choices(['text', 'junit', 'json'])
-        .default('text'),
+      new Option('--report <format>', 'report format').choices(['text', 'junit', 'json']).default('text'),
     )
-    .option('--output <file>', 'write the report there instead of to standard output')
-    .option('--filter <text>', 'only cases whose id or description contains it')
-    .option('--tag <tag...>', 'only cases with one of these tags')
+    .option('--report-file <file>', 'file for the report (default: standard output)')
+    .option('--filter <text>', 'text that the ID or description of a case must contain')
+    .option('--tag <tag...>', 'tags to filter by; a case needs one of them')
     .addOption(
       new Option(
-        '--parallel <number>',
-        'how many cases run at once (default: twice the number of cores)',
-      ).argParser(countOf),
+        '--parallel <n>',
+        'number of cases to run at once (default: twice the number of CPU cores)',
+      ).argParser(countParser(1_000)),
     )
     .addOption(
       new Option(
-        '--rig <name>',
-        'what stands between caller and agent, where a case does not say; direct with --agent',
+        '--harness <name>',
+        'default test harness: mesh proxy, HTTP proxy or direct client; direct by default with --agent',
       )
         .choices(['mesh', 'http', 'direct'])
         .default('mesh'),
     )
     .addOption(
-      new Option('--link <url>', 'the broker of the mesh: memory, mqtt://… or nats://…')
-        .argParser(linkOf)
+      new Option('--broker <url>', 'message broker of the mesh harness: memory, mqtt://… or nats://…')
+        .argParser(parseBroker)
         .default('memory'),
     )
-    .option(
-      '--agent <where>',
-      'the agent to test, a URL or a module, instead of one that plays what a case says',
-    )
+    .option('-a, --agent <agent>', 'agent to use: URL or module (default: mock agent that plays each case)')
     .addHelpText('after', examples)
     .action(async (patterns: string[], flags: TestFlags, command: Command) => {
-      const { runTestCommand: testFiles } = await import('./run.ts');
-      // Whoever tests an agent of his own does not test the proxy, unless he says so.
-      const isOwn = flags.agent !== undefined && command.getOptionValueSource('rig') === 'default';
-      await testFiles(patterns, isOwn ? { ...flags, rig: 'direct' } : flags);
+      const { runTestCommand } = await import('./run.ts');
+      // A test of one's own agent does not test the proxy, unless --harness is set.
+      const isDirect = flags.agent !== undefined && command.getOptionValueSource('harness') === 'default';
+      await runTestCommand(patterns, isDirect ? { ...flags, harness: 'direct' } : flags);
     });
 }
 
-function countOf(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count >= 1 && count <= 1_000) return count;
-  throw new InvalidArgumentError('It is a number from 1 to 1000.');
-}
-
-function linkOf(text: string): string {
+function parseBroker(text: string): string {
   if (/^(?:memory$|(?:mqtts?|wss?|nats|tls):\/\/.)/.test(text)) return text;
-  throw new InvalidArgumentError('It is memory, or a URL that begins with mqtt:// or nats://.');
+  throw new InvalidArgumentError('Use memory, or a URL that starts with mqtt:// or nats://.');
 }

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { DocumentError } from '../../../documents/diagnostic.ts';
 import { scenarioJunitReport } from '../../../testkit/scenario/reports/junit.ts';
 import { readScenarios, type Scenario } from '../../../testkit/scenario/files/read-scenarios.ts';
@@ -18,59 +17,59 @@ import { expandGlob } from '../../inputs/glob.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
+import { writeOutputFile } from '../../inputs/write-output-file.ts';
 
-/** What `dragoman test` is told. */
+/** Flags of `dragoman test`. */
 export interface TestFlags {
   compatible: boolean;
   report: 'text' | 'junit' | 'json';
-  output?: string;
+  reportFile?: string;
   filter?: string;
   tag?: string[];
   parallel?: number;
-  rig: HarnessKind;
-  link: string;
+  harness: HarnessKind;
+  broker: string;
   agent?: string;
 }
 
-/** Runs scenario files and tells the results. The exit code says whether a case failed. */
+/** Runs `dragoman test`. Exits with 1 if a case failed. */
 export async function runTestCommand(patterns: readonly string[], flags: TestFlags): Promise<void> {
-  const wanted = readAll(patterns, flags).filter((each) => isWanted(each, flags));
-  if (wanted.length === 0)
-    throw new UsageError('no case is left to run', 'Look at --filter and --tag, which leave out cases.');
-  const subject = flags.agent === undefined ? undefined : await openSubject(flags.agent);
-  const scenarios = subject ? wanted.map((each) => sentTo(each, subject.url)) : wanted;
-  const stop = new AbortController();
-  const stopping = (): void => stop.abort();
-  process.once('SIGINT', stopping);
-  const progress = progressTo(process.stderr, scenarios.length, flags);
+  const selected = loadScenarios(patterns, flags).filter((each) => isSelected(each, flags));
+  if (selected.length === 0)
+    throw new UsageError('No cases selected', 'Check the filters --filter and --tag.');
+  const agent = flags.agent === undefined ? undefined : await openTestedAgent(flags.agent);
+  const scenarios = agent ? selected.map((each) => redirectTo(each, agent.url)) : selected;
+  const abort = new AbortController();
+  const onInterrupt = (): void => abort.abort();
+  process.once('SIGINT', onInterrupt);
+  const progress = createProgress(process.stderr, scenarios.length, flags);
   let results: ScenarioResult[];
   try {
     results = await runScenarios(scenarios, {
-      openHarness: () => openHarness({ kind: flags.rig, broker: flags.link }),
-      onResult: progress.tell,
-      signal: stop.signal,
+      openHarness: () => openHarness({ kind: flags.harness, broker: flags.broker }),
+      onResult: progress.update,
+      signal: abort.signal,
       ...(flags.parallel === undefined ? {} : { parallel: flags.parallel }),
     });
   } finally {
     progress.clear();
-    process.removeListener('SIGINT', stopping);
-    await subject?.close();
+    process.removeListener('SIGINT', onInterrupt);
+    await agent?.close();
   }
-  tell(results, flags);
+  printReport(results, flags);
   if (summarizeResults(results).failed > 0) process.exitCode = 1;
-  else if (stop.signal.aborted) process.exitCode = 130;
+  else if (abort.signal.aborted) process.exitCode = 130;
 }
 
-/** An agent that is tested. */
-interface Subject {
+interface TestedAgent {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves the agent of a module, unless it is served already. */
-async function openSubject(where: string): Promise<Subject> {
-  if (/^https?:\/\//.test(where)) return { url: where, close: async () => {} };
-  const agent = await loadAgent(where);
+/** Returns the agent at a URL, or serves the agent of a module. */
+async function openTestedAgent(urlOrModule: string): Promise<TestedAgent> {
+  if (/^https?:\/\//.test(urlOrModule)) return { url: urlOrModule, close: async () => {} };
+  const agent = await loadAgent(urlOrModule);
   const server = await serve(agent);
   return {
     url: server.url,
@@ -81,74 +80,71 @@ async function openSubject(where: string): Promise<Subject> {
   };
 }
 
-/** The same case with another agent at the end of it. */
-function sentTo(scenario: Scenario, url: string): Scenario {
-  const { spec: words } = scenario;
-  const agentName = words.gateway_input?.target_agent_name ?? '';
-  return { ...scenario, spec: { ...words, proxy_config_override: { agent_name: agentName, url } } };
+/** Returns the case with the agent at a URL as its target. */
+function redirectTo(scenario: Scenario, url: string): Scenario {
+  const { spec } = scenario;
+  const agentName = spec.gateway_input?.target_agent_name ?? '';
+  return { ...scenario, spec: { ...spec, proxy_config_override: { agent_name: agentName, url } } };
 }
 
-function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenario[] {
+function loadScenarios(patterns: readonly string[], { compatible }: TestFlags): Scenario[] {
   const files = new Set<string>();
   for (const pattern of patterns) {
-    const found = expandGlob(pattern, ['yaml', 'yml']);
-    if (found.length === 0)
+    const matches = expandGlob(pattern, ['yaml', 'yml']);
+    if (matches.length === 0)
       throw new UsageError(
-        `no file is there for ${pattern}`,
+        `No file found for ${pattern}`,
         "Name a file, a directory, or a pattern in quotes such as 'scenarios/**/*.yaml'.",
       );
-    for (const file of found) files.add(file);
+    for (const file of matches) files.add(file);
   }
-  const complaints: string[] = [];
+  const errors: DocumentError[] = [];
   const scenarios = [...files].flatMap((file) => {
     try {
       return readScenarios(
-        readInputFile(file, 'Look at its permissions.'),
+        readInputFile(file, 'Check its permissions.'),
         file,
         compatible ? 'compatible' : 'strict',
       );
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
-      complaints.push(thrown.message);
+      errors.push(thrown);
       return [];
     }
   });
-  if (complaints.length > 0) {
-    process.stderr.write(`${complaints.join('\n')}\n`);
+  if (errors.length > 0)
     throw new UsageError(
-      complaints.length === 1
-        ? 'a file is not as it should be'
-        : `${complaints.length} files are not as they should be`,
-      'Nothing was run. Files for the runner of the Solace Agent Mesh need --compatible.',
+      `Invalid ${errors.length === 1 ? 'file' : 'files'}: ${errors.map(({ file }) => file).join(', ')}`,
+      'Fix the errors above; no case was run. Files of the Solace Agent Mesh test runner need --compatible.',
+      { places: errors.flatMap(({ message }) => message.split('\n')) },
     );
-  }
   return scenarios;
 }
 
-function isWanted({ id, spec: words }: Scenario, { filter, tag }: TestFlags): boolean {
-  if (tag && !tag.some((each) => words.tags.includes(each))) return false;
-  return filter === undefined || id.includes(filter) || (words.description ?? '').includes(filter);
+function isSelected({ id, spec }: Scenario, { filter, tag }: TestFlags): boolean {
+  if (tag && !tag.some((each) => spec.tags.includes(each))) return false;
+  return filter === undefined || id.includes(filter) || (spec.description ?? '').includes(filter);
 }
 
-/** Shows how far it is: a line that moves on a terminal, lines that stay elsewhere. */
-function progressTo(
+/** Creates a progress display: one updating line on a terminal, otherwise a line per case. */
+function createProgress(
   output: NodeJS.WriteStream,
   total: number,
-  { report, output: file }: TestFlags,
-): { tell: (result: ScenarioResult) => void; clear: () => void } {
-  const paint: TextStyles = createColors(output);
-  // A report on standard output that is for a program leaves standard error to people.
-  const isShown = report === 'text' || file !== undefined || output.isTTY;
+  { report, reportFile }: TestFlags,
+): { update: (result: ScenarioResult) => void; clear: () => void } {
+  const styles: TextStyles = createColors(output);
+  // A machine-readable report on standard output suppresses progress, unless a terminal shows it.
+  const isShown = report === 'text' || reportFile !== undefined || output.isTTY;
   let done = 0;
   let failed = 0;
   return {
-    tell(result) {
+    update(result) {
       done++;
       if (result.outcome === 'failed') failed++;
       if (!isShown) return;
       if (output.isTTY)
         output.write(`\r\u001B[K${done} of ${total}${failed > 0 ? `, ${failed} failed` : ''}`);
-      else output.write(`${formatResultLine(result, paint)}\n`);
+      else output.write(`${formatResultLine(result, styles)}\n`);
     },
     clear() {
       if (isShown && output.isTTY) output.write('\r\u001B[K');
@@ -156,36 +152,26 @@ function progressTo(
   };
 }
 
-function tell(results: readonly ScenarioResult[], { report, output }: TestFlags): void {
-  const text = reportOf(results, report, output === undefined ? process.stdout : {});
-  if (output === undefined) process.stdout.write(text);
-  else {
-    try {
-      writeFileSync(output, text);
-    } catch (thrown) {
-      throw new UsageError(
-        `${output} cannot be written`,
-        'Name a file in a directory that is there.',
-        thrown,
-      );
-    }
-  }
+function printReport(results: readonly ScenarioResult[], { report, reportFile }: TestFlags): void {
+  const text = formatReport(results, report, reportFile === undefined ? process.stdout : {});
+  if (reportFile === undefined) process.stdout.write(text);
+  else writeOutputFile(reportFile, text);
 }
 
-function reportOf(
+function formatReport(
   results: readonly ScenarioResult[],
-  form: TestFlags['report'],
+  format: TestFlags['report'],
   target: { isTTY?: boolean },
 ): string {
-  if (form === 'junit') return scenarioJunitReport(results);
-  if (form === 'json') return scenarioJsonReport(results);
-  const paint: TextStyles = createColors(target);
+  if (format === 'junit') return scenarioJunitReport(results);
+  if (format === 'json') return scenarioJsonReport(results);
+  const styles: TextStyles = createColors(target);
   const failures = results.filter(({ outcome }) => outcome === 'failed');
   const skipped = results.filter(({ outcome }) => outcome === 'skipped');
   return [
-    ...skipped.map((each) => formatResultLine(each, paint)),
-    ...failures.map((each) => `${formatFailure(each, paint)}\n`),
-    formatSummaryLine(summarizeResults(results), paint),
+    ...skipped.map((each) => formatResultLine(each, styles)),
+    ...failures.map((each) => `${formatFailure(each, styles)}\n`),
+    formatSummaryLine(summarizeResults(results), styles),
     '',
   ].join('\n');
 }

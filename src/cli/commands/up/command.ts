@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { logOption, outputOption } from '../../inputs/shared-options.ts';
 import type { UpFlags } from './run.ts';
 
 const examples = `
@@ -8,28 +9,24 @@ Examples:
   $ dragoman up -c dragoman.yaml --check
   $ dragoman up -o json | head -1
 
-Without a file it starts two sample agents, of which one speaks A2A 0.1 alone, a gateway that shows both in every
-version, a mesh within the process, their skills as tools of MCP, and the console. The file of that is
-examples/up/dragoman.yaml of the package; the smallest of your own is
+Without a file it starts two sample agents (one supports only A2A 0.1), a gateway that exposes both in all versions, an
+in-memory mesh, their skills as MCP tools, and the console. The configuration of the samples is examples/up/dragoman.yaml
+of the package. The smallest file of your own:
   agents:
     mine: { module: agent.js }`;
 
-/** Declares the command that starts everything. */
+/** Adds `dragoman up`. */
 export function addUp(program: Command): void {
   program
     .command('up')
-    .description('Starts everything at once: agents, a gateway, a mesh, MCP and the console.')
-    .option('-c, --config <file>', 'the YAML file that says what to start (default: two sample agents)')
-    .option('--check', 'say what is wrong with the file, with line and column, and end')
-    .addOption(
-      new Option('-o, --output <form>', 'what to print once it is up')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
-    .addOption(new Option('--log <form>', 'write every request to standard error').choices(['text', 'json']))
+    .description('Start agents, gateway, mesh, MCP server and console in one process.')
+    .option('-c, --config <file>', 'configuration file in YAML (default: two sample agents)')
+    .option('--check', 'validate the file and exit')
+    .addOption(outputOption())
+    .addOption(logOption('; also logs every request (default: no requests)'))
     .addHelpText('after', examples)
     .action(async (flags: UpFlags) => {
-      const { runUpCommand: up } = await import('./run.ts');
-      await up(flags);
+      const { runUpCommand } = await import('./run.ts');
+      await runUpCommand(flags);
     });
 }

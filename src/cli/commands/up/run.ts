@@ -12,51 +12,53 @@ import { createColors } from '../../terminal/colors.ts';
 import { printValidFile, invalidFileError } from '../../terminal/print-diagnostics.ts';
 import { isLocalAgent, loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, openLogs } from '../../terminal/log.ts';
-import { printError, UsageError } from '../../terminal/usage-error.ts';
+import { printError } from '../../terminal/print-error.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
+import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { formatUpJson, formatUpText } from './summary.ts';
 import { watchUpConfig } from './watch-config.ts';
 
-/** What `dragoman up` is told. */
+/** Flags of `dragoman up`. */
 export interface UpFlags {
   config?: string;
   check?: boolean;
-  output: 'text' | 'json';
+  output: OutputFormat;
   log?: LogFormat;
 }
 
-/** The file of the samples, which come with the package. */
-const sample = fileURLToPath(new URL('../../../../examples/up/dragoman.yaml', import.meta.url));
+/** Configuration of the sample agents, part of the package. */
+const sampleFile = fileURLToPath(new URL('../../../../examples/up/dragoman.yaml', import.meta.url));
 
-/** Starts everything, and stops it when a signal comes. */
+/** Runs `dragoman up` until a signal arrives, or validates its file with `--check`. */
 export async function runUpCommand(flags: UpFlags): Promise<void> {
-  const settings = await toldMistakes(() => read(flags.config));
+  const settings = await withUsageErrors(() => readConfig(flags.config));
   if (flags.check) {
     const agents = settings.gateway.agents.map(({ name }) => name);
     printValidFile({ file: settings.file, agents }, flags.output);
     return;
   }
   const { agent, requests, fault } = await openLogs(flags.log);
-  // Whoever tries the samples looks at what was said, and sees in the console what was lost on the way.
+  // The samples log only errors: the console shows their translation losses.
   const isQuiet = settings.isSample && flags.log === undefined;
   const log: LogSink = (entry) => {
     if (!isQuiet || entry.level === 'error') agent(entry);
   };
   const notes: string[] = [];
-  const running = await toldMistakes(() =>
+  const running = await withUsageErrors(() =>
     runUp(settings, {
       log,
       requestLog: flags.log === undefined ? undefined : requests,
       onError: fault,
-      loadModule: async (file) => settled(await loadAgent(file), log),
+      loadModule: async (file) => redefineAgent(await loadAgent(file), log),
       note: (text) => void notes.push(text),
     }),
   );
   const stopWatching =
     flags.config === undefined
       ? () => {}
-      : watchUpConfig(running, flags.config, { read: () => read(flags.config), log });
+      : watchUpConfig(running, flags.config, { readConfig: () => readConfig(flags.config), log });
   stopOnSignals(
     async () => {
       stopWatching();
@@ -65,25 +67,25 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
     printError,
     settings.gateway.drain,
   );
-  // Whoever reads the first line only may close the pipe; everything goes on.
+  // Everything keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   if (flags.output === 'json') for (const note of notes) process.stderr.write(`info: ${note}\n`);
-  const told =
+  const summary =
     flags.output === 'json'
       ? formatUpJson(running)
       : formatUpText(running, notes, createColors(process.stdout));
-  process.stdout.write(`${told}\n`);
+  process.stdout.write(`${summary}\n`);
 }
 
-async function read(config: string | undefined): Promise<UpSettings> {
-  const file = config ?? sample;
-  const text = readInputFile(file, 'Name a file with -c FILE, or leave it out for the samples.');
+async function readConfig(config: string | undefined): Promise<UpSettings> {
+  const file = config ?? sampleFile;
+  const text = readInputFile(file, 'Name a file with -c FILE, or omit it for the samples.');
   const settings = readUpConfig(text, file, process.env);
   return config === undefined ? withMovablePorts(settings) : settings;
 }
 
-/** Does something with a file; what a person can put right is told with its place. */
-async function toldMistakes<Done>(work: () => Promise<Done>): Promise<Done> {
+/** Runs work and converts errors in the configuration to usage errors. */
+async function withUsageErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (thrown) {
@@ -94,8 +96,8 @@ async function toldMistakes<Done>(work: () => Promise<Done>): Promise<Done> {
   }
 }
 
-/** The same agent with somebody who listens to its log, and with a ledger that the console can look into. */
-function settled(agent: Agent, log: LogSink): Agent {
+/** Defines the agent again with a log and a task store that the console can read. */
+function redefineAgent(agent: Agent, log: LogSink): Agent {
   return isLocalAgent(agent)
     ? defineAgent(agent.definition, { log, taskStore: memoryTaskStore(), ...agent.options })
     : agent;

@@ -1,122 +1,128 @@
 import { supportedVersions } from '../../../dialects/negotiation.ts';
 import type { AgentSettings } from '../../../gateway/gateway-settings.ts';
 import type { RunningUp } from '../../../up/run-up.ts';
-import { type createColors } from '../../terminal/colors.ts';
+import type { Colors } from '../../terminal/colors.ts';
 import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
 
-type Colours = ReturnType<typeof createColors>;
-
-/** One agent of the town. */
+/** An agent of the summary. */
 interface AgentRow {
   readonly name: string;
-  /** Where the gateway shows it; undefined where it is on the mesh alone. */
+  /** URL at the gateway; undefined if the agent is exposed only on the mesh. */
   readonly url: string | undefined;
-  /** Where it is itself. */
+  /** URL or location of the agent itself. */
   readonly from: string;
-  /** What it is, in a few words. */
-  readonly what: string;
-  /** The only version that it speaks, where that is known. */
-  readonly speaks: string | undefined;
+  readonly description: string;
+  /** The only protocol version that the agent supports, if known. */
+  readonly onlyVersion: string | undefined;
   readonly isOnMesh: boolean;
 }
 
 function agentRows({ gateway, hosted }: RunningUp): AgentRow[] {
   const { url, settings } = gateway;
   return settings.agents.map((each): AgentRow => {
-    const here = hosted.find(({ settings: { name } }) => name === each.name);
-    const kind = here && (here.settings.kind === 'script' ? 'a script' : 'written in code');
-    const speaks = here?.settings.onlyVersion;
+    const local = hosted.find(({ settings: { name } }) => name === each.name);
+    const kind = local && (local.settings.kind === 'script' ? 'mock script' : 'module');
+    const onlyVersion = local?.settings.onlyVersion;
     return {
       name: each.name,
       url: each.exposeOnHttp && url !== undefined ? `${url}/agents/${each.name}` : undefined,
-      from: here?.url ?? placeOf(each),
-      what: [kind, speaks && `only A2A ${speaks}`].filter(Boolean).join(', '),
-      speaks,
+      from: local?.url ?? formatUpstream(each),
+      description: [kind, onlyVersion && `only A2A ${onlyVersion}`].filter(Boolean).join(', '),
+      onlyVersion,
       isOnMesh: each.exposeOnMesh !== undefined,
     };
   });
 }
 
-function placeOf({ source }: AgentSettings): string {
+function formatUpstream({ source }: AgentSettings): string {
   if (source.kind === 'url') return source.config.url;
   return source.kind === 'mesh' ? `${source.name} on the mesh` : source.file;
 }
 
-/** The mesh on which agents are shown, without what logs in there. */
-function meshOf({ gateway }: RunningUp): { url: string; namespace: string } | undefined {
-  const mesh = gateway.settings.agents.find(({ exposeOnMesh: onMesh }) => onMesh)?.exposeOnMesh;
+/** Returns the mesh that exposes agents, without the credentials of its URL. */
+function findMesh({ gateway }: RunningUp): { url: string; namespace: string } | undefined {
+  const mesh = gateway.settings.agents.find(({ exposeOnMesh }) => exposeOnMesh)?.exposeOnMesh;
   return mesh && { url: mesh.url.replace(/\/\/[^@/]*@/, '//'), namespace: mesh.namespace };
 }
 
-/** Commands to try, with what each of them shows. */
-function trialsOf(running: RunningUp, townsmen: readonly AgentRow[]): { title: string; command: string }[] {
+/** Returns commands to try, with titles. */
+function exampleCommands(
+  running: RunningUp,
+  agents: readonly AgentRow[],
+): { title: string; command: string }[] {
   const { url } = running.gateway;
   const { isSample } = running.settings;
-  const shown = townsmen.filter((each) => each.url !== undefined);
-  const [first] = shown;
+  const reachable = agents.filter((each) => each.url !== undefined);
+  const [first] = reachable;
   if (url === undefined || !first) return [];
-  const old = shown.find(({ speaks }) => speaks === '0.1');
-  const other = shown.find((each) => each !== old) ?? first;
-  const sentence = isSample ? 'timetable' : 'hello';
+  const old = reachable.find(({ onlyVersion }) => onlyVersion === '0.1');
+  const other = reachable.find((each) => each !== old) ?? first;
+  const text = isSample ? 'timetable' : 'hello';
   return [
     {
       title: old
-        ? 'ask the agent of 0.1 in 1.0, and watch the answer come'
-        : 'ask, and watch the answer come',
-      command: `npx dragoman send -a ${(old ?? first).url} ${sentence} --stream`,
+        ? 'send a 1.0 message to the 0.1 agent and stream the response'
+        : 'send a message and stream the response',
+      command: `npx dragoman send -a ${(old ?? first).url} ${text} --stream`,
     },
     {
-      title: isSample ? 'talk: “say hello”, “phrasebook Italian”, “postcard from Venice”' : 'talk',
+      title: isSample ? 'chat: “say hello”, “phrasebook Italian”, “postcard from Venice”' : 'chat',
       command: `npx dragoman chat -a ${other.url}`,
     },
     old
       ? {
-          title: 'the card of 0.1, as it was before the translation',
+          title: 'fetch the original 0.1 card',
           command: `curl -s ${old.from}/.well-known/agent.json`,
         }
-      : { title: 'everybody, and how they are', command: `curl -s ${url}/agents` },
+      : { title: 'list all agents with their health', command: `curl -s ${url}/agents` },
   ];
 }
 
-/** Tells a program what is up, in one line. */
+/** Formats the summary as one line of JSON. */
 export function formatUpJson(running: RunningUp): string {
-  const townsmen = agentRows(running);
+  const agents = agentRows(running);
   return JSON.stringify({
     console: running.consoleUrl,
     gateway: running.gateway.url,
     mcp: running.mcpUrl,
-    mesh: meshOf(running),
-    agents: townsmen.map(({ name, url, from, speaks, isOnMesh }) => ({ name, url, from, speaks, isOnMesh })),
-    try: trialsOf(running, townsmen).map(({ command }) => command),
+    mesh: findMesh(running),
+    agents: agents.map(({ name, url, from, onlyVersion, isOnMesh }) => ({
+      name,
+      url,
+      from,
+      onlyVersion,
+      isOnMesh,
+    })),
+    try: exampleCommands(running, agents).map(({ command }) => command),
   });
 }
 
-/** Tells a person what is up and what to try. */
-export function formatUpText(running: RunningUp, notes: readonly string[], colours: Colours): string {
-  const { bold, cyan, dim, green, yellow } = colours;
-  const townsmen = agentRows(running);
+/** Formats the summary for a terminal, with commands to try. */
+export function formatUpText(running: RunningUp, notes: readonly string[], colors: Colors): string {
+  const { bold, cyan, dim, green, yellow } = colors;
+  const agents = agentRows(running);
   const { consoleUrl, mcpUrl, gateway } = running;
-  const mesh = meshOf(running);
+  const mesh = findMesh(running);
   const row = (label: string, text: string) => `  ${dim(label.padEnd(8))}  ${text}`;
   const lines = ['', `  ${green('●')} ${bold('Dragoman is up')} ${dim(packageVersion())}`, ''];
   if (consoleUrl !== undefined) lines.push(row('console', bold(cyan(consoleUrl))));
   if (gateway.url !== undefined)
-    lines.push(row('gateway', `${cyan(gateway.url)}  ${dim(`in A2A ${supportedVersions.join(', ')}`)}`));
+    lines.push(row('gateway', `${cyan(gateway.url)}  ${dim(`A2A ${supportedVersions.join(', ')}`)}`));
   if (mcpUrl !== undefined) lines.push(row('MCP', cyan(mcpUrl)));
   if (mesh) lines.push(row('mesh', `${cyan(mesh.url)} ${dim(`in ${mesh.namespace}`)}`));
   lines.push('', `  ${bold('Agents')}`);
-  const width = Math.max(...townsmen.map(({ name }) => name.length));
-  for (const { name, url, from, what } of townsmen) {
+  const width = Math.max(...agents.map(({ name }) => name.length));
+  for (const { name, url, from, description } of agents) {
     lines.push(`    ${name.padEnd(width)}  ${cyan(url ?? 'on the mesh')}`);
     lines.push(
-      `    ${' '.repeat(width)}  ${dim([what, `itself at ${sanitizeForTerminal(from, 'line')}`].filter(Boolean).join(', '))}`,
+      `    ${' '.repeat(width)}  ${dim([description, `upstream ${sanitizeForTerminal(from, 'line')}`].filter(Boolean).join(', '))}`,
     );
   }
-  const trials = trialsOf(running, townsmen);
-  if (trials.length > 0) lines.push('', `  ${bold('Try')}`);
-  for (const { title, command } of trials) lines.push(`  ${dim(`# ${title}`)}`, `  ${command}`);
+  const commands = exampleCommands(running, agents);
+  if (commands.length > 0) lines.push('', `  ${bold('Try')}`);
+  for (const { title, command } of commands) lines.push(`  ${dim(`# ${title}`)}`, `  ${command}`);
   if (notes.length > 0) lines.push('', ...notes.map((note) => `  ${yellow('!')} ${note}`));
-  lines.push('', `  ${dim('Ctrl-C stops everything.')}`, '');
+  lines.push('', `  ${dim('Press Ctrl-C to stop.')}`, '');
   return lines.join('\n');
 }

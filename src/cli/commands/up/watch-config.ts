@@ -6,25 +6,28 @@ import type { UpSettings } from '../../../up/up-settings.ts';
 import { printDiagnostics } from '../../terminal/print-diagnostics.ts';
 import { watchFile } from '../../process/watch-file.ts';
 
-/** What is needed to take changes over. */
-interface WatchTools {
-  /** Reads the file anew. */
-  readonly read: () => Promise<UpSettings>;
+/** Collaborators of {@link watchUpConfig}. */
+interface WatchContext {
+  readonly readConfig: () => Promise<UpSettings>;
   readonly log: LogSink;
 }
 
-/** Takes over what changes in the file of `dragoman up` and in its scripts. @returns what ends that. */
-export function watchUpConfig(running: RunningUp, config: string, { read, log }: WatchTools): () => void {
+/** Reloads the file of `dragoman up` and its mock scripts when they change. @returns a function that stops watching. */
+export function watchUpConfig(
+  running: RunningUp,
+  config: string,
+  { readConfig, log }: WatchContext,
+): () => void {
   const watched = new Map<string, () => void>();
-  /** What is wrong with a file changes nothing. */
-  const attempt = async (file: string, work: () => Promise<string>): Promise<void> => {
+  /** An invalid file changes nothing. */
+  const applyChange = async (file: string, work: () => Promise<string>): Promise<void> => {
     try {
-      log({ level: 'info', message: `${file} was read again${await work()}` });
+      log({ level: 'info', message: `Reloaded ${file}${await work()}` });
     } catch (error) {
-      const isTold = error instanceof DocumentError;
-      if (isTold) printDiagnostics(error, process.stderr);
-      const message = `${file} could not be taken over, so everything stays as it was`;
-      log({ level: 'error', message, ...(!isTold && { error }) });
+      const isInvalid = error instanceof DocumentError;
+      if (isInvalid) printDiagnostics(error, process.stderr);
+      const message = `Cannot reload ${file}; the previous configuration stays active`;
+      log({ level: 'error', message, ...(!isInvalid && { error }) });
     }
   };
   const watchScripts = (): void => {
@@ -33,30 +36,30 @@ export function watchUpConfig(running: RunningUp, config: string, { read, log }:
       if (!reload || watched.has(file)) continue;
       watched.set(
         file,
-        watchFile(file, () => void attempt(file, () => readScript(file))),
+        watchFile(file, () => void applyChange(file, () => reloadScript(file))),
       );
     }
   };
-  const readScript = async (file: string): Promise<string> => {
+  const reloadScript = async (file: string): Promise<string> => {
     for (const { settings, reload } of running.hosted) if (settings.file === file) await reload?.();
     return '';
   };
-  const reload = async (): Promise<string> => {
-    const { added, removed, changed, needsRestart: later } = await running.reload(await read());
+  const reloadConfig = async (): Promise<string> => {
+    const { added, removed, changed, needsRestart } = await running.reload(await readConfig());
     watchScripts();
-    const told = [
+    const changes = [
       ...added.map((name) => `+${name}`),
       ...removed.map((name) => `-${name}`),
       ...changed.map((name) => `~${name}`),
     ];
-    const after =
-      later.length > 0 ? `; what it says of ${later.join(', ')} takes effect after a restart` : '';
-    return `: ${told.join(' ') || 'no agent changed'}${after}`;
+    const pending =
+      needsRestart.length > 0 ? `; changes of ${needsRestart.join(', ')} take effect after a restart` : '';
+    return `: ${changes.join(' ') || 'no agent changed'}${pending}`;
   };
   watchScripts();
   watched.set(
     resolve(config),
-    watchFile(resolve(config), () => void attempt(config, reload)),
+    watchFile(resolve(config), () => void applyChange(config, reloadConfig)),
   );
   return () => {
     for (const stop of watched.values()) stop();

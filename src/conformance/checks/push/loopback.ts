@@ -1,8 +1,9 @@
-import { isLoopbackHost } from '../../../primitives/loopback.ts';
-
-/** Returns true for URLs of the local host. Names below `localhost` count, because clients resolve them locally. */
+/** True for an address on this machine. */
 export function isLoopbackUrl(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { hostname } = new URL(url);
-  return isLoopbackHost(hostname) || hostname.endsWith('.localhost');
+  try {
+    const { hostname } = new URL(url);
+    return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+  } catch {
+    return false;
+  }
 }
