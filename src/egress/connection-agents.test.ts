@@ -13,11 +13,11 @@ import type { EgressOptions } from './egress-options.ts';
 import { egressPolicy } from './egress-policy.ts';
 import { egressRequest } from './egress-request.ts';
 
-describe('a connection', () => {
+describe('connection agents', () => {
   let server: Server;
   let port: number;
   let agent: Agent | undefined;
-  /** What came in on each connection, when it is closed. */
+  /** Bytes received on each closed connection. */
   let received: Promise<string>;
 
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe('a connection', () => {
   const refuse = () => {
     throw new A2AError('PERMISSION_DENIED');
   };
-  /** A gate whose lookup lies, so that only the look at the finished connection is left. */
+  /** Checks with a lookup that returns another address, so that only the check of the open connection remains. */
   const gate: ConnectionChecks = {
     connectTimeout: 5000,
     lookupFor: () => (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
@@ -49,20 +49,17 @@ describe('a connection', () => {
   it.each([
     ['http', httpConnectionAgent, plainRequest],
     ['https', httpsConnectionAgent, secureRequest],
-  ] as const)(
-    'by %s that ended at a forbidden address is closed before anything is said',
-    async (_name, make, ask) => {
-      agent = make(gate);
-      const headers = { authorization: 'secret' };
-      const outgoing = ask({ agent, host: 'example.com', port, method: 'POST', headers });
-      outgoing.end('secret');
-      const [error] = await once(outgoing, 'error');
-      expect(error).toMatchObject({ reason: 'PERMISSION_DENIED' });
-      expect(await received).toBe('');
-    },
-  );
+  ] as const)('closes a %s connection to a denied address before data is sent', async (_name, make, ask) => {
+    agent = make(gate);
+    const headers = { authorization: 'secret' };
+    const outgoing = ask({ agent, host: 'example.com', port, method: 'POST', headers });
+    outgoing.end('secret');
+    const [error] = await once(outgoing, 'error');
+    expect(error).toMatchObject({ reason: 'PERMISSION_DENIED' });
+    expect(await received).toBe('');
+  });
 
-  it('to an address is checked before it is made', async () => {
+  it('checks IP addresses before connecting', async () => {
     const attempts: string[] = [];
     agent = httpConnectionAgent({ ...gate, onConnect: (address) => attempts.push(address) });
     const outgoing = plainRequest({ agent, host: '127.0.0.1', port });
@@ -72,15 +69,15 @@ describe('a connection', () => {
     expect(attempts).toEqual([]);
   });
 
-  it('whose encryption is never agreed upon is given up', async () => {
+  it('rejects with TIMEOUT when the TLS handshake hangs', async () => {
     const policy = egressPolicy({ allowLoopback: true, connectTimeout: 50 });
-    const asked = egressRequest(policy, { url: `https://127.0.0.1:${port}/` });
-    await expect(asked).rejects.toMatchObject({ reason: 'TIMEOUT' });
+    const response = egressRequest(policy, { url: `https://127.0.0.1:${port}/` });
+    await expect(response).rejects.toMatchObject({ reason: 'TIMEOUT' });
     expect((await received).length).toBeGreaterThan(0);
   });
 });
 
-/** Makes a certificate for `agent.example.com`, if the tool is there. */
+/** Creates a certificate for `agent.example.com` if openssl is installed. */
 function certificate(): { key: Buffer; cert: Buffer } | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'egress-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -103,7 +100,7 @@ function certificate(): { key: Buffer; cert: Buffer } | undefined {
 
 const identity = certificate();
 
-describe.skipIf(!identity)('an encrypted connection', () => {
+describe.skipIf(!identity)('https connection agent', () => {
   const names: unknown[] = [];
   let redirect: string | undefined;
   const server = createSecureServer({ ...identity }, (request, response) => {
@@ -133,28 +130,28 @@ describe.skipIf(!identity)('an encrypted connection', () => {
     }
   }
 
-  it('proves the name, though it goes to the address that was checked', async () => {
+  it('verifies the host name when connecting to the checked address', async () => {
     names.length = 0;
     const answers = await ask('agent.example.com.');
     expect(answers.map(({ text }) => text.split(':')[0])).toEqual(['agent.example.com', 'agent.example.com']);
     expect(names).toEqual(['agent.example.com']);
   });
 
-  it('proves the address where there is no name', async () => {
+  it('verifies the IP address of URLs without a name', async () => {
     expect(await ask('127.0.0.1')).toMatchObject([{ status: 200 }, { status: 200 }]);
   });
 
-  it('is not given up for a plain one', async () => {
+  it('does not fall back to plain text', async () => {
     redirect = 'http://agent.example.com/';
-    await expect(ask('agent.example.com')).rejects.toThrow('it redirects from https to http');
+    await expect(ask('agent.example.com')).rejects.toThrow('redirect from https to http');
   });
 
-  it('is not made with another name', async () => {
+  it('rejects certificates for another name', async () => {
     const cause = { code: 'ERR_TLS_CERT_ALTNAME_INVALID' };
     await expect(ask('other.example.com')).rejects.toMatchObject({ reason: 'UNAVAILABLE', cause });
   });
 
-  it('is not made with a certificate that nobody vouches for', async () => {
+  it('rejects self-signed certificates', async () => {
     await expect(ask('agent.example.com', { tls: {} })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
   });
 });

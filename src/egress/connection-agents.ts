@@ -6,98 +6,103 @@ import { connect as secure } from 'node:tls';
 import { A2AError } from '../protocol/errors.ts';
 import type { EgressOptions } from './egress-options.ts';
 
-/** What the connections of a policy have to go through. */
+/** Policy checks of a connection. */
 export interface ConnectionChecks extends Pick<EgressOptions, 'tls' | 'onConnect'> {
   connectTimeout: number;
   lookupFor(port: number): LookupFunction;
-  /** Throws for an address that is forbidden. */
+  /** Throws if the address is denied. */
   checkAddress(address: string, host: string, port: number): void;
 }
 
-type Done = (error: Error | null, socket: Duplex) => void;
-type Opening = ClientRequestArgs & { servername?: string };
+type ConnectCallback = (error: Error | null, socket: Duplex) => void;
+type ConnectionOptions = ClientRequestArgs & { servername?: string };
 
-/** Idle connections close before most servers would close them, so that no request runs into the closing. */
-const pooling: AgentOptions = { keepAlive: true, maxFreeSockets: 16, timeout: 4000, scheduling: 'lifo' };
+/** Idle connections close before most servers close them, so that requests do not hit a closing connection. */
+const poolOptions: AgentOptions = { keepAlive: true, maxFreeSockets: 16, timeout: 4000, scheduling: 'lifo' };
 
-/** Makes the agent for `http:`; whatever it connects to has passed the gate. */
-export function httpConnectionAgent(gate: ConnectionChecks): Agent {
+/** Creates the `node:http` agent; it opens only allowed connections. */
+export function httpConnectionAgent(checks: ConnectionChecks): Agent {
   return new (class extends Agent {
-    override createConnection(options: Opening, done?: Done): undefined {
-      open(gate, options, false, done);
+    override createConnection(options: ConnectionOptions, done?: ConnectCallback): undefined {
+      openConnection(checks, options, false, done);
     }
-  })(pooling);
+  })(poolOptions);
 }
 
-/** Makes the agent for `https:`; whatever it connects to has passed the gate. */
-export function httpsConnectionAgent(gate: ConnectionChecks): SecureAgent {
+/** Creates the `node:https` agent; it opens only allowed connections. */
+export function httpsConnectionAgent(checks: ConnectionChecks): SecureAgent {
   return new (class extends SecureAgent {
-    override createConnection(options: Opening, done?: Done): undefined {
-      open(gate, options, true, done);
+    override createConnection(options: ConnectionOptions, done?: ConnectCallback): undefined {
+      openConnection(checks, options, true, done);
     }
-  })(pooling);
+  })(poolOptions);
 }
 
-/** The agents of a policy, made when they are needed. */
+/** Connection agents of a policy, created on demand. */
 export interface ConnectionAgents {
   for(url: URL): Agent;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void;
 }
 
-/** Keeps an agent for each scheme. */
-export function createConnectionAgents(gate: ConnectionChecks): ConnectionAgents {
-  const open = new Map<string, Agent>();
+/** Creates one connection agent per scheme. */
+export function createConnectionAgents(checks: ConnectionChecks): ConnectionAgents {
+  const agents = new Map<string, Agent>();
   return {
     for({ protocol }) {
       const agent =
-        open.get(protocol) ??
-        (protocol === 'https:' ? httpsConnectionAgent(gate) : httpConnectionAgent(gate));
-      open.set(protocol, agent);
+        agents.get(protocol) ??
+        (protocol === 'https:' ? httpsConnectionAgent(checks) : httpConnectionAgent(checks));
+      agents.set(protocol, agent);
       return agent;
     },
     close() {
-      for (const agent of open.values()) agent.destroy();
-      open.clear();
+      for (const agent of agents.values()) agent.destroy();
+      agents.clear();
     },
   };
 }
 
-/** Opens a connection and hands it over when the other end is known to be allowed; nothing is sent before. */
-function open(gate: ConnectionChecks, options: Opening, isSecure: boolean, done: Done = () => {}): void {
+/** Opens a connection and verifies the remote address before any data is sent. */
+function openConnection(
+  checks: ConnectionChecks,
+  options: ConnectionOptions,
+  isSecure: boolean,
+  done: ConnectCallback = () => {},
+): void {
   const host = options.host ?? '';
   const port = Number(options.port);
   const origin = `${isSecure ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   let socket: Socket | undefined;
-  let isOver = false;
+  let isSettled = false;
 
-  // Stays with the socket, which may fail again after it was given up.
+  // Stays registered: the socket may emit another error after it was destroyed.
   const fail = (thrown: unknown): void => {
-    if (isOver) return;
-    isOver = true;
+    if (isSettled) return;
+    isSettled = true;
     clearTimeout(timer);
     socket?.destroy();
-    // An agent that hears of an error looks for no socket.
+    // After an error the agent ignores the socket.
     done(thrown as Error, undefined as unknown as Duplex);
   };
   const succeed = (ready: Socket): void => {
-    if (isOver) return;
-    isOver = true;
+    if (isSettled) return;
+    isSettled = true;
     clearTimeout(timer);
     done(null, ready);
   };
   const timer = setTimeout(() => {
-    fail(new A2AError('TIMEOUT', `${origin} took too long to connect`, { hint: 'Raise `connectTimeout`.' }));
-  }, gate.connectTimeout);
+    fail(new A2AError('TIMEOUT', `Connection to ${origin} timed out`, { hint: 'Raise `connectTimeout`.' }));
+  }, checks.connectTimeout);
 
   const onConnect = (plain: Socket): void => {
     const { remoteAddress } = plain;
     if (remoteAddress === undefined) {
-      fail(new Error('The connection closed at once'));
+      fail(new Error('The connection closed immediately'));
       return;
     }
     try {
-      gate.checkAddress(remoteAddress, host, port);
+      checks.checkAddress(remoteAddress, host, port);
     } catch (thrown) {
       fail(thrown);
       return;
@@ -108,18 +113,18 @@ function open(gate: ConnectionChecks, options: Opening, isSecure: boolean, done:
     }
     const { servername } = options;
     const ALPNProtocols = ['http/1.1'];
-    const wrapped = secure({ ...gate.tls, socket: plain, host, servername, ALPNProtocols });
+    const wrapped = secure({ ...checks.tls, socket: plain, host, servername, ALPNProtocols });
     wrapped.on('error', fail);
     wrapped.once('secureConnect', () => succeed(wrapped));
   };
 
   try {
-    // A lookup is never asked about what is an address already.
-    if (isIP(host) !== 0) gate.checkAddress(host, host, port);
-    const plain = connect({ host, port, lookup: gate.lookupFor(port), autoSelectFamily: true });
+    // Sockets do not call lookup for IP addresses.
+    if (isIP(host) !== 0) checks.checkAddress(host, host, port);
+    const plain = connect({ host, port, lookup: checks.lookupFor(port), autoSelectFamily: true });
     socket = plain;
     plain.on('error', fail);
-    plain.on('connectionAttempt', (address: string) => gate.onConnect?.(address, origin));
+    plain.on('connectionAttempt', (address: string) => checks.onConnect?.(address, origin));
     plain.once('connect', () => onConnect(plain));
   } catch (thrown) {
     fail(thrown);

@@ -1,9 +1,9 @@
 import { A2AError } from '../protocol/errors.ts';
 
-/** A signal that fires when time is up or when another does; its reason is the error to throw. */
+/** A signal that aborts after a timeout or with another signal; its reason is the error to throw. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** To be called when all is over. */
+  /** Stops the timer and the observation of the other signal. */
   clear(): void;
 }
 
@@ -11,11 +11,11 @@ export interface Deadline {
 export function startDeadline(milliseconds: number, signal: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
   const cancel = (): void => {
-    controller.abort(new A2AError('CANCELED', 'The request was given up', { cause: signal?.reason }));
+    controller.abort(new A2AError('CANCELED', 'Request canceled', { cause: signal?.reason }));
   };
   const timer = setTimeout(() => {
     const hint = 'Raise `timeout` if such answers may take longer.';
-    controller.abort(new A2AError('TIMEOUT', `No whole answer within ${milliseconds} ms`, { hint }));
+    controller.abort(new A2AError('TIMEOUT', `No complete response within ${milliseconds} ms`, { hint }));
   }, milliseconds);
   if (signal?.aborted) cancel();
   signal?.addEventListener('abort', cancel);

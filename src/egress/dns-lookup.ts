@@ -3,40 +3,40 @@ import { isIP, type LookupFunction } from 'node:net';
 import { parseIpAddress } from './rules/ip-address.ts';
 import type { DnsResolver } from './egress-options.ts';
 
-/** Asks the system, which knows its file of hosts too. */
+/** Resolves a name with the system resolver, including its hosts file. */
 export async function systemDnsResolver(host: string): Promise<string[]> {
   const found = await systemLookup(host, { all: true });
   return found.map(({ address }) => address);
 }
 
 /**
- * Makes a `lookup` for sockets whose answers have been checked, so that the connection goes where the check looked.
+ * Creates a `lookup` for sockets that returns only checked addresses, which prevents DNS rebinding.
  *
- * One forbidden address condemns the name: who mixes public and private ones hopes for luck with the second.
+ * One denied address denies the name: attackers mix public and private addresses.
  *
- * @param check - Throws for a host or an address that is forbidden.
+ * @param check - throws if the host or address is denied.
  */
 export function createCheckedLookup(
   resolve: DnsResolver,
   check: (host: string, address?: string) => void,
 ): LookupFunction {
-  const find = async (host: string): Promise<readonly string[]> => {
+  const resolveChecked = async (host: string): Promise<readonly string[]> => {
     check(host);
     const addresses = parseIpAddress(host) ? [host] : await resolve(host);
     for (const address of addresses) check(host, address);
     return addresses;
   };
   return (host, options, callback) => {
-    const wanted = familyOf(options.family);
-    find(host).then(
+    const wantedFamily = familyOf(options.family);
+    resolveChecked(host).then(
       (addresses) => {
-        const found = addresses
+        const matches = addresses
           .map((address) => ({ address, family: isIP(address) }))
-          .filter(({ family }) => wanted === 0 || family === wanted);
-        const [first] = found;
-        // Off the promise, which would take an error of the callback for its own.
+          .filter(({ family }) => wantedFamily === 0 || family === wantedFamily);
+        const [first] = matches;
+        // Outside of the promise, which would catch errors of the callback.
         if (!first) process.nextTick(callback, notFound(host), '', 0);
-        else if (options.all) process.nextTick(callback, null, found);
+        else if (options.all) process.nextTick(callback, null, matches);
         else process.nextTick(callback, null, first.address, first.family);
       },
       (thrown: unknown) => process.nextTick(callback, thrown, '', 0),

@@ -1,79 +1,79 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { PortRange } from './rules/ports.ts';
 
-/** Why something is fetched: rules differ between an agent one chose and a URL that a stranger gave. */
+/** Purpose of a request: webhooks and files, whose URLs are untrusted input, have stricter defaults. */
 export type EgressPurpose = 'card' | 'call' | 'webhook' | 'file';
 
-/** Finds all addresses of a name. */
+/** Returns all IP addresses of a host name. */
 export type DnsResolver = (host: string) => Promise<readonly string[]>;
 
-/** Something that was not fetched. For logs: the peer must not see it. */
+/** A denied request. For logs only: must not be sent to peers. */
 export interface EgressDenial {
-  /** The URL, or only its host and port if the URL is not known. */
+  /** URL, or host and port if the URL is unknown. */
   target: string;
-  /** The address, if it came that far. */
+  /** IP address, if the name was resolved. */
   address?: string;
-  /** What is wrong, for people. */
-  why: string;
+  /** Explanation for the operator. */
+  reason: string;
 }
 
-/** What may be fetched. Everything has a default, and the default is the public internet. */
+/** Options of {@link egressPolicy}. By default only the public internet is allowed (SSRF protection). */
 export interface EgressOptions {
   /**
-   * Allows this machine, by address and by the name `localhost`, with `http:` and at all ports. For development.
+   * Allows the local host by address and by the name `localhost`, with `http:` and all ports. For development.
    * @defaultValue false
    */
   allowLoopback?: boolean;
   /**
-   * Allows private networks and names without a public domain. The metadata services of clouds stay forbidden.
+   * Allows private networks and names without a public domain. Cloud metadata services remain denied.
    * @defaultValue false
    */
   allowPrivate?: boolean;
   /**
-   * Allows what is not public: hosts, `*.example.com`, addresses, blocks such as `10.0.0.0/8`, and with a port
-   * `host:8080`. A host named here may lead to this machine and to private networks, a block to whatever is in it.
+   * Exceptions for non-public targets: hosts, `*.example.com`, addresses, blocks such as `10.0.0.0/8`, and with a port
+   * `host:8080`. A host listed here may resolve to loopback and private addresses; a block allows all its addresses.
    */
   allow?: readonly string[];
-  /** Forbids, in the same words, and is stronger than all that allows. */
+  /** Denied targets, in the same format. Takes precedence over all options that allow targets. */
   deny?: readonly string[];
-  /** Forbids everything else, in the same words. It allows nothing that is not public. */
+  /** Denies all other targets; same format. Does not allow non-public targets. */
   allowOnly?: readonly string[];
   /**
-   * The ports to use.
-   * @defaultValue all for cards and calls; those of web servers for webhooks and files
+   * Allowed ports.
+   * @defaultValue all for cards and calls; ports of web servers for webhooks and files
    */
   ports?: readonly PortRange[];
   /**
-   * The schemes to use.
+   * Allowed schemes.
    * @defaultValue both for cards and calls; `https` for webhooks and files
    */
   schemes?: readonly ('http' | 'https')[];
   /**
-   * How many redirects are followed.
-   * @defaultValue 0 for webhooks and 3 for the others
+   * Maximum number of redirects.
+   * @defaultValue 0 for webhooks, else 3
    */
   maxRedirects?: number;
   /**
-   * How large an answer may be, in bytes.
+   * Maximum size of a response, in bytes.
    * @defaultValue 10 MiB
    */
   maxBytes?: number;
   /**
-   * Milliseconds for everything, redirects included.
+   * Milliseconds for the whole request, including redirects.
    * @defaultValue 15 000
    */
   timeout?: number;
   /**
-   * Milliseconds for a connection: name, address and TLS.
+   * Milliseconds for a connection: DNS, TCP and TLS.
    * @defaultValue 5000
    */
   connectTimeout?: number;
-  /** Certificates to trust and to show. */
+  /** Trusted certificate authorities and client certificate. */
   tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
-  /** Finds all addresses of a name, instead of the system. */
+  /** @defaultValue the system resolver */
   resolve?: DnsResolver;
-  /** Told about every address before it is connected to. */
+  /** Called with every IP address before it is connected to. */
   onConnect?: (address: string, origin: string) => void;
-  /** Told about everything that is refused. */
-  onDenied?: (refusal: EgressDenial) => void;
+  /** Called for every denied request. */
+  onDenied?: (denial: EgressDenial) => void;
 }

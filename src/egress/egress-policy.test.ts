@@ -3,8 +3,8 @@ import { A2AError } from '../protocol/errors.ts';
 import type { EgressOptions, EgressPurpose, EgressDenial } from './egress-options.ts';
 import { egressPolicy } from './egress-policy.ts';
 
-/** The error of a check, or nothing. */
-function refusalOf(url: string, options: EgressOptions = {}, purpose?: EgressPurpose): A2AError | undefined {
+/** Returns the error of a check. */
+function denialOf(url: string, options: EgressOptions = {}, purpose?: EgressPurpose): A2AError | undefined {
   try {
     egressPolicy(options).check(url, purpose);
     return undefined;
@@ -14,7 +14,7 @@ function refusalOf(url: string, options: EgressOptions = {}, purpose?: EgressPur
   }
 }
 
-describe('a policy without options', () => {
+describe('egressPolicy with defaults', () => {
   it.each([
     'https://example.com/',
     'http://example.com:8080/card',
@@ -27,11 +27,11 @@ describe('a policy without options', () => {
     'https://example.com./',
     'https://localhost.example.com/',
     'https://10.0.0.1.nip.example.com/',
-  ])('lets %s pass', (url) => {
-    expect(refusalOf(url)).toBeUndefined();
+  ])('allows %s', (url) => {
+    expect(denialOf(url)).toBeUndefined();
   });
 
-  it('gives the URL to use, which nobody else holds', () => {
+  it('returns a copy of the URL', () => {
     const given = new URL('https://Example.COM./a');
     const checked = egressPolicy().check(given);
     given.hostname = '127.0.0.1';
@@ -44,8 +44,8 @@ describe('a policy without options', () => {
     ['https://example.com:22/', 'webhook'],
     ['https://example.com:6379/', 'webhook'],
     ['https://example.com:2376/', 'file'],
-  ])('refuses %s for a %s', (url, purpose) => {
-    expect(refusalOf(url, {}, purpose)?.reason).toBe('PERMISSION_DENIED');
+  ])('denies %s for a %s', (url, purpose) => {
+    expect(denialOf(url, {}, purpose)?.reason).toBe('PERMISSION_DENIED');
   });
 
   it.each<[string, EgressPurpose]>([
@@ -54,35 +54,39 @@ describe('a policy without options', () => {
     ['https://example.com/', 'webhook'],
     ['https://example.com:8443/', 'file'],
     ['https://example.com:80/', 'file'],
-  ])('lets %s pass for a %s', (url, purpose) => {
-    expect(refusalOf(url, {}, purpose)).toBeUndefined();
+  ])('allows %s for a %s', (url, purpose) => {
+    expect(denialOf(url, {}, purpose)).toBeUndefined();
   });
 
-  it('names the option to set to the person and no address to the peer', () => {
+  it('names the option in the hint and no address in the message', () => {
     const policy = egressPolicy();
     const check = () => policy.checkAddress('10.9.8.7', 'example.com', 443);
-    expect(check).toThrow(/^example\.com:443 may not be used: its host is not on the public internet$/);
-    expect(refusalOf('http://10.0.0.1/')?.hint).toContain('allowPrivate');
-    expect(refusalOf('http://localhost/')?.hint).toContain('allowLoopback');
-    expect(refusalOf('http://169.254.169.254/')?.hint).toContain('`allow`');
-    expect(refusalOf('http://example.com/', {}, 'webhook')?.hint).toContain('schemes');
-    expect(refusalOf('https://example.com:22/', {}, 'webhook')?.hint).toContain('ports');
+    expect(check).toThrow(/^Access to example\.com:443 denied: host is not on the public internet$/);
+    expect(denialOf('http://10.0.0.1/')?.hint).toContain('allowPrivate');
+    expect(denialOf('http://localhost/')?.hint).toContain('allowLoopback');
+    expect(denialOf('http://169.254.169.254/')?.hint).toContain('`allow`');
+    expect(denialOf('http://example.com/', {}, 'webhook')?.hint).toContain('schemes');
+    expect(denialOf('https://example.com:22/', {}, 'webhook')?.hint).toContain('ports');
   });
 
-  it('does not repeat credentials or the query', () => {
-    expect(refusalOf('https://user:secret@example.com/?token=secret')?.message).not.toContain('secret');
+  it('does not include credentials or the query in the message', () => {
+    expect(denialOf('https://user:secret@example.com/?token=secret')?.message).not.toContain('secret');
   });
 });
 
-describe('a policy', () => {
-  it('tells its owner what it refuses', () => {
+describe('egressPolicy', () => {
+  it('calls onDenied with target, address and reason', () => {
     const refusals: EgressDenial[] = [];
     const policy = egressPolicy({ onDenied: (refusal) => refusals.push(refusal) });
     expect(() => policy.check('http://localhost/')).toThrow(A2AError);
     expect(() => policy.checkAddress('10.9.8.7', 'example.com', 443)).toThrow(A2AError);
     expect(refusals).toMatchObject([
       { target: 'http://localhost' },
-      { target: 'example.com:443', address: '10.9.8.7', why: expect.stringContaining('10.9.8.7 is private') },
+      {
+        target: 'example.com:443',
+        address: '10.9.8.7',
+        reason: expect.stringContaining('10.9.8.7 is private'),
+      },
     ]);
   });
 
@@ -144,13 +148,13 @@ describe('a policy', () => {
     [{ ports: [[20, 30]] }, 'https://example.com:22/', true],
     [{ schemes: ['http', 'https'] }, 'http://example.com/', true],
     [{ schemes: ['https'] }, 'http://example.com/', false],
-  ])('with %j decides about the webhook %s: %j', (options, url, isAllowed) => {
-    expect(refusalOf(url, options, 'webhook') === undefined).toBe(isAllowed);
+  ])('with %j checks the webhook %s: %j', (options, url, isAllowed) => {
+    expect(denialOf(url, options, 'webhook') === undefined).toBe(isAllowed);
   });
 
-  it('holds its ports and schemes against calls as well', () => {
-    expect(refusalOf('http://example.com/', { schemes: ['https'] }, 'call')).toBeDefined();
-    expect(refusalOf('https://example.com:444/', { ports: [443] }, 'card')).toBeDefined();
+  it('applies configured ports and schemes to calls', () => {
+    expect(denialOf('http://example.com/', { schemes: ['https'] }, 'call')).toBeDefined();
+    expect(denialOf('https://example.com:444/', { ports: [443] }, 'card')).toBeDefined();
   });
 
   it.each([
@@ -165,15 +169,15 @@ describe('a policy', () => {
     'host:70000',
     'http://x/',
     'a@b',
-  ])('does not begin with %j on a list', (entry) => {
+  ])('rejects %j as a list entry', (entry) => {
     expect(() => egressPolicy({ allow: ['example.com', entry] })).toThrow(/^allow\[1\] must be/);
   });
 
-  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('does not begin with a timeout of %d', (timeout) => {
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('rejects a timeout of %d', (timeout) => {
     expect(() => egressPolicy({ timeout })).toThrow('timeout must be');
   });
 
-  it('follows no redirect of a webhook unless told', () => {
+  it('follows no redirects of webhooks by default', () => {
     expect(egressPolicy().redirectsFor('webhook')).toBe(0);
     expect(egressPolicy().redirectsFor('card')).toBe(3);
     expect(egressPolicy({ maxRedirects: 1 }).redirectsFor('webhook')).toBe(1);

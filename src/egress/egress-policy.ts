@@ -8,88 +8,88 @@ import type { EgressOptions, EgressPurpose } from './egress-options.ts';
 import { isPortInRanges, isWebPort } from './rules/ports.ts';
 import { stripBrackets, stripTrailingDot } from './rules/host-rules.ts';
 
-/** How much a fetch may take. */
+/** Limits of a request. */
 export interface EgressLimits {
   readonly maxBytes: number;
-  /** In milliseconds, like the next. */
+  /** In milliseconds, as `connectTimeout`. */
   readonly timeout: number;
   readonly connectTimeout: number;
 }
 
-/** Decides what may be fetched because a peer said so, and makes connections that keep to it. */
+/** Decides which URLs supplied by peers may be fetched, and opens only allowed connections (SSRF protection). */
 export interface EgressPolicy {
   /**
-   * Checks a URL before it is used, or kept for later use. Names are not resolved; {@link EgressPolicy.lookup} does.
+   * Checks a URL without resolving its name; {@link EgressPolicy.lookup} checks the addresses.
    *
-   * @param purpose - `call` unless told.
-   * @returns the URL to use, without the dot at the end of its host.
-   * @throws {@link A2AError} `PERMISSION_DENIED`, with the option to set in its hint.
+   * @param purpose - `call` by default.
+   * @returns a copy of the URL without a trailing dot of the host
+   * @throws {@link A2AError} `PERMISSION_DENIED` with the relevant option in its hint
    */
   check(url: string | URL, purpose?: EgressPurpose): URL;
   /**
-   * Checks one address that a host led to.
+   * Checks an IP address of a host.
    *
-   * @throws {@link A2AError} `PERMISSION_DENIED`.
+   * @throws {@link A2AError} `PERMISSION_DENIED`
    */
   checkAddress(address: string, host: string, port?: number): void;
   /**
-   * Resolves names for sockets and refuses those with a forbidden address. Sockets never ask it about addresses, so
-   * {@link EgressPolicy.check} comes first. Exceptions that name a port do not count here.
+   * Resolves names for sockets and rejects names with a denied address. Sockets do not call it for IP addresses, so
+   * call {@link EgressPolicy.check} first. Exceptions with a port do not apply.
    */
   readonly lookup: LookupFunction;
-  /** The same for a known port, for which exceptions that name it count. */
+  /** Same as `lookup` for a known port; exceptions with this port apply. */
   lookupFor(port: number): LookupFunction;
-  /** The agent of `node:http` or `node:https` for a URL. It makes only connections that are allowed. */
+  /** Returns the `node:http` or `node:https` agent for a URL. It opens only allowed connections. */
   agentFor(url: URL): Agent;
   readonly limits: EgressLimits;
-  /** What connections that others make need to know beside {@link EgressPolicy.lookupFor}. */
+  /** Options for connections that are opened elsewhere with {@link EgressPolicy.lookupFor}. */
   readonly connecting: Readonly<Pick<EgressOptions, 'tls' | 'onConnect'>>;
-  /** How many redirects are followed. */
+  /** Returns the maximum number of redirects. */
   redirectsFor(purpose: EgressPurpose): number;
-  /** Ends all connections. The policy stays usable and opens new ones. */
+  /** Closes all connections. The policy remains usable. */
   close(): void;
 }
 
-/** Makes the policy for everything that is fetched because a peer said so: cards, calls, webhooks and files. */
+/** Creates the policy for URLs supplied by peers: cards, calls, webhooks and files. */
 export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
-  const judge = createHostPolicy(options);
-  const limits = limitsOf(options);
+  const hostPolicy = createHostPolicy(options);
+  const limits = resolveLimits(options);
 
-  function refuse(target: string, verdict: Denial, address?: string): never {
-    options.onDenied?.({ target, address, why: verdict.hint });
-    const { why, hint } = verdict;
-    throw new A2AError('PERMISSION_DENIED', `${target} may not be used: ${why}`, { hint });
+  function deny(target: string, denial: Denial, address?: string): never {
+    options.onDenied?.({ target, address, reason: denial.hint });
+    const { reason, hint } = denial;
+    throw new A2AError('PERMISSION_DENIED', `Access to ${target} denied: ${reason}`, { hint });
   }
 
   function checkAddress(address: string, host: string, port?: number): void {
     const target = targetOf(host, port);
-    const verdict = judge.address(address, target);
-    if (verdict) refuse(written(target), verdict, address);
+    const denial = hostPolicy.address(address, target);
+    if (denial) deny(formatTarget(target), denial, address);
   }
 
-  function check(given: string | URL, purpose: EgressPurpose = 'call'): URL {
-    // Also a copy, so that what was checked cannot change.
-    const url = URL.canParse(String(given)) ? new URL(String(given)) : undefined;
-    if (!url) refuse('The URL', { why: 'it cannot be read', hint: 'Correct the URL.' });
-    const verdict = verdictOnScheme(url) ?? verdictOnHost(url, purpose);
-    if (verdict) refuse(`${url.protocol}//${url.host}`, verdict);
+  function check(input: string | URL, purpose: EgressPurpose = 'call'): URL {
+    // A copy: the checked URL must not change.
+    const url = URL.canParse(String(input)) ? new URL(String(input)) : undefined;
+    if (!url) deny('the URL', { reason: 'malformed URL', hint: 'Fix the URL.' });
+    const denial = checkScheme(url) ?? checkHost(url, purpose);
+    if (denial) deny(`${url.protocol}//${url.host}`, denial);
     url.hostname = stripTrailingDot(url.hostname);
     return url;
   }
 
-  function verdictOnHost(url: URL, purpose: EgressPurpose): Denial | undefined {
+  function checkHost(url: URL, purpose: EgressPurpose): Denial | undefined {
     const target = targetOf(url.hostname, portOf(url));
-    const verdict = judge.host(target);
-    if (verdict || judge.isOwnMachine(target)) return verdict;
-    return verdictOnPurpose(url, purpose, judge.isAllowedWithPort(target), options);
+    const denial = hostPolicy.host(target);
+    if (denial || hostPolicy.isAllowedLoopback(target)) return denial;
+    return checkPurpose(url, purpose, hostPolicy.isAllowedWithPort(target), options);
   }
 
-  const lookupAt = (port?: number): LookupFunction =>
+  const lookupFor = (port?: number): LookupFunction =>
     createCheckedLookup(options.resolve ?? systemDnsResolver, (host, address) => {
       if (address !== undefined) return checkAddress(address, host, port);
       const target = targetOf(host, port);
-      const verdict = judge.host(target);
-      if (verdict) refuse(written(target), verdict);
+      const denial = hostPolicy.host(target);
+      if (denial) deny(formatTarget(target), denial);
     });
 
   const { connectTimeout } = limits;
@@ -98,14 +98,14 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
     tls,
     onConnect,
     connectTimeout,
-    lookupFor: lookupAt,
+    lookupFor,
     checkAddress,
   });
   return {
     check,
     checkAddress,
-    lookup: lookupAt(),
-    lookupFor: lookupAt,
+    lookup: lookupFor(),
+    lookupFor,
     agentFor: (url) => agents.for(url),
     limits,
     connecting: { tls, onConnect },
@@ -114,16 +114,16 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
   };
 }
 
-/** What no policy permits, whoever is meant. */
-function verdictOnScheme(url: URL): Denial | undefined {
+/** Restrictions that no option lifts. */
+function checkScheme(url: URL): Denial | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    return { why: 'its scheme is neither https nor http', hint: 'Nothing else can be fetched.' };
+    return { reason: 'unsupported scheme', hint: 'Use an http or https URL.' };
   if (url.username !== '' || url.password !== '')
-    return { why: 'it carries credentials', hint: 'Credentials belong into a header.' };
+    return { reason: 'the URL contains credentials', hint: 'Send credentials in a header.' };
   return undefined;
 }
 
-function verdictOnPurpose(
+function checkPurpose(
   url: URL,
   purpose: EgressPurpose,
   isPortAllowed: boolean,
@@ -132,20 +132,20 @@ function verdictOnPurpose(
   const isStrict = purpose === 'webhook' || purpose === 'file';
   const scheme = url.protocol === 'https:' ? 'https' : 'http';
   if (!(schemes ?? (isStrict ? ['https'] : ['https', 'http'])).includes(scheme))
-    return { why: `its scheme is ${scheme}`, hint: `Put '${scheme}' on the list \`schemes\`.` };
+    return { reason: `scheme ${scheme}`, hint: `Add '${scheme}' to \`schemes\`.` };
   const port = portOf(url);
   if (isPortAllowed || (ports ? isPortInRanges(port, ports) : !isStrict || isWebPort(port))) return undefined;
   return {
-    why: `its port is ${port}`,
-    hint: `Put ${port} on the list \`ports\`, or host:${port} on \`allow\`.`,
+    reason: `port ${port}`,
+    hint: `Add ${port} to \`ports\`, or host:${port} to \`allow\`.`,
   };
 }
 
-function limitsOf(options: EgressOptions): EgressLimits {
+function resolveLimits(options: EgressOptions): EgressLimits {
   const { maxBytes = 10 * 1024 * 1024, timeout = 15_000, connectTimeout = 5000, maxRedirects = 0 } = options;
   const limits = { maxBytes, timeout, connectTimeout };
   for (const [name, value] of Object.entries({ ...limits, maxRedirects })) {
-    if (!(Number.isFinite(value) && value >= 0)) throw invalidField(name, 'must be a number of at least 0');
+    if (!(Number.isFinite(value) && value >= 0)) throw invalidField(name, 'must be at least 0');
   }
   return limits;
 }
@@ -159,7 +159,7 @@ function targetOf(host: string, port?: number): ConnectionTarget {
   return { host: stripTrailingDot(stripBrackets(host)).toLowerCase(), port };
 }
 
-function written({ host, port }: ConnectionTarget): string {
-  const shown = host.includes(':') ? `[${host}]` : host;
-  return port === undefined ? shown : `${shown}:${port}`;
+function formatTarget({ host, port }: ConnectionTarget): string {
+  const literal = host.includes(':') ? `[${host}]` : host;
+  return port === undefined ? literal : `${literal}:${port}`;
 }

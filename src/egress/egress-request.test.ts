@@ -7,13 +7,13 @@ import type { EgressOptions } from './egress-options.ts';
 import { type EgressPolicy, egressPolicy } from './egress-policy.ts';
 import { type EgressRequest, egressRequest } from './egress-request.ts';
 
-/** The name that stands for a public host; the test says where it leads. */
+/** Name of a public host; the tests choose its addresses. */
 const host = 'agent.example.com';
 
-describe('a guarded request', () => {
+describe('egressRequest', () => {
   const servers: Server[] = [];
   const policies: EgressPolicy[] = [];
-  let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void;
+  let respond: (request: IncomingMessage, response: ServerResponse, body: string) => void;
   let connections: string[];
   let port: number;
 
@@ -21,7 +21,7 @@ describe('a guarded request', () => {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => answer(request, response, Buffer.concat(chunks).toString()));
+      request.on('end', () => respond(request, response, Buffer.concat(chunks).toString()));
     });
     server.on('connection', () => connections.push(address));
     server.listen(port, address);
@@ -43,7 +43,7 @@ describe('a guarded request', () => {
 
   beforeEach(async () => {
     connections = [];
-    answer = (_request, response) => response.end('ok');
+    respond = (_request, response) => response.end('ok');
     port = await listen('127.0.0.1', 0);
   });
   afterEach(async () => {
@@ -54,8 +54,8 @@ describe('a guarded request', () => {
     }
   });
 
-  it('gives the whole answer', async () => {
-    answer = (request, response, body) => {
+  it('returns status, headers and body', async () => {
+    respond = (request, response, body) => {
       response.writeHead(201, { 'X-Answer': 'yes', 'Set-Cookie': ['a=1', 'b=2'] });
       response.end(
         JSON.stringify([request.method, request.url, body, request.headers['x-a'], request.headers.host]),
@@ -72,21 +72,21 @@ describe('a guarded request', () => {
     expect(Buffer.from(response.bytes).toString()).toBe(response.text);
   });
 
-  it('sends bytes and takes an answer without a body', async () => {
-    answer = (_request, response, body) => response.writeHead(body === 'ab' ? 204 : 500).end();
+  it('sends bytes and accepts a response without a body', async () => {
+    respond = (_request, response, body) => response.writeHead(body === 'ab' ? 204 : 500).end();
     expect(await ask({ method: 'POST', body: new Uint8Array([97, 98]) })).toMatchObject({
       status: 204,
       text: '',
     });
   });
 
-  it('takes the length that a HEAD announces for no body', async () => {
-    answer = (_request, response) => response.writeHead(200, { 'content-length': '1000' }).end();
+  it('ignores the content-length of a HEAD response', async () => {
+    respond = (_request, response) => response.writeHead(200, { 'content-length': '1000' }).end();
     expect((await ask({ method: 'HEAD' }, { maxBytes: 10 })).status).toBe(200);
   });
 
-  it('does not let headers speak for the connection', async () => {
-    answer = (request, response) => response.end(JSON.stringify(request.headers));
+  it('ignores connection headers of the caller', async () => {
+    respond = (request, response) => response.end(JSON.stringify(request.headers));
     const headers = {
       Host: 'internal',
       'Transfer-Encoding': 'chunked',
@@ -105,37 +105,37 @@ describe('a guarded request', () => {
     [{ 'x-a': 'b\r\nx-evil: 1' }],
     [{ 'x a': 'b' }],
     [{ 'x-a': 'b\u0000' }],
-  ])('does not send the headers %j', async (headers) => {
+  ])('rejects the headers %j', async (headers) => {
     await expect(ask({ headers })).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
     expect(connections).toEqual([]);
   });
 
-  it('uses a connection again', async () => {
+  it('reuses connections', async () => {
     const policy = policyOf({ allowLoopback: true });
     const url = `http://127.0.0.1:${port}/`;
     for (let round = 0; round < 3; round++) await egressRequest(policy, { url });
     expect(connections).toEqual(['127.0.0.1']);
   });
 
-  it('says that nobody is there', async () => {
+  it('rejects with UNAVAILABLE when the connection is refused', async () => {
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
     await expect(ask({})).rejects.toMatchObject({ reason: 'UNAVAILABLE', cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('says that a name leads nowhere', async () => {
+  it('rejects with UNAVAILABLE when the name does not exist', async () => {
     const resolve = () => Promise.resolve([]);
-    const asked = egressRequest(policyOf({ resolve }), { url: `http://${host}/` });
-    await expect(asked).rejects.toMatchObject({ reason: 'UNAVAILABLE', cause: { code: 'ENOTFOUND' } });
+    const response = egressRequest(policyOf({ resolve }), { url: `http://${host}/` });
+    await expect(response).rejects.toMatchObject({ reason: 'UNAVAILABLE', cause: { code: 'ENOTFOUND' } });
   });
 
-  describe('to a name', () => {
-    it('connects to the address that was checked, though the next look would find another', async () => {
+  describe('name resolution', () => {
+    it('connects to the checked address when a second lookup would differ', async () => {
       const answers = ['127.0.0.2', '127.0.0.1'];
       let looks = 0;
       const resolve = () => Promise.resolve([answers[looks++] ?? '']);
       await listen('127.0.0.2', port);
       const attempts: string[] = [];
-      // 127.0.0.2 stands for a public address, 127.0.0.1 stays forbidden.
+      // 127.0.0.2 represents a public address, 127.0.0.1 is denied.
       const onConnect = (address: string) => attempts.push(address);
       const policy = policyOf({ allow: ['127.0.0.2'], resolve, onConnect });
       const url = `http://${host}:${port}/`;
@@ -148,19 +148,19 @@ describe('a guarded request', () => {
       expect([looks, connections, attempts]).toEqual([2, ['127.0.0.2'], ['127.0.0.2']]);
     });
 
-    it('connects to none of its addresses if one is forbidden', async () => {
+    it('connects to none of the addresses if one is denied', async () => {
       const attempts: string[] = [];
       const policy = policyOf({
         allow: ['127.0.0.2'],
         resolve: () => Promise.resolve(['127.0.0.2', '127.0.0.1']),
         onConnect: (address) => attempts.push(address),
       });
-      const asked = egressRequest(policy, { url: `http://${host}:${port}/` });
-      await expect(asked).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
+      const response = egressRequest(policy, { url: `http://${host}:${port}/` });
+      await expect(response).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
       expect([connections, attempts]).toEqual([[], []]);
     });
 
-    it('tries the next of its addresses if nobody is at the first', async () => {
+    it('tries the next address when the first refuses the connection', async () => {
       const attempts: string[] = [];
       const policy = policyOf({
         allowLoopback: true,
@@ -173,58 +173,58 @@ describe('a guarded request', () => {
     });
   });
 
-  describe('with limits', () => {
-    it('gives up a server that does not answer', async () => {
-      answer = () => {};
+  describe('limits', () => {
+    it('rejects with TIMEOUT when the server does not respond', async () => {
+      respond = () => {};
       await expect(ask({}, { timeout: 50 })).rejects.toMatchObject({ reason: 'TIMEOUT' });
     });
 
-    it('gives up a server that answers for ever', async () => {
-      answer = (_request, response) => {
+    it('rejects with TIMEOUT when the response does not end', async () => {
+      respond = (_request, response) => {
         const drip = setInterval(() => response.write('x'), 5);
         response.on('close', () => clearInterval(drip));
       };
       await expect(ask({}, { timeout: 80 })).rejects.toMatchObject({ reason: 'TIMEOUT' });
     });
 
-    it('gives up a name that takes too long', async () => {
+    it('rejects with TIMEOUT when name resolution hangs', async () => {
       const policy = policyOf({ resolve: () => new Promise(() => {}), connectTimeout: 30 });
-      const asked = egressRequest(policy, { url: `http://${host}/` });
-      await expect(asked).rejects.toMatchObject({
+      const response = egressRequest(policy, { url: `http://${host}/` });
+      await expect(response).rejects.toMatchObject({
         reason: 'TIMEOUT',
         hint: expect.stringContaining('connect'),
       });
     });
 
-    it('gives up at once when the caller does', async () => {
+    it('rejects with CANCELED when the signal aborts', async () => {
       const controller = new AbortController();
-      answer = () => controller.abort(new Error('enough'));
-      const asked = ask({ signal: controller.signal });
-      await expect(asked).rejects.toMatchObject({ reason: 'CANCELED', cause: { message: 'enough' } });
+      respond = () => controller.abort(new Error('stop'));
+      const response = ask({ signal: controller.signal });
+      await expect(response).rejects.toMatchObject({ reason: 'CANCELED', cause: { message: 'stop' } });
       await expect(ask({ signal: controller.signal })).rejects.toMatchObject({ reason: 'CANCELED' });
       expect(connections).toHaveLength(1);
     });
 
-    it('gives up at once while a name is looked up', async () => {
+    it('rejects with CANCELED during name resolution', async () => {
       const controller = new AbortController();
       const resolve = () => {
         controller.abort();
         return new Promise<string[]>(() => {});
       };
       const policy = policyOf({ resolve });
-      const asked = egressRequest(policy, { url: `http://${host}/`, signal: controller.signal });
-      await expect(asked).rejects.toMatchObject({ reason: 'CANCELED' });
+      const response = egressRequest(policy, { url: `http://${host}/`, signal: controller.signal });
+      await expect(response).rejects.toMatchObject({ reason: 'CANCELED' });
     });
 
-    it('takes as much as it may and not more', async () => {
-      answer = (_request, response) => response.end('x'.repeat(1000));
+    it('accepts responses up to maxBytes', async () => {
+      respond = (_request, response) => response.end('x'.repeat(1000));
       expect((await ask({}, { maxBytes: 1000 })).text).toHaveLength(1000);
       await expect(ask({}, { maxBytes: 999 })).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
     });
 
-    it('closes the connection to a server that sends without end', async () => {
+    it('closes the connection when the body exceeds maxBytes', async () => {
       const closed = new Promise<void>((resolve) => {
-        answer = (_request, response) => {
+        respond = (_request, response) => {
           const more = () => {
             while (!response.destroyed && response.write('x'.repeat(65_536)));
           };
@@ -239,25 +239,25 @@ describe('a guarded request', () => {
       await closed;
     });
 
-    it('closes the connection to a server whose headers have no end', async () => {
-      answer = (_request, response) => {
+    it('closes the connection when the headers exceed the limit', async () => {
+      respond = (_request, response) => {
         const endless = function* () {
           yield 'HTTP/1.1 200 OK\r\n';
           for (;;) yield `x-${'y'.repeat(100)}: z\r\n`;
         };
-        // Ends with an error, when the reader leaves.
+        // Ends with an error when the client disconnects.
         if (response.socket) pipeline(Readable.from(endless()), response.socket, () => {});
       };
       await expect(ask({})).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
     });
 
     it.each<[string, string, string]>([
-      ['no HTTP', 'SSH-2.0-x\r\n', 'INVALID_AGENT_RESPONSE'],
-      ['nothing', '', 'UNAVAILABLE'],
-      ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'UNAVAILABLE'],
-      ['another protocol', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', 'UNAVAILABLE'],
-    ])('understands that %s is no answer', async (_what, text, reason) => {
-      answer = (_request, response) => void response.socket?.end(text);
+      ['another protocol', 'SSH-2.0-x\r\n', 'INVALID_AGENT_RESPONSE'],
+      ['an empty response', '', 'UNAVAILABLE'],
+      ['a truncated body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'UNAVAILABLE'],
+      ['a protocol upgrade', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', 'UNAVAILABLE'],
+    ])('rejects %s', async (_name, text, reason) => {
+      respond = (_request, response) => void response.socket?.end(text);
       await expect(ask({})).rejects.toMatchObject({ reason });
     });
   });

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Headers by their lower-case names. */
+/** Headers by lower-case name. */
 export type HeaderMap = Readonly<Record<string, string>>;
 
-/** What the connection says itself. Somebody else's word on it would let requests be smuggled. */
-const ofConnection = new Set([
+/** Headers of the connection. Values from callers would allow request smuggling. */
+const connectionHeaders = new Set([
   'accept-encoding',
   'connection',
   'content-length',
@@ -19,8 +19,8 @@ const ofConnection = new Set([
   'upgrade',
 ]);
 
-/** What may be said to anybody. Of all others nobody knows which is a secret. */
-const harmless = new Set([
+/** Headers that may be sent to other origins. All others may contain secrets. */
+const crossOriginSafe = new Set([
   'a2a-extensions',
   'a2a-version',
   'accept',
@@ -29,22 +29,24 @@ const harmless = new Set([
   'user-agent',
 ]);
 
-/** The headers of a request as they are sent. */
-export function outgoingHeaders(given: HeaderMap = {}): HeaderMap {
-  const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const);
+/** Returns the headers to send, without connection headers. */
+export function outgoingHeaders(headers: HeaderMap = {}): HeaderMap {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
-    ...Object.fromEntries(named.filter(([name]) => !ofConnection.has(name))),
-    // What is not packed cannot burst.
+    ...Object.fromEntries(entries.filter(([name]) => !connectionHeaders.has(name))),
+    // Prevents decompression bombs.
     'accept-encoding': 'identity',
   };
 }
 
-/** The headers that go along to another origin: credentials and tokens do not, under whatever name. */
+/** Returns the headers that may follow a redirect to another origin: no credentials. */
 export function crossOriginHeaders(headers: HeaderMap): HeaderMap {
-  return outgoingHeaders(Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name))));
+  return outgoingHeaders(
+    Object.fromEntries(Object.entries(headers).filter(([name]) => crossOriginSafe.has(name))),
+  );
 }
 
-/** The headers of an answer; those that came several times are joined. */
+/** Returns response headers with repeated ones joined. */
 export function incomingHeaders(headers: IncomingHttpHeaders): HeaderMap {
   const joined: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {

@@ -1,6 +1,6 @@
 /**
- * What may be fetched because a peer said so: cards, calls, webhooks and files. One policy decides, and connections
- * go only where it looked.
+ * SSRF protection: one policy decides which URLs supplied by peers (cards, calls, webhooks, files) may be fetched, and
+ * connections go only to checked addresses.
  *
  * @module
  */

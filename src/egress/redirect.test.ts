@@ -14,12 +14,12 @@ interface Visit {
   body: string;
 }
 
-describe('a redirect', () => {
+describe('egressRequest redirects', () => {
   let server: Server;
   let policy: EgressPolicy | undefined;
   let port: number;
   let visits: Visit[];
-  /** What is answered at a path: a status and a location, with `#` for the port. */
+  /** Status and location of the response per path, with `#` for the port. */
   let routes: Record<string, readonly [number, string]>;
 
   beforeEach(async () => {
@@ -45,16 +45,16 @@ describe('a redirect', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** Asks as if 127.0.0.2, where every name leads, were public. */
+  /** Sends a request with 127.0.0.2, the address of every name, as public address. */
   function ask(request: Omit<EgressRequest, 'url'>, options: EgressOptions = {}) {
     const resolve = () => Promise.resolve(['127.0.0.2']);
     policy = egressPolicy({ allow: ['127.0.0.2'], resolve, ...options });
     return egressRequest(policy, { ...request, url: `http://a.example.com:${port}/start` });
   }
-  const refused = { reason: 'PERMISSION_DENIED' };
+  const denied = { reason: 'PERMISSION_DENIED' };
   const paths = () => visits.map(({ path }) => path);
 
-  it.each([301, 302, 303, 307, 308])('%d is followed when reading', async (status) => {
+  it.each([301, 302, 303, 307, 308])('follows %d for GET', async (status) => {
     routes = { '/start': [status, '/next'], '/next': [status, 'http://b.example.com:#/end?x=1'] };
     const response = await ask({});
     expect(response).toMatchObject({
@@ -70,7 +70,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  it.each([301, 302, 303])('%d is an answer when writing', async (status) => {
+  it.each([301, 302, 303])('returns %d for POST', async (status) => {
     routes = { '/start': [status, '/next'] };
     expect(await ask({ method: 'POST', body: 'x' })).toMatchObject({
       status,
@@ -79,7 +79,7 @@ describe('a redirect', () => {
     expect(paths()).toEqual(['/start']);
   });
 
-  it.each([307, 308])('%d is followed when writing, with everything', async (status) => {
+  it.each([307, 308])('follows %d for POST with method, headers and body', async (status) => {
     routes = { '/start': [status, '/next'] };
     await ask({ method: 'POST', body: 'x' });
     expect(visits).toMatchObject([
@@ -88,7 +88,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  it('is an answer for a webhook', async () => {
+  it('returns redirects of webhooks', async () => {
     routes = { '/start': [307, '/next'] };
     const options: EgressOptions = { schemes: ['http'] };
     expect(await ask({ method: 'POST', purpose: 'webhook' }, options)).toMatchObject({ status: 307 });
@@ -106,42 +106,42 @@ describe('a redirect', () => {
     'file:///etc/passwd',
     'gopher://a.example.com:#/',
     'http://[oops/',
-  ])('to %s is refused', async (location) => {
+  ])('denies a redirect to %s', async (location) => {
     routes = { '/start': [302, location] };
     const attempts: string[] = [];
     const onConnect = (address: string) => attempts.push(address);
-    await expect(ask({}, { onConnect })).rejects.toMatchObject(refused);
+    await expect(ask({}, { onConnect })).rejects.toMatchObject(denied);
     expect(attempts).toEqual(['127.0.0.2']);
     expect(paths()).toEqual(['/start']);
   });
 
-  it('to a name that leads to a forbidden address is refused', async () => {
+  it('denies a redirect to a name with a denied address', async () => {
     routes = { '/start': [302, 'http://b.example.com:#/'] };
     const resolve = (host: string) => Promise.resolve([host === 'a.example.com' ? '127.0.0.2' : '127.0.0.1']);
-    await expect(ask({}, { resolve })).rejects.toMatchObject(refused);
+    await expect(ask({}, { resolve })).rejects.toMatchObject(denied);
     expect(paths()).toEqual(['/start']);
   });
 
-  it('is held against the rules for its purpose', async () => {
+  it('applies the rules of the purpose', async () => {
     routes = { '/start': [302, 'http://a.example.com:22/'] };
     const options: EgressOptions = { schemes: ['http'], ports: [port] };
-    await expect(ask({ purpose: 'file' }, options)).rejects.toMatchObject(refused);
+    await expect(ask({ purpose: 'file' }, options)).rejects.toMatchObject(denied);
   });
 
-  it('that goes round and round ends', async () => {
+  it('stops after maxRedirects', async () => {
     routes = { '/start': [302, '/next'], '/next': [302, '/start'] };
     await expect(ask({})).rejects.toMatchObject({
-      ...refused,
+      ...denied,
       hint: expect.stringContaining('maxRedirects'),
     });
     expect(paths()).toEqual(['/start', '/next', '/start', '/next']);
     visits = [];
-    await expect(ask({}, { maxRedirects: 1 })).rejects.toMatchObject(refused);
+    await expect(ask({}, { maxRedirects: 1 })).rejects.toMatchObject(denied);
     expect(paths()).toEqual(['/start', '/next']);
     expect(await ask({}, { maxRedirects: 0 })).toMatchObject({ status: 302 });
   });
 
-  it('takes no secret to another origin, nor back again', async () => {
+  it('does not send secrets to another origin, nor back to the first', async () => {
     routes = {
       '/start': [302, '/same'],
       '/same': [302, 'http://b.example.com:#/other'],

@@ -5,76 +5,76 @@ import { type HeaderMap, incomingHeaders } from './headers.ts';
 import type { EgressPolicy } from './egress-policy.ts';
 import { stripBrackets } from './rules/host-rules.ts';
 
-/** The methods that are of use between agents. */
+/** Supported HTTP methods. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One question to one address, which has been checked. */
-interface Question {
+/** A request to a checked URL. */
+interface CheckedRequest {
   url: URL;
   method: HttpMethod;
   headers: HeaderMap;
   body: string | Uint8Array | undefined;
-  /** Its reason is the error to throw. */
+  /** `signal.reason` is the error to throw. */
   signal: AbortSignal;
 }
 
-/** One whole answer. */
+/** A complete response. */
 export interface RawResponse {
   status: number;
   headers: HeaderMap;
   bytes: Uint8Array;
 }
 
-/** How large the head of an answer may be, in bytes. */
+/** Maximum size of the response head, in bytes. */
 const maxHeaderSize = 16 * 1024;
 
-/** Asks once and reads the whole answer. */
-export function sendOnce(policy: EgressPolicy, question: Question): Promise<RawResponse> {
-  const { signal, url } = question;
+/** Sends a request without following redirects and reads the complete response. */
+export function sendOnce(policy: EgressPolicy, request: CheckedRequest): Promise<RawResponse> {
+  const { signal, url } = request;
   return new Promise((resolve, reject) => {
     let outgoing: ClientRequest | undefined;
-    let isOver = false;
-    const succeed = (answer: RawResponse): void => {
-      isOver = true;
+    let isSettled = false;
+    const succeed = (response: RawResponse): void => {
+      isSettled = true;
       signal.removeEventListener('abort', onAbort);
-      resolve(answer);
+      resolve(response);
     };
     const fail = (thrown: unknown): void => {
-      // The connection of a request that has ended well is used again.
-      if (isOver) return;
-      isOver = true;
+      // Later errors belong to the pooled connection.
+      if (isSettled) return;
+      isSettled = true;
       signal.removeEventListener('abort', onAbort);
       outgoing?.destroy();
-      reject(faultOf(thrown, url));
+      reject(toA2AError(thrown, url));
     };
     const onAbort = (): void => fail(signal.reason);
     if (signal.aborted) {
       onAbort();
       return;
     }
-    // A request that waits for its connection reports nothing until it has one, so the signal is heard here.
+    // A request does not observe a signal until it has a connection.
     signal.addEventListener('abort', onAbort);
     try {
-      outgoing = ask(policy, question);
+      outgoing = openRequest(policy, request);
     } catch (thrown) {
-      // Names and values of headers that HTTP does not allow.
-      fail(new A2AError('INVALID_PARAMS', 'The request cannot be written as HTTP', { cause: thrown }));
+      // Header names or values that HTTP does not allow.
+      fail(new A2AError('INVALID_PARAMS', 'The request is not valid HTTP', { cause: thrown }));
       return;
     }
     outgoing.on('error', fail);
-    outgoing.on('close', () => fail(new Error('The connection closed without an answer')));
+    outgoing.on('close', () => fail(new Error('The connection closed without a response')));
     outgoing.on('response', (incoming) => {
       const headers = incomingHeaders(incoming.headers);
       const status = incoming.statusCode ?? 0;
       collect(incoming, policy.limits.maxBytes, (bytes) => succeed({ status, headers, bytes }), fail);
     });
-    outgoing.end(question.body);
+    outgoing.end(request.body);
   });
 }
 
-function ask(policy: EgressPolicy, { url, method, headers }: Question): ClientRequest {
-  const request = url.protocol === 'https:' ? secureRequest : plainRequest;
-  return request({
+function openRequest(policy: EgressPolicy, { url, method, headers }: CheckedRequest): ClientRequest {
+  const open = url.protocol === 'https:' ? secureRequest : plainRequest;
+  return open({
     agent: policy.agentFor(url),
     hostname: stripBrackets(url.hostname),
     port: url.port === '' ? undefined : url.port,
@@ -95,8 +95,8 @@ function collect(
   const chunks: Buffer[] = [];
   let size = 0;
   const tooLarge = () =>
-    new A2AError('INVALID_AGENT_RESPONSE', `The answer has more than ${limit} bytes`, {
-      hint: 'Raise `maxBytes` if such answers are right.',
+    new A2AError('INVALID_AGENT_RESPONSE', `The response exceeds ${limit} bytes`, {
+      hint: 'Raise `maxBytes` if larger responses are expected.',
     });
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;
@@ -107,11 +107,11 @@ function collect(
   incoming.on('end', () => done(Buffer.concat(chunks)));
 }
 
-/** The error of this toolkit for one of the system. */
-function faultOf(thrown: unknown, { origin }: URL): A2AError {
+/** Converts a system error. */
+function toA2AError(thrown: unknown, { origin }: URL): A2AError {
   if (thrown instanceof A2AError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   if (code.startsWith('HPE_'))
-    return new A2AError('INVALID_AGENT_RESPONSE', `${origin} does not answer in HTTP`, { cause: thrown });
-  return new A2AError('UNAVAILABLE', `${origin} cannot be reached`, { cause: thrown });
+    return new A2AError('INVALID_AGENT_RESPONSE', `The response of ${origin} is not HTTP`, { cause: thrown });
+  return new A2AError('UNAVAILABLE', `Cannot connect to ${origin}`, { cause: thrown });
 }

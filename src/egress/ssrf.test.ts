@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { egressPolicy } from './egress-policy.ts';
 import { egressRequest } from './egress-request.ts';
 
-/** Addresses that strangers give, with `#` where the port of our listener goes. None may be connected to. */
-const hostile = `
+/** Malicious URLs, with `#` for the port of the test listener. No connection may be opened. */
+const maliciousUrls = `
   http://127.0.0.1:#/                       http://127.0.0.2:#/
   http://127.255.255.254:#/                 http://127.1:#/
   http://127.0.1:#/                         http://127.0.0.1.:#/
@@ -76,7 +76,7 @@ const hostile = `
   .map((form) => form.trim())
   .filter((form) => form !== '');
 
-describe('an address from a stranger', () => {
+describe('SSRF protection', () => {
   const servers: Server[] = [];
   let port = 0;
   let connections = 0;
@@ -88,7 +88,7 @@ describe('an address from a stranger', () => {
         socket.resume();
         socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
       });
-      // A machine without IPv6 has one door less to watch.
+      // Not all machines have IPv6.
       server.once('error', () => resolve(undefined));
       server.listen(port, host, () => resolve(server));
     });
@@ -103,15 +103,15 @@ describe('an address from a stranger', () => {
   });
   afterAll(() => Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve)))));
 
-  // If a name comes as far as the resolver, it leads to our listener.
+  // Names that reach the resolver resolve to the listener.
   const resolve = () => Promise.resolve(['127.0.0.1']);
   const at = (form: string): string => form.replaceAll('#', String(port));
 
-  it('has many forms', () => {
-    expect(new Set(hostile).size).toBeGreaterThan(110);
+  it('covers many notations', () => {
+    expect(new Set(maliciousUrls).size).toBeGreaterThan(110);
   });
 
-  it.each(hostile)('such as %s is refused and not connected to', async (form) => {
+  it.each(maliciousUrls)('denies %s without a connection', async (form) => {
     const attempts: string[] = [];
     const policy = egressPolicy({ resolve, onConnect: (address) => attempts.push(address) });
     const before = connections;
@@ -122,25 +122,25 @@ describe('an address from a stranger', () => {
     expect(connections).toBe(before);
   });
 
-  it.each(hostile)('such as %s is not kept as a webhook', (form) => {
+  it.each(maliciousUrls)('denies %s as a webhook', (form) => {
     const policy = egressPolicy({ schemes: ['http', 'https'], ports: [[1, 65_535]] });
     const check = () => policy.check(at(form), 'webhook');
-    expect(check).toThrow('may not be used');
+    expect(check).toThrow('denied');
   });
 
-  it('is read once, so that nobody can take another part of it for the host', () => {
+  it('parses a URL once, so that all code agrees on its host', () => {
     const checked = egressPolicy().check('http://example.com\\\\@127.0.0.1/');
     expect([checked.hostname, checked.pathname]).toEqual(['example.com', '//@127.0.0.1/']);
   });
 
-  // The proof that the listener would have counted them.
+  // Proves that the listener would have counted connections.
   it.each([
     'http://127.0.0.1:#/',
     'http://0x7f.1:#/',
     'http://2130706433:#/',
     'http://localhost.:#/',
     'http:127.1:#',
-  ])('such as %s reaches the listener where loopback is allowed', async (form) => {
+  ])('connects to %s with allowLoopback', async (form) => {
     const attempts: string[] = [];
     const onConnect = (address: string) => attempts.push(address);
     const policy = egressPolicy({ allowLoopback: true, resolve, onConnect });

@@ -2,71 +2,71 @@ import ipaddr from 'ipaddr.js';
 import { invalidField } from '../../protocol/errors.ts';
 import { type IpAddress, type CidrBlock, isInBlock, parseIpAddress } from './ip-address.ts';
 
-/** One entry of a list: hosts or addresses, at one port or at all. */
+/** Hosts or addresses, with one port or all ports. */
 export interface HostRule {
-  /** A name; with a leading dot all names below it. */
+  /** Host name; a leading dot matches all subdomains. */
   host?: string;
   block?: CidrBlock;
   port?: number;
 }
 
 /**
- * Reads a list of hosts: `hooks.example.com`, `*.example.com`, `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`, and any of them
- * but blocks with a port, `hooks.example.com:8080` or `[fd00::7]:8080`.
+ * Parses a list of hosts: `hooks.example.com`, `*.example.com`, `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`, and all of them
+ * except blocks with a port, `hooks.example.com:8080` or `[fd00::7]:8080`.
  *
- * @param field - The name of the option, for the error.
- * @throws {@link A2AError} `INVALID_PARAMS` for an entry that says none of these.
+ * @param field - name of the option in errors.
+ * @throws {@link A2AError} `INVALID_PARAMS` for other entries
  */
 export function parseHostRules(field: string, entries: readonly string[] = []): readonly HostRule[] {
   return entries.map((entry, index) => {
-    const rule = readRule(entry.trim());
+    const rule = parseRule(entry.trim());
     if (rule) return rule;
     throw invalidField(
       `${field}[${index}]`,
-      'must be a host, *.host, an address or a block, such as 10.0.0.0/8',
+      'must be a host, *.host, an IP address or a block such as 10.0.0.0/8',
     );
   });
 }
 
-function readRule(entry: string): HostRule | undefined {
+function parseRule(entry: string): HostRule | undefined {
   if (entry.includes('/')) {
-    // The library also reads 10/8, of which nobody knows what is meant.
+    // The library also accepts 10/8, which is ambiguous.
     if (!parseIpAddress(entry.slice(0, entry.indexOf('/'))) || !ipaddr.isValidCIDR(entry)) return undefined;
     return { block: ipaddr.parseCIDR(entry) };
   }
-  const whole = parseIpAddress(entry);
-  if (whole) return { block: only(whole) };
+  const literal = parseIpAddress(entry);
+  if (literal) return { block: singleAddress(literal) };
   const [, target = '', digits] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
   const port = digits === undefined ? undefined : Number(digits);
   if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
   const address = parseIpAddress(stripBrackets(target));
-  if (address) return { block: only(address), port };
-  const isBelow = target.startsWith('*.');
-  const host = readHost(isBelow ? target.slice(2) : target);
-  return host === undefined ? undefined : { host: isBelow ? `.${host}` : host, port };
+  if (address) return { block: singleAddress(address), port };
+  const isWildcard = target.startsWith('*.');
+  const host = normalizeHost(isWildcard ? target.slice(2) : target);
+  return host === undefined ? undefined : { host: isWildcard ? `.${host}` : host, port };
 }
 
-function only(address: IpAddress): CidrBlock {
+function singleAddress(address: IpAddress): CidrBlock {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
-/** The name as a URL would have it, so that both compare. */
-function readHost(text: string): string | undefined {
+/** Returns the name in the notation of `URL.hostname`. */
+function normalizeHost(text: string): string | undefined {
   if (!/^[^\s/?#@:*\\[\]%]+$/.test(text) || !URL.canParse(`http://${text}/`)) return undefined;
   return stripTrailingDot(new URL(`http://${text}/`).hostname);
 }
 
-/** A host of a URL without the brackets of IPv6. */
+/** Removes the brackets of an IPv6 host. */
 export function stripBrackets(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }
 
-/** A name without the dot that ends an absolute one. */
+/** Removes the trailing dot of a fully qualified name. */
 export function stripTrailingDot(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
-/** Says whether a rule names this host. A port that is not known matches no rule that asks for one. */
+/** Returns true if a rule matches the host. An unknown port does not match rules with a port. */
 export function matchesHost(rules: readonly HostRule[], host: string, port: number | undefined): boolean {
   return rules.some((rule) => {
     if (rule.host === undefined || (rule.port !== undefined && rule.port !== port)) return false;
@@ -74,7 +74,7 @@ export function matchesHost(rules: readonly HostRule[], host: string, port: numb
   });
 }
 
-/** Says whether a rule names this address. A port that is not known matches no rule that asks for one. */
+/** Returns true if a rule matches the address. An unknown port does not match rules with a port. */
 export function matchesAddress(
   rules: readonly HostRule[],
   address: IpAddress,

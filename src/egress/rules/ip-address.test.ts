@@ -8,7 +8,7 @@ const kind = (text: string): AddressKind | undefined => {
   return address && classifyAddress(address);
 };
 
-/** Every block of the registries of special purposes, and those that were given back or wrap others. */
+/** All blocks of the IANA special-purpose registries, returned blocks and blocks with embedded IPv4 addresses. */
 const specialBlocks = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -59,8 +59,8 @@ const specialBlocks = [
   'ff00::/8',
 ];
 
-/** An address that lies anywhere in a block. */
-const inside = (block: string): fc.Arbitrary<string> => {
+/** Arbitrary address of a block. */
+const addressIn = (block: string): fc.Arbitrary<string> => {
   const [first, prefix] = ipaddr.parseCIDR(block);
   const bytes = first.toByteArray();
   return fc.uint8Array({ minLength: bytes.length, maxLength: bytes.length }).map((random) => {
@@ -72,17 +72,17 @@ const inside = (block: string): fc.Arbitrary<string> => {
   });
 };
 
-describe('an address', () => {
-  it.each(specialBlocks)('within %s is never public', (block) => {
+describe('classifyAddress', () => {
+  it.each(specialBlocks)('never classifies addresses of %s as public', (block) => {
     fc.assert(
-      fc.property(inside(block), (address) => {
+      fc.property(addressIn(block), (address) => {
         expect(kind(address)).not.toBe('public');
       }),
       { numRuns: 60 },
     );
   });
 
-  it('that wraps another is never public', () => {
+  it('never classifies addresses with embedded IPv4 as public', () => {
     const prefixes = ['::ffff:', '::', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', '2606:4700::5efe:'];
     const tail = fc.ipV4().map((text) => ipaddr.IPv4.parse(text).octets);
     fc.assert(
@@ -101,12 +101,12 @@ describe('an address', () => {
     '100.128.0.1',
     '198.20.0.1',
     '223.255.255.255',
-  ])('%s is public', (text) => {
+  ])('classifies %s as public', (text) => {
     expect(kind(text)).toBe('public');
   });
 
   it.each(['2606:4700:4700::1111', '2001:4860:4860::8888', '2a00:1450:4001::200e', '2400:cb00::1'])(
-    '%s is public, too',
+    'classifies %s as public',
     (text) => {
       expect(kind(text)).toBe('public');
     },
@@ -124,7 +124,7 @@ describe('an address', () => {
     ['::1%lo', 'special'],
     ['fd12::1%eth0', 'special'],
     ['2606:4700::1%eth0', 'special'],
-  ])('%s is %s', (text, expected) => {
+  ])('classifies %s as %s', (text, expected) => {
     expect(kind(text)).toBe(expected);
   });
 
@@ -138,7 +138,7 @@ describe('an address', () => {
     '',
     ' 127.0.0.1',
     '10.0.0.0/8',
-  ])('%j is not read, because programs differ about it', (text) => {
+  ])('does not parse %j, which programs interpret differently', (text) => {
     expect(parseIpAddress(text)).toBeUndefined();
   });
 
@@ -153,7 +153,7 @@ describe('an address', () => {
     ['2606:4700::1', []],
     ['::1', []],
     ['10.0.0.1', []],
-  ])('%s wraps %j', (text, expected) => {
+  ])('finds the IPv4 addresses embedded in %s: %j', (text, expected) => {
     const address = parseIpAddress(text);
     expect(address && embeddedIpv4(address).map(String)).toEqual(expected);
   });

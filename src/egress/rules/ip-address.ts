@@ -1,21 +1,21 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** An address as the library has read it. */
+/** A parsed IP address. */
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A block of addresses: its first one and the length of its prefix. */
+/** A CIDR block: first address and prefix length. */
 export type CidrBlock = readonly [IpAddress, number];
 
 /**
- * What an address is for. `private` is somebody's own network; `special` is everything else that is not the
- * public internet: link-local, multicast, reserved, wrapped and the doors of cloud machines.
+ * Scope of an address. `private` is a private network; `special` is everything else that is not the public internet:
+ * link-local, multicast, reserved, embedded IPv4 and cloud metadata services.
  */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'special';
 
 /**
- * Doors to the machine below, which hand out credentials to whoever asks. Some lie in blocks that are private, one in
- * a block that is public, so that neither may speak for them.
+ * Cloud metadata services, which return credentials to every client on the machine. Listed because some are in private
+ * blocks and one is in a public block.
  */
 const metadataServices: readonly CidrBlock[] = [
   '169.254.169.254/32',
@@ -25,22 +25,22 @@ const metadataServices: readonly CidrBlock[] = [
   'fd20:ce::254/128',
 ].map((block) => ipaddr.parseCIDR(block));
 
-/** All of IPv6 that is routed publicly, and a part of it that was given back. */
+/** Publicly routed IPv6, and a part of it that was returned (6bone). */
 const globalUnicast: CidrBlock = ipaddr.parseCIDR('2000::/3');
 const formerTestNetwork: CidrBlock = ipaddr.parseCIDR('3ffe::/16');
 const compatible: CidrBlock = ipaddr.parseCIDR('::/96');
 
-/** Reads an address in its usual form. Other forms, which programs read in different ways, give `undefined`. */
+/** Parses a canonical IP address. @returns undefined for other notations, which programs interpret differently */
 export function parseIpAddress(text: string): IpAddress | undefined {
   return isIP(text) === 0 ? undefined : ipaddr.parse(text);
 }
 
-/** Says whether an address lies in a block. */
+/** Returns true if the block contains the address. */
 export function isInBlock(address: IpAddress, [first, prefix]: CidrBlock): boolean {
   return address.kind() === first.kind() && address.match(first, prefix);
 }
 
-/** Says what an address is for. Only what is known to be public is `public`. */
+/** Classifies an address; only known public ranges are `public`. */
 export function classifyAddress(address: IpAddress): AddressKind {
   if (metadataServices.some((block) => isInBlock(address, block))) return 'special';
   const range = address.range();
@@ -54,8 +54,8 @@ export function classifyAddress(address: IpAddress): AddressKind {
 }
 
 /**
- * The IPv4 addresses that an IPv6 address carries and that a packet to it may end at: mapped, compatible, translated
- * (with a prefix of 96 bits), 6to4, Teredo (server and client) and ISATAP.
+ * Returns the IPv4 addresses embedded in an IPv6 address, where its packets may arrive: mapped, compatible, translated
+ * (with a 96-bit prefix), 6to4, Teredo (server and client) and ISATAP.
  */
 export function embeddedIpv4(address: IpAddress): ipaddr.IPv4[] {
   if (!isIPv6(address)) return [];
@@ -73,7 +73,7 @@ export function embeddedIpv4(address: IpAddress): ipaddr.IPv4[] {
     case 'teredo':
       return [fromWords(b, c), fromWords(~y, ~z)];
   }
-  // ISATAP may lie in any network; its mark stands where a card's number would.
+  // ISATAP exists in all networks; its marker is in the interface identifier.
   const isIsatap = marker === 0x5efe && ((address.parts[4] ?? 0) & ~0x0200) === 0;
   return isIsatap || isInBlock(address, compatible) ? [fromWords(y, z)] : [];
 }
@@ -86,7 +86,7 @@ function isIPv6(address: IpAddress): address is ipaddr.IPv6 {
   return address.kind() === 'ipv6';
 }
 
-/** A zone names a card of this machine; nothing public needs one. */
+/** A zone id names a network interface of the local host; public addresses have none. */
 function isZoned(address: IpAddress): boolean {
   return isIPv6(address) && address.zoneId !== undefined;
 }

@@ -1,11 +1,11 @@
-/** A port, or all from one to another. */
+/** A port or an inclusive range of ports. */
 export type PortRange = number | readonly [from: number, to: number];
 
 /**
- * Ports above 1023 at which databases, brokers, caches and the control of machines listen. A request that a stranger
- * words must not get there, even on the public internet.
+ * Ports above 1023 of databases, brokers, caches and orchestration. Requests with untrusted content must not reach them,
+ * even on the public internet.
  */
-const services: readonly PortRange[] = [
+const servicePorts: readonly PortRange[] = [
   [1433, 1434],
   1521,
   1883,
@@ -36,14 +36,14 @@ const services: readonly PortRange[] = [
   [27_017, 27_019],
 ];
 
-/** Says whether a port is one of these. */
+/** Returns true if a range contains the port. */
 export function isPortInRanges(port: number, ranges: readonly PortRange[]): boolean {
   return ranges.some((range) =>
     typeof range === 'number' ? port === range : range[0] <= port && port <= range[1],
   );
 }
 
-/** Says whether a web server is likely to be there and nothing else. */
+/** Returns true for ports on which only web servers are expected. */
 export function isWebPort(port: number): boolean {
-  return port === 80 || port === 443 || (port >= 1024 && !isPortInRanges(port, services));
+  return port === 80 || port === 443 || (port >= 1024 && !isPortInRanges(port, servicePorts));
 }

@@ -144,7 +144,7 @@ describe('a webhook', () => {
     await waitUntilTrue(async () => (await stateOf())?.attempts === 2);
     expect(await stateOf()).toMatchObject({
       delivered: 1,
-      error: expect.stringContaining('may not be used'),
+      error: expect.stringContaining('denied'),
     });
     await pass(2_000);
     await waitUntilTrue(isOver);

@@ -133,7 +133,7 @@ describe('files of a caller', () => {
     expect((await ask('/lost.txt')).message).toContain('/lost.txt cannot be used: the answer was 404');
     const strict = await bridgeToServedAgent(agent, { egress: {} });
     const refused = await strict.invoke('remote/default', { prompt: 'x', files: [`${web.url}/a`] });
-    expect(refused.message).toContain('may not be used');
+    expect(refused.message).toContain('denied');
   });
 });
 
