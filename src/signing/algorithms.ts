@@ -1,10 +1,10 @@
 import type { CryptoKey, JWK, KeyObject } from 'jose';
 import { invalidField } from '../protocol/errors.ts';
 
-/** A key of one of the kinds that jose understands: of WebCrypto, of Node, or as JSON. */
+/** A key that jose accepts: WebCrypto, Node.js or JWK. */
 export type SigningKey = CryptoKey | KeyObject | JWK;
 
-/** The algorithms that are accepted unless somebody names others; all of them need a private key to sign. */
+/** Asymmetric algorithms accepted by default. */
 export const cardAlgorithms: readonly string[] = [
   'ES256',
   'ES384',
@@ -19,11 +19,11 @@ export const cardAlgorithms: readonly string[] = [
   'PS512',
 ];
 
-/** Refuses algorithms by which anybody who can verify a card can sign one too. */
+/** Rejects symmetric algorithms and `none`: verifiers could create signatures. */
 export function checkAlgorithms(algorithms: readonly string[], at: string): readonly string[] {
   const unsafe = algorithms.find((each) => !cardAlgorithms.includes(each));
   if (unsafe !== undefined) {
-    throw invalidField(at, `must be among ${cardAlgorithms.join(', ')}, not ${JSON.stringify(unsafe)}`);
+    throw invalidField(at, `must be one of ${cardAlgorithms.join(', ')}, not ${JSON.stringify(unsafe)}`);
   }
   return algorithms;
 }
@@ -38,7 +38,7 @@ const byCurve: { readonly [curve: string]: string } = {
   Ed25519: 'EdDSA',
 };
 
-/** The usual algorithm of a key, or undefined when the key does not tell. */
+/** Returns the default algorithm of a key; undefined if the key does not determine it. */
 export function algorithmOf(key: SigningKey): string | undefined {
   if ('asymmetricKeyType' in key) return ofKeyObject(key as KeyObject & { asymmetricKeyDetails?: Details });
   if ('usages' in key) return ofCryptoKey((key as CryptoKey & { algorithm: WebAlgorithm }).algorithm);

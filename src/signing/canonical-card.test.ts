@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { plainCard, reverseMembers } from '../../test/support/signing/signed-card.ts';
 import { canonicalCard, divergences, candidatePayloads, type WireCard } from './canonical-card.ts';
 
-/** The part of the canonical card that is not the same in all these tests. */
+/** Returns the part of the canonical card that differs between tests. */
 async function canonical(card: WireCard, form?: 1 | 2 | 3): Promise<unknown> {
   return JSON.parse(await canonicalCard({ ...plainCard, ...card }, form)) as unknown;
 }
 
-describe('the canonical card', () => {
-  it('is sorted by UTF-16 units, without spaces, with numbers as ECMAScript prints them', async () => {
+describe('canonicalCard', () => {
+  it('sorts by UTF-16 units, omits spaces and formats numbers like ECMAScript', async () => {
     const text = await canonicalCard(plainCard);
     expect(text).toContain('"params":{"alpha":0.000001,"half":0.5,"zeta":1e+21,"😀":1,"\ufb33":[1,true]}');
     expect(text.startsWith('{"capabilities":{"extendedAgentCard":false,"extensions":[')).toBe(true);
@@ -20,18 +20,18 @@ describe('the canonical card', () => {
     expect(await canonicalCard(reverseMembers(plainCard) as WireCard)).toBe(await canonicalCard(plainCard));
   });
 
-  it('leaves the signatures out', async () => {
+  it('excludes signatures', async () => {
     const signed = { ...plainCard, signatures: [{ protected: 'a', signature: 'b' }] };
     expect(await canonicalCard(signed)).toBe(await canonicalCard(plainCard));
   });
 
-  it('keeps required fields that are empty, and puts those there that are missing', async () => {
+  it('includes empty and missing required fields', async () => {
     const { version: _missing, ...rest } = plainCard;
     const text = await canonicalCard({ ...rest, description: '', skills: [], capabilities: {} });
     expect(JSON.parse(text)).toMatchObject({ description: '', skills: [], capabilities: {}, version: '' });
   });
 
-  it('keeps optional fields that were set to their default, and leaves unset ones out', async () => {
+  it('includes optional fields set to their default and excludes unset ones', async () => {
     const card = await canonical({
       documentationUrl: '',
       iconUrl: null,
@@ -43,7 +43,7 @@ describe('the canonical card', () => {
     expect(card).not.toHaveProperty('capabilities.pushNotifications');
   });
 
-  it('leaves other defaults out at every depth', async () => {
+  it('excludes other defaults at every depth', async () => {
     const card = await canonical({
       securitySchemes: {},
       securityRequirements: [{ schemes: { login: { list: [] } } }],
@@ -60,7 +60,7 @@ describe('the canonical card', () => {
     expect(card).toHaveProperty('skills', [{ id: 'a', name: '', description: '', tags: [] }]);
   });
 
-  it('covers members that 1.0 does not know, even one called __proto__', async () => {
+  it('includes unknown members, even __proto__', async () => {
     const odd = JSON.parse('{"url":"https://other.test","__proto__":{"a":1}}') as WireCard;
     const text = await canonicalCard({ ...plainCard, ...odd });
     expect(text).toContain('"url":"https://other.test","version"');
@@ -68,13 +68,13 @@ describe('the canonical card', () => {
     expect(await canonicalCard({ ...plainCard, securitySchemes: within })).toContain('"__proto__"');
   });
 
-  it('refuses what JSON cannot say', async () => {
+  it('rejects values that JSON cannot represent', async () => {
     await expect(canonicalCard({ ...plainCard, name: '\ud800' })).rejects.toThrow('surrogate');
   });
 });
 
-describe('the forms of the official SDKs', () => {
-  it('form 2 has nothing that is empty and nothing that is unknown', async () => {
+describe('forms of the official SDKs', () => {
+  it('form 2 excludes empty and unknown members', async () => {
     const card = await canonical(
       {
         description: '',
@@ -96,7 +96,7 @@ describe('the forms of the official SDKs', () => {
     });
   });
 
-  it('form 3 escapes all that is not printable ASCII and sorts by code point', async () => {
+  it('form 3 escapes everything except printable ASCII and sorts by code point', async () => {
     const text = await canonicalCard({ ...plainCard, version: 'a\u007f' }, 3);
     expect(text).toContain('"name":"\\u00c9cho \\u2013 \\u56de\\u58f0 \\ud83e\\ude9e"');
     expect(text).toContain('"version":"a\\u007f"');
@@ -106,13 +106,13 @@ describe('the forms of the official SDKs', () => {
     );
   });
 
-  it('are the same text for a card of ASCII without empty values', async () => {
+  it('are equal for an ASCII card without empty values', async () => {
     const card = { ...plainCard, name: 'Echo', provider: undefined, capabilities: { streaming: true } };
     expect(await candidatePayloads(card, true)).toHaveLength(1);
     expect(divergences(card)).toEqual([]);
   });
 
-  it('differ where something is empty or unknown, and the path is named', () => {
+  it('divergences names empty and unknown fields', () => {
     const card = {
       ...plainCard,
       url: 'https://other.test',
@@ -120,7 +120,7 @@ describe('the forms of the official SDKs', () => {
       securityRequirements: [{ schemes: { login: {} } }],
     };
     expect(divergences(card)).toEqual([
-      { field: 'url', description: 'is not known to 1.0' },
+      { field: 'url', description: 'is not defined in 1.0' },
       { field: 'description', description: 'is empty' },
       { field: 'securityRequirements[0].schemes.login', description: 'is empty' },
     ]);

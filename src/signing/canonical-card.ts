@@ -1,63 +1,58 @@
 import type { WireObject } from '../dialects/field-readers.ts';
-import {
-  findEmptyPaths,
-  isJsonObject,
-  findMissingPaths,
-  removeEmptyValues,
-  applyPresenceRules,
-} from './presence-rules.ts';
+import { isJsonObject } from '../primitives/json.ts';
+import { applyPresenceRules, findEmptyPaths, findMissingPaths, removeEmptyValues } from './presence-rules.ts';
 
-/** A card as JSON of 1.0, parsed. */
+/** Parsed JSON of a 1.0 card. */
 export type WireCard = WireObject;
 
 /**
- * The forms of a card that signers sign.
+ * Canonical forms of a card that signers use.
  *
- * 1: as the specification says. 2: without any empty value and without members that 1.0 does not know, as the
- * official SDKs do. 3: form 2 with everything outside ASCII escaped, as older Python SDKs do.
+ * 1: as specified. 2: without empty values and members that 1.0 does not define, as in the official SDKs. 3: form 2 with
+ * all characters outside of ASCII escaped, as in older Python SDKs.
  */
 export type PayloadForm = 1 | 2 | 3;
 
-/** One text that a signature may have been made over, and the card that such a signature vouches for. */
+/** Text that a signature may cover, and the card that such a signature verifies. */
 export interface SignedPayload {
   readonly form: PayloadForm;
   readonly text: string;
   readonly card: WireCard;
 }
 
-const asSpecified = { fills: true, keepsUnknown: true };
-const asWritten = { fills: false, keepsUnknown: true };
-const asKnown = { fills: false, keepsUnknown: false };
+const specifiedRules = { addsRequired: true, retainsUnknown: true };
+const asWrittenRules = { addsRequired: false, retainsUnknown: true };
+const knownMembersRules = { addsRequired: false, retainsUnknown: false };
 
-/** Gives the text that is signed: the presence rules of 1.0, then RFC 8785. */
+/** Returns the text to sign: the presence rules of 1.0, then RFC 8785 (JCS). */
 export async function canonicalCard(card: WireCard, form: PayloadForm = 1): Promise<string> {
-  if (form === 1) return jcs(applyPresenceRules(card, asSpecified));
-  const stripped = removeEmptyValues(applyPresenceRules(card, asKnown)) ?? {};
-  return form === 2 ? jcs(stripped) : escaped(stripped);
+  if (form === 1) return jcs(applyPresenceRules(card, specifiedRules));
+  const stripped = removeEmptyValues(applyPresenceRules(card, knownMembersRules)) ?? {};
+  return form === 2 ? jcs(stripped) : asciiJson(stripped);
 }
 
-/** Gives every text that a signature of this card may have been made over, the strictest first, each once. */
-export async function candidatePayloads(card: WireCard, interop: boolean): Promise<SignedPayload[]> {
-  const whole = applyPresenceRules(card, asWritten);
+/** Returns the distinct texts that a signature of this card may cover, strictest first. */
+export async function candidatePayloads(card: WireCard, acceptSdkForms: boolean): Promise<SignedPayload[]> {
+  const complete = applyPresenceRules(card, asWrittenRules);
   const payloads: SignedPayload[] = [
-    { form: 1, text: await canonicalCard(card, 1), card: whole },
-    // A signer that takes the JSON as it is does not add the REQUIRED fields that it lacks.
-    { form: 1, text: await jcs(whole), card: whole },
+    { form: 1, text: await canonicalCard(card, 1), card: complete },
+    // Signers that use the JSON as it is do not add missing REQUIRED fields.
+    { form: 1, text: await jcs(complete), card: complete },
   ];
-  if (interop) {
-    const known = applyPresenceRules(card, asKnown);
+  if (acceptSdkForms) {
+    const known = applyPresenceRules(card, knownMembersRules);
     payloads.push({ form: 2, text: await canonicalCard(card, 2), card: known });
     payloads.push({ form: 3, text: await canonicalCard(card, 3), card: known });
   }
   return payloads.filter(({ text }, i) => payloads.findIndex((each) => each.text === text) === i);
 }
 
-/** Where form 1 has something that form 2 has not, as path and why. */
+/** Returns the fields of form 1 that are missing in form 2, with the reason. */
 export function divergences(card: WireCard): { field: string; description: string }[] {
-  const specified = applyPresenceRules(card, asSpecified);
-  const known = applyPresenceRules(card, { ...asSpecified, keepsUnknown: false });
+  const specified = applyPresenceRules(card, specifiedRules);
+  const known = applyPresenceRules(card, { ...specifiedRules, retainsUnknown: false });
   return [
-    ...findMissingPaths(specified, known).map((field) => ({ field, description: 'is not known to 1.0' })),
+    ...findMissingPaths(specified, known).map((field) => ({ field, description: 'is not defined in 1.0' })),
     ...findEmptyPaths(known).map((field) => ({ field, description: 'is empty' })),
   ];
 }
@@ -67,13 +62,13 @@ async function jcs(value: unknown): Promise<string> {
   return canonicalize(value) ?? '';
 }
 
-/** Sorts by code point and escapes everything that is not printable ASCII. */
-function escaped(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(escaped).join(',')}]`;
+/** Sorts members by code point and escapes everything except printable ASCII. */
+function asciiJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(asciiJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value).replace(/[^ -~]/g, escapeUnit);
   const members = Object.keys(value)
     .sort(byCodePoint)
-    .map((name) => `${escaped(name)}:${escaped(value[name])}`);
+    .map((name) => `${asciiJson(name)}:${asciiJson(value[name])}`);
   return `{${members.join(',')}}`;
 }
 

@@ -1,18 +1,18 @@
-/** Whether a field of the 1.0 card is always there, there when it was set, or there when it is not its default. */
+/** Field presence in the protocol buffers of 1.0: always written, written if set, or written if not the default. */
 type Presence = 'required' | 'optional' | 'implicit';
 
-/** What a field of the 1.0 card holds; `free` is JSON that the protocol does not look into. */
+/** Type of a field; `free` is arbitrary JSON. */
 type Kind = 'text' | 'flag' | 'texts' | 'textMap' | 'free' | 'message' | 'list' | 'map';
 
-/** One field of the 1.0 card. */
+/** A field of the 1.0 card. */
 export interface CardField {
   readonly presence: Presence;
   readonly kind: Kind;
-  /** The shape of the message, or of each message in the list or map. */
+  /** Schema of the message, or of the messages in the list or map. */
   readonly of?: CardSchema;
 }
 
-/** The fields of one message of the 1.0 card. */
+/** Fields of a message of the 1.0 card. */
 export interface CardSchema {
   readonly [name: string]: CardField;
 }
@@ -77,7 +77,7 @@ const securityScheme: CardSchema = {
   mtlsSecurityScheme: implicit('message', { description: implicit('text') }),
 };
 
-/** Every field of the 1.0 card that a signature covers, with the presence that the protocol gives it. */
+/** All fields of the 1.0 card that a signature covers. */
 export const cardSchema: CardSchema = {
   name: required('text'),
   description: required('text'),

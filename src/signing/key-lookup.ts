@@ -1,63 +1,61 @@
-import type { JSONWebKeySet, JWK } from 'jose';
+import type { JWK } from 'jose';
+import { isJsonObject } from '../primitives/json.ts';
+import { truncate } from '../primitives/text.ts';
+import type { JsonWebKeySet } from '../primitives/web/jwks.ts';
 import { invalidField } from '../protocol/errors.ts';
 import type { SigningKey } from './algorithms.ts';
-import { isJsonObject } from './presence-rules.ts';
 
-/** A JSON Web Key Set. */
-export type JsonWebKeySet = JSONWebKeySet;
-
-/** Where public keys come from; the first source that knows the `kid` is asked alone. */
+/** Sources of public keys. The first source that knows the `kid` is used. */
 export interface KeySources {
   /** Trusted public keys by `kid`. */
   keys?: { readonly [kid: string]: SigningKey } | ReadonlyMap<string, SigningKey>;
   /** A trusted JSON Web Key Set. */
   jwks?: JsonWebKeySet;
   /**
-   * Fetches a key, or the key set at `jku`, when the sources above do not know the `kid`. It is called with a `jku`
-   * only if {@link KeySources.allowedJku} allows it, and without one only if the signature names none. It should not
-   * follow redirects, and should refuse addresses inside the own network.
+   * Fetches a key, or the key set at `jku`, if the sources above do not know the `kid`. Called with a `jku` only if
+   * {@link KeySources.allowedJku} contains it, and without one only if the signature has none. It should not follow
+   * redirects and should deny private addresses.
    */
   fetchKey?: (kid: string, jku: string | undefined) => Promise<SigningKey | JsonWebKeySet | undefined>;
   /**
-   * The https addresses that a signature may name: a whole address, or an origin such as `https://keys.example` for
-   * every address there.
+   * The https URLs that a signature may name: a complete URL, or an origin such as `https://keys.example` for all its
+   * URLs.
    *
    * @defaultValue none
    */
   allowedJku?: readonly string[];
   /**
-   * The time in milliseconds, by which keys that carry `nbf` and `exp` are judged.
+   * Current time in milliseconds, for keys with `nbf` and `exp`.
    *
    * @defaultValue `Date.now`
    */
   now?: () => number;
 }
 
-/** The keys that may be used, or why there are none. */
+/** Usable keys, or the reason why there are none. */
 export type KeyLookupResult =
   | { keys: readonly SigningKey[]; jku?: string }
   | { keys: undefined; reason: string };
 
-/** Finds the keys that a signature names. */
+/** Returns the keys that a signature names. */
 export async function lookUpKeys(sources: KeySources, kid: string, jku: unknown): Promise<KeyLookupResult> {
   const stored = storedKeys(sources, kid);
   if (stored.length > 0) return usable(stored, sources, kid);
   if (jku !== undefined && !isAllowed(jku, sources.allowedJku)) {
     return none(
-      `the key ${quoteUntrusted(kid)} is not trusted, and its jku ${quoteUntrusted(jku)} is not allowed`,
+      `key ${quoteUntrusted(kid)} is not trusted and its jku ${quoteUntrusted(jku)} is not allowed`,
     );
   }
-  if (!sources.fetchKey) return none(`the key ${quoteUntrusted(kid)} is not known`);
-  const address = jku as string | undefined;
+  if (!sources.fetchKey) return none(`unknown key ${quoteUntrusted(kid)}`);
+  const url = jku as string | undefined;
   try {
-    const fetched = await sources.fetchKey(kid, address);
-    if (fetched === undefined || fetched === null)
-      return none(`the key ${quoteUntrusted(kid)} was not found`);
-    const keys = isKeySet(fetched) ? ofSet(fetched, kid) : [fetched];
-    if (keys.length === 0) return none(`the key set does not hold the key ${quoteUntrusted(kid)}`);
-    return usable(keys, sources, kid, address);
+    const fetched = await sources.fetchKey(kid, url);
+    if (fetched === undefined || fetched === null) return none(`key ${quoteUntrusted(kid)} not found`);
+    const keys = isKeySet(fetched) ? keysOfSet(fetched, kid) : [fetched];
+    if (keys.length === 0) return none(`key ${quoteUntrusted(kid)} not found in the key set`);
+    return usable(keys, sources, kid, url);
   } catch {
-    return none(`the key ${quoteUntrusted(kid)} could not be fetched`);
+    return none(`key ${quoteUntrusted(kid)} could not be fetched`);
   }
 }
 
@@ -65,31 +63,30 @@ function none(reason: string): KeyLookupResult {
   return { keys: undefined, reason };
 }
 
-/** A stranger's words, short enough to be shown. */
+/** Quotes untrusted input for a message, at most 100 characters. */
 export function quoteUntrusted(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'undefined';
-  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+  return truncate(JSON.stringify(value) ?? 'undefined', 100);
 }
 
 function storedKeys({ keys, jwks }: KeySources, kid: string): SigningKey[] {
-  const byName =
+  const key =
     keys instanceof Map
       ? (keys as ReadonlyMap<string, SigningKey>).get(kid)
       : keys && Object.hasOwn(keys, kid)
         ? (keys as { readonly [kid: string]: SigningKey })[kid]
         : undefined;
-  return [...(byName ? [byName] : []), ...(jwks ? ofSet(jwks, kid) : [])];
+  return [...(key ? [key] : []), ...(jwks ? keysOfSet(jwks, kid) : [])];
 }
 
 function isKeySet(value: SigningKey | JsonWebKeySet): value is JsonWebKeySet {
   return 'keys' in value && Array.isArray(value.keys);
 }
 
-function ofSet({ keys }: JsonWebKeySet, kid: string): JWK[] {
-  return keys.filter((each) => isJsonObject(each) && each.kid === kid);
+function keysOfSet({ keys }: JsonWebKeySet, kid: string): JWK[] {
+  return keys.filter((key) => isJsonObject(key) && key.kid === kid);
 }
 
-/** Leaves out keys that are out of their time or revoked (§8.4.3). */
+/** Removes keys that are expired, not yet valid or revoked (§8.4.3). */
 function usable(
   keys: SigningKey[],
   { now = Date.now }: KeySources,
@@ -97,13 +94,13 @@ function usable(
   jku?: string,
 ): KeyLookupResult {
   const seconds = now() / 1000;
-  const left = keys.filter((key) => {
+  const valid = keys.filter((key) => {
     const { nbf, exp, revoked } = key as { nbf?: unknown; exp?: unknown; revoked?: unknown };
     if (revoked !== undefined && revoked !== false && revoked !== null) return false;
     return !(typeof nbf === 'number' && seconds < nbf) && !(typeof exp === 'number' && seconds >= exp);
   });
-  if (left.length === 0) return none(`the key ${quoteUntrusted(kid)} is expired, not yet valid or revoked`);
-  return jku === undefined ? { keys: left } : { keys: left, jku };
+  if (valid.length === 0) return none(`key ${quoteUntrusted(kid)} is expired, not yet valid or revoked`);
+  return jku === undefined ? { keys: valid } : { keys: valid, jku };
 }
 
 function isAllowed(jku: unknown, allowed: readonly string[] = []): boolean {
@@ -112,7 +109,7 @@ function isAllowed(jku: unknown, allowed: readonly string[] = []): boolean {
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
   return allowed.some((each) => {
     if (!URL.canParse(each))
-      throw invalidField('allowedJku', `has ${quoteUntrusted(each)}, which is no address`);
+      throw invalidField('allowedJku', `must contain URLs, not ${quoteUntrusted(each)}`);
     const entry = new URL(each);
     const isOrigin = entry.pathname === '/' && entry.search === '';
     return isOrigin ? url.origin === entry.origin : url.href === entry.href;

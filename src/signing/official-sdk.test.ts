@@ -17,7 +17,7 @@ const throughText = (value: unknown): WireCard => JSON.parse(JSON.stringify(valu
 
 let pair: KeyPair;
 beforeAll(async () => {
-  // The SDK prints every signature that does not fit.
+  // The SDK prints every signature that does not match.
   vi.spyOn(console, 'debug').mockImplementation(() => {});
   pair = await createKeyPair('ES256', 'k1');
 });
@@ -25,13 +25,13 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-/** The official SDK signs the JSON of a card. */
+/** Signs the JSON of a card with the official SDK. */
 async function sdkSigned(card: WireCard): Promise<WireCard> {
   const sign = sdk.generateAgentCardSignature(pair.privateKey, { alg: 'ES256', kid: 'k1', typ: 'JOSE' });
   return throughText(await sign(card as unknown as sdk.AgentCard));
 }
 
-/** Whether the official SDK verifies a card, given as JSON or in its own model. */
+/** Returns true if the official SDK verifies a card, given as JSON or in its model. */
 async function sdkVerifies(card: unknown): Promise<boolean> {
   const verify = sdk.verifyAgentCardSignature((kid) =>
     kid === 'k1' ? Promise.resolve(pair.publicKey) : Promise.reject(new Error('unknown')),
@@ -42,22 +42,22 @@ async function sdkVerifies(card: unknown): Promise<boolean> {
   );
 }
 
-/** A card whose model in the SDK keeps everything: that model loses security schemes on the way to the payload. */
+/** A card without security schemes, because the model of the SDK loses them in the payload. */
 const { securitySchemes: _schemes, securityRequirements: _requirements, ...openCard } = plainCard;
 
-describe('the official SDK', () => {
-  it('verifies the cards that are signed here', async () => {
+describe('official SDK', () => {
+  it('verifies cards signed by signCard', async () => {
     const signed = throughText(await signCard(plainCard, { key: pair.privateKey, kid: 'k1' }));
     expect(await sdkVerifies(signed)).toBe(true);
     expect(await sdkVerifies({ ...signed, name: 'Another' })).toBe(false);
   });
 
-  it('verifies them in its own model too', async () => {
+  it('verifies cards signed by signCard in its model', async () => {
     const signed = throughText(await signCard(openCard, { key: pair.privateKey, kid: 'k1' }));
     expect(await sdkVerifies(sdk.AgentCard.fromJSON(signed))).toBe(true);
   });
 
-  it('signs cards that verify here, by the specification alone when nothing is empty', async () => {
+  it('signs cards that verifyCard accepts as form 1 without empty values', async () => {
     const signed = await sdkSigned(plainCard);
     expect(await verifyCard(signed, { keys: { k1: pair.publicKey } })).toMatchObject({ form: 1 });
     const tampered = { ...signed, version: '4' };
@@ -66,7 +66,7 @@ describe('the official SDK', () => {
     });
   });
 
-  it('signs its own model, and what it publishes verifies here', async () => {
+  it('signs its model such that verifyCard accepts the published card', async () => {
     const sign = sdk.generateAgentCardSignature(pair.privateKey, { alg: 'ES256', kid: 'k1', typ: 'JOSE' });
     const signed = await sign(sdk.AgentCard.fromJSON(openCard));
     const published = throughText(sdk.AgentCard.toJSON(signed));
@@ -75,7 +75,7 @@ describe('the official SDK', () => {
     });
   });
 
-  it('leaves security schemes of its own model unsigned, and such a card is not verified here', async () => {
+  it('leaves security schemes of its model unsigned, which verifyCard rejects', async () => {
     const sign = sdk.generateAgentCardSignature(pair.privateKey, { alg: 'ES256', kid: 'k1', typ: 'JOSE' });
     const published = throughText(sdk.AgentCard.toJSON(await sign(sdk.AgentCard.fromJSON(plainCard))));
     expect(published).toHaveProperty('securitySchemes.login');
@@ -86,7 +86,7 @@ describe('the official SDK', () => {
     );
   });
 
-  it('needs interop mode here, and a second signature there, for a card with empty values', async () => {
+  it('needs acceptSdkForms and onDivergence both for empty values', async () => {
     const bare = { ...plainCard, description: '', securityRequirements: [{ schemes: { login: {} } }] };
     const theirs = await sdkSigned(bare);
     expect(await verifyCard(theirs, { keys: { k1: pair.publicKey } })).toMatchObject({ result: 'invalid' });
@@ -100,8 +100,8 @@ describe('the official SDK', () => {
   });
 });
 
-describe('any card', () => {
-  it('has the same form 2 as in the official SDK', async () => {
+describe('arbitrary cards', () => {
+  it('have the same form 2 in the official SDK', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
         const wire = throughText(v1_0.card.write(card));
@@ -113,7 +113,7 @@ describe('any card', () => {
     );
   });
 
-  it('verifies after it was signed, written, put in another order and read again', async () => {
+  it('verify after signing, reordering and parsing', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'spec' });
@@ -127,7 +127,7 @@ describe('any card', () => {
     );
   });
 
-  it('verifies in the official SDK too when it was signed for both', async () => {
+  it('verify in the official SDK when signed with onDivergence both', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'both' });

@@ -1,61 +1,57 @@
 import { fieldPath, type WireObject } from '../dialects/field-readers.ts';
+import { isJsonObject } from '../primitives/json.ts';
 import { cardSchema, type CardField, type CardSchema } from './card-schema.ts';
 
-/** How to bring a card into the form that is signed. */
+/** Options of {@link applyPresenceRules}. */
 export interface PresenceRules {
-  /** Puts REQUIRED fields that are missing there with their default. */
-  readonly fills: boolean;
-  /** Keeps members that 1.0 does not know, as they are. */
-  readonly keepsUnknown: boolean;
+  /** Adds missing REQUIRED fields with their default. */
+  readonly addsRequired: boolean;
+  /** Retains members that 1.0 does not define. */
+  readonly retainsUnknown: boolean;
 }
 
-/** Tells a JSON object from the other values. */
-export function isJsonObject(value: unknown): value is WireObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Brings a wire card, without its signatures, into the form that the presence rules of 1.0 give it (§8.4.1). */
+/** Returns a wire card without signatures in the form of the presence rules of 1.0 (§8.4.1). */
 export function applyPresenceRules(card: WireObject, rules: PresenceRules): WireObject {
   const { signatures: _excluded, ...content } = card;
-  return message(content, cardSchema, rules);
+  return normalizeMessage(content, cardSchema, rules);
 }
 
-function message(wire: WireObject, shape: CardSchema, rules: PresenceRules): WireObject {
-  const kept: [string, unknown][] = [];
+function normalizeMessage(wire: WireObject, schema: CardSchema, rules: PresenceRules): WireObject {
+  const members: [string, unknown][] = [];
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(wire)) {
     if (value === undefined) continue;
-    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    const field = Object.hasOwn(schema, name) ? schema[name] : undefined;
     if (field === undefined) {
-      if (rules.keepsUnknown) kept.push([name, value]);
+      if (rules.retainsUnknown) members.push([name, value]);
       continue;
     }
-    // ProtoJSON: null is the same as not there.
+    // In ProtoJSON null is the same as absent.
     if (value === null) continue;
     if (field.presence === 'implicit' && isDefault(value, field)) continue;
     seen.add(name);
-    kept.push([name, within(value, field, rules)]);
+    members.push([name, normalizeValue(value, field, rules)]);
   }
-  if (rules.fills) {
-    for (const [name, field] of Object.entries(shape)) {
-      if (field.presence === 'required' && !seen.has(name)) kept.push([name, defaultOf(field, rules)]);
+  if (rules.addsRequired) {
+    for (const [name, field] of Object.entries(schema)) {
+      if (field.presence === 'required' && !seen.has(name)) members.push([name, defaultOf(field, rules)]);
     }
   }
-  // Not by assignment, which would lose a member called __proto__ and leave it unsigned.
-  return Object.fromEntries(kept);
+  // Assignment would lose a member named __proto__ and leave it unsigned.
+  return Object.fromEntries(members);
 }
 
-/** What is of another type than 1.0 says stays as it is: the signature decides about it, not the rules. */
-function within(value: unknown, { kind, of }: CardField, rules: PresenceRules): unknown {
+/** Values of unexpected types are unchanged: the signature covers them as they are. */
+function normalizeValue(value: unknown, { kind, of }: CardField, rules: PresenceRules): unknown {
   if (of === undefined) return value;
-  const inner = (each: unknown): unknown => (isJsonObject(each) ? message(each, of, rules) : each);
+  const inner = (each: unknown): unknown => (isJsonObject(each) ? normalizeMessage(each, of, rules) : each);
   if (kind === 'message') return inner(value);
   if (kind === 'list') return Array.isArray(value) ? value.map(inner) : value;
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inner(each)]));
 }
 
-/** Messages have no default: a message that is set is there, however empty. */
+/** Messages have no default: an empty message is present. */
 function isDefault(value: unknown, { kind }: CardField): boolean {
   switch (kind) {
     case 'text':
@@ -78,10 +74,10 @@ function defaultOf({ kind, of }: CardField, rules: PresenceRules): unknown {
   if (kind === 'text') return '';
   if (kind === 'flag') return false;
   if (kind === 'texts' || kind === 'list') return [];
-  return kind === 'message' && of ? message({}, of, rules) : {};
+  return kind === 'message' && of ? normalizeMessage({}, of, rules) : {};
 }
 
-/** Takes every empty text, list and object away, and every null, from the inside out; what is left, or undefined. */
+/** Removes empty texts, lists and objects and null, recursively. @returns undefined if nothing is left */
 export function removeEmptyValues(value: unknown): unknown {
   if (value === '' || value === null || value === undefined) return undefined;
   if (Array.isArray(value)) {
@@ -95,7 +91,7 @@ export function removeEmptyValues(value: unknown): unknown {
   return left.length > 0 ? Object.fromEntries(left) : undefined;
 }
 
-/** The paths of all empty texts, lists and objects, and of every null. */
+/** Returns the paths of all empty texts, lists and objects and of null. */
 export function findEmptyPaths(value: unknown, at = ''): string[] {
   if (value === '' || value === null) return [at];
   if (Array.isArray(value)) {
@@ -107,7 +103,7 @@ export function findEmptyPaths(value: unknown, at = ''): string[] {
   return entries.flatMap(([name, each]) => findEmptyPaths(each, fieldPath(at, name)));
 }
 
-/** The paths of all members of `whole` that `part`, which has the same lists, does not have. */
+/** Returns the paths of the members of `whole` that are missing in `part`, which has the same lists. */
 export function findMissingPaths(whole: unknown, part: unknown, at = ''): string[] {
   if (Array.isArray(whole) && Array.isArray(part)) {
     return whole.flatMap((each, i) => findMissingPaths(each, part[i], `${at}[${i}]`));

@@ -17,9 +17,9 @@ beforeAll(async () => {
 
 const signaturesOf = (card: WireCard): AgentCardSignature[] => card.signatures as AgentCardSignature[];
 
-describe('signing', () => {
+describe('signCard', () => {
   it.each(['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA', 'Ed25519'])(
-    'with %s gives a card that verifies',
+    'creates a valid signature with %s',
     async (alg) => {
       const { privateKey, publicKey } = await createKeyPair(alg, 'k');
       const signed = await signCard(plainCard, { key: privateKey, kid: 'k', alg });
@@ -36,7 +36,7 @@ describe('signing', () => {
     ['ec', { namedCurve: 'P-384' }, 'ES384'],
     ['rsa', { modulusLength: 2048 }, 'RS256'],
     ['ed25519', {}, 'EdDSA'],
-  ])('knows the algorithm of an %s key of Node, here from PEM', async (type, options, alg) => {
+  ])('detects the algorithm of an %s key from PEM', async (type, options, alg) => {
     const { privateKey } = generateKeyPairSync(type as 'ec', options as { namedCurve: string });
     const key = createPrivateKey(privateKey.export({ type: 'pkcs8', format: 'pem' }));
     const signed = await signCard(plainCard, { key, kid: 'k' });
@@ -45,7 +45,7 @@ describe('signing', () => {
   });
 
   it.each(['ES256', 'ES512', 'RS512', 'PS384', 'EdDSA'])(
-    'knows the algorithm of a WebCrypto key for %s',
+    'detects the algorithm of a WebCrypto key for %s',
     async (alg) => {
       const { privateKey, publicKey } = await generateKeyPair(alg);
       const signed = await signCard(plainCard, { key: privateKey, kid: 'k' });
@@ -53,7 +53,7 @@ describe('signing', () => {
     },
   );
 
-  it('writes a detached signature with alg, typ, kid and jku protected', async () => {
+  it('writes a detached signature with alg, typ, kid and jku in the protected header', async () => {
     const jku = 'https://a.test/jwks.json';
     const [signature] = signaturesOf(await signCard(plainCard, { key: pair.privateKey, kid: 'k1', jku }));
     expect(Object.keys(signature ?? {})).toEqual(['protected', 'signature']);
@@ -65,7 +65,7 @@ describe('signing', () => {
     });
   });
 
-  it('takes the model, and what the dialect writes of it verifies', async () => {
+  it('signs the model such that the encoded card verifies', async () => {
     const card = v1_0.card.read(plainCard, lenientMode());
     const signed = await signCard(card, { key: pair.privateKey, kid: 'k1' });
     expect({ ...signed, signatures: undefined }).toEqual({ ...card, signatures: undefined });
@@ -73,13 +73,13 @@ describe('signing', () => {
     expect(await verifyCard(wire, { keys: { k1: pair.publicKey } })).toMatchObject({ result: 'verified' });
   });
 
-  it('does not change the card that it was given', async () => {
+  it('does not modify the card', async () => {
     const before = structuredClone(plainCard);
     await signCard(plainCard, { key: pair.privateKey, kid: 'k1' });
     expect(plainCard).toEqual(before);
   });
 
-  it('keeps the signatures of other keys and replaces its own', async () => {
+  it('retains signatures of other keys and replaces its own', async () => {
     const other = await createKeyPair('EdDSA', 'k2');
     const first = await signCard(plainCard, { key: pair.privateKey, kid: 'k1' });
     const second = await signCard(first, { key: other.privateKey, kid: 'k2' });
@@ -89,16 +89,16 @@ describe('signing', () => {
   });
 });
 
-describe('signing a card that the official SDKs read otherwise', () => {
+describe('signCard onDivergence', () => {
   const bare = { ...plainCard, description: '', skills: [], url: 'https://other.test' };
 
-  it('is refused, with the fields and a hint', async () => {
+  it('rejects the card by default and names the fields', async () => {
     const thrown = await signCard(bare, { key: pair.privateKey, kid: 'k1' }).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(A2AError);
     expect(thrown).toMatchObject({
       reason: 'INVALID_PARAMS',
       violations: [
-        { field: 'url', description: 'is not known to 1.0' },
+        { field: 'url', description: 'is not defined in 1.0' },
         { field: 'description', description: 'is empty' },
         { field: 'skills', description: 'is empty' },
       ],
@@ -106,44 +106,44 @@ describe('signing a card that the official SDKs read otherwise', () => {
     });
   });
 
-  it('signs as the specification says when told so', async () => {
+  it('signs once as specified with spec', async () => {
     const signed = await signCard(bare, { key: pair.privateKey, kid: 'k1', onDivergence: 'spec' });
     expect(signaturesOf(signed)).toHaveLength(1);
     expect(await verifyCard(signed, { keys: { k1: pair.publicKey } })).toMatchObject({ form: 1 });
   });
 
-  it('signs twice when told so, and once if once is enough', async () => {
-    const options = { key: pair.privateKey, kid: 'k1', divergent: 'both' } as const;
+  it('signs twice with both, and once if the forms are equal', async () => {
+    const options = { key: pair.privateKey, kid: 'k1', onDivergence: 'both' } as const;
     expect(signaturesOf(await signCard(bare, options))).toHaveLength(2);
     expect(signaturesOf(await signCard(plainCard, options))).toHaveLength(1);
   });
 });
 
-describe('signing refuses', () => {
+describe('signCard rejects', () => {
   const attempt = (options: object, card: WireCard = plainCard): Promise<unknown> =>
     signCard(card, { key: pair.privateKey, kid: 'k1', ...options });
 
   it.each([
-    ['an algorithm of shared secrets', { alg: 'HS256' }, /^alg must be among/],
-    ['no algorithm at all', { alg: 'none' }, /^alg must be among/],
-    ['a key that says nothing', { key: { kty: 'oct', k: 'AAAA' } }, /^alg must be given/],
-    ['a key of another kind', { alg: 'RS256' }, /^key cannot sign with RS256/],
+    ['a symmetric algorithm', { alg: 'HS256' }, /^alg must be one of/],
+    ['the algorithm none', { alg: 'none' }, /^alg must be one of/],
+    ['a key without an algorithm', { key: { kty: 'oct', k: 'AAAA' } }, /^alg must be set/],
+    ['a key of another type', { alg: 'RS256' }, /^key must be a private key for RS256/],
     ['an empty kid', { kid: '' }, /^kid must/],
-    ['a jku without TLS', { jku: 'http://a.test/jwks.json' }, /^jku must be an https address/],
+    ['a jku without TLS', { jku: 'http://a.test/jwks.json' }, /^jku must be an https URL/],
   ])('%s', async (_what, options, message) => {
     await expect(attempt(options)).rejects.toThrow(message);
     await expect(attempt(options)).rejects.toBeInstanceOf(A2AError);
   });
 
   it('a public key', async () => {
-    await expect(attempt({ key: pair.publicKey })).rejects.toThrow(/^key cannot sign/);
+    await expect(attempt({ key: pair.publicKey })).rejects.toThrow(/^key must be a private key/);
   });
 
-  it('a card that no reader of 1.0 would take, and names the field', async () => {
+  it('an invalid card, naming the field', async () => {
     await expect(attempt({}, { ...plainCard, skills: 'echo' })).rejects.toThrow('skills must be a list');
   });
 
-  it('a text that has no UTF-8', async () => {
+  it('a text with a lone surrogate', async () => {
     await expect(attempt({}, { ...plainCard, name: '\ud800' })).rejects.toThrow('no canonical JSON');
   });
 });

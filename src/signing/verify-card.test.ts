@@ -23,7 +23,7 @@ beforeAll(async () => {
   keys = { k1: pair.publicKey };
 });
 
-/** A card signed with any header and over any text, by rules that are not ours. */
+/** Signs any text with any header, without the checks of signCard. */
 async function forged(header: object, text?: string, key: JWK = pair.privateKey): Promise<WireCard> {
   const payload = new TextEncoder().encode(text ?? (await canonicalCard(plainCard)));
   const jws = await new FlattenedSign(payload)
@@ -32,12 +32,12 @@ async function forged(header: object, text?: string, key: JWK = pair.privateKey)
   return { ...plainCard, signatures: [{ protected: jws.protected, signature: jws.signature }] };
 }
 
-describe('a signed card', () => {
-  it('is verified, and the verdict says by whom and what was covered', async () => {
+describe('verifyCard', () => {
+  it('returns verified with key, algorithm, form and card', async () => {
     const verdict = await verifyCard(signed, { keys });
     expect(verdict).toEqual({
       result: 'verified',
-      reason: 'signed by the key "k1"',
+      reason: 'signed by key "k1"',
       kid: 'k1',
       alg: 'ES256',
       form: 1,
@@ -45,13 +45,13 @@ describe('a signed card', () => {
     });
   });
 
-  it('is verified after its keys were put in another order and its text was indented', async () => {
+  it('verifies a reordered and indented card', async () => {
     const again = JSON.parse(JSON.stringify(reverseMembers(signed), null, 2)) as unknown;
     expect(await verifyCard(again, { keys })).toMatchObject({ result: 'verified' });
   });
 
   it.each(leafPaths(plainCard).map((path) => [path.join('.'), path] as const))(
-    'is invalid once %s is another',
+    'returns invalid when %s was changed',
     async (_name, path) => {
       for (const interop of [false, true]) {
         expect(await verifyCard(tamperLeaf(signed, path), { keys, acceptSdkForms: interop })).toMatchObject({
@@ -62,33 +62,33 @@ describe('a signed card', () => {
     },
   );
 
-  it.each(Object.keys(plainCard))('is invalid once %s is gone', async (name) => {
+  it.each(Object.keys(plainCard))('returns invalid when %s was removed', async (name) => {
     const { [name]: _gone, ...rest } = signed;
     expect((await verifyCard(rest, { keys, acceptSdkForms: true })).result).toBe('invalid');
   });
 
-  it('is invalid once a member is added that 1.0 does not know but an older reader does', async () => {
+  it('returns invalid when a member of an older version was added', async () => {
     const hybrid = { ...signed, url: 'https://evil.test', protocolVersion: '0.3.0' };
     expect(await verifyCard(hybrid, { keys })).toMatchObject({ result: 'invalid' });
   });
 
-  it('vouches in interop mode only for what 1.0 knows', async () => {
+  it('returns only known members with acceptSdkForms', async () => {
     const hybrid = { ...signed, url: 'https://evil.test' };
     const { result, form, card } = await verifyCard(hybrid, { keys, acceptSdkForms: true });
     expect([result, form]).toEqual(['verified', 2]);
     expect(card).not.toHaveProperty('url');
   });
 
-  it('is unverifiable by who does not know the key', async () => {
+  it('returns unverifiable for an unknown key', async () => {
     expect(await verifyCard(signed, { keys: { k2: other.publicKey } })).toEqual({
       result: 'unverifiable',
-      reason: 'the key "k1" is not known',
+      reason: 'unknown key "k1"',
       kid: 'k1',
       alg: 'ES256',
     });
   });
 
-  it('is invalid when another key bears the name', async () => {
+  it('returns invalid when another key has the kid', async () => {
     const { publicKey } = await createKeyPair('ES256', 'k1');
     expect(await verifyCard(signed, { keys: { k1: publicKey } })).toMatchObject({ result: 'invalid' });
   });
@@ -97,13 +97,13 @@ describe('a signed card', () => {
     ['no signatures', {}],
     ['an empty list', { signatures: [] }],
     ['null', { signatures: null }],
-  ])('is absent with %s', async (_what, signatures) => {
+  ])('returns absent for %s', async (_what, signatures) => {
     expect(await verifyCard({ ...plainCard, ...signatures }, { keys })).toMatchObject({ result: 'absent' });
   });
 });
 
-describe('keys', () => {
-  it('rotate: a card with the old and the new signature serves both kinds of reader', async () => {
+describe('verifyCard keys', () => {
+  it('verifies a card with old and new signature with either key', async () => {
     const both = await signCard(signed, { key: other.privateKey, kid: 'k2' });
     expect(await verifyCard(both, { keys })).toMatchObject({ result: 'verified', kid: 'k1' });
     expect(await verifyCard(both, { jwks: { keys: [other.publicKey] } })).toMatchObject({
@@ -112,7 +112,7 @@ describe('keys', () => {
     });
   });
 
-  it('one valid signature among broken ones is enough, and a wrong one outweighs an unknown one', async () => {
+  it('accepts one valid signature, and prefers invalid over unverifiable', async () => {
     const [valid] = signed.signatures as object[];
     const wrong = { ...valid, signature: 'AAAA' };
     const [unknown] = (await forged({ kid: 'k9' })).signatures as object[];
@@ -123,7 +123,7 @@ describe('keys', () => {
     expect((await verifyCard(cardWith(unknown, wrong), { keys })).result).toBe('invalid');
   });
 
-  it('of the same name in a key set are all tried', async () => {
+  it('tries all keys of a set with the same kid', async () => {
     const jwks = { keys: [{ ...other.publicKey, kid: 'k1' }, pair.publicKey] };
     expect(await verifyCard(signed, { jwks })).toMatchObject({ result: 'verified' });
   });
@@ -132,11 +132,11 @@ describe('keys', () => {
     ['expired', { exp: 1000 }],
     ['not yet valid', { nbf: 3000 }],
     ['revoked', { revoked: { revoked_at: 1500 } }],
-  ])('that are %s are not used', async (_what, member) => {
+  ])('does not use keys that are %s', async (_what, member) => {
     const jwks = { keys: [{ ...pair.publicKey, ...member }] };
     expect(await verifyCard(signed, { jwks, now: () => 2_000_000 })).toMatchObject({
       result: 'unverifiable',
-      reason: 'the key "k1" is expired, not yet valid or revoked',
+      reason: 'key "k1" is expired, not yet valid or revoked',
     });
     const timely = { keys: [{ ...pair.publicKey, nbf: 1999, exp: 2001, revoked: false }] };
     expect(await verifyCard(signed, { jwks: timely, now: () => 2_000_000 })).toMatchObject({
@@ -144,28 +144,28 @@ describe('keys', () => {
     });
   });
 
-  it('that are private, or of another kind, are not taken for public ones', async () => {
+  it('rejects private keys and keys of another type', async () => {
     for (const k1 of [pair.privateKey, other.publicKey, { kty: 'oct', k: 'AAAA' }]) {
       expect(await verifyCard(signed, { keys: { k1 } })).toMatchObject({
         result: 'invalid',
-        reason: 'the key "k1" is not a public key for ES256',
+        reason: 'key "k1" is not a public key for ES256',
       });
     }
   });
 
-  it('are not found under the names that every object has', async () => {
+  it('does not find keys under names of Object.prototype', async () => {
     const card = await forged({ kid: 'constructor' });
     expect(await verifyCard(card, { keys: {} })).toMatchObject({ result: 'unverifiable' });
   });
 });
 
-describe('the address of a key set', () => {
+describe('verifyCard jku', () => {
   const jku = 'https://keys.test/set.json';
   const jwks = (): Promise<{ keys: JWK[] }> => Promise.resolve({ keys: [other.publicKey, pair.publicKey] });
   const pointing = (to: string): Promise<WireCard> => forged({ kid: 'k1', jku: to });
 
   it.each([[[jku]], [['https://keys.test']], [['https://else.test', 'https://keys.test/']]])(
-    'is asked when %j allows it',
+    'fetches the key set when %j allows it',
     async (allowedJku) => {
       const fetchKey = vi.fn(jwks);
       const verdict = await verifyCard(await pointing(jku), { fetchKey, allowedJku });
@@ -185,7 +185,7 @@ describe('the address of a key set', () => {
     ['https://keys.test:8443/set.json', ['https://keys.test']],
     ['file:///etc/keys', ['https://keys.test']],
     ['set.json', ['https://keys.test']],
-  ])('%s is not asked when %j is allowed', async (to, allowedJku) => {
+  ])('does not fetch %s when %j is allowed', async (to, allowedJku) => {
     const fetchKey = vi.fn(jwks);
     const verdict = await verifyCard(await pointing(to), { fetchKey, allowedJku });
     expect(verdict.result).toBe('unverifiable');
@@ -193,7 +193,7 @@ describe('the address of a key set', () => {
     expect(fetchKey).not.toHaveBeenCalled();
   });
 
-  it('is not asked for a key that is at hand', async () => {
+  it('does not fetch a known key', async () => {
     const fetchKey = vi.fn(jwks);
     const verdict = await verifyCard(await pointing('https://evil.test'), { keys, fetchKey });
     expect(verdict).toMatchObject({ result: 'verified' });
@@ -201,13 +201,13 @@ describe('the address of a key set', () => {
     expect(fetchKey).not.toHaveBeenCalled();
   });
 
-  it('may be missing: then a directory of keys is asked by name alone', async () => {
+  it('fetches a key by kid without jku', async () => {
     const fetchKey = vi.fn(() => Promise.resolve(pair.publicKey));
     expect(await verifyCard(signed, { fetchKey })).toMatchObject({ result: 'verified' });
     expect(fetchKey.mock.calls).toEqual([['k1', undefined]]);
   });
 
-  it('that fails, has nothing, or lacks the key, leaves the card unverifiable', async () => {
+  it('returns unverifiable when fetching fails or the key is missing', async () => {
     const answers = [
       () => Promise.reject(new Error('no route')),
       () => Promise.resolve(undefined),
@@ -220,17 +220,17 @@ describe('the address of a key set', () => {
   });
 });
 
-describe('a signature is invalid', () => {
-  it('with the algorithm none', async () => {
+describe('verifyCard returns invalid', () => {
+  it('for the algorithm none', async () => {
     const protectedHeader = base64url.encode('{"alg":"none","kid":"k1"}');
     const card = { ...plainCard, signatures: [{ protected: protectedHeader, signature: '' }] };
     expect(await verifyCard(card, { keys })).toEqual({
       result: 'invalid',
-      reason: 'the algorithm "none" is not accepted',
+      reason: 'algorithm "none" is not accepted',
     });
   });
 
-  it('with HS256 and the public key as the secret', async () => {
+  it('for HS256 with the public key as secret', async () => {
     const secret = new TextEncoder().encode(JSON.stringify(pair.publicKey));
     const compact = await new CompactSign(new TextEncoder().encode(await canonicalCard(plainCard)))
       .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
@@ -242,29 +242,29 @@ describe('a signature is invalid', () => {
     await expect(verifyCard(card, { keys, algorithms: ['none'] })).rejects.toThrow(/^algorithms must be/);
   });
 
-  it('with an algorithm that the caller does not accept', async () => {
+  it('for an algorithm outside of options.algorithms', async () => {
     expect(await verifyCard(signed, { keys, algorithms: ['EdDSA'] })).toMatchObject({ result: 'invalid' });
     expect(await verifyCard(signed, { keys, algorithms: ['ES256'] })).toMatchObject({ result: 'verified' });
   });
 
   it.each([
-    ['one of somebody', { crit: ['urn:odd'], 'urn:odd': true }],
+    ['a custom one', { crit: ['urn:odd'], 'urn:odd': true }],
     ['b64', { crit: ['b64'], b64: true }],
-  ])('with a critical header, such as %s', async (_what, header) => {
+  ])('for a critical header (%s)', async (_what, header) => {
     expect(await verifyCard(await forged({ kid: 'k1', ...header }), { keys })).toMatchObject({
       result: 'invalid',
       reason: expect.stringContaining('critical') as string,
     });
   });
 
-  it('without a kid that is protected, whatever the other header says', async () => {
+  it('without kid in the protected header', async () => {
     const card = await forged({});
     const [signature] = card.signatures as object[];
     const named = { ...card, signatures: [{ ...signature, header: { kid: 'k1' } }] };
     expect(await verifyCard(named, { keys })).toMatchObject({ result: 'invalid' });
   });
 
-  it('when both headers say the same thing', async () => {
+  it('when both headers contain the same member', async () => {
     const [signature] = signed.signatures as object[];
     const twice = { ...plainCard, signatures: [{ ...signature, header: { kid: 'k1' } }] };
     expect(await verifyCard(twice, { keys })).toMatchObject({ result: 'invalid' });
@@ -273,48 +273,48 @@ describe('a signature is invalid', () => {
   });
 
   it.each([
-    ['a card that is no object', null],
+    ['a card that is not an object', null],
     ['a card that is a list', []],
-    ['signatures that are no list', { ...plainCard, signatures: {} }],
+    ['signatures that are not a list', { ...plainCard, signatures: {} }],
     ['a header that is not base64', { ...plainCard, signatures: [{ protected: '%', signature: 'AA' }] }],
-    ['a header that is no object', { ...plainCard, signatures: [{ protected: 'MQ', signature: 'AA' }] }],
-    ['a header that is missing', { ...plainCard, signatures: [{ signature: 'AA' }] }],
+    ['a header that is not an object', { ...plainCard, signatures: [{ protected: 'MQ', signature: 'AA' }] }],
+    ['a missing header', { ...plainCard, signatures: [{ signature: 'AA' }] }],
     ['a lone surrogate', { ...plainCard, name: '\ud800', signatures: [{}] }],
     ['too many signatures', { ...plainCard, signatures: Array.from({ length: 17 }, () => ({})) }],
-  ])('in %s', async (_what, card) => {
+  ])('for %s', async (_what, card) => {
     expect(await verifyCard(card, { keys })).toMatchObject({ result: 'invalid' });
   });
 
-  it('in a card that is nested beyond measure', async () => {
+  it('for an extremely nested card', async () => {
     const deep = JSON.parse(`${'['.repeat(5e4)}${']'.repeat(5e4)}`) as unknown;
     expect(await verifyCard({ ...signed, deep }, { keys })).toMatchObject({ result: 'invalid' });
   });
 });
 
-describe('the forms of other signers', () => {
+describe('verifyCard forms', () => {
   const sparse = { ...plainCard, description: '', skills: [] };
   const signedOver = async (form: 1 | 2 | 3): Promise<WireCard> => ({
     ...sparse,
     signatures: (await forged({ kid: 'k1' }, await canonicalCard(sparse, form))).signatures,
   });
 
-  it.each([1, 2, 3] as const)('form %i is understood in interop mode', async (form) => {
+  it.each([1, 2, 3] as const)('accepts form %i with acceptSdkForms', async (form) => {
     expect(await verifyCard(await signedOver(form), { keys, acceptSdkForms: true })).toMatchObject({
       result: 'verified',
       form,
     });
   });
 
-  it.each([2, 3] as const)('form %i is not understood otherwise', async (form) => {
+  it.each([2, 3] as const)('rejects form %i by default', async (form) => {
     expect(await verifyCard(await signedOver(form), { keys })).toMatchObject({ result: 'invalid' });
   });
 
-  it('form 1 holds whether required fields that are empty travel or not', async () => {
+  it('accepts form 1 with and without empty required fields on the wire', async () => {
     const { description: _empty, skills: _none, ...travelled } = await signedOver(1);
     expect(await verifyCard(travelled, { keys })).toMatchObject({ result: 'verified', form: 1 });
   });
 
-  it('form 1 holds for a signer that adds no required fields', async () => {
+  it('accepts form 1 of a signer that adds no required fields', async () => {
     const { signatures } = await forged({ kid: 'k1' }, '{"name":"Echo"}');
     expect(await verifyCard({ name: 'Echo', signatures }, { keys })).toMatchObject({ form: 1 });
   });

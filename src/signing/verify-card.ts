@@ -1,58 +1,58 @@
+import { isJsonObject } from '../primitives/json.ts';
 import type { AgentCardSignature } from '../protocol/card.ts';
 import { cardAlgorithms, checkAlgorithms, type SigningKey } from './algorithms.ts';
 import { type SignedPayload, type PayloadForm, candidatePayloads, type WireCard } from './canonical-card.ts';
 import { lookUpKeys, type KeySources, quoteUntrusted } from './key-lookup.ts';
-import { isJsonObject } from './presence-rules.ts';
 
-/** How a card is verified. */
+/** Options of {@link verifyCard}. */
 export interface VerifyCardOptions extends KeySources {
   /**
-   * The algorithms that are accepted. Neither `none` nor a shared secret can be among them.
+   * Accepted algorithms; must be asymmetric.
    *
-   * @defaultValue every ES, RS, PS and EdDSA algorithm
+   * @defaultValue all ES, RS, PS and EdDSA algorithms
    */
   algorithms?: readonly string[];
   /**
-   * Accepts the payloads that the official SDKs sign beside the specified one. Such a signature does not cover empty
-   * values and members that 1.0 does not know.
+   * Also accepts the forms that the official SDKs sign. Such a signature does not cover empty values and members that 1.0
+   * does not define.
    *
    * @defaultValue false
    */
   acceptSdkForms?: boolean;
   /**
-   * How many signatures a card may have.
+   * Maximum number of signatures of a card.
    *
    * @defaultValue 16
    */
   maxSignatures?: number;
 }
 
-/** What is known about the signatures of a card. */
+/** Result of {@link verifyCard}. */
 export interface VerificationResult {
   /**
-   * `verified`: one signature holds. `invalid`: none does, and at least one is wrong. `unverifiable`: no key is at
-   * hand. `absent`: the card is not signed.
+   * `verified`: a signature is valid. `invalid`: no signature is valid and at least one is wrong. `unverifiable`: no key
+   * is available. `absent`: the card is not signed.
    */
   result: 'verified' | 'invalid' | 'unverifiable' | 'absent';
-  /** In a few words, why. */
+  /** Explanation for users. */
   reason: string;
-  /** The key that the signature names. */
+  /** Key id of the signature. */
   kid?: string;
   alg?: string;
-  /** The address that the key was fetched from. Whoever holds that address vouches for the card. */
+  /** URL from which the key was fetched. The trust in the card depends on the trust in this URL. */
   jku?: string;
-  /** The form of the payload that was signed. */
+  /** Canonical form that was signed. */
   form?: PayloadForm;
-  /** The card that was verified, without signatures; in forms 2 and 3 without members that nobody signed. Read this one. */
+  /** The verified card without signatures, and in forms 2 and 3 without unsigned members. Use this card. */
   card?: WireCard;
 }
 
 /**
- * Verifies the signatures of a card, given as the JSON that came from its agent (§8.4.3). One that holds is enough.
+ * Verifies the signatures of a card, given as the JSON received from its agent (§8.4.3). One valid signature is enough.
  *
- * It throws only for options that make no sense; whatever the card is, the answer is a verdict.
+ * Throws only for invalid options, never because of the card.
  *
- * @throws {@link A2AError} `INVALID_PARAMS` for an option that is not as it should be.
+ * @throws {@link A2AError} `INVALID_PARAMS` for an invalid option
  *
  * @example
  * ```ts
@@ -65,9 +65,12 @@ export async function verifyCard(card: unknown, options: VerifyCardOptions): Pro
   const signatures = card.signatures ?? [];
   if (!Array.isArray(signatures)) return { result: 'invalid', reason: 'signatures is not a list' };
   if (signatures.length === 0) return { result: 'absent', reason: 'the card is not signed' };
-  const most = options.maxSignatures ?? 16;
-  if (signatures.length > most) {
-    return { result: 'invalid', reason: `the card has ${signatures.length} signatures; ${most} are allowed` };
+  const maxSignatures = options.maxSignatures ?? 16;
+  if (signatures.length > maxSignatures) {
+    return {
+      result: 'invalid',
+      reason: `the card has ${signatures.length} signatures; maximum ${maxSignatures}`,
+    };
   }
   let payloads: SignedPayload[];
   try {
@@ -75,84 +78,84 @@ export async function verifyCard(card: unknown, options: VerifyCardOptions): Pro
   } catch {
     return { result: 'invalid', reason: 'the card has no canonical JSON' };
   }
-  const verdicts: VerificationResult[] = [];
+  const results: VerificationResult[] = [];
   for (const signature of signatures) {
-    const verdict = await judge(signature, payloads, { ...options, algorithms });
-    if (verdict.result === 'verified') return verdict;
-    verdicts.push(verdict);
+    const result = await verifySignature(signature, payloads, { ...options, algorithms });
+    if (result.result === 'verified') return result;
+    results.push(result);
   }
-  const [first] = verdicts;
-  return verdicts.find(({ result }) => result === 'invalid') ?? (first as VerificationResult);
+  const [first] = results;
+  return results.find(({ result }) => result === 'invalid') ?? (first as VerificationResult);
 }
 
-/** A signature that may be tried. */
-interface Claim {
+/** A well-formed signature. */
+interface ParsedSignature {
   signature: AgentCardSignature;
   alg: string;
   kid: string;
   jku: unknown;
 }
 
-async function judge(
+async function verifySignature(
   signature: unknown,
   payloads: readonly SignedPayload[],
   options: VerifyCardOptions & { algorithms: readonly string[] },
 ): Promise<VerificationResult> {
-  const claim = await readClaim(signature, options.algorithms);
-  if ('result' in claim) return claim;
-  const { alg, kid } = claim;
-  const found = await lookUpKeys(options, kid, claim.jku);
-  if (!found.keys) return { result: 'unverifiable', reason: found.reason, kid, alg };
-  let reason = `the signature of the key ${quoteUntrusted(kid)} does not fit the card`;
-  for (const key of found.keys) {
-    const tried = await tryKey(claim, key, payloads);
-    if (tried === 'unfit') {
-      reason = `the key ${quoteUntrusted(kid)} is not a public key for ${alg}`;
-    } else if (tried !== 'wrong') {
-      const { form, card } = tried;
+  const parsed = await parseSignature(signature, options.algorithms);
+  if ('result' in parsed) return parsed;
+  const { alg, kid } = parsed;
+  const lookup = await lookUpKeys(options, kid, parsed.jku);
+  if (!lookup.keys) return { result: 'unverifiable', reason: lookup.reason, kid, alg };
+  let reason = `the signature of key ${quoteUntrusted(kid)} does not match the card`;
+  for (const key of lookup.keys) {
+    const outcome = await tryKey(parsed, key, payloads);
+    if (outcome === 'unsuitable-key') {
+      reason = `key ${quoteUntrusted(kid)} is not a public key for ${alg}`;
+    } else if (outcome !== 'mismatch') {
+      const { form, card } = outcome;
       const verified: VerificationResult = {
         result: 'verified',
-        reason: `signed by the key ${quoteUntrusted(kid)}`,
+        reason: `signed by key ${quoteUntrusted(kid)}`,
         kid,
         alg,
       };
-      return { ...verified, ...(found.jku !== undefined && { jku: found.jku }), form, card };
+      return { ...verified, ...(lookup.jku !== undefined && { jku: lookup.jku }), form, card };
     }
   }
   return { result: 'invalid', reason, kid, alg };
 }
 
-/** Reads the protected header, which alone counts: nothing vouches for the other one. */
-async function readClaim(
+/** Reads only the protected header: the other header is not signed. */
+async function parseSignature(
   signature: unknown,
   algorithms: readonly string[],
-): Promise<Claim | VerificationResult> {
+): Promise<ParsedSignature | VerificationResult> {
   const invalid = (reason: string): VerificationResult => ({ result: 'invalid', reason });
   if (!isJsonObject(signature) || typeof signature.protected !== 'string') {
     return invalid('a signature has no protected header');
   }
-  if (typeof signature.signature !== 'string') return invalid('a signature is not a text');
+  if (typeof signature.signature !== 'string') return invalid('a signature is not a string');
   const { decodeProtectedHeader } = await import('jose');
   let header: { [name: string]: unknown };
   try {
     header = decodeProtectedHeader({ protected: signature.protected });
   } catch {
-    return invalid('a protected header cannot be read');
+    return invalid('a protected header is malformed');
   }
   const { alg, kid, jku, crit } = header;
   if (typeof alg !== 'string' || !algorithms.includes(alg)) {
-    return invalid(`the algorithm ${quoteUntrusted(alg)} is not accepted`);
+    return invalid(`algorithm ${quoteUntrusted(alg)} is not accepted`);
   }
-  if (crit !== undefined) return invalid(`the critical header ${quoteUntrusted(crit)} is not understood`);
-  if (typeof kid !== 'string' || kid === '') return invalid('a signature does not name its key');
+  if (crit !== undefined) return invalid(`critical header ${quoteUntrusted(crit)} is not supported`);
+  if (typeof kid !== 'string' || kid === '') return invalid('a signature has no kid');
   return { signature: signature as unknown as AgentCardSignature, alg, kid, jku };
 }
 
 async function tryKey(
-  { signature, alg }: Claim,
+  { signature, alg }: ParsedSignature,
   key: SigningKey,
   payloads: readonly SignedPayload[],
-): Promise<SignedPayload | 'wrong' | 'unfit'> {
+): Promise<SignedPayload | 'mismatch' | 'unsuitable-key'> {
   const { base64url, errors, flattenedVerify } = await import('jose');
   for (const payload of payloads) {
     const jws = {
@@ -165,10 +168,10 @@ async function tryKey(
       await flattenedVerify(jws, key, { algorithms: [alg] });
       return payload;
     } catch (error) {
-      const isAboutSignature =
+      const isMismatch =
         error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWSInvalid;
-      if (!isAboutSignature) return 'unfit';
+      if (!isMismatch) return 'unsuitable-key';
     }
   }
-  return 'wrong';
+  return 'mismatch';
 }

@@ -4,7 +4,8 @@ import { connect, type ConnectionInfo, type RemoteAgent } from '../../client/con
 import type { ClientTls } from '../../client/connect-options.ts';
 import type { HttpClient, HttpRequest } from '../../client/http/http-client.ts';
 import { undiciHttpClient } from '../../client/http/undici-driver.ts';
-import type { JsonWebKeySet, KeySources } from '../../signing/key-lookup.ts';
+import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
+import type { KeySources } from '../../signing/key-lookup.ts';
 import type { CallContext } from '../../protocol/agent.ts';
 import type { AgentCard, ProtocolVersion, Transport } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
