@@ -1,9 +1,8 @@
 /**
- * Push notifications: sending them, receiving them, and looking after those that did not arrive.
+ * Push notifications: sending, receiving and dead letters.
  *
  * @module
  */
-export type { PushClock } from './clock.ts';
 export {
   listDeadLetters,
   type DeliveryFilter,
@@ -21,8 +20,8 @@ export {
   type PushReceiverOptions,
   type RejectedNotification,
 } from './receiving/receiver.ts';
+export type { JsonWebKeySet } from '../primitives/web/jwks.ts';
 export {
-  type JsonWebKeySet,
   type PushSigner,
   pushSigner,
   type PushSignerOptions,

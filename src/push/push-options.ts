@@ -1,75 +1,72 @@
 import type { EgressOptions } from '../egress/egress-options.ts';
-import type { PushClock } from './clock.ts';
+import type { Clock } from '../primitives/clock.ts';
 import type { PushSigner } from './sending/signer.ts';
 
-/** How push notifications are sent. Everything has a default. */
+/** Options of push notification delivery. All options are optional. */
 export interface PushOptions {
   /**
-   * Where webhooks may be.
+   * Egress policy of webhook URLs (SSRF protection).
    * @defaultValue https on the public internet
    */
   egress?: EgressOptions;
-  /** Signs notifications to webhooks that gave no credentials, so that they know who speaks. */
+  /** Signs notifications to webhooks without credentials, so that they can authenticate the sender. */
   signer?: PushSigner;
   /**
-   * After how many failures in a row a webhook is given up.
+   * Number of consecutive failures after which a webhook becomes a dead letter.
    * @defaultValue 20
    */
   maxAttempts?: number;
   /**
-   * For how many milliseconds a webhook may fail before it is given up.
+   * Milliseconds of failures after which a webhook becomes a dead letter.
    * @defaultValue 24 hours
    */
   maxAge?: number;
   /**
-   * The longest pause after the first failure, in milliseconds. It doubles with each further one.
+   * Upper bound of the retry delay after the first failure, in milliseconds. It doubles with each further failure.
    * @defaultValue 1,000
    */
   minDelay?: number;
   /**
-   * The longest pause of all, and the longest `Retry-After` that is obeyed, in milliseconds.
+   * Upper bound of all retry delays and of `Retry-After`, in milliseconds.
    * @defaultValue 15 minutes
    */
   maxDelay?: number;
   /**
-   * For how many milliseconds an answer is waited for.
+   * Response timeout of a webhook, in milliseconds.
    * @defaultValue 15,000
    */
   timeout?: number;
   /**
-   * How many notifications are on their way to one host at once.
+   * Maximum number of concurrent deliveries to one host.
    * @defaultValue 8
    */
   maxPerHost?: number;
   /**
-   * How many notifications are on their way at once.
+   * Maximum number of concurrent deliveries.
    * @defaultValue 256
    */
   maxInFlight?: number;
   /**
-   * After how many milliseconds it is noticed that somebody wants a webhook that was given up to be tried again.
+   * Milliseconds between checks for dead letters that were retried manually, perhaps in another process.
    * @defaultValue 5,000
    */
   pollInterval?: number;
   /**
-   * For how many milliseconds closing waits for notifications that are on their way.
+   * Milliseconds for which `close()` waits for current deliveries.
    * @defaultValue 1,500
    */
   closeTimeout?: number;
-  /** Hears how each attempt went. */
+  /** Called with the outcome of each attempt. */
   onAttempt?: (outcome: AttemptOutcome) => void;
-  clock?: PushClock;
-  /** Gives numbers from 0 to 1 for the length of pauses. @defaultValue `Math.random` */
+  clock?: Pick<Clock, 'now' | 'after'>;
+  /** Source of randomness for the jitter. @defaultValue `Math.random` */
   random?: () => number;
 }
 
-/**
- * How an attempt went: it arrived, it will be tried again, the webhook is gone for good, or the egress policy forbids
- * its address.
- */
+/** Outcome of an attempt. `dropped`: the webhook responded 410 Gone; `refused`: the egress policy denies its URL. */
 export type AttemptOutcome = 'delivered' | 'retried' | 'dropped' | 'refused';
 
-/** Hears of what is worth writing down. */
+/** Receives log entries of deliveries. */
 export type DeliveryLogSink = (entry: {
   level: 'info' | 'warn' | 'error';
   message: string;

@@ -7,11 +7,11 @@ import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 
-/** The keys of which a notification of 1.0 has one. */
-const wrappers = ['task', 'message', 'statusUpdate', 'artifactUpdate', 'status_update', 'artifact_update'];
+/** A 1.0 notification has one of these keys. */
+const v1Keys = ['task', 'message', 'statusUpdate', 'artifactUpdate', 'status_update', 'artifact_update'];
 
 /**
- * Reads the body of a notification of whichever version.
+ * Parses the body of a notification and detects its version.
  *
  * @throws {@link A2AError} `PARSE_ERROR` or `INVALID_PARAMS`.
  */
@@ -22,12 +22,12 @@ export function readNotification(text: string): { event: StreamEvent; version: P
   } catch (cause) {
     throw new A2AError('PARSE_ERROR', undefined, { cause });
   }
-  const dialect = dialectOf(wire);
+  const dialect = detectDialect(wire);
   return { event: dialect.notification.read(wire, lenientMode()), version: dialect.version };
 }
 
-function dialectOf(wire: unknown): Dialect {
+function detectDialect(wire: unknown): Dialect {
   if (typeof wire !== 'object' || wire === null) return v1_0;
   if ('kind' in wire) return v0_3;
-  return wrappers.some((key) => key in wire) ? v1_0 : v0_1;
+  return v1Keys.some((key) => key in wire) ? v1_0 : v0_1;
 }

@@ -25,22 +25,22 @@ async function receiver(options: Partial<PushReceiverOptions> = {}) {
   return pushReceiver({ keys: await signer.jwks(), url, now: () => at, ...options });
 }
 
-describe('a receiver that knows a token', () => {
+describe('pushReceiver with token', () => {
   const headers = { 'X-A2A-Notification-Token': 'sesame' };
-  it.each<[string, PushReceiverOptions, WebhookRequest['headers'], number | 'in']>([
-    ['the token', { token: 'sesame' }, headers, 'in'],
-    ['one of two tokens', { token: ['new', 'sesame'] }, headers, 'in'],
+  it.each<[string, PushReceiverOptions, WebhookRequest['headers'], number | 'accepted']>([
+    ['the token', { token: 'sesame' }, headers, 'accepted'],
+    ['one of two tokens', { token: ['new', 'sesame'] }, headers, 'accepted'],
     ['another token', { token: 'open' }, headers, 401],
-    ['the beginning of the token', { token: 'sesame2' }, headers, 401],
+    ['a prefix of the token', { token: 'sesame2' }, headers, 401],
     ['no token', { token: 'sesame' }, {}, 401],
     ['two tokens at once', { token: 'sesame' }, { 'x-a2a-notification-token': ['sesame', 'x'] }, 401],
-  ])('meets %s', async (_what, options, given, outcome) => {
+  ])('checks %s', async (_what, options, given, outcome) => {
     const received = await pushReceiver(options).receive({ headers: given, body });
-    expect(received.ok ? 'in' : received.status).toBe(outcome);
+    expect(received.ok ? 'accepted' : received.status).toBe(outcome);
   });
 });
 
-describe('a receiver that knows credentials', () => {
+describe('pushReceiver with authentication', () => {
   const { receive } = pushReceiver({ authentication: { scheme: 'Bearer', credentials: 'abc def' } });
   it.each([
     ['Bearer abc def', true],
@@ -49,18 +49,18 @@ describe('a receiver that knows credentials', () => {
     ['Bearer abc', false],
     ['abc def', false],
     [undefined, false],
-  ])('meets %j', async (authorization, ok) => {
+  ])('checks Authorization %j', async (authorization, ok) => {
     expect(await receive({ headers: { authorization }, body })).toMatchObject({ ok });
   });
 });
 
-describe('a receiver', () => {
+describe('pushReceiver', () => {
   it.each<[string, PushReceiverOptions]>([
-    ['nothing', {}],
+    ['no options', {}],
     ['an empty token', { token: '' }],
     ['no tokens', { token: [] }],
-    ['two uses of one header', { authentication: { scheme: 'a', credentials: 'b' }, keys: { keys: [] } }],
-  ])('is not made out of %s', (_what, options) => {
+    ['authentication and keys', { authentication: { scheme: 'a', credentials: 'b' }, keys: { keys: [] } }],
+  ])('rejects %s', (_what, options) => {
     expect(() => pushReceiver(options)).toThrow(A2AError);
   });
 
@@ -68,14 +68,14 @@ describe('a receiver', () => {
     ['1.0', v1_0],
     ['0.3', v0_3],
     ['0.1', v0_1],
-  ])('reads %s', async (version, dialect) => {
+  ])('parses notifications of %s', async (version, dialect) => {
     const text = JSON.stringify(dialect.notification.write(event, newTask('t')));
     const { receive } = pushReceiver({ allowUnauthenticated: true });
     const received = await receive({ headers: {}, body: new TextEncoder().encode(text) });
     expect(received).toMatchObject({ ok: true, version, task: { id: 't', status: { state: 'submitted' } } });
   });
 
-  it('reads the single events of 1.0', async () => {
+  it('parses status updates of 1.0', async () => {
     const { receive } = pushReceiver({ allowUnauthenticated: true });
     const statusUpdate = { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } };
     expect(await receive({ headers: {}, body: JSON.stringify({ statusUpdate }) })).toMatchObject({
@@ -85,14 +85,14 @@ describe('a receiver', () => {
   });
 
   it.each(['', '{', 'null', '7', '[]', '{}', '{"kind":"x"}', '{"task":7}', '{"statusUpdate":{}}'])(
-    'refuses %j',
+    'rejects the body %j with 400',
     async (text) => {
       const { receive } = pushReceiver({ allowUnauthenticated: true });
       expect(await receive({ headers: {}, body: text })).toMatchObject({ ok: false, status: 400 });
     },
   );
 
-  it('tells what comes again, as long as it remembers', async () => {
+  it('detects duplicates among the last maxRemembered deliveries', async () => {
     const { receive, forget } = pushReceiver({ allowUnauthenticated: true, maxRemembered: 2 });
     const seen = async (id: string) => {
       const received = await receive({ headers: { 'x-a2a-delivery-id': id }, body });
@@ -113,14 +113,14 @@ describe('a receiver', () => {
   });
 });
 
-describe('a receiver that knows keys', () => {
-  it('lets in what is signed, once as new', async () => {
+describe('pushReceiver with keys', () => {
+  it('accepts a signed notification and detects its duplicate', async () => {
     const { receive } = await receiver();
     expect(await receive(await signed())).toMatchObject({ ok: true, id: 't:p:1', isDuplicate: false });
     expect(await receive(await signed())).toMatchObject({ ok: true, id: 't:p:1', isDuplicate: true });
   });
 
-  it('lets in what RSA has signed, from a key of PEM', async () => {
+  it('accepts an RSA signature of a PEM key', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const other = pushSigner({ key: pem, kid: 'k1' });
@@ -134,14 +134,14 @@ describe('a receiver that knows keys', () => {
 
   const digest = createHash('sha256').update(body).digest('hex');
   const claims = { request_body_sha256: digest, htu: 'https://hooks.example/a2a' };
-  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const otherKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const bearer = (jwt: string): WebhookRequest => ({ headers: { authorization: `Bearer ${jwt}` }, body });
   const kidOf = async () => String((await signer.jwks()).keys[0]?.['kid']);
 
   it.each<[string, () => Promise<WebhookRequest>]>([
-    ['nothing signed', async () => ({ headers: {}, body })],
-    ['no token', async () => bearer('')],
-    ['noise', async () => bearer('a.b.c')],
+    ['a missing signature', async () => ({ headers: {}, body })],
+    ['an empty token', async () => bearer('')],
+    ['a malformed token', async () => bearer('a.b.c')],
     ['the algorithm none', async () => bearer(new UnsecuredJWT(claims).setIssuedAt(at / 1_000).encode())],
     [
       'the public key as a shared secret',
@@ -157,71 +157,71 @@ describe('a receiver that knows keys', () => {
       },
     ],
     [
-      'another key under the same name',
+      'another key with the same kid',
       async () => {
         const header = { alg: 'ES256', kid: await kidOf() };
         return bearer(
           await new SignJWT(claims)
             .setProtectedHeader(header)
             .setIssuedAt(at / 1_000)
-            .sign(stranger),
+            .sign(otherKey),
         );
       },
     ],
     [
-      'another key under another name',
+      'another key with another kid',
       async () => {
         const header = { alg: 'ES256', kid: 'x' };
         return bearer(
           await new SignJWT(claims)
             .setProtectedHeader(header)
             .setIssuedAt(at / 1_000)
-            .sign(stranger),
+            .sign(otherKey),
         );
       },
     ],
-    ['something old', () => signed({ at: at - 311_000 })],
-    ['something of tomorrow', () => signed({ at: at + 86_400_000 })],
-    ['another body', async () => ({ ...(await signed()), body: body.replace('SUBMITTED', 'COMPLETED') })],
-    ['the body with a space more', async () => ({ ...(await signed()), body: `${body} ` })],
-    ['what was meant for another', () => signed({ url: 'https://evil.example/a2a' })],
-    ['what was meant for another path', () => signed({ url: 'https://hooks.example/b' })],
+    ['an expired signature', () => signed({ at: at - 311_000 })],
+    ['a signature from the future', () => signed({ at: at + 86_400_000 })],
+    ['a changed body', async () => ({ ...(await signed()), body: body.replace('SUBMITTED', 'COMPLETED') })],
+    ['a body with trailing space', async () => ({ ...(await signed()), body: `${body} ` })],
+    ['a signature for another host', () => signed({ url: 'https://evil.example/a2a' })],
+    ['a signature for another path', () => signed({ url: 'https://hooks.example/b' })],
     [
-      'another name for the same',
+      'a changed delivery id',
       async () => ({
         ...(await signed()),
         headers: { ...(await signed()).headers, 'x-a2a-delivery-id': 'n' },
       }),
     ],
-  ])('refuses %s', async (_what, make) => {
+  ])('rejects %s with 401', async (_what, make) => {
     const { receive } = await receiver();
     expect(await receive(await make())).toMatchObject({ ok: false, status: 401 });
   });
 
-  it('fetches the keys once, and again when the sender has new ones, but not too often', async () => {
+  it('caches the JWKS and fetches it again for unknown keys at most every 30 s', async () => {
     let now = at;
-    let asked = 0;
+    let fetches = 0;
     let current = signer;
     const { receive } = pushReceiver({
       keys: 'https://agent.example/.well-known/jwks.json',
       now: () => now,
       fetch: async () => {
-        asked++;
+        fetches++;
         return { ok: true, json: () => current.jwks() };
       },
     });
     for (let n = 0; n < 3; n++) expect(await receive(await signed())).toMatchObject({ ok: true });
-    expect(asked).toBe(1);
+    expect(fetches).toBe(1);
     current = pushSigner({ algorithm: 'ES256' });
-    const fresh = async () => bearer(await current.sign({ id: 'n', url, body, at: now }));
-    for (let n = 0; n < 3; n++) expect(await receive(await fresh())).toMatchObject({ status: 401 });
-    expect(asked).toBe(1);
+    const signedByNewKey = async () => bearer(await current.sign({ id: 'n', url, body, at: now }));
+    for (let n = 0; n < 3; n++) expect(await receive(await signedByNewKey())).toMatchObject({ status: 401 });
+    expect(fetches).toBe(1);
     now += 30_000;
-    expect(await receive(await fresh())).toMatchObject({ ok: true });
-    expect(asked).toBe(2);
+    expect(await receive(await signedByNewKey())).toMatchObject({ ok: true });
+    expect(fetches).toBe(2);
   });
 
-  it('asks to come again when the keys cannot be fetched', async () => {
+  it('responds 503 while the JWKS cannot be fetched', async () => {
     let now = at;
     let isUp = false;
     const { receive } = pushReceiver({
@@ -239,27 +239,27 @@ describe('a receiver that knows keys', () => {
   });
 });
 
-describe('a signer', () => {
+describe('pushSigner', () => {
   it.each<[string, Parameters<typeof pushSigner>[0]]>([
-    ['noise', { key: 'noise' }],
-    ['a short key', { key: pemOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey) }],
-    ['another curve', { key: pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey) }],
-    ['another kind', { key: pemOf(generateKeyPairSync('ed25519').privateKey) }],
-    ['half a key', { key: { kty: 'EC', crv: 'P-256', x: 'a', y: 'b' } }],
-  ])('takes no %s', async (_what, options) => {
+    ['a malformed key', { key: 'noise' }],
+    ['a short key', { key: toPem(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey) }],
+    ['the curve P-384', { key: toPem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey) }],
+    ['an Ed25519 key', { key: toPem(generateKeyPairSync('ed25519').privateKey) }],
+    ['a public key', { key: { kty: 'EC', crv: 'P-256', x: 'a', y: 'b' } }],
+  ])('rejects %s', async (_what, options) => {
     await expect(pushSigner(options).jwks()).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',
       violations: [{ field: 'key' }],
     });
   });
 
-  it('makes a key once, RSA unless told', async () => {
-    const made = pushSigner();
-    expect(await made.jwks()).toEqual(await made.jwks());
-    expect((await made.jwks()).keys).toMatchObject([{ kty: 'RSA', alg: 'RS256' }]);
+  it('generates one key, RSA by default', async () => {
+    const generated = pushSigner();
+    expect(await generated.jwks()).toEqual(await generated.jwks());
+    expect((await generated.jwks()).keys).toMatchObject([{ kty: 'RSA', alg: 'RS256' }]);
   });
 });
 
-function pemOf(key: KeyObject): string {
+function toPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

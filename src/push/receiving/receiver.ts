@@ -1,4 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { LruSet } from '../../primitives/lru-map.ts';
+import { constantTimeEqual } from '../../primitives/node/constant-time-equal.ts';
+import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
@@ -7,108 +10,105 @@ import type { Task } from '../../protocol/task.ts';
 import { type FetchJwks, type ResolveJwk, jwksResolver } from './jwks-resolver.ts';
 import { deliveryIdHeader, tokenHeader } from '../sending/notification.ts';
 import { readNotification } from './read-notification.ts';
-import { stripQuery, type JsonWebKeySet } from '../sending/signer.ts';
+import { stripQuery } from '../sending/signer.ts';
 
-/** What a webhook knows of those who may speak to it. At least one of the first three is needed, or `anybody`. */
+/** Options of {@link pushReceiver}. One of `token`, `authentication`, `keys` or `allowUnauthenticated` is required. */
 export interface PushReceiverOptions {
-  /** The token that was registered, or several while they change. */
+  /** Registered token, or several during rotation. */
   token?: string | readonly string[];
-  /** The credentials that were registered. */
+  /** Registered credentials. */
   authentication?: Required<PushAuthentication>;
-  /** The public keys of the sender, or the https address that shows them, such as `…/.well-known/jwks.json`. */
+  /** JWKS of the sender, or its https URL, such as `…/.well-known/jwks.json`. */
   keys?: JsonWebKeySet | string;
-  /** Takes notifications from anybody. For development. */
+  /** Accepts notifications without authentication. Only for development. */
   allowUnauthenticated?: boolean;
-  /** The address that was registered. A signature for another one is then refused. */
+  /** Registered URL. If set, signatures for other URLs are rejected. */
   url?: string;
-  /** How old a signature may be, in milliseconds. @defaultValue 5 minutes */
+  /** Maximum age of a signature, in milliseconds. @defaultValue 5 minutes */
   maxAge?: number;
-  /** How many deliveries are remembered, to tell when one comes again. @defaultValue 10,000 */
+  /** Number of delivery ids that are remembered to detect duplicates. @defaultValue 10,000 */
   maxRemembered?: number;
-  /** Fetches the keys. @defaultValue `fetch`, without following redirects */
+  /** Fetches the JWKS. @defaultValue `fetch` without redirects */
   fetch?: FetchJwks;
   /** @defaultValue `Date.now` */
   now?: () => number;
 }
 
-/** A notification that was let in. */
+/** A verified notification. */
 export interface ReceivedNotification {
   readonly ok: true;
   readonly event: StreamEvent;
-  /** The task, where the notification carries all of it. */
+  /** The task, if the notification contains the whole task. */
   readonly task: Task | undefined;
   readonly version: ProtocolVersion;
-  /** The name of the delivery, if the sender gives one. */
+  /** Delivery id, if the sender provides one. */
   readonly id: string | undefined;
-  /** True when it came before. It is to be answered like the first, and not to be acted on. */
+  /** True for a redelivery: respond as to the first one, but do not process it again. */
   readonly isDuplicate: boolean;
 }
 
-/** A notification that was not let in, and the HTTP status to answer with. */
+/** A rejected notification with the HTTP status of the response. */
 export interface RejectedNotification {
   readonly ok: false;
   readonly status: number;
   readonly reason: string;
 }
 
-/** A request as any framework has it. The body must be as it came, not parsed and printed again. */
+/** A request of any web framework. The body must be the original bytes, not re-serialized JSON. */
 export interface WebhookRequest {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: string | Uint8Array;
 }
 
-/** Lets notifications in that are real. */
+/** Verifies and parses notifications. */
 export interface PushReceiver {
-  /** Checks a notification and reads it, whichever version it is in. Never rejects. */
-  readonly receive: (incoming: WebhookRequest) => Promise<ReceivedNotification | RejectedNotification>;
-  /** Forgets a delivery that could not be handled, so that it is no duplicate when it comes again. */
+  /** Verifies and parses a notification of any version. Never rejects. */
+  readonly receive: (request: WebhookRequest) => Promise<ReceivedNotification | RejectedNotification>;
+  /** Removes a delivery id after a processing error, so that the redelivery is not treated as a duplicate. */
   readonly forget: (id: string | undefined) => void;
 }
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
 /**
- * Makes the receiving end of push notifications, for any web server.
+ * Creates a receiver of push notifications for any web server.
  *
- * @throws {@link A2AError} `INVALID_PARAMS` when it could not tell friend from stranger.
+ * @throws {@link A2AError} `INVALID_PARAMS` if the options allow no authentication.
  */
 export function pushReceiver(options: PushReceiverOptions): PushReceiver {
   const { token, authentication, keys, now = Date.now, maxRemembered = 10_000 } = options;
   const tokens = token === undefined ? undefined : typeof token === 'string' ? [token] : token;
   if (!tokens && !authentication && !keys && !options.allowUnauthenticated)
-    throw invalidField('options', 'must have a token, authentication or keys, or say anybody');
-  if (authentication && keys)
-    throw invalidField('keys', 'cannot go with authentication: there is one header');
+    throw invalidField('options', 'must set token, authentication, keys or allowUnauthenticated');
+  if (authentication && keys) throw invalidField('keys', 'must not be combined with authentication');
   if (tokens && (tokens.length === 0 || tokens.includes('')))
     throw invalidField('token', 'must not be empty');
   const fetchKeys: FetchJwks = options.fetch ?? ((url) => fetch(url, { redirect: 'error' }));
-  const findKey = keys === undefined ? undefined : jwksResolver(keys, fetchKeys, now);
-  const seen = new Set<string>();
+  const resolveKey = keys === undefined ? undefined : jwksResolver(keys, fetchKeys, now);
+  const deliveryIds = new LruSet<string>({ maxEntries: maxRemembered });
 
-  async function check(incoming: WebhookRequest): Promise<string | undefined> {
-    const header = (name: string): string | undefined => headerOf(incoming, name);
-    const named = header(deliveryIdHeader);
-    if (tokens && !tokens.some((each) => isSame(each, header(tokenHeader) ?? ''))) throw refuse('token');
+  async function check(request: WebhookRequest): Promise<string | undefined> {
+    const header = (name: string): string | undefined => getHeader(request, name);
+    const headerId = header(deliveryIdHeader);
+    if (tokens && !tokens.some((each) => constantTimeEqual(each, header(tokenHeader) ?? '')))
+      throw unauthenticated('token');
     const authorization = header('authorization') ?? '';
     if (authentication) checkCredentials(authentication, authorization);
-    if (!findKey) return named;
-    const signed = await checkSignature(authorization, incoming.body, findKey, options, now);
-    // The header is anybody's to change; the signed name is not.
-    if (named !== undefined && signed !== undefined && named !== signed) throw refuse('delivery id');
-    return signed ?? named;
+    if (!resolveKey) return headerId;
+    const signedId = await checkSignature(authorization, request.body, resolveKey, options, now);
+    // The header is not signed; the id in the token is.
+    if (headerId !== undefined && signedId !== undefined && headerId !== signedId)
+      throw unauthenticated('delivery id');
+    return signedId ?? headerId;
   }
 
   return {
-    async receive(incoming) {
+    async receive(request) {
       try {
-        const id = await check(incoming);
-        const { event, version } = readNotification(textOf(incoming.body));
-        const isDuplicate = id !== undefined && seen.delete(id);
-        if (id !== undefined) seen.add(id);
-        for (const oldest of seen) {
-          if (seen.size <= maxRemembered) break;
-          seen.delete(oldest);
-        }
+        const id = await check(request);
+        const { event, version } = readNotification(decodeText(request.body));
+        const isDuplicate = id !== undefined && deliveryIds.has(id);
+        if (id !== undefined) deliveryIds.add(id);
         const task = event.kind === 'task' ? event.task : undefined;
         return { ok: true, event, task, version, id, isDuplicate };
       } catch (thrown) {
@@ -118,7 +118,7 @@ export function pushReceiver(options: PushReceiverOptions): PushReceiver {
       }
     },
     forget(id) {
-      if (id !== undefined) seen.delete(id);
+      if (id !== undefined) deliveryIds.delete(id);
     },
   };
 }
@@ -126,16 +126,16 @@ export function pushReceiver(options: PushReceiverOptions): PushReceiver {
 async function checkSignature(
   authorization: string,
   body: string | Uint8Array,
-  findKey: ResolveJwk,
+  resolveKey: ResolveJwk,
   { maxAge = 300_000, url }: PushReceiverOptions,
   now: () => number,
 ): Promise<string | undefined> {
   const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
-  if (token === undefined) throw refuse('signature');
+  if (token === undefined) throw unauthenticated('signature');
   const { jwtVerify } = await import('jose');
   let claims: { jti?: unknown; htu?: unknown; aud?: unknown; request_body_sha256?: unknown };
   try {
-    const { payload } = await jwtVerify(token, findKey, {
+    const { payload } = await jwtVerify(token, resolveKey, {
       algorithms,
       currentDate: new Date(now()),
       maxTokenAge: maxAge / 1_000,
@@ -145,45 +145,41 @@ async function checkSignature(
     claims = payload;
   } catch (thrown) {
     if (thrown instanceof A2AError) throw thrown;
-    throw refuse('signature', thrown);
+    throw unauthenticated('signature', thrown);
   }
   const digest = createHash('sha256').update(body).digest('hex');
-  if (!isSame(digest, String(claims.request_body_sha256).toLowerCase())) throw refuse('body');
-  if (url !== undefined) checkAddress(url, claims);
+  if (!constantTimeEqual(digest, String(claims.request_body_sha256).toLowerCase()))
+    throw unauthenticated('body');
+  if (url !== undefined) checkUrl(url, claims);
   return typeof claims.jti === 'string' ? claims.jti : undefined;
 }
 
-function checkAddress(url: string, { htu, aud }: { htu?: unknown; aud?: unknown }): void {
-  const here = stripQuery(url);
-  const named = [htu, ...(Array.isArray(aud) ? (aud as unknown[]) : [aud])].filter(
+function checkUrl(url: string, { htu, aud }: { htu?: unknown; aud?: unknown }): void {
+  const expected = stripQuery(url);
+  const targets = [htu, ...(Array.isArray(aud) ? (aud as unknown[]) : [aud])].filter(
     (each) => each !== undefined,
   );
-  const isMeant = named.some(
-    (each) => typeof each === 'string' && URL.canParse(each) && stripQuery(each) === here,
+  const isMatch = targets.some(
+    (each) => typeof each === 'string' && URL.canParse(each) && stripQuery(each) === expected,
   );
-  if (!isMeant) throw refuse('address');
+  if (!isMatch) throw unauthenticated('URL');
 }
 
 function checkCredentials(
   { scheme, credentials }: Required<PushAuthentication>,
   authorization: string,
 ): void {
-  const [, said = '', secret = ''] = /^(\S+) +(.*)$/.exec(authorization) ?? [];
-  const isRight = isSame(credentials, secret);
-  if (said.toLowerCase() !== scheme.toLowerCase() || !isRight) throw refuse('credentials');
+  const [, presentedScheme = '', secret = ''] = /^(\S+) +(.*)$/.exec(authorization) ?? [];
+  const isMatch = constantTimeEqual(credentials, secret);
+  if (presentedScheme.toLowerCase() !== scheme.toLowerCase() || !isMatch)
+    throw unauthenticated('credentials');
 }
 
-function refuse(what: string, cause?: unknown): A2AError {
-  return new A2AError('UNAUTHENTICATED', `The ${what} of this notification is not right`, { cause });
+function unauthenticated(what: string, cause?: unknown): A2AError {
+  return new A2AError('UNAUTHENTICATED', `Invalid ${what} in notification`, { cause });
 }
 
-/** Compares in a time that does not depend on where they differ, or on their lengths. */
-function isSame(expected: string, given: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(expected), digest(given));
-}
-
-function headerOf({ headers }: WebhookRequest, wanted: string): string | undefined {
+function getHeader({ headers }: WebhookRequest, wanted: string): string | undefined {
   let value = headers[wanted];
   if (value === undefined) {
     const name = Object.keys(headers).find((each) => each.toLowerCase() === wanted);
@@ -192,6 +188,6 @@ function headerOf({ headers }: WebhookRequest, wanted: string): string | undefin
   return typeof value === 'string' ? value : value?.join(', ');
 }
 
-function textOf(body: string | Uint8Array): string {
+function decodeText(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }

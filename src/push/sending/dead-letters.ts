@@ -1,52 +1,53 @@
 import type { PushDelivery, TaskStore } from '../../store/task-store.ts';
 
-/** Which deliveries are meant; without a word, all of them. */
+/** Selects deliveries; an empty filter selects all. */
 export interface DeliveryFilter {
   taskId?: string;
-  /** The id of the push configuration. */
+  /** Id of the push configuration. */
   configId?: string;
 }
 
-function isMeant({ config }: PushDelivery, { taskId, configId }: DeliveryFilter): boolean {
+function matches({ config }: PushDelivery, { taskId, configId }: DeliveryFilter): boolean {
   return (
     (taskId === undefined || config.taskId === taskId) && (configId === undefined || config.id === configId)
   );
 }
 
-/** Lists the webhooks that have not got everything: those that are behind or in trouble, and those given up. */
+/** Lists webhooks with undelivered events: pending, failing and deadLetter letters. */
 export async function listDeliveries(
-  ledger: TaskStore,
+  taskStore: TaskStore,
   filter: DeliveryFilter = {},
 ): Promise<PushDelivery[]> {
-  const all = await ledger.listDeliveries();
-  return all.filter((each) => isMeant(each, filter) && each.state.delivered < each.sequence);
+  const all = await taskStore.listDeliveries();
+  return all.filter((each) => matches(each, filter) && each.state.delivered < each.sequence);
 }
 
-/** Lists the webhooks that were given up. What they have not got waits in the ledger. */
+/** Lists deadLetter letters: webhooks that failed too often. Their undelivered events stay in the task store. */
 export async function listDeadLetters(
-  ledger: TaskStore,
+  taskStore: TaskStore,
   filter: DeliveryFilter = {},
 ): Promise<PushDelivery[]> {
-  return (await ledger.listDeliveries()).filter(
-    (each) => isMeant(each, filter) && each.state.deadSince !== undefined,
+  return (await taskStore.listDeliveries()).filter(
+    (each) => matches(each, filter) && each.state.deadSince !== undefined,
   );
 }
 
 /**
- * Lets webhooks that were given up be tried again, from the first notification that did not arrive. A running agent
- * notices within its poll interval, any other when it starts.
+ * Retries deadLetter letters from the first undelivered event. A running agent notices within its `pollInterval`, any other at
+ * startup.
  *
- * @returns those that are tried again.
+ * @returns the deliveries that are retried.
  */
 export async function retryDeadLetters(
-  ledger: TaskStore,
+  taskStore: TaskStore,
   filter: DeliveryFilter = {},
 ): Promise<PushDelivery[]> {
-  const revived: PushDelivery[] = [];
-  for (const dead of await listDeadLetters(ledger, filter)) {
-    const { owner, config } = dead;
-    const state = { delivered: dead.state.delivered, attempts: 0 };
-    if (await ledger.putDelivery(owner, config.taskId, config.id, state)) revived.push({ ...dead, state });
+  const retried: PushDelivery[] = [];
+  for (const deadLetter of await listDeadLetters(taskStore, filter)) {
+    const { owner, config } = deadLetter;
+    const state = { delivered: deadLetter.state.delivered, attempts: 0 };
+    if (await taskStore.putDelivery(owner, config.taskId, config.id, state))
+      retried.push({ ...deadLetter, state });
   }
-  return revived;
+  return retried;
 }

@@ -1,72 +1,72 @@
 import { describe, expect, it } from 'vitest';
 import { HostLimiter, type ReleaseSlot } from './host-limiter.ts';
 
-/** Those who got in, in order. */
-function crowd(lanes: HostLimiter) {
-  const inside: string[] = [];
-  const leaves = new Map<string, ReleaseSlot>();
+/** Records the order in which deliveries acquire a slot. */
+function trackSlots(limiter: HostLimiter) {
+  const acquired: string[] = [];
+  const releases = new Map<string, ReleaseSlot>();
   return {
-    inside,
-    enter: (name: string, host: string) => {
-      void lanes.acquire(host).then((leave) => {
-        inside.push(name);
-        leaves.set(name, leave);
+    acquired,
+    acquire: (name: string, host: string) => {
+      void limiter.acquire(host).then((release) => {
+        acquired.push(name);
+        releases.set(name, release);
       });
     },
-    leave: async (name: string, isHanging = false) => {
-      leaves.get(name)?.(isHanging);
-      await settled();
+    release: async (name: string, isHanging = false) => {
+      releases.get(name)?.(isHanging);
+      await flush();
     },
   };
 }
 
-/** Lets everything happen that waits for nothing. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Waits until all pending microtasks have run. */
+const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('lanes', () => {
-  it('let in as many as fit on the way to one host, the others in order', async () => {
-    const { inside, enter, leave } = crowd(new HostLimiter(2, 10));
-    for (const name of ['a', 'b', 'c', 'd']) enter(name, 'x');
-    enter('e', 'y');
-    await settled();
-    expect(inside).toEqual(['a', 'b', 'e']);
-    await leave('b');
-    expect(inside).toEqual(['a', 'b', 'e', 'c']);
-    await leave('a');
-    expect(inside).toEqual(['a', 'b', 'e', 'c', 'd']);
+describe('HostLimiter', () => {
+  it('limits concurrent deliveries per host and queues the rest in order', async () => {
+    const { acquired, acquire, release } = trackSlots(new HostLimiter(2, 10));
+    for (const name of ['a', 'b', 'c', 'd']) acquire(name, 'x');
+    acquire('e', 'y');
+    await flush();
+    expect(acquired).toEqual(['a', 'b', 'e']);
+    await release('b');
+    expect(acquired).toEqual(['a', 'b', 'e', 'c']);
+    await release('a');
+    expect(acquired).toEqual(['a', 'b', 'e', 'c', 'd']);
   });
 
-  it('let in no more than fit altogether, and hosts take turns', async () => {
-    const lanes = new HostLimiter(8, 2);
-    const { inside, enter, leave } = crowd(lanes);
-    for (const name of ['a', 'b', 'c', 'd']) enter(name, 'x');
-    for (const name of ['e', 'f']) enter(name, 'y');
-    await settled();
-    expect(inside).toEqual(['a', 'b']);
-    for (const name of ['a', 'b', 'c']) await leave(name);
-    expect(inside.slice(2)).toEqual(['c', 'e', 'd']);
-    expect(lanes.inFlight).toBe(2);
+  it('limits concurrent deliveries in total and serves hosts round-robin', async () => {
+    const limiter = new HostLimiter(8, 2);
+    const { acquired, acquire, release } = trackSlots(limiter);
+    for (const name of ['a', 'b', 'c', 'd']) acquire(name, 'x');
+    for (const name of ['e', 'f']) acquire(name, 'y');
+    await flush();
+    expect(acquired).toEqual(['a', 'b']);
+    for (const name of ['a', 'b', 'c']) await release(name);
+    expect(acquired.slice(2)).toEqual(['c', 'e', 'd']);
+    expect(limiter.inFlight).toBe(2);
   });
 
-  it('leave one place to a host that hangs, until it answers', async () => {
-    const { inside, enter, leave } = crowd(new HostLimiter(4, 10));
-    enter('a', 'x');
-    await settled();
-    await leave('a', true);
-    for (const name of ['b', 'c', 'd', 'e']) enter(name, 'x');
-    await settled();
-    expect(inside).toEqual(['a', 'b']);
-    await leave('b');
-    expect(inside).toEqual(['a', 'b', 'c', 'd']);
+  it('limits a hanging host to one slot until it responds', async () => {
+    const { acquired, acquire, release } = trackSlots(new HostLimiter(4, 10));
+    acquire('a', 'x');
+    await flush();
+    await release('a', true);
+    for (const name of ['b', 'c', 'd', 'e']) acquire(name, 'x');
+    await flush();
+    expect(acquired).toEqual(['a', 'b']);
+    await release('b');
+    expect(acquired).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('count nobody out twice', async () => {
-    const lanes = new HostLimiter(1, 1);
-    const { enter, leave } = crowd(lanes);
-    enter('a', 'x');
-    await settled();
-    await leave('a');
-    await leave('a');
-    expect(lanes.inFlight).toBe(0);
+  it('ignores a second release', async () => {
+    const limiter = new HostLimiter(1, 1);
+    const { acquire, release } = trackSlots(limiter);
+    acquire('a', 'x');
+    await flush();
+    await release('a');
+    await release('a');
+    expect(limiter.inFlight).toBe(0);
   });
 });

@@ -1,89 +1,88 @@
-/** Makes room again. `isHanging` says that the host took all the time there was. */
+/** Releases a slot. `isHanging`: the host did not respond before the timeout. */
 export type ReleaseSlot = (isHanging: boolean) => void;
 
 interface HostSlots {
   readonly host: string;
   running: number;
-  /** How many may run: one for a host that hangs, so that it holds few of the places that all share. */
+  /** Maximum concurrency: 1 for a hanging host, so that it occupies few of the shared slots. */
   limit: number;
-  readonly waiting: ((leave: ReleaseSlot) => void)[];
+  readonly waiting: ((release: ReleaseSlot) => void)[];
 }
 
-/** How many hosts that hang are remembered while nothing is on its way to them. */
+/** Maximum number of idle hosts whose reduced limit is remembered. */
 const maxRemembered = 10_000;
 
 /**
- * Bounds what is on its way at once, to each host and altogether. Those who wait for one host are in nobody else's
- * way, and hosts take turns.
+ * Limits concurrent deliveries per host and in total. Waiting deliveries to one host do not block other hosts; hosts are
+ * served round-robin.
  */
 export class HostLimiter {
   readonly #perHost: number;
-  readonly #most: number;
+  readonly #maxInFlight: number;
   #inFlight = 0;
-  #lanes = new Map<string, HostSlots>();
-  /** The lanes in which somebody waits for nothing but a place among all. */
+  #hosts = new Map<string, HostSlots>();
+  /** Hosts below their own limit that wait for a shared slot. */
   #ready = new Set<HostSlots>();
 
-  constructor(perHost: number, most: number) {
+  constructor(perHost: number, maxInFlight: number) {
     this.#perHost = Math.max(1, perHost);
-    this.#most = Math.max(1, most);
+    this.#maxInFlight = Math.max(1, maxInFlight);
   }
 
-  /** Waits for a place on the way to a host. Whoever gets it must leave. */
+  /** Waits for a slot, which the caller must release. */
   acquire(host: string): Promise<ReleaseSlot> {
-    let lane = this.#lanes.get(host);
-    if (!lane) {
-      lane = { host, running: 0, limit: this.#perHost, waiting: [] };
-      this.#lanes.set(host, lane);
+    let slots = this.#hosts.get(host);
+    if (!slots) {
+      slots = { host, running: 0, limit: this.#perHost, waiting: [] };
+      this.#hosts.set(host, slots);
     }
-    const { waiting } = lane;
-    const entered = new Promise<ReleaseSlot>((resolve) => waiting.push(resolve));
-    if (lane.running < lane.limit) this.#ready.add(lane);
-    this.#admit();
-    return entered;
+    const { waiting } = slots;
+    const acquired = new Promise<ReleaseSlot>((resolve) => waiting.push(resolve));
+    if (slots.running < slots.limit) this.#ready.add(slots);
+    this.#grant();
+    return acquired;
   }
 
-  /** How many are on their way. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  #admit(): void {
-    for (const lane of this.#ready) {
-      if (this.#inFlight >= this.#most) return;
-      this.#ready.delete(lane);
-      const next = lane.waiting.shift();
+  #grant(): void {
+    for (const slots of this.#ready) {
+      if (this.#inFlight >= this.#maxInFlight) return;
+      this.#ready.delete(slots);
+      const next = slots.waiting.shift();
       if (!next) continue;
       this.#inFlight++;
-      lane.running++;
-      // Behind the others, which this loop comes to first.
-      if (lane.waiting.length > 0 && lane.running < lane.limit) this.#ready.add(lane);
-      let isIn = true;
+      slots.running++;
+      // Added at the end of the set: round-robin.
+      if (slots.waiting.length > 0 && slots.running < slots.limit) this.#ready.add(slots);
+      let isHeld = true;
       next((isHanging) => {
-        if (isIn) this.#leave(lane, isHanging);
-        isIn = false;
+        if (isHeld) this.#release(slots, isHanging);
+        isHeld = false;
       });
     }
   }
 
-  #leave(lane: HostSlots, isHanging: boolean): void {
+  #release(slots: HostSlots, isHanging: boolean): void {
     this.#inFlight--;
-    lane.running--;
-    lane.limit = isHanging ? 1 : Math.min(this.#perHost, lane.limit * 2);
-    if (lane.waiting.length > 0) {
-      if (lane.running < lane.limit) this.#ready.add(lane);
-    } else if (lane.running === 0) this.#retire(lane);
-    this.#admit();
+    slots.running--;
+    slots.limit = isHanging ? 1 : Math.min(this.#perHost, slots.limit * 2);
+    if (slots.waiting.length > 0) {
+      if (slots.running < slots.limit) this.#ready.add(slots);
+    } else if (slots.running === 0) this.#removeIdle(slots);
+    this.#grant();
   }
 
-  #retire(lane: HostSlots): void {
-    this.#lanes.delete(lane.host);
-    if (lane.limit === this.#perHost) return;
-    this.#lanes.set(lane.host, lane);
-    if (this.#lanes.size <= maxRemembered) return;
-    for (const [host, oldest] of this.#lanes) {
+  #removeIdle(slots: HostSlots): void {
+    this.#hosts.delete(slots.host);
+    if (slots.limit === this.#perHost) return;
+    this.#hosts.set(slots.host, slots);
+    if (this.#hosts.size <= maxRemembered) return;
+    for (const [host, oldest] of this.#hosts) {
       if (oldest.running > 0 || oldest.waiting.length > 0) continue;
-      this.#lanes.delete(host);
+      this.#hosts.delete(host);
       return;
     }
   }

@@ -5,12 +5,12 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { Task } from '../../protocol/task.ts';
 
-/** The header that names a notification; one that comes again has the same name. */
+/** Header with the delivery id; a redelivery has the same id, so that receivers can deduplicate. */
 export const deliveryIdHeader = 'x-a2a-delivery-id';
-/** The header that gives the webhook its token back. */
+/** Header with the token of the push configuration. */
 export const tokenHeader = 'x-a2a-notification-token';
 
-/** One notification, ready to be sent as often as it takes. */
+/** One push notification request. */
 export interface Notification {
   /** The same in every attempt. */
   readonly id: string;
@@ -19,26 +19,26 @@ export interface Notification {
   readonly body: string;
 }
 
-/** The dialect that registered a webhook, in which it is spoken to. */
+/** Returns the dialect in which the webhook was registered. Notifications use the same. */
 export function dialectForConfig({ version = '1.0' }: PushConfig): Dialect {
   return dialectForVersion(version as ProtocolVersion);
 }
 
-/** True when an event is worth a notification: before 1.0 they carry the whole task, and only its status counts. */
+/** Returns true if an event causes a notification. Before 1.0 only status changes do, with the fullTask task. */
 export function isNotifiable(event: StreamEvent, dialect: Dialect): boolean {
   return dialect.version === '1.0' || event.kind === 'status' || event.kind === 'task';
 }
 
-/** What was written for one webhook of a task is good for the others. */
-const written = new WeakMap<StreamEvent, string>();
+/** Serialized 1.0 bodies, shared by all webhooks of a task. */
+const bodyCache = new WeakMap<StreamEvent, string>();
 
-/** Writes the notification of an event. */
+/** Creates the notification of an event. */
 export function writeNotification(config: PushConfig, event: StreamEvent, task: () => Task): Notification {
   const dialect = dialectForConfig(config);
   const { token, authentication } = config;
   const headers: Record<string, string> = {
     'content-type': dialect.restMediaType,
-    [deliveryIdHeader]: idOf(config, event.sequence ?? 0),
+    [deliveryIdHeader]: deliveryId(config, event.sequence ?? 0),
   };
   if (token !== undefined && token !== '') headers[tokenHeader] = token;
   if (authentication?.scheme && authentication.credentials)
@@ -47,28 +47,28 @@ export function writeNotification(config: PushConfig, event: StreamEvent, task: 
     id: headers[deliveryIdHeader] ?? '',
     url: config.url,
     headers,
-    body: dialect.version === '1.0' ? wrapped(event, dialect, task) : bodyOf(event, dialect, task),
+    body: dialect.version === '1.0' ? cachedBody(event, dialect, task) : serializeBody(event, dialect, task),
   };
 }
 
-function wrapped(event: StreamEvent, dialect: Dialect, task: () => Task): string {
-  let body = written.get(event);
-  if (body === undefined) written.set(event, (body = bodyOf(event, dialect, task)));
+function cachedBody(event: StreamEvent, dialect: Dialect, task: () => Task): string {
+  let body = bodyCache.get(event);
+  if (body === undefined) bodyCache.set(event, (body = serializeBody(event, dialect, task)));
   return body;
 }
 
-function bodyOf(event: StreamEvent, dialect: Dialect, task: () => Task): string {
-  // 1.0 says the event and needs no task, which is not at hand in the middle of one.
-  const whole = dialect.version === '1.0' ? undefined : task();
-  return JSON.stringify(dialect.notification.write(event, whole as Task));
+function serializeBody(event: StreamEvent, dialect: Dialect, task: () => Task): string {
+  // A 1.0 notification contains only the event.
+  const fullTask = dialect.version === '1.0' ? undefined : task();
+  return JSON.stringify(dialect.notification.write(event, fullTask as Task));
 }
 
-/** Ids are anybody's words, and a header takes few characters. */
-function idOf({ taskId, id }: PushConfig, sequence: number): string {
-  return `${plain(taskId)}:${plain(id)}:${sequence}`;
+/** Encodes ids, which may contain any characters, for a header. */
+function deliveryId({ taskId, id }: PushConfig, sequence: number): string {
+  return `${encodeId(taskId)}:${encodeId(id)}:${sequence}`;
 }
 
-function plain(text: string): string {
-  // By way of UTF-8, which has no half characters.
+function encodeId(text: string): string {
+  // The conversion to UTF-8 replaces lone surrogates, for which encodeURIComponent() throws.
   return encodeURIComponent(Buffer.from(text).toString());
 }

@@ -2,29 +2,29 @@ import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 
-const schemeForm = /^[\w!#$%&'*+.^`|~-]+$/;
-/** What HTTP allows in a header, except for tabs and for what is not ASCII. */
-const valueForm = /^[\x20-\x7e]*$/;
+const schemePattern = /^[\w!#$%&'*+.^`|~-]+$/;
+/** Printable ASCII, which every HTTP header accepts. */
+const headerValuePattern = /^[\x20-\x7e]*$/;
 
 /**
- * Checks that notifications can be sent to a webhook, and may be.
+ * Validates a push configuration, including its URL against the egress policy.
  *
- * @throws {@link A2AError} `INVALID_PARAMS`, in words that tell a stranger nothing about the network.
+ * @throws {@link A2AError} `INVALID_PARAMS`, which reveals nothing about the network.
  */
 export function checkPushConfig({ url, token, authentication }: PushConfig, policy: EgressPolicy): void {
-  if (!URL.canParse(url)) throw invalidField('url', 'must be a URL');
+  if (!URL.canParse(url)) throw invalidField('url', 'must be an absolute URL');
   try {
     policy.check(url, 'webhook');
   } catch {
-    // Which of its reasons the policy had would tell what there is to be found.
-    throw invalidField('url', 'is not a place that this agent sends notifications to');
+    // The reason of the policy would reveal which hosts exist.
+    throw invalidField('url', 'must be a URL that the egress policy of this agent allows');
   }
-  if (token !== undefined && !valueForm.test(token))
-    throw invalidField('token', 'must be something that a header can hold');
+  if (token !== undefined && !headerValuePattern.test(token))
+    throw invalidField('token', 'must contain only printable ASCII characters');
   if (authentication === undefined) return;
   const { scheme, credentials = '' } = authentication;
-  if (scheme !== '' && !schemeForm.test(scheme))
+  if (scheme !== '' && !schemePattern.test(scheme))
     throw invalidField('authentication.scheme', 'must be the name of an HTTP authentication scheme');
-  if (!valueForm.test(credentials))
-    throw invalidField('authentication.credentials', 'must be something that a header can hold');
+  if (!headerValuePattern.test(credentials))
+    throw invalidField('authentication.credentials', 'must contain only printable ASCII characters');
 }

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function answering(status: number): Promise<string> {
+async function startWebhook(status: number): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(status).end();
@@ -20,22 +20,19 @@ async function answering(status: number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-describe('sending once', () => {
+describe('createSender', () => {
   it.each([
     [204, true, 'delivered'],
     [500, true, 'retried'],
     [410, true, 'dropped'],
     [204, false, 'refused'],
-  ] as const)(
-    'tells of HTTP %i, loopback allowed %s, that it is %s',
-    async (status, allowLoopback, outcome) => {
-      const policy = egressPolicy({ allowLoopback });
-      const outcomes: AttemptOutcome[] = [];
-      const send = createSender(policy, undefined, Date.now, (each) => outcomes.push(each));
-      const letter = { id: 'd-1', url: await answering(status), headers: {}, body: '{}' };
-      await send(letter as never, new AbortController().signal);
-      policy.close();
-      expect(outcomes).toEqual([outcome]);
-    },
-  );
+  ] as const)('reports HTTP %i (loopback allowed: %s) as %s', async (status, allowLoopback, outcome) => {
+    const policy = egressPolicy({ allowLoopback });
+    const outcomes: AttemptOutcome[] = [];
+    const send = createSender(policy, undefined, Date.now, (each) => outcomes.push(each));
+    const notification = { id: 'd-1', url: await startWebhook(status), headers: {}, body: '{}' };
+    await send(notification as never, new AbortController().signal);
+    policy.close();
+    expect(outcomes).toEqual([outcome]);
+  });
 });

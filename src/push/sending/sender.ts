@@ -2,22 +2,22 @@ import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { egressRequest } from '../../egress/egress-request.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { injectTraceHeaders } from '../../tracing/tracing.ts';
-import { parseRetryAfter } from './backoff.ts';
+import { parseRetryAfter } from '../../primitives/backoff.ts';
 import type { Notification } from './notification.ts';
 import type { AttemptOutcome } from '../push-options.ts';
 import type { PushSigner } from './signer.ts';
 
-/** What became of one attempt. */
+/** Result of one attempt. */
 type Attempt =
   | { kind: 'delivered' }
-  /** The webhook says that it will never be there again. */
+  /** The webhook responded 410 Gone. */
   | { kind: 'gone' }
   | { kind: 'failed'; error: string; isHanging: boolean; isForbidden?: boolean; retryAfter?: number };
 
-/** Sends one letter once. Never rejects. */
-export type SendNotification = (letter: Notification, signal: AbortSignal) => Promise<Attempt>;
+/** Sends a notification once. Never rejects. */
+export type SendNotification = (notification: Notification, signal: AbortSignal) => Promise<Attempt>;
 
-/** Makes what sends letters, within a policy. */
+/** Creates a function that sends notifications within an egress policy. */
 export function createSender(
   policy: EgressPolicy,
   signer: PushSigner | undefined,
@@ -25,17 +25,17 @@ export function createSender(
   onAttempt: (outcome: AttemptOutcome) => void = () => {},
 ): SendNotification {
   const attempt = sendOnce(policy, signer, now);
-  return async (letter, signal) => {
-    const attempted = await attempt(letter, signal);
-    onAttempt(outcomeOf(attempted));
-    return attempted;
+  return async (notification, signal) => {
+    const result = await attempt(notification, signal);
+    onAttempt(toOutcome(result));
+    return result;
   };
 }
 
-function outcomeOf(attempted: Attempt): AttemptOutcome {
-  if (attempted.kind === 'delivered') return 'delivered';
-  if (attempted.kind === 'gone') return 'dropped';
-  return attempted.isForbidden ? 'refused' : 'retried';
+function toOutcome(result: Attempt): AttemptOutcome {
+  if (result.kind === 'delivered') return 'delivered';
+  if (result.kind === 'gone') return 'dropped';
+  return result.isForbidden ? 'refused' : 'retried';
 }
 
 function sendOnce(policy: EgressPolicy, signer: PushSigner | undefined, now: () => number): SendNotification {
@@ -47,29 +47,29 @@ function sendOnce(policy: EgressPolicy, signer: PushSigner | undefined, now: () 
           : headers;
       const traced = await injectTraceHeaders(signed);
       const request = { method: 'POST', url, headers: traced, body, signal, purpose: 'webhook' } as const;
-      const answer = await egressRequest(policy, request);
-      if (answer.status >= 200 && answer.status < 300) return { kind: 'delivered' };
-      if (answer.status === 410) return { kind: 'gone' };
+      const response = await egressRequest(policy, request);
+      if (response.status >= 200 && response.status < 300) return { kind: 'delivered' };
+      if (response.status === 410) return { kind: 'gone' };
       return {
         kind: 'failed',
-        error: `HTTP ${answer.status}`,
+        error: `HTTP ${response.status}`,
         isHanging: false,
-        retryAfter: parseRetryAfter(answer.headers['retry-after'], now()),
+        retryAfter: parseRetryAfter(response.headers['retry-after'], now()),
       };
     } catch (thrown) {
-      const fault = A2AError.from(thrown);
+      const error = A2AError.from(thrown);
       return {
         kind: 'failed',
-        error: errorText(fault),
-        isHanging: fault.reason === 'TIMEOUT',
-        isForbidden: fault.reason === 'PERMISSION_DENIED',
+        error: formatError(error),
+        isHanging: error.reason === 'TIMEOUT',
+        isForbidden: error.reason === 'PERMISSION_DENIED',
       };
     }
   };
 }
 
-/** Tells the operator what is wrong. The caller who registered the webhook is never shown it. */
-function errorText({ message, cause }: A2AError): string {
+/** Formats an error for the operator. It is never sent to the client that registered the webhook. */
+function formatError({ message, cause }: A2AError): string {
   if (!(cause instanceof Error)) return message;
   const { code } = cause as { code?: unknown };
   return `${message} (${typeof code === 'string' ? code : cause.message})`.slice(0, 500);

@@ -1,46 +1,42 @@
 import type { KeyObject } from 'node:crypto';
+import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 import { invalidField } from '../../protocol/errors.ts';
 
-/** A set of public keys, as `/.well-known/jwks.json` shows it. */
-export interface JsonWebKeySet {
-  keys: readonly { readonly [member: string]: unknown }[];
-}
-
-/** What is signed of a notification. */
+/** Signed content of a notification. */
 export interface SignatureInput {
-  /** Its id, which tells a repetition from a replay. */
+  /** Delivery id: a redelivery has the same id, a replay can be detected by it. */
   id: string;
   url: string;
   body: string;
-  /** The moment, in milliseconds since 1970. */
+  /** Time of signing, in milliseconds since 1970. */
   at: number;
 }
 
-/** Signs notifications, so that a webhook knows who speaks and that nobody changed the words. */
+/** Signs notifications, so that a webhook can verify sender and integrity. */
 export interface PushSigner {
-  /** Gives a JSON Web Token over a notification. */
+  /** Returns a JSON Web Token for a notification. */
   sign(signable: SignatureInput): Promise<string>;
-  /** The public half of the key. */
+  /** Returns the public key. */
   jwks(): Promise<JsonWebKeySet>;
 }
 
-/** Which key to sign with. */
+/** Options of {@link pushSigner}. */
 export interface PushSignerOptions {
   /**
-   * The private key, as a JSON Web Key or as PEM: RSA or P-256. Without one a key is made at the first use, and
-   * another after a restart.
+   * Private key as JSON Web Key or PEM: RSA or P-256. By default a key is generated on first use, and again after a
+   * restart.
    */
   key?: string | { readonly [member: string]: unknown };
-  /** The name of the key. @defaultValue its thumbprint */
+  /** Key id. @defaultValue the thumbprint of the key */
   kid?: string;
   /**
-   * How to sign with a key that is made here. Webhooks of the first versions know RS256 only.
+   * Algorithm of a generated key. Older webhooks support only RS256.
    * @defaultValue `'RS256'`
    */
   algorithm?: 'RS256' | 'ES256';
 }
 
-interface Keys {
+interface SigningKeys {
   kid: string;
   algorithm: 'RS256' | 'ES256';
   privateKey: KeyObject;
@@ -48,12 +44,12 @@ interface Keys {
 }
 
 /**
- * Makes a signer. Its tokens have the claims `iat`, `jti` (the id of the delivery), `htu` (the address without its
- * query) and `request_body_sha256`.
+ * Creates a signer. Its tokens have the claims `iat`, `jti` (delivery id), `htu` (URL without query) and
+ * `request_body_sha256`.
  */
 export function pushSigner(options: PushSignerOptions = {}): PushSigner {
-  let making: Promise<Keys> | undefined;
-  const keys = (): Promise<Keys> => (making ??= keysOf(options));
+  let loading: Promise<SigningKeys> | undefined;
+  const keys = (): Promise<SigningKeys> => (loading ??= loadKeys(options));
   return {
     async sign({ id, url, body, at }) {
       const [{ SignJWT }, { createHash }, { kid, algorithm, privateKey }] = await Promise.all([
@@ -75,16 +71,16 @@ export function pushSigner(options: PushSignerOptions = {}): PushSigner {
   };
 }
 
-/** An address without its query and fragment, which may hold secrets. */
+/** Returns a URL without query and fragment, which may contain secrets. */
 export function stripQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }
 
-async function keysOf({ key, kid, algorithm = 'RS256' }: PushSignerOptions): Promise<Keys> {
+async function loadKeys({ key, kid, algorithm = 'RS256' }: PushSignerOptions): Promise<SigningKeys> {
   const { createPublicKey } = await import('node:crypto');
   const { calculateJwkThumbprint } = await import('jose');
-  const privateKey = key === undefined ? await newKey(algorithm) : await readKey(key);
+  const privateKey = key === undefined ? await generateKey(algorithm) : await parseKey(key);
   const publicKey = createPublicKey(privateKey).export({ format: 'jwk' }) as { [member: string]: unknown };
   return {
     kid: kid ?? (await calculateJwkThumbprint(publicKey)),
@@ -94,28 +90,28 @@ async function keysOf({ key, kid, algorithm = 'RS256' }: PushSignerOptions): Pro
   };
 }
 
-async function newKey(algorithm: 'RS256' | 'ES256'): Promise<KeyObject> {
+async function generateKey(algorithm: 'RS256' | 'ES256'): Promise<KeyObject> {
   const { generateKeyPair } = await import('node:crypto');
   return new Promise((resolve, reject) => {
-    const done = (fault: Error | null, _public: KeyObject, made: KeyObject): void =>
-      fault ? reject(fault) : resolve(made);
-    if (algorithm === 'ES256') generateKeyPair('ec', { namedCurve: 'P-256' }, done);
-    else generateKeyPair('rsa', { modulusLength: 2048 }, done);
+    const onGenerated = (error: Error | null, _public: KeyObject, generated: KeyObject): void =>
+      error ? reject(error) : resolve(generated);
+    if (algorithm === 'ES256') generateKeyPair('ec', { namedCurve: 'P-256' }, onGenerated);
+    else generateKeyPair('rsa', { modulusLength: 2048 }, onGenerated);
   });
 }
 
-async function readKey(key: NonNullable<PushSignerOptions['key']>): Promise<KeyObject> {
+async function parseKey(key: NonNullable<PushSignerOptions['key']>): Promise<KeyObject> {
   const { createPrivateKey } = await import('node:crypto');
-  let read: KeyObject;
+  let privateKey: KeyObject;
   try {
-    read =
+    privateKey =
       typeof key === 'string' ? createPrivateKey(key) : createPrivateKey({ key: { ...key }, format: 'jwk' });
   } catch {
-    // What the library says of it might quote the key.
-    throw invalidField('key', 'must be a private key, as a JSON Web Key or as PEM');
+    // The error of the library might quote the key.
+    throw invalidField('key', 'must be a private key as JSON Web Key or PEM');
   }
-  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = read;
-  if (type === 'rsa' && (details?.modulusLength ?? 0) >= 2048) return read;
-  if (type === 'ec' && details?.namedCurve === 'prime256v1') return read;
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = privateKey;
+  if (type === 'rsa' && (details?.modulusLength ?? 0) >= 2048) return privateKey;
+  if (type === 'ec' && details?.namedCurve === 'prime256v1') return privateKey;
   throw invalidField('key', 'must be an RSA key of at least 2048 bits or a P-256 key');
 }
