@@ -14,9 +14,8 @@ import {
 import type { TransportBinding } from './transports/transport-binding.ts';
 import type { EventBatches } from './streaming/resumable-stream.ts';
 
-/** One send, in the names that the agent uses; what comes back is put into the names that the caller uses. */
+/** A send request with the ids of the agent. Responses and events are converted to the ids of the client. */
 export class AliasedSend {
-  /** What goes to the agent. */
   readonly request: SendRequest;
   readonly #claim: AliasClaim | undefined;
   #alias: TaskIdAlias | undefined;
@@ -33,78 +32,78 @@ export class AliasedSend {
     request: SendRequest,
     call: CallContext,
   ): Promise<AliasedSend> {
-    const isOldest = endpoint.dialect.version === '0.1';
-    const asked = isOldest ? withSession(request) : request;
-    const { clientTaskId, ...rest } = asked;
-    if (clientTaskId === undefined) return new AliasedSend(asked, undefined);
+    const isV0_1 = endpoint.dialect.version === '0.1';
+    const outgoing = isV0_1 ? withSession(request) : request;
+    const { clientTaskId, ...rest } = outgoing;
+    if (clientTaskId === undefined) return new AliasedSend(outgoing, undefined);
     const claim = await aliases.claim(call.owner, clientTaskId, request.message.contextId);
-    // An agent of 0.1 takes the name as it is.
-    if (isOldest) return new AliasedSend(asked, claim);
+    // A 0.1 agent uses the id of the client.
+    if (isV0_1) return new AliasedSend(outgoing, claim);
     if (!claim.known) return new AliasedSend(rest, claim);
     const { taskId, contextId } = claim.known;
     return new AliasedSend({ ...rest, message: { ...rest.message, taskId, contextId } }, claim);
   }
 
-  /** True when the caller has names of its own. */
-  get isNamed(): boolean {
+  /** True if the client chose the task id. */
+  get hasAlias(): boolean {
     return this.#claim !== undefined;
   }
 
-  /** Waits for the answer. */
-  async answered(ask: () => Promise<Task | Message>): Promise<Task | Message> {
-    const answer = await this.opened(ask);
-    if (!this.#claim || !isTask(answer)) {
-      this.#drop();
-      return answer;
+  /** Runs a blocking send. */
+  async send(run: () => Promise<Task | Message>): Promise<Task | Message> {
+    const result = await this.open(run);
+    if (!this.#claim || !isTask(result)) {
+      this.#release();
+      return result;
     }
-    return applyAliasToTask(answer, this.#name(answer.id, answer.contextId));
+    return applyAliasToTask(result, this.#assign(result.id, result.contextId));
   }
 
-  /** Waits for the beginning of an answer. */
-  async opened<T>(ask: () => Promise<T>): Promise<T> {
+  /** Runs a request and releases the claim if it fails. */
+  async open<T>(run: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      return await run();
     } catch (thrown) {
-      this.#drop();
+      this.#release();
       throw A2AError.from(thrown);
     }
   }
 
-  /** Puts the events into the caller's names. */
-  async *named(batches: EventBatches): EventBatches {
+  /** Converts the ids of events, and assigns the alias with the first task id. */
+  async *aliasEvents(batches: EventBatches): EventBatches {
     try {
-      for await (const events of batches) yield events.map((event) => this.#claimed(event));
+      for await (const events of batches) yield events.map((event) => this.#aliasEvent(event));
     } finally {
-      this.#drop();
+      this.#release();
     }
   }
 
-  /** Puts the events of a task into its other names. */
-  static async *rename(batches: EventBatches, alias: TaskIdAlias): EventBatches {
+  /** Converts the ids of events with an existing alias. */
+  static async *applyAlias(batches: EventBatches, alias: TaskIdAlias): EventBatches {
     for await (const events of batches) yield events.map((event) => applyAliasToEvent(event, alias));
   }
 
-  #claimed(event: StreamEvent): StreamEvent {
+  #aliasEvent(event: StreamEvent): StreamEvent {
     if (event.kind === 'message') return event;
     const { id, contextId } =
       event.kind === 'task' ? event.task : { id: event.taskId, contextId: event.contextId };
-    return applyAliasToEvent(event, this.#name(id, contextId));
+    return applyAliasToEvent(event, this.#assign(id, contextId));
   }
 
-  #name(taskId: string, contextId: string): TaskIdAlias {
+  #assign(taskId: string, contextId: string): TaskIdAlias {
     if (this.#alias) return this.#alias;
     const claim = this.#claim;
     if (!claim || claim.known) throw new A2AError('INTERNAL_ERROR');
-    this.#alias = claim.given(taskId, contextId);
+    this.#alias = claim.assign(taskId, contextId);
     return this.#alias;
   }
 
-  #drop(): void {
-    if (this.#claim && !this.#claim.known && !this.#alias) this.#claim.dropped();
+  #release(): void {
+    if (this.#claim && !this.#claim.known && !this.#alias) this.#claim.release();
   }
 }
 
-/** An agent of 0.1 groups tasks by a session that the caller makes. */
+/** A 0.1 agent groups tasks by a session id that the client chooses. */
 function withSession(request: SendRequest): SendRequest {
   const { message } = request;
   if (message.contextId !== undefined || message.taskId !== undefined) return request;

@@ -6,196 +6,194 @@ import type { Operation } from '../protocol/agent.ts';
 import type { ProtocolVersion, Transport } from '../protocol/card.ts';
 import { type A2AError, invalidField } from '../protocol/errors.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
-import { type Clock, systemClock } from './abortable-sleep.ts';
+import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { Credentials } from './credentials.ts';
-import { type FetchLike, fetchHttpClient } from './http/fetch-driver.ts';
+import type { FetchLike } from '../primitives/web/fetch-like.ts';
+import { fetchHttpClient } from './http/fetch-driver.ts';
 import { DestinationPolicy } from './http/destination-policy.ts';
 import type { HttpClient } from './http/http-client.ts';
 import { undiciHttpClient } from './http/undici-driver.ts';
 import { type EndpointCache, sharedEndpointCache } from './discovery/endpoint-cache.ts';
 import type { VerifyCard } from './discovery/card-verification.ts';
 
-/** How far redirects are followed. */
+/** Which redirects are followed: none, within the origin, or to any origin. */
 export type RedirectPolicy = 'nowhere' | 'origin' | 'anywhere';
 
-/** How encrypted connections are made. */
+/** TLS options of the built-in driver. */
 export interface ClientTls extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'> {
   /**
-   * Looks at the certificate of the peer.
-   * @defaultValue true; false believes anybody, which is for development
+   * Verifies the certificate of the server.
+   * @defaultValue true; false accepts any certificate, for development only
    */
   verify?: boolean;
 }
 
-/** Something that went wrong and was got over. */
+/** A problem that the client recovered from. */
 export interface ClientWarning {
   /**
-   * `frame`: a piece of a stream made no sense and was skipped. `resume`: a stream broke and is being resumed.
-   * `poll`: a task cannot be followed and is asked for again and again. `fallback`: the agent does not speak what its
-   * card says, and something else is tried. `refused`: the card names an address that `egress` does not allow.
-   * `stale`: the card is too old and could not be had again. `unverified`: nobody vouches for the card.
+   * `frame`: an invalid stream event was skipped. `resume`: a stream was interrupted and is being resumed. `poll`: a task
+   * cannot be subscribed to and is polled. `fallback`: the agent does not support what its card states, and another
+   * endpoint is tried. `denied`: `egress` does not allow a URL of the card. `stale`: the card has expired and could not
+   * be fetched again. `unverified`: the card has no valid signature.
    */
-  kind: 'frame' | 'resume' | 'poll' | 'fallback' | 'refused' | 'stale' | 'unverified';
+  kind: 'frame' | 'resume' | 'poll' | 'fallback' | 'denied' | 'stale' | 'unverified';
   message: string;
   error: A2AError;
   taskId?: string;
 }
 
-/** Of what something was lost in translation. */
+/** Call in which a translation loss occurred. */
 export interface LossContext {
   operation: Operation | 'card';
-  /** Where the agent is; undefined for a card that was given. */
+  /** URL of the agent; undefined for a card that was passed to `connect()`. */
   url: string | undefined;
 }
 
-/** How long to wait, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface ClientTimeouts {
   /**
-   * For a connection.
+   * Connection timeout.
    * @defaultValue 10 000
    */
   connect: number;
   /**
-   * For the whole answer to a question.
+   * Timeout of operations other than send, until the response is complete.
    * @defaultValue 30 000
    */
   read: number;
   /**
-   * For the whole answer to a send, which may wait for the task.
+   * Timeout of a send, which may block until the task ends.
    * @defaultValue 300 000
    */
   send: number;
   /**
-   * For a sign of life on a stream; any byte is one. 0 waits for ever.
+   * Idle timeout of a stream: maximum time without any byte, including heartbeats. 0 disables it.
    * @defaultValue 60 000
    */
   idle: number;
 }
 
-/** How long to wait between two looks at a task that cannot be followed, in milliseconds. */
+/** Delays between polls of a task that cannot be streamed, in milliseconds. */
 export interface PollingOptions {
   /**
-   * Before the first look. Each wait is twice the last one, and where there was news at most four times this.
+   * Delay before the first poll. It doubles after each poll; after a change it is at most four times this value.
    * @defaultValue 50
    */
   initialDelay: number;
   /**
-   * At most.
+   * Maximum delay.
    * @defaultValue 5 000
    */
   maxDelay: number;
 }
 
-/** How large a thing may be, in bytes. */
+/** Size limits in bytes. */
 export interface ClientLimits {
   /**
-   * One answer.
+   * Maximum size of a response.
    * @defaultValue 64 MiB
    */
   body: number;
   /**
-   * One event of a stream.
+   * Maximum size of one stream event.
    * @defaultValue 64 MiB
    */
   frame: number;
 }
 
-/** How to reach an agent and how to behave towards it. Everything has a default. */
+/** Options of {@link connect}. All options are optional. */
 export interface ConnectOptions {
-  /** Credentials for every request. A card is asked for without them first. */
+  /** Credentials of all requests. A card is requested without them first. */
   auth?: Credentials;
-  /** Credentials for the card, if it needs others. */
+  /** Credentials of card requests, if they differ. */
   cardAuth?: Credentials;
-  /** Headers of every request to the agent. Those of `call.headers` are never passed on. */
+  /** Headers of all requests to the agent. `call.headers` are never forwarded. */
   headers?: Readonly<Record<string, string>>;
-  /** Headers of the request for the card. */
+  /** Headers of card requests. */
   cardHeaders?: Readonly<Record<string, string>>;
-  /** Where the card is, relative to the URL, if it is at no usual place. */
+  /** Path of the card relative to the URL, if it is not at a well-known path. */
   cardPath?: string;
-  /** Where requests go, whatever the card says: for agents whose card names an address that is of no use here. */
+  /** URL of all requests, for agents whose card lists unreachable URLs. */
   endpoint?: string;
   /**
-   * How far redirects of requests are followed; credentials never go along to another origin, and `egress` has to
-   * allow it. A POST follows 307 and 308 only. Cards are looked for anywhere.
+   * Which redirects are followed. Credentials are never sent to another origin, which `egress` must also allow. A POST
+   * request follows only 307 and 308. Card requests follow redirects to any origin.
    * @defaultValue `origin`
    */
   redirects?: RedirectPolicy;
-  /** Certificates to trust and to show. Only for the built-in driver. */
+  /** Trusted certificates and client certificate. Only for the built-in driver. */
   tls?: ClientTls;
   /**
-   * The transports to use, the favourite first.
+   * Transports to use, in order of preference.
    * @defaultValue both, in the order of the card
    */
   transports?: readonly Transport[];
   /**
-   * The versions to speak, the favourite first.
+   * Protocol versions to use, in order of preference.
    * @defaultValue all, in the order of the card
    */
   versions?: readonly ProtocolVersion[];
-  /** The tenant to name, instead of the one in the card. */
+  /** Tenant, instead of the one in the card. */
   tenant?: string;
   /**
-   * Where the agent may lead: an interface of its card, or a redirect, at another origin than the one that was given.
-   * That must be on the public internet, or be an exception that these options make; `false` goes anywhere. What was
-   * given (the URL, `cardPath`, a whole card, the `tokenUrl` of credentials) needs no permission, and if that is this
-   * machine, neither does another port of it. The built-in driver connects to the address that was checked; with
-   * `fetch` only the URL is checked, so that a public name may still lead to a private address.
-   * @defaultValue the public internet
+   * Egress policy for URLs that the agent supplies: interfaces of its card and redirects to other origins. They must be
+   * public or allowed by these options; `false` disables the check. URLs from the caller (the URL, `cardPath`, a card
+   * object, the `tokenUrl` of credentials) are always allowed; if one is on the local host, so are its other ports. The
+   * built-in driver connects only to checked IP addresses; with `fetch` only the URL is checked, so a public name may
+   * resolve to a private address.
+   * @defaultValue public addresses only
    */
   egress?: EgressOptions | EgressPolicy | false;
   timeouts?: Partial<ClientTimeouts>;
-  /** How often a task is asked for where the agent cannot stream. */
+  /** Polling of agents that cannot stream. */
   polling?: Partial<PollingOptions>;
   limits?: Partial<ClientLimits>;
   /**
-   * How often a request is repeated where that is safe.
+   * Maximum number of retries of a request, if a retry is safe.
    * @defaultValue 3
    */
   maxRetries?: number;
   /**
-   * How often in a row a broken stream is taken up again without anything new coming of it.
+   * Maximum number of consecutive attempts to resume a stream without receiving a new event.
    * @defaultValue 5
    */
   maxResumes?: number;
   /**
-   * Connections to one origin at a time; each open stream takes one. Only for the built-in driver.
+   * Maximum number of connections per origin; each open stream uses one. Only for the built-in driver.
    * @defaultValue 256
    */
   maxConnections?: number;
-  /** Makes the requests, instead of the built-in driver: for browsers, workers and tests. */
+  /** `fetch` function that replaces the built-in driver, for browsers, workers and tests. */
   fetch?: FetchLike;
-  /** Makes the requests, instead of the built-in driver. It is not closed with the agent. */
+  /** HTTP client that replaces the built-in driver. `close()` does not close it. */
   http?: HttpClient;
-  /** Remembers what agents really speak. Shared by default. */
+  /** Caches the endpoints that worked. @defaultValue shared by all connections of the process */
   endpointCache?: EndpointCache;
-  /** Told about everything that went wrong and was got over. */
-  onWarning?: (problem: ClientWarning) => void;
-  /**
-   * Told what an answer, an event or a card said that could not be understood as it was, or did not say, and what the
-   * version of the agent has no word for in a request.
-   */
+  /** Called for each problem that the client recovered from. */
+  onWarning?: (warning: ClientWarning) => void;
+  /** Called with translation losses in requests, responses, events and cards. */
   onLoss?: (losses: readonly TranslationLoss[], context: LossContext) => void;
   /**
-   * Says whether a card is what its writer wrote, before it is believed: `(card, { fetchKey }) => verifyCard(card, …)`
-   * with `verifyCard` of `dragoman/signing`. A card with a wrong signature is never used.
+   * Verifies the signatures of a card before it is used: `(card, { fetchKey }) => verifyCard(card, …)` with `verifyCard`
+   * of `dragoman/signing`. A card with an invalid signature is never used.
    */
   verifyCard?: VerifyCard;
   /**
-   * Refuses agents without a card that `verifyCard` found to be right.
-   * @defaultValue true where `verifyCard` is given, because anybody can leave a signature out
+   * Rejects agents without a verified card.
+   * @defaultValue true if `verifyCard` is set, because an attacker can remove a signature
    */
   requireVerified?: boolean;
   /**
-   * Puts each operation into a span of OpenTelemetry and tells the agent which trace it belongs to.
-   * @defaultValue true where OpenTelemetry was set up before
+   * Creates an OpenTelemetry span for each operation and propagates the trace context.
+   * @defaultValue true if OpenTelemetry is already set up
    */
   tracing?: boolean;
   clock?: Clock;
-  /** Gives numbers from 0 to 1, for delays. */
+  /** Returns numbers from 0 to 1, for jitter. @defaultValue `Math.random` */
   random?: () => number;
 }
 
-/** The options with everything filled in. */
+/** Options with defaults applied. */
 export interface ClientSettings {
   readonly auth: Credentials | undefined;
   readonly cardAuth: Credentials | undefined;
@@ -207,16 +205,16 @@ export interface ClientSettings {
   readonly transports: readonly Transport[] | undefined;
   readonly versions: readonly ProtocolVersion[] | undefined;
   readonly tenant: string | undefined;
-  readonly gate: DestinationPolicy;
+  readonly destinations: DestinationPolicy;
   readonly timeouts: Readonly<ClientTimeouts>;
   readonly polling: Readonly<PollingOptions>;
   readonly limits: Readonly<ClientLimits>;
-  readonly retries: number;
-  readonly resumes: number;
+  readonly maxRetries: number;
+  readonly maxResumes: number;
   readonly http: HttpClient;
   readonly ownsHttp: boolean;
-  readonly memory: EndpointCache;
-  readonly report: (problem: ClientWarning) => void;
+  readonly endpointCache: EndpointCache;
+  readonly warn: (warning: ClientWarning) => void;
   readonly onLoss: ((losses: readonly TranslationLoss[], context: LossContext) => void) | undefined;
   readonly verifyCard: VerifyCard | undefined;
   readonly requireVerified: boolean;
@@ -227,36 +225,37 @@ export interface ClientSettings {
 
 const bytes64M = 64 * 1024 * 1024;
 
-/** Fills in the defaults. */
+/** Applies the defaults. @throws {@link A2AError} `INVALID_PARAMS` if options contradict each other. */
 export function resolveSettings(options: ConnectOptions): ClientSettings {
   const timeouts = { connect: 10_000, read: 30_000, send: 300_000, idle: 60_000, ...options.timeouts };
   const { verifyCard, requireVerified = verifyCard !== undefined } = options;
-  if (requireVerified && !verifyCard) throw invalidField('requireVerified', 'needs verifyCard');
+  if (requireVerified && !verifyCard)
+    throw invalidField('requireVerified', 'must be combined with verifyCard');
   const polling = { initialDelay: 50, maxDelay: 5_000, ...options.polling };
-  // An agent must not be asked without a pause.
+  // Polling without a delay would flood the agent.
   for (const name of ['initialDelay', 'maxDelay'] as const)
-    if (!(polling[name] >= 1)) throw invalidField(`polling.${name}`, 'must be 1 or more');
+    if (!(polling[name] >= 1)) throw invalidField(`polling.${name}`, 'must be at least 1');
   return {
     auth: options.auth,
     cardAuth: options.cardAuth,
-    headers: lowerCase(options.headers ?? {}),
-    cardHeaders: lowerCase(options.cardHeaders ?? {}),
+    headers: lowerCaseNames(options.headers ?? {}),
+    cardHeaders: lowerCaseNames(options.cardHeaders ?? {}),
     cardPath: options.cardPath,
     endpoint: options.endpoint,
     redirects: options.redirects ?? 'origin',
     transports: options.transports,
     versions: options.versions,
     tenant: options.tenant,
-    gate: new DestinationPolicy(options.egress),
+    destinations: new DestinationPolicy(options.egress),
     timeouts,
     polling,
     limits: { body: bytes64M, frame: bytes64M, ...options.limits },
-    retries: options.maxRetries ?? 3,
-    resumes: options.maxResumes ?? 5,
-    http: options.http ?? builtIn(options, timeouts),
+    maxRetries: options.maxRetries ?? 3,
+    maxResumes: options.maxResumes ?? 5,
+    http: options.http ?? createDriver(options, timeouts),
     ownsHttp: options.http === undefined,
-    memory: options.endpointCache ?? sharedEndpointCache,
-    report: options.onWarning ?? (() => {}),
+    endpointCache: options.endpointCache ?? sharedEndpointCache,
+    warn: options.onWarning ?? (() => {}),
     onLoss: options.onLoss,
     verifyCard,
     requireVerified,
@@ -266,7 +265,7 @@ export function resolveSettings(options: ConnectOptions): ClientSettings {
   };
 }
 
-function builtIn(options: ConnectOptions, timeouts: ClientTimeouts): HttpClient {
+function createDriver(options: ConnectOptions, timeouts: ClientTimeouts): HttpClient {
   if (options.fetch) return fetchHttpClient(options.fetch);
   return undiciHttpClient({
     connectTimeout: timeouts.connect,
@@ -275,6 +274,6 @@ function builtIn(options: ConnectOptions, timeouts: ClientTimeouts): HttpClient 
   });
 }
 
-function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

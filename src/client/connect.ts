@@ -26,48 +26,51 @@ import { OperationCaller } from './discovery/operation-caller.ts';
 import type { CardVerification } from './discovery/card-verification.ts';
 import { AliasedSend } from './aliased-send.ts';
 
-/** How an agent is spoken to. */
+/** Endpoint and card of a connection. */
 export interface ConnectionInfo {
-  /** Where requests go. */
+  /** URL of requests. */
   url: string;
   version: ProtocolVersion;
   transport: Transport;
   tenant: string | undefined;
-  /** Where the card was; undefined when there is none, or when it was given. */
+  /** URL of the card; undefined if there is none or it was passed to `connect()`. */
   cardUrl: string | undefined;
-  /** What is known about the signatures of the card, where the option `verifyCard` looked. */
+  /** Result of the option `verifyCard`; undefined if it is not set. */
   verification: CardVerification | undefined;
-  /** False while nobody knows whether what the card says is true. */
+  /** True once the agent has responded at this endpoint. */
   confirmed: boolean;
 }
 
-/** An agent somewhere else. */
+/** A remote agent. */
 export interface RemoteAgent extends Agent, AsyncDisposable {
-  /** Tells which version and transport were chosen, and finds the agent first if nobody has. */
+  /** Returns the selected endpoint. Discovers the agent first if necessary. */
   describe(call?: CallContext): Promise<ConnectionInfo>;
   /**
-   * Looks whether the agent is there: asks for its card, however young the known one is, or for a task that nobody has
-   * where there is no card to fetch. Rejects when there is no answer, and keeps what is known.
+   * Checks whether the agent responds: fetches its card, or requests an unknown task if it has no card URL. Rejects if
+   * there is no response; the known card is retained then.
    */
   check(call?: CallContext): Promise<AgentCard>;
-  /** Ends everything that is open. */
+  /** Aborts all requests and streams, and closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to an agent, whatever version it speaks. Nothing happens before the first call.
+ * Connects to a remote agent of any supported version. The first call discovers it.
  *
- * @param where - the address of the agent, of its card, or the card itself in any version.
+ * @param target - URL of the agent or of its card, or a card of any version.
  *
  * @example
  * ```ts
  * const agent = connect('http://localhost:4000');
- * const answer = await agent.send({ message: { messageId: '1', role: 'user', parts: [{ text: 'hi' }] } });
+ * const result = await agent.send({ message: { messageId: '1', role: 'user', parts: [{ text: 'hi' }] } });
  * ```
  */
-export function connect(where: string | URL | AgentCard | object, options: ConnectOptions = {}): RemoteAgent {
-  const remote = new Remote(where, resolveSettings(options));
-  // Functions of its own, so that a wrapper may spread it.
+export function connect(
+  target: string | URL | AgentCard | object,
+  options: ConnectOptions = {},
+): RemoteAgent {
+  const remote = new ConnectedAgent(target, resolveSettings(options));
+  // Bound functions, so that middleware may spread the agent.
   return {
     card: (call) => remote.card(call),
     extendedCard: (call) => remote.extendedCard(call),
@@ -88,60 +91,59 @@ export function connect(where: string | URL | AgentCard | object, options: Conne
   };
 }
 
-class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
-  readonly #speaker: OperationCaller;
+class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
+  readonly #caller: OperationCaller;
   readonly #streams: AgentStreams;
   readonly #settings: ClientSettings;
   readonly #aliases = new TaskIdAliases();
 
-  constructor(where: string | URL | object, settings: ClientSettings) {
+  constructor(target: string | URL | object, settings: ClientSettings) {
     this.#settings = settings;
-    this.#speaker = new OperationCaller(new AgentResolver(where, settings));
-    this.#streams = new AgentStreams(this.#speaker, settings, this.#aliases);
+    this.#caller = new OperationCaller(new AgentResolver(target, settings));
+    this.#streams = new AgentStreams(this.#caller, settings, this.#aliases);
   }
 
   async card(call: CallContext = {}): Promise<AgentCard> {
-    const route = await this.#speaker.resolver.resolveFresh(call.signal);
-    if (route.agent.card) return route.agent.card;
-    // Without a card, only an answer proves that there is an agent at all.
-    if (!route.confirmed) await this.#probe(route, call);
-    return placeholderCard(route);
+    const selection = await this.#caller.resolver.resolveFresh(call.signal);
+    if (selection.agent.card) return selection.agent.card;
+    // Without a card, only a response proves that there is an agent.
+    if (!selection.confirmed) await this.#probe(selection, call);
+    return placeholderCard(selection);
   }
 
   async describe(call: CallContext = {}): Promise<ConnectionInfo> {
-    const { endpoint, agent: found, confirmed } = await this.#speaker.resolver.resolve(call.signal);
+    const { endpoint, agent, confirmed } = await this.#caller.resolver.resolve(call.signal);
     const { url, dialect, transport, tenant } = endpoint;
-    const { cardUrl, verdict } = found;
-    return { url, version: dialect.version, transport, tenant, cardUrl, verification: verdict, confirmed };
+    const { cardUrl, verification } = agent;
+    return { url, version: dialect.version, transport, tenant, cardUrl, verification, confirmed };
   }
 
   async check(call: CallContext = {}): Promise<AgentCard> {
-    const route = await this.#speaker.resolver.refresh(call.signal);
-    if (route.agent.fetched) return route.agent.card ?? placeholderCard(route);
-    await this.#probe(route, call);
-    return route.agent.card ?? placeholderCard(route);
+    const selection = await this.#caller.resolver.refresh(call.signal);
+    if (!selection.agent.fetchedCard) await this.#probe(selection, call);
+    return selection.agent.card ?? placeholderCard(selection);
   }
 
   async extendedCard(call: CallContext = {}): Promise<AgentCard> {
     try {
-      return await this.#speaker.call('extendedCard', {}, call);
+      return await this.#caller.call('extendedCard', {}, call);
     } catch (thrown) {
-      const beside = await fetchExtendedCardByPath(this.#settings, this.#speaker.resolver.selection, {
+      const card = await fetchExtendedCardByPath(this.#settings, this.#caller.resolver.selection, {
         call,
         thrown,
       });
-      if (beside) return beside;
+      if (card) return card;
       throw thrown;
     }
   }
 
   async send(request: SendRequest, call: CallContext = {}): Promise<Task | Message> {
-    const route = this.#speaker.resolver.selection ?? (await this.#speaker.resolver.resolve(call.signal));
-    const answer = await this.#speaker.callThrough(route, 'send', async (binding) => {
+    const selection = this.#caller.resolver.selection ?? (await this.#caller.resolver.resolve(call.signal));
+    const result = await this.#caller.callThrough(selection, 'send', async (binding) => {
       const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
-      return sending.answered(() => binding.unary('send', sending.request, call));
+      return sending.send(() => binding.unary('send', sending.request, call));
     });
-    return isTask(answer) ? limitHistory(answer, request.configuration?.historyLength) : answer;
+    return isTask(result) ? limitHistory(result, request.configuration?.historyLength) : result;
   }
 
   stream(request: SendRequest, call: CallContext = {}): AsyncIterable<StreamEvent> {
@@ -150,23 +152,19 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async getTask(request: GetTaskRequest, call: CallContext = {}): Promise<Task> {
     const alias = this.#aliases.find(call.owner, request.id);
-    const task = await this.#speaker.call(
-      'getTask',
-      alias ? { ...request, id: alias.taskId } : request,
-      call,
-    );
+    const task = await this.#caller.call('getTask', alias ? { ...request, id: alias.taskId } : request, call);
     return limitHistory(alias ? applyAliasToTask(task, alias) : task, request.historyLength);
   }
 
   async listTasks(request: ListTasksRequest, call: CallContext = {}): Promise<TaskPage> {
-    const page = await this.#speaker.call('listTasks', request, call);
+    const page = await this.#caller.call('listTasks', request, call);
     if (request.historyLength === undefined) return page;
     return { ...page, tasks: page.tasks.map((task) => limitHistory(task, request.historyLength)) };
   }
 
   async cancelTask(request: CancelTaskRequest, call: CallContext = {}): Promise<Task> {
     const alias = this.#aliases.find(call.owner, request.id);
-    const task = await this.#speaker.call(
+    const task = await this.#caller.call(
       'cancelTask',
       alias ? { ...request, id: alias.taskId } : request,
       call,
@@ -180,29 +178,25 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async createPushConfig(config: PushConfig, call: CallContext = {}): Promise<PushConfig> {
     const alias = this.#aliases.find(call.owner, config.taskId);
-    return this.#pushAnswer(
-      await this.#speaker.call(
-        'createPushConfig',
-        alias ? { ...config, taskId: alias.taskId } : config,
-        call,
-      ),
+    return this.#aliasPushConfig(
+      await this.#caller.call('createPushConfig', alias ? { ...config, taskId: alias.taskId } : config, call),
       alias,
     );
   }
 
   async getPushConfig(ref: PushConfigRef, call: CallContext = {}): Promise<PushConfig> {
     const alias = this.#aliases.find(call.owner, ref.taskId);
-    const asked = alias ? { ...ref, taskId: alias.taskId } : ref;
-    const config = asked.id === undefined ? await this.#firstPushConfig(asked.taskId, call) : undefined;
-    return this.#pushAnswer(config ?? (await this.#speaker.call('getPushConfig', asked, call)), alias);
+    const aliased = alias ? { ...ref, taskId: alias.taskId } : ref;
+    const config = aliased.id === undefined ? await this.#firstPushConfig(aliased.taskId, call) : undefined;
+    return this.#aliasPushConfig(config ?? (await this.#caller.call('getPushConfig', aliased, call)), alias);
   }
 
-  /** Only the oldest versions, which have no list, choose one themselves. */
+  /** 0.1 has no list operation; its agents choose the configuration themselves. */
   async #firstPushConfig(taskId: string, call: CallContext): Promise<PushConfig | undefined> {
-    const { endpoint } = await this.#speaker.resolver.resolve(call.signal);
+    const { endpoint } = await this.#caller.resolver.resolve(call.signal);
     if (endpoint.dialect.version === '0.1') return undefined;
     try {
-      const { configs } = await this.#speaker.call('listPushConfigs', { taskId }, call);
+      const { configs } = await this.#caller.call('listPushConfigs', { taskId }, call);
       if (configs[0]) return configs[0];
     } catch (thrown) {
       const error = A2AError.from(thrown);
@@ -214,33 +208,35 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async listPushConfigs(request: ListPushConfigsRequest, call: CallContext = {}): Promise<PushConfigPage> {
     const alias = this.#aliases.find(call.owner, request.taskId);
-    const page = await this.#speaker.call(
+    const page = await this.#caller.call(
       'listPushConfigs',
       alias ? { ...request, taskId: alias.taskId } : request,
       call,
     );
-    return alias ? { ...page, configs: page.configs.map((each) => this.#pushAnswer(each, alias)) } : page;
+    return alias
+      ? { ...page, configs: page.configs.map((each) => this.#aliasPushConfig(each, alias)) }
+      : page;
   }
 
   async deletePushConfig(ref: PushConfigRef, call: CallContext = {}): Promise<void> {
     const alias = this.#aliases.find(call.owner, ref.taskId);
-    await this.#speaker.call('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
+    await this.#caller.call('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
   }
 
   async close(): Promise<void> {
-    this.#speaker.resolver.close();
+    this.#caller.resolver.close();
     this.#streams.close();
     if (this.#settings.ownsHttp) await this.#settings.http.close();
   }
 
-  #pushAnswer(config: PushConfig, alias: TaskIdAlias | undefined): PushConfig {
-    return alias ? { ...config, taskId: alias.claimedId } : config;
+  #aliasPushConfig(config: PushConfig, alias: TaskIdAlias | undefined): PushConfig {
+    return alias ? { ...config, taskId: alias.clientTaskId } : config;
   }
 
-  /** Asks for a task that nobody has, which does no harm in any version. */
-  async #probe(route: EndpointSelection, call: CallContext): Promise<void> {
+  /** Requests an unknown task, which has no side effect in any version. */
+  async #probe(selection: EndpointSelection, call: CallContext): Promise<void> {
     try {
-      await this.#speaker.callThrough(route, 'getTask', (binding) =>
+      await this.#caller.callThrough(selection, 'getTask', (binding) =>
         binding.unary('getTask', { id: crypto.randomUUID() }, call),
       );
     } catch (thrown) {

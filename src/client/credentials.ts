@@ -1,45 +1,46 @@
 import type { CallContext, Operation } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
+import { asJsonObject, parseJsonOrUndefined } from '../primitives/json.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { HttpClient } from './http/http-client.ts';
 
-/** What a provider of credentials may look at. */
+/** Request that needs credentials. */
 export interface CredentialRequest {
-  /** Where the request goes. */
+  /** URL of the request. */
   url: string;
   operation: Operation | 'card';
-  /** The call it is made for: credentials may depend on its owner or tenant. */
+  /** Call that causes the request; credentials may depend on its owner or tenant. */
   call: CallContext;
-  /** The card of the agent, once it is known: it may say where credentials go. */
+  /** Agent card, if known; it may state where credentials are expected. */
   card?: AgentCard | undefined;
-  /** For requests of the provider's own. */
+  /** HTTP client for requests of the provider. */
   http: HttpClient;
 }
 
-/** Proves who the caller is. Asked anew for each request. */
+/** Provider of credentials. It is called for each request. */
 export interface Credentials {
   headers(request: CredentialRequest): Promise<Record<string, string>> | Record<string, string>;
-  /** Parameters for the query, for keys that must travel there. */
+  /** Query parameters, for API keys that are sent in the URL. */
   query?(request: CredentialRequest): Promise<Record<string, string>> | Record<string, string>;
   /**
-   * The peer answered 401.
+   * Called after a 401 response.
    *
-   * @returns true when there are other credentials now and the request should be made once more.
+   * @returns true if the request should be repeated once with new credentials.
    */
-  refresh?(refused: {
+  refresh?(rejected: {
     headers: Record<string, string>;
     authenticate: string | undefined;
   }): Promise<boolean> | boolean;
 }
 
-/** A secret, or where to get it each time. */
+/** A secret, or a function that returns it for each request. */
 export type SecretSource = string | (() => string | Promise<string>);
 
-async function reveal(secret: SecretSource): Promise<string> {
+async function resolveSecret(secret: SecretSource): Promise<string> {
   return typeof secret === 'function' ? await secret() : secret;
 }
 
-/** Sends `Authorization: Bearer …`. A function is asked again after a 401. */
+/** Sends `Authorization: Bearer …`. A function is called again after a 401 response. */
 export function bearer(token: SecretSource): Credentials {
   if (typeof token === 'string') {
     const headers = { authorization: `Bearer ${token}` };
@@ -51,7 +52,7 @@ export function bearer(token: SecretSource): Credentials {
   };
 }
 
-/** Sends a key under a name of the agent's choice. */
+/** Sends an API key in a header, query parameter or cookie. */
 export function apiKey(key: {
   name: string;
   in: 'header' | 'query' | 'cookie';
@@ -60,61 +61,61 @@ export function apiKey(key: {
   const { name, value } = key;
   switch (key.in) {
     case 'header':
-      return { headers: async () => ({ [name.toLowerCase()]: await reveal(value) }) };
+      return { headers: async () => ({ [name.toLowerCase()]: await resolveSecret(value) }) };
     case 'cookie':
-      return { headers: async () => ({ cookie: `${name}=${await reveal(value)}` }) };
+      return { headers: async () => ({ cookie: `${name}=${await resolveSecret(value)}` }) };
     case 'query':
-      return { headers: () => ({}), query: async () => ({ [name]: await reveal(value) }) };
+      return { headers: () => ({}), query: async () => ({ [name]: await resolveSecret(value) }) };
   }
 }
 
-/** How {@link clientCredentials} gets its tokens. */
+/** Options of {@link clientCredentials}. */
 export interface ClientCredentialsOptions {
   tokenUrl: string;
   clientId: string;
   clientSecret: SecretSource;
   scope?: string;
-  /** For whom the token is, where the authorization server wants to know. */
+  /** Audience of the token, if the authorization server requires one. */
   audience?: string;
   /**
-   * Where the client's own id and secret go.
+   * How the client id and secret are sent: HTTP Basic (`header`) or form fields (`body`).
    * @defaultValue `header`
    */
   clientAuthMethod?: 'header' | 'body';
-  /** Milliseconds after which a token is not used any more, however long its server lets it live. */
+  /** Maximum age of a token in milliseconds, even if it expires later. */
   maxAge?: number;
-  /** @defaultValue the clock of the machine */
+  /** @defaultValue `Date.now` */
   now?: () => number;
 }
 
 interface Token {
   authorization: string;
-  /** When not to use it any more. */
+  /** Time after which the token is renewed. */
   until: number;
 }
 
-/** A token is renewed this long before it expires, in milliseconds. */
-const margin = 30_000;
+/** Milliseconds before its expiry at which a token is renewed. */
+const renewalMargin = 30_000;
 
-/** Gets bearer tokens with the client credentials of OAuth 2, keeps them while they are good, and renews them after a 401. */
+/** Obtains bearer tokens with the OAuth 2.0 client credentials grant, caches them and renews them after a 401 response. */
 export function clientCredentials(options: ClientCredentialsOptions): Credentials {
   const now = options.now ?? Date.now;
   let token: Token | undefined;
-  let asking: Promise<Token> | undefined;
+  let pending: Promise<Token> | undefined;
 
-  async function current(http: HttpClient): Promise<Token> {
+  async function currentToken(http: HttpClient): Promise<Token> {
     if (token && now() < token.until) return token;
-    asking ??= requestToken(options, http, now).finally(() => {
-      asking = undefined;
+    pending ??= requestToken(options, http, now).finally(() => {
+      pending = undefined;
     });
-    token = await asking;
+    token = await pending;
     return token;
   }
 
   return {
-    headers: async ({ http }) => ({ authorization: (await current(http)).authorization }),
+    headers: async ({ http }) => ({ authorization: (await currentToken(http)).authorization }),
     refresh({ headers }) {
-      // Another call may have renewed it already.
+      // A concurrent call may have renewed it already.
       if (token?.authorization === headers.authorization) token = undefined;
       return true;
     },
@@ -126,8 +127,8 @@ async function requestToken(
   http: HttpClient,
   now: () => number,
 ): Promise<Token> {
-  const { tokenUrl, clientId, clientAuthMethod: clientIn = 'header' } = options;
-  const secret = await reveal(options.clientSecret);
+  const { tokenUrl, clientId, clientAuthMethod = 'header' } = options;
+  const secret = await resolveSecret(options.clientSecret);
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (options.scope !== undefined) form.set('scope', options.scope);
   if (options.audience !== undefined) form.set('audience', options.audience);
@@ -135,8 +136,8 @@ async function requestToken(
     'content-type': 'application/x-www-form-urlencoded',
     accept: 'application/json',
   };
-  if (clientIn === 'header') {
-    headers.authorization = `Basic ${basic(clientId, secret)}`;
+  if (clientAuthMethod === 'header') {
+    headers.authorization = `Basic ${encodeBasic(clientId, secret)}`;
   } else {
     form.set('client_id', clientId);
     form.set('client_secret', secret);
@@ -152,7 +153,7 @@ async function requestToken(
       body: form.toString(),
       signal: AbortSignal.timeout(30_000),
     });
-    return readToken(response.status, await response.text(1024 * 1024), {
+    return parseTokenResponse(response.status, await response.text(1024 * 1024), {
       tokenUrl,
       began,
       maxAge: options.maxAge,
@@ -161,41 +162,40 @@ async function requestToken(
     if (thrown instanceof A2AError) throw thrown;
     throw new A2AError('UNAUTHENTICATED', `No token from ${url.origin}`, {
       cause: thrown,
-      hint: `The authorization server at ${tokenUrl} did not answer.`,
+      hint: `The authorization server at ${tokenUrl} did not respond.`,
     });
   }
 }
 
-/** Both halves are form-encoded before they are joined, as OAuth 2 wants it. */
-function basic(clientId: string, secret: string): string {
+/** OAuth 2.0 requires that both halves are form-encoded before they are joined. */
+function encodeBasic(clientId: string, secret: string): string {
   const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
   return btoa(`${encode(clientId)}:${encode(secret)}`);
 }
 
-function readToken(
+function parseTokenResponse(
   status: number,
   text: string,
-  asked: { tokenUrl: string; began: number; maxAge: number | undefined },
+  request: { tokenUrl: string; began: number; maxAge: number | undefined },
 ): Token {
-  let body: { [key: string]: unknown } = {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null) body = parsed as typeof body;
-  } catch {
-    // Not JSON: there is no token in it either.
-  }
+  const body = asJsonObject(parseJsonOrUndefined(text)) ?? {};
   if (status !== 200 || typeof body.access_token !== 'string') {
-    const why = typeof body.error === 'string' ? `: ${body.error}` : '';
-    throw new A2AError('UNAUTHENTICATED', `The authorization server gave no token (HTTP ${status}${why})`, {
-      status,
-      hint: `Check the client id, the secret and the scope for ${asked.tokenUrl}.`,
-    });
+    const error = typeof body.error === 'string' ? `: ${body.error}` : '';
+    throw new A2AError(
+      'UNAUTHENTICATED',
+      `The authorization server returned no token (HTTP ${status}${error})`,
+      {
+        status,
+        hint: `Check the client id, the secret and the scope for ${request.tokenUrl}.`,
+      },
+    );
   }
   const seconds = Number(body.expires_in);
-  // A token of unknown life is used until it is refused.
-  const life = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
+  // A token of unknown lifetime is used until it is rejected.
+  const lifetime = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
   return {
     authorization: `Bearer ${body.access_token}`,
-    until: asked.began + Math.min(asked.maxAge ?? life, Math.max(life - margin, life / 2)),
+    until:
+      request.began + Math.min(request.maxAge ?? lifetime, Math.max(lifetime - renewalMargin, lifetime / 2)),
   };
 }

@@ -10,8 +10,8 @@ import type { ClientSettings } from './connect-options.ts';
 
 const path = 'agent/authenticatedExtendedCard';
 
-/** What agents say to a method that they do not know. */
-const unknownMethod: ReadonlySet<string> = new Set([
+/** Errors of agents that do not support the extended card method. */
+const methodUnsupported: ReadonlySet<string> = new Set([
   'METHOD_NOT_FOUND',
   'UNSUPPORTED_OPERATION',
   'NOT_FOUND',
@@ -19,17 +19,18 @@ const unknownMethod: ReadonlySet<string> = new Set([
   'INVALID_REQUEST',
 ]);
 
-/** Asks for the extended card as 0.2 has it: beside the endpoint, and not by a method. Undefined where none is. */
+/** Fetches the extended card by its 0.2 path instead of a method. @returns undefined if there is none. */
 export async function fetchExtendedCardByPath(
   settings: ClientSettings,
-  route: EndpointSelection | undefined,
+  selection: EndpointSelection | undefined,
   { call, thrown }: { call: CallContext; thrown: unknown },
 ): Promise<AgentCard | undefined> {
-  if (route?.agent.card?.capabilities.extendedAgentCard !== true) return undefined;
-  const { endpoint } = route;
-  if (endpoint.dialect.name !== 'v0_3' || !unknownMethod.has(A2AError.from(thrown).reason)) return undefined;
-  for (const url of placesOf(endpoint)) {
-    const answer = await requestBuffered(settings, {
+  if (selection?.agent.card?.capabilities.extendedAgentCard !== true) return undefined;
+  const { endpoint } = selection;
+  if (endpoint.dialect.name !== 'v0_3' || !methodUnsupported.has(A2AError.from(thrown).reason))
+    return undefined;
+  for (const url of candidateUrls(endpoint)) {
+    const response = await requestBuffered(settings, {
       operation: 'extendedCard',
       method: 'GET',
       target: parseTarget(url),
@@ -38,16 +39,16 @@ export async function fetchExtendedCardByPath(
       auth: settings.auth,
       card: endpoint.card,
     });
-    const wire = answer.status === 200 ? parseJsonOrUndefined(answer.text) : undefined;
-    if (typeof wire === 'object' && wire !== null) return read(settings, endpoint, { wire, url });
-    if (answer.status === 401) throw new A2AError('UNAUTHENTICATED', undefined, { status: 401 });
-    if (answer.status === 403) throw new A2AError('PERMISSION_DENIED', undefined, { status: 403 });
+    const wire = response.status === 200 ? parseJsonOrUndefined(response.text) : undefined;
+    if (typeof wire === 'object' && wire !== null) return decodeCard(settings, endpoint, { wire, url });
+    if (response.status === 401) throw new A2AError('UNAUTHENTICATED', undefined, { status: 401 });
+    if (response.status === 403) throw new A2AError('PERMISSION_DENIED', undefined, { status: 403 });
   }
   return undefined;
 }
 
-/** The rule of 0.2 goes up one step from the endpoint; servers that are mounted somewhere have it below. */
-function placesOf({ url }: Endpoint): Set<string> {
+/** In 0.2 the path is relative to the parent of the endpoint; servers with a base path serve it below the endpoint. */
+function candidateUrls({ url }: Endpoint): Set<string> {
   const base = new URL(url);
   base.search = '';
   base.hash = '';
@@ -55,7 +56,7 @@ function placesOf({ url }: Endpoint): Set<string> {
   return new Set([new URL(`${folder}/../${path}`).href, `${folder}/${path}`]);
 }
 
-function read(
+function decodeCard(
   settings: ClientSettings,
   { dialect }: Endpoint,
   { wire, url }: { wire: object; url: string },

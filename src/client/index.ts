@@ -1,9 +1,9 @@
 /**
- * Agents somewhere else: finds them, speaks their version, and follows their tasks through broken connections.
+ * Client for remote agents: discovers them, negotiates version and transport, and resumes interrupted streams.
  *
  * @module
  */
-export type { Clock } from './abortable-sleep.ts';
+export type { Clock } from '../primitives/clock.ts';
 export { connect, type ConnectionInfo, type RemoteAgent } from './connect.ts';
 export {
   apiKey,
@@ -14,7 +14,7 @@ export {
   type Credentials,
   type SecretSource,
 } from './credentials.ts';
-export type { FetchLike } from './http/fetch-driver.ts';
+export type { FetchLike } from '../primitives/web/fetch-like.ts';
 export {
   BodyTooLargeError,
   type HttpClient,

@@ -1,142 +1,131 @@
 /**
- * Names that a caller made for tasks whose agent makes its own: both names of each, and the translation between them.
+ * Aliases for task ids: a 0.1 client chooses the id of its task, while agents of later versions assign their own.
  *
  * @module
  */
+import { compositeKey } from '../primitives/composite-key.ts';
+import { LruMap } from '../primitives/lru-map.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Task } from '../protocol/task.ts';
 
-/** A task by both of its names, and the context likewise. */
+/** Ids of a task as the client and the agent know it. */
 export interface TaskIdAlias {
-  readonly claimedId: string;
-  readonly claimedContext: string | undefined;
+  readonly clientTaskId: string;
+  readonly clientContextId: string | undefined;
   taskId: string;
   contextId: string;
 }
 
-/** A name that is being given: whoever asks meanwhile waits for it. */
-interface Pending {
+/** An alias that is being assigned. Concurrent claims wait for it. */
+interface PendingAlias {
   readonly settled: Promise<void>;
 }
 
-/** What a send that names its own task may do. */
+/** Result of {@link TaskIdAliases.claim}: the existing alias, or the right to assign it. */
 export type AliasClaim =
   | { readonly known: TaskIdAlias }
   | {
       readonly known?: undefined;
-      /** The agent gave the task this name. */
-      given(taskId: string, contextId: string): TaskIdAlias;
-      /** There is no task after all. */
-      dropped(): void;
+      /** Assigns the id that the agent chose. */
+      assign(taskId: string, contextId: string): TaskIdAlias;
+      /** Releases the claim because no task was created. */
+      release(): void;
     };
 
-/** Remembers the names of tasks; the oldest is forgotten first. */
+/** LRU map of task id aliases per owner. */
 export class TaskIdAliases {
-  readonly #size: number;
-  readonly #known = new Map<string, TaskIdAlias | Pending>();
+  readonly #aliases: LruMap<string, TaskIdAlias | PendingAlias>;
 
-  constructor(size = 10_000) {
-    this.#size = size;
+  constructor(maxEntries = 10_000) {
+    this.#aliases = new LruMap({ maxEntries });
   }
 
-  /** The other name of a task, if it has one. */
-  find(owner: string | undefined, claimedId: string): TaskIdAlias | undefined {
-    const entry = this.#known.get(keyOf(owner, claimedId));
+  find(owner: string | undefined, clientTaskId: string): TaskIdAlias | undefined {
+    const entry = this.#aliases.get(compositeKey(owner ?? '', clientTaskId));
     return entry && 'taskId' in entry ? entry : undefined;
   }
 
-  /** Takes a name for a task that may or may not exist yet. */
-  async claim(owner: string | undefined, claimedId: string, claimedContext?: string): Promise<AliasClaim> {
-    const key = keyOf(owner, claimedId);
+  /** Claims a client task id. Waits for a concurrent claim of the same id. */
+  async claim(
+    owner: string | undefined,
+    clientTaskId: string,
+    clientContextId?: string,
+  ): Promise<AliasClaim> {
+    const key = compositeKey(owner ?? '', clientTaskId);
     for (;;) {
-      const entry = this.#known.get(key);
-      if (!entry) return this.#begin(key, claimedId, claimedContext);
+      const entry = this.#aliases.get(key);
+      if (!entry) return this.#begin(key, clientTaskId, clientContextId);
       if ('taskId' in entry) return { known: entry };
       await entry.settled;
     }
   }
 
-  #begin(key: string, claimedId: string, claimedContext: string | undefined): AliasClaim {
+  #begin(key: string, clientTaskId: string, clientContextId: string | undefined): AliasClaim {
     let settle = (): void => {};
-    const pending: Pending = {
+    const pending: PendingAlias = {
       settled: new Promise((resolve) => {
         settle = resolve;
       }),
     };
-    this.#put(key, pending);
+    this.#aliases.set(key, pending);
     return {
-      given: (taskId, contextId) => {
-        const alias = { claimedId, claimedContext, taskId, contextId };
-        this.#put(key, alias);
+      assign: (taskId, contextId) => {
+        const alias = { clientTaskId, clientContextId, taskId, contextId };
+        this.#aliases.set(key, alias);
         settle();
         return alias;
       },
-      dropped: () => {
-        if (this.#known.get(key) === pending) this.#known.delete(key);
+      release: () => {
+        if (this.#aliases.get(key) === pending) this.#aliases.delete(key);
         settle();
       },
     };
   }
-
-  #put(key: string, entry: TaskIdAlias | Pending): void {
-    this.#known.delete(key);
-    this.#known.set(key, entry);
-    if (this.#known.size <= this.#size) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      break;
-    }
-  }
 }
 
-function keyOf(owner: string | undefined, claimedId: string): string {
-  return `${owner ?? ''}\n${claimedId}`;
-}
-
-/** A message in the names that the caller made. */
-function claimedMessage(message: Message, alias: TaskIdAlias): Message {
-  const { claimedId, claimedContext, taskId, contextId } = alias;
+function applyAliasToMessage(message: Message, alias: TaskIdAlias): Message {
+  const { clientTaskId, clientContextId, taskId, contextId } = alias;
   const renamed = { ...message };
-  if (message.taskId === taskId) renamed.taskId = claimedId;
-  if (claimedContext !== undefined && message.contextId === contextId) renamed.contextId = claimedContext;
+  if (message.taskId === taskId) renamed.taskId = clientTaskId;
+  if (clientContextId !== undefined && message.contextId === contextId) renamed.contextId = clientContextId;
   return renamed;
 }
 
-/** A task in the names that the caller made. Only callers of 0.1 make names, and expect answers in 0.1 from then on. */
+/** Replaces the ids of a task by those of the client. Only 0.1 clients choose ids, and expect the 0.1 format. */
 export function applyAliasToTask(task: Task, alias: TaskIdAlias): Task {
   const renamed: Task = {
     ...task,
-    id: alias.claimedId,
-    contextId: alias.claimedContext ?? task.contextId,
+    id: alias.clientTaskId,
+    contextId: alias.clientContextId ?? task.contextId,
     originVersion: '0.1',
   };
   if (task.status.message)
-    renamed.status = { ...task.status, message: claimedMessage(task.status.message, alias) };
-  if (task.history) renamed.history = task.history.map((each) => claimedMessage(each, alias));
+    renamed.status = { ...task.status, message: applyAliasToMessage(task.status.message, alias) };
+  if (task.history) renamed.history = task.history.map((each) => applyAliasToMessage(each, alias));
   return renamed;
 }
 
-/** An event in the names that the caller made. */
+/** Replaces the ids of an event by those of the client. */
 export function applyAliasToEvent(event: StreamEvent, alias: TaskIdAlias): StreamEvent {
   switch (event.kind) {
     case 'task':
       return { ...event, task: applyAliasToTask(event.task, alias) };
     case 'message':
-      return { ...event, message: claimedMessage(event.message, alias) };
+      return { ...event, message: applyAliasToMessage(event.message, alias) };
     case 'artifact':
       return {
         ...event,
-        taskId: alias.claimedId,
-        contextId: alias.claimedContext ?? event.contextId,
+        taskId: alias.clientTaskId,
+        contextId: alias.clientContextId ?? event.contextId,
       };
     case 'status': {
       const { message } = event.status;
       return {
         ...event,
-        taskId: alias.claimedId,
-        contextId: alias.claimedContext ?? event.contextId,
-        status: message ? { ...event.status, message: claimedMessage(message, alias) } : event.status,
+        taskId: alias.clientTaskId,
+        contextId: alias.clientContextId ?? event.contextId,
+        status: message ? { ...event.status, message: applyAliasToMessage(message, alias) } : event.status,
       };
     }
   }

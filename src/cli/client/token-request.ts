@@ -1,6 +1,6 @@
 import { egressPolicy } from '../../egress/egress-policy.ts';
 import { egressRequest } from '../../egress/egress-request.ts';
-import { isLocalHost } from '../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../primitives/loopback.ts';
 import { asJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { ClientError } from './client-error.ts';
 import { type StoredToken, loadToken, saveToken } from './token-store.ts';

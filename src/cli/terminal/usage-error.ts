@@ -38,7 +38,7 @@ export function errorSummary(thrown: unknown): string {
 }
 
 function nameAndMessage({ name, message }: Error): string {
-  if (name === 'A2AError' || name === 'HttpFailure' || name === 'Error')
+  if (name === 'A2AError' || name === 'HttpTransportError' || name === 'Error')
     return message === '' ? name : message;
   return message === '' ? name : `${name}: ${message}`;
 }

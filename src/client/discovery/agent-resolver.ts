@@ -1,99 +1,99 @@
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { raceAbort } from '../../primitives/abort.ts';
 import { abortError } from '../abortable-sleep.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { discover, type DiscoveredAgent, refreshDiscovery } from './discover.ts';
 import { EndpointSelection } from './endpoint-selection.ts';
 
-/** Finds an agent when it is first needed, and keeps what was found. */
+/** Discovers an agent at the first call and caches the result. */
 export class AgentResolver {
-  readonly #where: string | URL | object;
+  readonly #target: string | URL | object;
   readonly #settings: ClientSettings;
-  #finding: Promise<EndpointSelection> | undefined;
-  #renewing: Promise<void> | undefined;
+  #discovery: Promise<EndpointSelection> | undefined;
+  #refreshing: Promise<void> | undefined;
   #closed = false;
-  /** What was found, once it was. */
+  /** The discovered agent; undefined before the first call. */
   selection: EndpointSelection | undefined;
 
-  constructor(where: string | URL | object, settings: ClientSettings) {
-    this.#where = where;
+  constructor(target: string | URL | object, settings: ClientSettings) {
+    this.#target = target;
     this.#settings = settings;
   }
 
-  /** Finds the agent once for everybody who asks; one who gives up does not end it for the others. */
+  /** Discovers the agent once for all concurrent calls. An aborted call does not abort it for the others. */
   resolve(signal: AbortSignal | undefined): Promise<EndpointSelection> {
     if (this.#closed) return Promise.reject(connectionClosedError());
     if (signal?.aborted) return Promise.reject(abortError(signal));
     if (this.selection) return Promise.resolve(this.selection);
-    this.#finding ??= discover(this.#settings, this.#where)
-      .then((found) => (this.selection = new EndpointSelection(found, this.#settings)))
+    this.#discovery ??= discover(this.#settings, this.#target)
+      .then((agent) => (this.selection = new EndpointSelection(agent, this.#settings)))
       .finally(() => {
-        this.#finding = undefined;
+        this.#discovery = undefined;
       });
-    return signal ? whileWanted(this.#finding, signal) : this.#finding;
+    return signal ? raceAbort(this.#discovery, signal, abortError) : this.#discovery;
   }
 
-  /** Finds the agent with a card that is not too old. */
+  /** Returns the agent with a card that has not expired. */
   async resolveFresh(signal: AbortSignal | undefined): Promise<EndpointSelection> {
     const isKnown = this.selection !== undefined;
-    const route = await this.resolve(signal);
-    const { fetched } = route.agent;
-    if (!isKnown || !fetched || this.#settings.clock.now() < fetched.freshUntil) return route;
-    this.#renewing ??= this.#renew(route).finally(() => {
-      this.#renewing = undefined;
+    const selection = await this.resolve(signal);
+    const { fetchedCard } = selection.agent;
+    if (!isKnown || !fetchedCard || this.#settings.clock.now() < fetchedCard.freshUntil) return selection;
+    this.#refreshing ??= this.#refreshExpired(selection).finally(() => {
+      this.#refreshing = undefined;
     });
-    await (signal ? whileWanted(this.#renewing, signal) : this.#renewing);
-    return this.selection ?? route;
+    await (signal ? raceAbort(this.#refreshing, signal, abortError) : this.#refreshing);
+    return this.selection ?? selection;
   }
 
-  /** Finds the agent with a card that was asked for just now. */
+  /** Returns the agent with a card that was fetched just now. */
   async refresh(signal: AbortSignal | undefined): Promise<EndpointSelection> {
     const isKnown = this.selection !== undefined;
-    const route = await this.resolve(signal);
-    if (!isKnown || !route.agent.fetched) return route;
-    const work = refreshDiscovery(this.#settings, route.agent);
-    this.#replace(route, await (signal ? whileWanted(work, signal) : work));
-    return this.selection ?? route;
+    const selection = await this.resolve(signal);
+    if (!isKnown || !selection.agent.fetchedCard) return selection;
+    const refreshed = refreshDiscovery(this.#settings, selection.agent);
+    this.#replace(selection, await (signal ? raceAbort(refreshed, signal, abortError) : refreshed));
+    return this.selection ?? selection;
   }
 
-  #replace(route: EndpointSelection, found: DiscoveredAgent): void {
-    if (found !== route.agent && this.selection === route)
-      this.selection = new EndpointSelection(found, this.#settings);
+  #replace(selection: EndpointSelection, agent: DiscoveredAgent): void {
+    if (agent !== selection.agent && this.selection === selection)
+      this.selection = new EndpointSelection(agent, this.#settings);
   }
 
-  /** Asks for the card again. One that cannot be had does not take away the old one; one that may not be used does. */
-  async #renew(route: EndpointSelection): Promise<void> {
+  /** Keeps an expired card if it cannot be fetched again, but not if it must not be used. */
+  async #refreshExpired(selection: EndpointSelection): Promise<void> {
     try {
-      this.#replace(route, await refreshDiscovery(this.#settings, route.agent));
+      this.#replace(selection, await refreshDiscovery(this.#settings, selection.agent));
     } catch (thrown) {
       const error = A2AError.from(thrown);
       if (error.reason === 'PERMISSION_DENIED') {
         this.invalidate();
         throw error;
       }
-      const message = `The card at ${route.agent.cardUrl} is too old and could not be had again`;
-      this.#settings.report({ kind: 'stale', message, error });
+      const message = `The card at ${selection.agent.cardUrl} has expired and could not be fetched again`;
+      this.#settings.warn({ kind: 'stale', message, error });
     }
   }
 
-  /** Looks again at the next call. */
+  /** Discards the result; the next call discovers the agent again. */
   invalidate(): void {
     this.selection = undefined;
   }
 
-  /** Finds nothing any more. */
+  /** Rejects all further calls. */
   close(): void {
     this.#closed = true;
     this.selection = undefined;
   }
 }
 
-/** The error of a call after the end. */
 export function connectionClosedError(): A2AError {
-  return new A2AError('CANCELED', 'The connection to the agent was closed here');
+  return new A2AError('CANCELED', 'The connection to the agent was closed');
 }
 
-/** All that can be said of an agent without a card. */
+/** Creates a card for an agent without one. */
 export function placeholderCard({ endpoint }: EndpointSelection): AgentCard {
   const { url, transport, dialect } = endpoint;
   return {
@@ -106,12 +106,4 @@ export function placeholderCard({ endpoint }: EndpointSelection): AgentCard {
     defaultOutputModes: ['text/plain'],
     skills: [],
   };
-}
-
-function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(abortError(signal));
-    signal.addEventListener('abort', giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  });
 }

@@ -4,79 +4,83 @@ import { requestBuffered, parseTarget } from '../http/send-request.ts';
 import { unexpectedResponseError } from '../http/response-errors.ts';
 import type { ClientSettings } from '../connect-options.ts';
 
-/** What is known about the signatures of a card; what `verifyCard` of `dragoman/signing` gives is one. */
+/** Result of a card verification, as `verifyCard` of `dragoman/signing` returns it. */
 export interface CardVerification {
-  /** `invalid`: a signature is wrong. `unverifiable`: no key is at hand. `absent`: there is no signature. */
+  /** `invalid`: a signature is wrong. `unverifiable`: no key is available. `absent`: the card is not signed. */
   result: 'verified' | 'invalid' | 'unverifiable' | 'absent';
-  /** In a few words, why. */
+  /** Explanation in a few words. */
   reason: string;
-  /** What the signature covers. It is read instead of what came. */
+  /** The signed content, which replaces the fetched card. */
   card?: object;
 }
 
-/** What whoever verifies a card may use. */
+/** Context of {@link VerifyCard}. */
 export interface CardVerificationContext {
-  /** Where the card was; undefined when it was given. */
+  /** URL of the card; undefined if it was passed to `connect()`. */
   readonly url: string | undefined;
   /**
-   * Fetches the key set that a signature names, as far as the option `egress` allows it; for the option `fetchKey` of
-   * `verifyCard` of `dragoman/signing`. Redirects are not followed.
+   * Fetches the key set (`jku`) of a signature if the option `egress` allows it, without following redirects. Pass it as
+   * `fetchKey` to `verifyCard` of `dragoman/signing`.
    */
   readonly fetchKey: (kid: string, jku: string | undefined) => Promise<JsonWebKeySet | undefined>;
 }
 
-/** A JSON Web Key Set, as far as anybody here looks. */
+/** A JSON Web Key Set (RFC 7517). */
 export interface JsonWebKeySet {
   keys: { kty: string; kid?: string; [member: string]: unknown }[];
 }
 
-/** Says whether a card is what its writer wrote. */
+/** Verifies the signatures of a card. */
 export type VerifyCard = (
   card: object,
-  verification: CardVerificationContext,
+  context: CardVerificationContext,
 ) => CardVerification | Promise<CardVerification>;
 
 /**
- * Has a card verified as the options want it.
+ * Verifies a card according to the options.
  *
- * @returns what to read, and what is known about it.
+ * @returns the card to use and the result of the verification.
+ * @throws {@link A2AError} `PERMISSION_DENIED` if the card must not be used.
  */
 export async function verifyDiscoveredCard(
   settings: ClientSettings,
   wire: object,
   url: string | undefined,
-): Promise<{ wire: object; verdict: CardVerification | undefined }> {
+): Promise<{ wire: object; verification: CardVerification | undefined }> {
   const { verifyCard, requireVerified } = settings;
-  if (!verifyCard) return { wire, verdict: undefined };
-  const verdict = await judge(verifyCard, wire, { url, fetchKey: (_kid, jku) => fetchKeySet(settings, jku) });
-  if (verdict.result === 'verified') return { wire: verdict.card ?? wire, verdict };
-  const whose = url === undefined ? 'The card' : `The card at ${url}`;
-  const error = new A2AError('PERMISSION_DENIED', `${whose} is not verified: ${verdict.reason}`, {
-    details: { result: verdict.result },
+  if (!verifyCard) return { wire, verification: undefined };
+  const verification = await callVerifier(verifyCard, wire, {
+    url,
+    fetchKey: (_kid, jku) => fetchKeySet(settings, jku),
+  });
+  if (verification.result === 'verified') return { wire: verification.card ?? wire, verification };
+  const subject = url === undefined ? 'The card' : `The card at ${url}`;
+  const error = new A2AError('PERMISSION_DENIED', `${subject} is not verified: ${verification.reason}`, {
+    details: { result: verification.result },
     hint:
-      verdict.result === 'invalid'
-        ? 'Somebody changed the card, or the keys are not those of its writer.'
-        : 'Give `verifyCard` the keys of its writer, or take cards without a proof with `requireVerified: false`.',
+      verification.result === 'invalid'
+        ? 'The card was changed after it was signed, or the keys do not belong to its publisher.'
+        : 'Pass the keys of the publisher to `verifyCard`, or accept unverified cards with `requireVerified: false`.',
   });
-  if (requireVerified || verdict.result === 'invalid') throw error;
-  settings.report({ kind: 'unverified', message: error.message, error });
-  return { wire, verdict };
+  if (requireVerified || verification.result === 'invalid') throw error;
+  settings.warn({ kind: 'unverified', message: error.message, error });
+  return { wire, verification };
 }
 
-/** The error for an agent that has no card, where a verified one is wanted. */
+/** Creates the error for an agent without a card if a verified card is required. */
 export function missingCardError(url: string): A2AError {
-  return new A2AError('PERMISSION_DENIED', `There is no agent card for ${url}, so nothing can be verified`, {
-    hint: 'Take agents without a proof with `requireVerified: false`.',
+  return new A2AError('PERMISSION_DENIED', `No agent card to verify for ${url}`, {
+    hint: 'Accept agents without a verified card with `requireVerified: false`.',
   });
 }
 
-async function judge(
+async function callVerifier(
   verify: VerifyCard,
   wire: object,
-  verification: CardVerificationContext,
+  context: CardVerificationContext,
 ): Promise<CardVerification> {
   try {
-    return await verify(wire, verification);
+    return await verify(wire, context);
   } catch (thrown) {
     throw thrown instanceof A2AError
       ? thrown
@@ -89,17 +93,17 @@ async function fetchKeySet(
   jku: string | undefined,
 ): Promise<JsonWebKeySet | undefined> {
   if (jku === undefined) return undefined;
-  const answer = await requestBuffered(settings, {
+  const response = await requestBuffered(settings, {
     operation: 'card',
     method: 'GET',
     target: parseTarget(jku),
     headers: { accept: 'application/jwk-set+json, application/json', 'user-agent': 'dragoman' },
     call: {},
     auth: undefined,
-    follow: 'nowhere',
+    redirects: 'nowhere',
   });
-  const { status, text } = answer;
-  const contentType = answer.header('content-type');
+  const { status, text } = response;
+  const contentType = response.header('content-type');
   if (status !== 200)
     throw unexpectedResponseError({ status, url: jku, contentType, authenticate: undefined, body: text });
   return parseJsonOrUndefined(text) as JsonWebKeySet | undefined;

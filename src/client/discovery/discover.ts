@@ -1,5 +1,5 @@
 /**
- * Finding an agent: its card, wherever it is, or at least an address that answers.
+ * Discovery of an agent: its card, or at least the endpoints to try.
  *
  * @module
  */
@@ -13,162 +13,163 @@ import { type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
 import { hasInterfaceAt, type ParsedCard, parseCard } from './parse-card.ts';
 import { type CardVerification, missingCardError, verifyDiscoveredCard } from './card-verification.ts';
 
-/** What is known of an agent before anybody spoke to it. */
+/** Result of discovery. */
 export interface DiscoveredAgent {
-  /** Undefined where there is none. */
+  /** Undefined if the agent has no card. */
   card: AgentCard | undefined;
   cardUrl: string | undefined;
-  /** The card as it came; undefined when there is none, or when it was given. */
-  fetched: FetchedCard | undefined;
-  /** What is known about the signatures of the card, where somebody looked. */
-  verdict: CardVerification | undefined;
-  /** Every way to speak to it, the best first. */
+  /** Fetched card; undefined if there is none or it was passed to `connect()`. */
+  fetchedCard: FetchedCard | undefined;
+  /** Result of the card verification, if enabled. */
+  verification: CardVerification | undefined;
+  /** Endpoints to try, best first. */
   endpoints: Endpoint[];
-  /** Why one of the addresses in the card is not among them. */
-  refused: A2AError | undefined;
-  /** The name of the place in the memory of what agents really speak. */
-  place: string;
+  /** Error of the first URL in the card that the egress policy denies. */
+  denied: A2AError | undefined;
+  /** Key in the endpoint cache. */
+  cacheKey: string;
 }
 
-const wellKnown = ['.well-known/agent-card.json', '.well-known/agent.json'];
+const wellKnownPaths = ['.well-known/agent-card.json', '.well-known/agent.json'];
 
-/** Finds the agent that an address or a card stands for. */
+/** Discovers the agent of a URL or a card. */
 export async function discover(
   settings: ClientSettings,
-  where: string | URL | object,
+  target: string | URL | object,
 ): Promise<DiscoveredAgent> {
-  if (typeof where !== 'string' && !(where instanceof URL)) return fromCard(settings, where, undefined);
-  const given = readUrl(where);
-  settings.gate.trust(given);
-  if (settings.endpoint !== undefined) settings.gate.trust(readUrl(settings.endpoint));
-  const refused: A2AError[] = [];
-  for (const place of ladder(given, settings)) {
-    const fetched = await fetchCard(settings, place.url.href, refused);
-    if (fetched === undefined || (place.mustName && !hasInterfaceAt(fetched.wire, given))) continue;
+  if (typeof target !== 'string' && !(target instanceof URL)) return fromCard(settings, target, undefined);
+  const url = parseAgentUrl(target);
+  settings.destinations.trust(url);
+  if (settings.endpoint !== undefined) settings.destinations.trust(parseAgentUrl(settings.endpoint));
+  const errors: A2AError[] = [];
+  for (const candidate of cardCandidates(url, settings)) {
+    const fetched = await fetchCard(settings, candidate.url.href, errors);
+    if (fetched === undefined || (candidate.mustList && !hasInterfaceAt(fetched.wire, url))) continue;
     return fromCard(settings, fetched.wire, fetched);
   }
-  // Credentials that are missing say more than a place where nothing is.
-  const told = refused.find(({ reason }) => reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED');
-  if (told) throw told;
-  if (settings.cardPath !== undefined) throw refused[0] ?? noCard(given);
-  if (settings.requireVerified) throw missingCardError(given.href);
-  const endpoints = fallbackEndpoints(given.href, settings);
+  // Missing credentials are more informative than a missing card.
+  const authError = errors.find(
+    ({ reason }) => reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED',
+  );
+  if (authError) throw authError;
+  if (settings.cardPath !== undefined) throw errors[0] ?? noCardError(url);
+  if (settings.requireVerified) throw missingCardError(url.href);
   return {
     card: undefined,
     cardUrl: undefined,
-    fetched: undefined,
-    verdict: undefined,
-    endpoints,
-    refused: undefined,
-    place: given.href,
+    fetchedCard: undefined,
+    verification: undefined,
+    endpoints: fallbackEndpoints(url.href, settings),
+    denied: undefined,
+    cacheKey: url.href,
   };
 }
 
-/** Looks whether the card has changed. Gives what was found before if it has not. */
+/** Fetches the card again. @returns the same object if the card has not changed. */
 export async function refreshDiscovery(
   settings: ClientSettings,
-  before: DiscoveredAgent,
+  agent: DiscoveredAgent,
 ): Promise<DiscoveredAgent> {
-  if (!before.fetched) return before;
-  const fetched = await refetchCard(settings, before.fetched);
-  return fetched === before.fetched ? before : fromCard(settings, fetched.wire, fetched);
+  if (!agent.fetchedCard) return agent;
+  const fetched = await refetchCard(settings, agent.fetchedCard);
+  return fetched === agent.fetchedCard ? agent : fromCard(settings, fetched.wire, fetched);
 }
 
-function readUrl(where: string | URL): URL {
-  if (!URL.canParse(String(where)))
-    throw new A2AError('INVALID_PARAMS', `${String(where)} is not a URL`, {
-      hint: 'Write the whole address, such as http://localhost:4000.',
+function parseAgentUrl(target: string | URL): URL {
+  if (!URL.canParse(String(target)))
+    throw new A2AError('INVALID_PARAMS', `Invalid URL: ${String(target)}`, {
+      hint: 'Pass an absolute URL, such as http://localhost:4000.',
     });
-  const url = new URL(where);
+  const url = new URL(target);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new A2AError('INVALID_PARAMS', `${url.href} is not an address of HTTP`);
+    throw new A2AError('INVALID_PARAMS', `Not an http or https URL: ${url.href}`);
   return url;
 }
 
-interface Rung {
+interface CardCandidate {
   url: URL;
-  /** The card counts only if it speaks of the address that was given: a host may have several agents. */
-  mustName?: boolean;
+  /** Accepts the card only if it lists the URL of the caller, because a host may have several agents. */
+  mustList?: boolean;
 }
 
-/** Where a card may be, the likeliest place first. */
-function ladder(given: URL, { cardPath, gate }: ClientSettings): Rung[] {
+/** Returns the URLs where the card may be, most likely first. */
+function cardCandidates(agentUrl: URL, { cardPath, destinations }: ClientSettings): CardCandidate[] {
   if (cardPath !== undefined) {
-    const url = new URL(cardPath, given);
-    gate.trust(url);
+    const url = new URL(cardPath, agentUrl);
+    destinations.trust(url);
     return [{ url }];
   }
-  const itself = { url: given };
-  if (given.pathname.endsWith('.json')) return [itself];
-  const folder = new URL(given);
+  const itself = { url: agentUrl };
+  if (agentUrl.pathname.endsWith('.json')) return [itself];
+  const folder = new URL(agentUrl);
   folder.search = '';
   folder.hash = '';
   if (!folder.pathname.endsWith('/')) folder.pathname += '/';
-  const below = wellKnown.map((path) => ({ url: new URL(path, folder) }));
+  const below = wellKnownPaths.map((path) => ({ url: new URL(path, folder) }));
   if (folder.pathname === '/') return [...below, itself];
-  const atRoot = wellKnown.map((path) => ({ url: new URL(`/${path}`, given), mustName: true }));
+  const atRoot = wellKnownPaths.map((path) => ({ url: new URL(`/${path}`, agentUrl), mustList: true }));
   return [...below, itself, ...atRoot];
 }
 
 async function fromCard(
   settings: ClientSettings,
-  given: object,
+  source: object,
   fetched: FetchedCard | undefined,
 ): Promise<DiscoveredAgent> {
   const cardUrl = fetched?.url;
-  const { wire, verdict } = await verifyDiscoveredCard(settings, given, cardUrl);
-  const { card, uncertain } = understood(settings, wire, cardUrl);
-  const named = listEndpoints(card, { url: cardUrl, uncertain }, settings);
-  if (named.length === 0) throw noWay(card, settings);
-  // A card that somebody gave is that somebody's word.
-  if (!fetched) for (const { url } of named) settings.gate.trust(url);
-  const { endpoints, refused } = await allowed(settings, named);
-  const place = cardUrl ?? endpoints[0]?.url ?? '';
-  return { card, cardUrl, fetched, verdict, endpoints, refused, place };
+  const { wire, verification } = await verifyDiscoveredCard(settings, source, cardUrl);
+  const { card, uncertain } = decodeCard(settings, wire, cardUrl);
+  const listed = listEndpoints(card, { url: cardUrl, uncertain }, settings);
+  if (listed.length === 0) throw noInterfaceError(card, settings);
+  // The caller passed the card, so its URLs are trusted.
+  if (!fetched) for (const { url } of listed) settings.destinations.trust(url);
+  const { endpoints, denied } = await filterAllowed(settings, listed);
+  const cacheKey = cardUrl ?? endpoints[0]?.url ?? '';
+  return { card, cardUrl, fetchedCard: fetched, verification, endpoints, denied, cacheKey };
 }
 
-function understood(settings: ClientSettings, wire: object, cardUrl: string | undefined): ParsedCard {
+function decodeCard(settings: ClientSettings, wire: object, cardUrl: string | undefined): ParsedCard {
   try {
-    return decodeReportingLosses(settings, { operation: 'card', url: cardUrl }, (reading) =>
-      parseCard(wire, reading),
+    return decodeReportingLosses(settings, { operation: 'card', url: cardUrl }, (mode) =>
+      parseCard(wire, mode),
     );
   } catch (thrown) {
     throw unreadableResponse(thrown, cardUrl ?? 'the card');
   }
 }
 
-/** Leaves out addresses that may not be used. If that leaves nothing, the first of them is the error. */
-async function allowed(
-  { gate, report }: ClientSettings,
-  named: readonly Endpoint[],
-): Promise<{ endpoints: Endpoint[]; refused: A2AError | undefined }> {
+/** Removes endpoints that the egress policy denies. @throws the first denial if none remains */
+async function filterAllowed(
+  { destinations, warn }: ClientSettings,
+  listed: readonly Endpoint[],
+): Promise<{ endpoints: Endpoint[]; denied: A2AError | undefined }> {
   const endpoints: Endpoint[] = [];
-  const refusals = new Map<string, A2AError>();
-  for (const endpoint of named) {
-    if (refusals.has(endpoint.url)) continue;
+  const denials = new Map<string, A2AError>();
+  for (const endpoint of listed) {
+    if (denials.has(endpoint.url)) continue;
     try {
-      await gate.resolve(endpoint.url, 'call');
+      await destinations.resolve(endpoint.url, 'call');
       endpoints.push(endpoint);
     } catch (thrown) {
-      refusals.set(endpoint.url, A2AError.from(thrown));
+      denials.set(endpoint.url, A2AError.from(thrown));
     }
   }
-  const [refused] = refusals.values();
-  if (refused && endpoints.length === 0) throw refused;
-  for (const error of refusals.values()) report({ kind: 'refused', message: error.message, error });
-  return { endpoints, refused };
+  const [denied] = denials.values();
+  if (denied && endpoints.length === 0) throw denied;
+  for (const error of denials.values()) warn({ kind: 'denied', message: error.message, error });
+  return { endpoints, denied };
 }
 
-function noWay(card: AgentCard, { transports, versions }: ClientSettings): A2AError {
-  const offers = card.interfaces.map(
+function noInterfaceError(card: AgentCard, { transports, versions }: ClientSettings): A2AError {
+  const listed = card.interfaces.map(
     (each) => `${each.protocolBinding} ${each.protocolVersion} at ${each.url}`,
   );
-  const wanted = [...(transports ?? []), ...(versions ?? [])].join(', ');
-  return new A2AError('VERSION_NOT_SUPPORTED', `There is no way to speak to ${card.name}`, {
-    hint: `It offers ${offers.join('; ') || 'nothing'}.${wanted === '' ? '' : ` Wanted: ${wanted}.`}`,
+  const requested = [...(transports ?? []), ...(versions ?? [])].join(', ');
+  return new A2AError('VERSION_NOT_SUPPORTED', `The card of ${card.name} lists no supported interface`, {
+    hint: `It lists ${listed.join('; ') || 'no interfaces'}.${requested === '' ? '' : ` Requested: ${requested}.`}`,
   });
 }
 
-function noCard(given: URL): A2AError {
-  return new A2AError('NOT_FOUND', `There is no agent card for ${given.href}`);
+function noCardError(url: URL): A2AError {
+  return new A2AError('NOT_FOUND', `No agent card found for ${url.href}`);
 }

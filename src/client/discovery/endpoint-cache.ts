@@ -1,25 +1,15 @@
-/** Remembers which way of speaking worked where, so that a card that lies costs one detour and not one per connection. */
+import { LruMap } from '../../primitives/lru-map.ts';
+
+/** Caches the endpoint that worked for each agent, so that a wrong card costs one failed attempt instead of one per connection. */
 export interface EndpointCache {
-  get(place: string): string | undefined;
-  set(place: string, endpoint: string): void;
+  get(agent: string): string | undefined;
+  set(agent: string, endpoint: string): void;
 }
 
-/** Makes a memory for at most `size` places; the oldest is forgotten first. */
-export function createEndpointCache(size = 512): EndpointCache {
-  const known = new Map<string, string>();
-  return {
-    get: (place) => known.get(place),
-    set(place, endpoint) {
-      known.delete(place);
-      known.set(place, endpoint);
-      if (known.size <= size) return;
-      for (const oldest of known.keys()) {
-        known.delete(oldest);
-        break;
-      }
-    },
-  };
+/** Creates an endpoint cache that evicts the least recently used of at most `maxEntries` agents. */
+export function createEndpointCache(maxEntries = 512): EndpointCache {
+  return new LruMap<string, string>({ maxEntries });
 }
 
-/** The memory of this process. */
+/** Endpoint cache of this process. */
 export const sharedEndpointCache: EndpointCache = createEndpointCache();

@@ -1,5 +1,5 @@
 /**
- * Which of the ways to speak to an agent is the one that works.
+ * Selection of the endpoint of an agent that works.
  *
  * @module
  */
@@ -15,16 +15,16 @@ import type { ClientSettings } from '../connect-options.ts';
 import { restBinding } from '../transports/rest.ts';
 import { traceBinding } from '../transports/trace-binding.ts';
 
-/** Errors that say that nobody knows what was asked, so that nothing has happened. */
-const unknownHere: ReadonlySet<string> = new Set([
+/** Errors of requests that the agent did not recognize, so that they had no effect. */
+const notRecognized: ReadonlySet<string> = new Set([
   'METHOD_NOT_FOUND',
   'VERSION_NOT_SUPPORTED',
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
 ]);
 
-/** Errors that an agent gives for a question it understood. */
-const understood: ReadonlySet<string> = new Set([
+/** Errors of requests that the agent recognized. */
+const recognized: ReadonlySet<string> = new Set([
   'TASK_NOT_FOUND',
   'TASK_NOT_CANCELABLE',
   'PUSH_NOTIFICATION_NOT_SUPPORTED',
@@ -32,30 +32,30 @@ const understood: ReadonlySet<string> = new Set([
   'INVALID_PARAMS',
 ]);
 
-/** An agent that was found, and the way of speaking that was chosen for it. */
+/** A discovered agent and the selected endpoint. */
 export class EndpointSelection {
   readonly agent: DiscoveredAgent;
   readonly #settings: ClientSettings;
   readonly #bindings: TransportBinding[];
   #current = 0;
-  /** The way was seen to work. */
+  /** True once the agent has responded at this endpoint. */
   confirmed = false;
 
-  constructor(found: DiscoveredAgent, settings: ClientSettings) {
-    this.agent = found;
+  constructor(agent: DiscoveredAgent, settings: ClientSettings) {
+    this.agent = agent;
     this.#settings = settings;
-    this.#bindings = found.endpoints.map((each) =>
+    this.#bindings = agent.endpoints.map((each) =>
       traceBinding(
         each.transport === 'JSONRPC' ? jsonRpcBinding(settings, each) : restBinding(settings, each),
         settings.tracing,
       ),
     );
-    const remembered = settings.memory.get(found.place);
-    const at = found.endpoints.findIndex((each) => endpointKey(each) === remembered);
-    if (at > 0) this.#bindings.unshift(...this.#bindings.splice(at, 1));
+    const cached = settings.endpointCache.get(agent.cacheKey);
+    const index = agent.endpoints.findIndex((each) => endpointKey(each) === cached);
+    if (index > 0) this.#bindings.unshift(...this.#bindings.splice(index, 1));
   }
 
-  /** The way that is used, or will be tried first. */
+  /** The binding in use, or the one that is tried first. */
   get binding(): TransportBinding {
     return this.#bindings[this.#current] as TransportBinding;
   }
@@ -64,46 +64,46 @@ export class EndpointSelection {
     return this.binding.endpoint;
   }
 
-  /** Asks in the way that works, and finds out which one that is as long as nobody knows. */
+  /** Calls the operation. Tries the endpoints in order until one of them is confirmed. */
   async call<T>(operation: Operation, attempt: (binding: TransportBinding) => Promise<T>): Promise<T> {
     if (this.confirmed) return attempt(this.binding);
     let first: A2AError | undefined;
-    for (let at = this.#current; at < this.#bindings.length; at++) {
-      const binding = this.#bindings[at] as TransportBinding;
+    for (let index = this.#current; index < this.#bindings.length; index++) {
+      const binding = this.#bindings[index] as TransportBinding;
       try {
-        const answer = await attempt(binding);
-        this.#settle(at, operation);
-        return answer;
+        const result = await attempt(binding);
+        this.#select(index, operation);
+        return result;
       } catch (thrown) {
         const error = A2AError.from(thrown);
-        if (understood.has(error.reason)) this.#settle(at, operation);
-        if (!speaksOtherwise(error, binding))
-          throw first && isNoBetter(error) ? first : this.#placed(error, binding);
+        if (recognized.has(error.reason)) this.#select(index, operation);
+        if (!mayUseOtherEndpoint(error, binding))
+          throw first && isUnreachable(error) ? first : this.#withOrigin(error, binding);
         first ??= error;
-        this.#report(at, error);
+        this.#warnFallback(index, error);
       }
     }
-    throw this.#exhausted(first);
+    throw this.#exhaustedError(first);
   }
 
-  /** Says who named an address that cannot be reached. */
-  #placed(error: A2AError, { endpoint }: TransportBinding): A2AError {
+  /** Adds to an error which card listed an unreachable URL. */
+  #withOrigin(error: A2AError, { endpoint }: TransportBinding): A2AError {
     const { reason, message, hint = '', cause, status, details } = error;
-    if (endpoint.namedBy === undefined || !isNoBetter(error)) return error;
+    if (endpoint.namedBy === undefined || !isUnreachable(error)) return error;
     return new A2AError(reason, message, {
       cause,
       status,
       details,
-      hint: `${hint} ${endpoint.namedBy} said to look at ${endpoint.url}.`.trim(),
+      hint: `${hint} ${endpoint.namedBy} lists ${endpoint.url}.`.trim(),
     });
   }
 
-  #settle(at: number, operation: Operation): void {
-    const { endpoint } = this.#bindings[at] as TransportBinding;
+  #select(index: number, operation: Operation): void {
+    const { endpoint } = this.#bindings[index] as TransportBinding;
     const method = rpcMethodName(endpoint.dialect, operation);
-    // A name that several versions share proves none of them.
+    // A method name that several versions share does not confirm a version.
     const isShared = this.#bindings
-      .slice(at + 1)
+      .slice(index + 1)
       .some(
         (other) =>
           endpoint.transport === 'JSONRPC' &&
@@ -112,50 +112,50 @@ export class EndpointSelection {
           method !== undefined &&
           other.endpoint.dialect.methods.has(method),
       );
-    this.#current = at;
+    this.#current = index;
     if (isShared) return;
     this.confirmed = true;
-    if (at > 0) this.#settings.memory.set(this.agent.place, endpointKey(endpoint));
+    if (index > 0) this.#settings.endpointCache.set(this.agent.cacheKey, endpointKey(endpoint));
   }
 
-  #report(at: number, error: A2AError): void {
-    const next = this.#bindings[at + 1];
+  #warnFallback(index: number, error: A2AError): void {
+    const next = this.#bindings[index + 1];
     if (!next) return;
     const { dialect, transport, url } = next.endpoint;
-    this.#settings.report({
+    this.#settings.warn({
       kind: 'fallback',
       error,
       message: `Trying A2A ${dialect.version} over ${transport} at ${url}`,
     });
   }
 
-  #exhausted(first: A2AError | undefined): A2AError {
+  #exhaustedError(first: A2AError | undefined): A2AError {
     const tried = this.#bindings.map(
       ({ endpoint: { dialect, transport, url } }) => `${dialect.version} over ${transport} at ${url}`,
     );
-    // The address that may not be used may be the right one.
+    // The correct URL may be the one that the egress policy denied.
     const { reason, message, violations, details, status, cause, hint } =
-      this.agent.refused ?? first ?? new A2AError('NOT_FOUND', 'There is no agent');
-    const whose = this.agent.cardUrl ? `The card is at ${this.agent.cardUrl}. ` : 'There is no agent card. ';
+      this.agent.denied ?? first ?? new A2AError('NOT_FOUND', 'There is no agent');
+    const card = this.agent.cardUrl ? `The card is at ${this.agent.cardUrl}. ` : 'There is no agent card. ';
     return new A2AError(reason, message, {
       violations,
       details,
       status,
       cause,
-      hint: `${this.agent.refused ? `${hint} ` : ''}${whose}Tried: ${tried.join('; ')}.`,
+      hint: `${this.agent.denied ? `${hint} ` : ''}${card}Tried: ${tried.join('; ')}.`,
     });
   }
 }
 
-/** A way that cannot even be reached says less than one that answered. */
-function isNoBetter(error: A2AError): boolean {
+/** An unreachable endpoint is less informative than one that responded. */
+function isUnreachable(error: A2AError): boolean {
   return error.reason === 'UNAVAILABLE' || error.reason === 'TIMEOUT';
 }
 
-/** True when the agent may speak another version, or be elsewhere, and nothing has happened so far. */
-function speaksOtherwise(error: A2AError, { endpoint }: TransportBinding): boolean {
-  if (unknownHere.has(error.reason)) return true;
-  // The first sample servers call an unknown method an invalid request.
+/** Returns true if the agent may use another version or URL, and the request had no effect. */
+function mayUseOtherEndpoint(error: A2AError, { endpoint }: TransportBinding): boolean {
+  if (notRecognized.has(error.reason)) return true;
+  // The first sample servers return "invalid request" for unknown methods.
   if (error.reason === 'INVALID_REQUEST') return error.status === 400 && endpoint.transport === 'JSONRPC';
   return error.reason === 'UNAVAILABLE' && error.cause instanceof HttpTransportError && !error.cause.sent;
 }

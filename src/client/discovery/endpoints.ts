@@ -5,10 +5,9 @@ import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { AgentCard, AgentInterface, ProtocolVersion, Transport } from '../../protocol/card.ts';
 import type { Endpoint } from '../transports/transport-binding.ts';
-import { isLocalHost } from '../http/destination-policy.ts';
+import { isLocalHost } from '../../primitives/loopback.ts';
 import type { ClientSettings } from '../connect-options.ts';
 
-/** Every way to speak, by transport and version. */
 const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {
   JSONRPC: new Map([
     ['1.0', v1_0],
@@ -23,54 +22,54 @@ const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {
   ]),
 };
 
-/** The versions to try over JSON-RPC at an address about which nothing, or nothing true, is known. */
-const guesses: readonly ProtocolVersion[] = ['1.0', '0.3', '0.1'];
+/** Versions to try over JSON-RPC if the card is missing or wrong. */
+const fallbackVersions: readonly ProtocolVersion[] = ['1.0', '0.3', '0.1'];
 
-/** The name of an endpoint, to find it again. */
+/** Returns the identifier of an endpoint in the endpoint cache. */
 export function endpointKey({ dialect, transport, url }: Endpoint): string {
   return `${dialect.name} ${transport} ${url}`;
 }
 
-/** Where a card came from. */
+/** Origin of a card. */
 export interface CardOrigin {
-  /** The address of the card, or the address that was given where there is no card. */
+  /** URL of the card, or of the agent if it has no card. */
   url: string | undefined;
-  /** The card has no mark of any version: later versions of the same address come first. */
+  /** The card does not identify its version. */
   uncertain: boolean;
   card?: AgentCard;
 }
 
 /**
- * Every way to reach an agent, the best first: what the card says, in its order or in that of the options, and after
- * that what may be true if the card is not.
+ * Lists the endpoints of an agent, best first: the interfaces of its card in its order or in that of the options, then
+ * alternatives in case the card is wrong.
  */
-export function listEndpoints(card: AgentCard, source: CardOrigin, settings: ClientSettings): Endpoint[] {
-  const toldBy = source.url === undefined ? 'The card' : `The card at ${source.url}`;
-  const found = new Map<string, Endpoint>();
-  const add = (each: AgentInterface, because: string) => {
-    const endpoint = endpointOf(each, because, { source: { ...source, card }, settings });
-    if (endpoint && !found.has(endpointKey(endpoint))) found.set(endpointKey(endpoint), endpoint);
+export function listEndpoints(card: AgentCard, origin: CardOrigin, settings: ClientSettings): Endpoint[] {
+  const namedBy = origin.url === undefined ? 'The card' : `The card at ${origin.url}`;
+  const endpoints = new Map<string, Endpoint>();
+  const add = (each: AgentInterface, name: string) => {
+    const endpoint = toEndpoint(each, name, { origin: { ...origin, card }, settings });
+    if (endpoint && !endpoints.has(endpointKey(endpoint))) endpoints.set(endpointKey(endpoint), endpoint);
   };
-  const order: readonly ProtocolVersion[] = source.uncertain ? ['0.3', '0.1', '1.0'] : guesses;
-  // Where the card says nothing of versions, any of them may be the one that is wanted.
-  const offered = source.uncertain
-    ? card.interfaces.flatMap((each) => inVersions(each, order))
+  const versions: readonly ProtocolVersion[] = origin.uncertain ? ['0.3', '0.1', '1.0'] : fallbackVersions;
+  // If the card does not identify its version, each version may be the right one.
+  const interfaces = origin.uncertain
+    ? card.interfaces.flatMap((each) => inVersions(each, versions))
     : card.interfaces;
-  for (const each of ranked(offered, settings)) add(each, toldBy);
-  const named = [...found.values()];
-  for (const { url, transport } of named) {
+  for (const each of rankInterfaces(interfaces, settings)) add(each, namedBy);
+  const listed = [...endpoints.values()];
+  for (const { url, transport } of listed) {
     if (transport !== 'JSONRPC') continue;
-    for (const protocolVersion of order) {
+    for (const protocolVersion of versions) {
       if (allows(settings, protocolVersion, 'JSONRPC'))
-        add({ url, protocolBinding: 'JSONRPC', protocolVersion }, `${toldBy}, for another version,`);
+        add({ url, protocolBinding: 'JSONRPC', protocolVersion }, `${namedBy}, for another version,`);
     }
   }
-  for (const { url, transport, dialect, tenant } of named) {
-    const moved = rebased(url, source.url);
-    if (moved !== undefined)
-      add({ url: moved, protocolBinding: transport, protocolVersion: dialect.version, tenant }, toldBy);
+  for (const { url, transport, dialect, tenant } of listed) {
+    const rebased = rebaseLocalUrl(url, origin.url);
+    if (rebased !== undefined)
+      add({ url: rebased, protocolBinding: transport, protocolVersion: dialect.version, tenant }, namedBy);
   }
-  return [...found.values()];
+  return [...endpoints.values()];
 }
 
 function inVersions(each: AgentInterface, versions: readonly ProtocolVersion[]): AgentInterface[] {
@@ -78,41 +77,42 @@ function inVersions(each: AgentInterface, versions: readonly ProtocolVersion[]):
   return [each, ...versions.map((protocolVersion) => ({ ...each, protocolVersion }))];
 }
 
-/** Every way in which an address without a card may be spoken to. */
+/** Lists the endpoints to try at a URL without a card. */
 export function fallbackEndpoints(url: string, settings: ClientSettings): Endpoint[] {
-  const guessed: AgentInterface[] = [
-    ...guesses.map((protocolVersion) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })),
+  const interfaces: AgentInterface[] = [
+    ...fallbackVersions.map((protocolVersion) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })),
     ...['1.0', '0.3'].map((protocolVersion) => ({ url, protocolBinding: 'HTTP+JSON', protocolVersion })),
   ];
-  const source = { url: undefined, uncertain: false };
-  return ranked(guessed, settings).flatMap((each) => endpointOf(each, undefined, { source, settings }) ?? []);
+  const origin = { url: undefined, uncertain: false };
+  return rankInterfaces(interfaces, settings).flatMap(
+    (each) => toEndpoint(each, undefined, { origin, settings }) ?? [],
+  );
 }
 
-function versionOf(text: string): string {
+function majorMinor(text: string): string {
   return /^\d+\.\d+/.exec(text)?.[0] ?? text;
 }
 
-function endpointOf(
+function toEndpoint(
   each: AgentInterface,
-  toldBy: string | undefined,
-  { source, settings }: { source: CardOrigin; settings: ClientSettings },
+  namedBy: string | undefined,
+  { origin, settings }: { origin: CardOrigin; settings: ClientSettings },
 ): Endpoint | undefined {
   const transport = each.protocolBinding.toUpperCase() as Transport;
-  const dialect = dialects[transport]?.get(versionOf(each.protocolVersion));
-  const where = settings.endpoint ?? each.url;
-  if (!dialect || !URL.canParse(where, source.url)) return undefined;
-  const url = new URL(where, source.url);
+  const dialect = dialects[transport]?.get(majorMinor(each.protocolVersion));
+  const target = settings.endpoint ?? each.url;
+  if (!dialect || !URL.canParse(target, origin.url)) return undefined;
+  const url = new URL(target, origin.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
-  // Only 1.0 knows tenants.
+  // Only 1.0 supports tenants.
   const tenant = dialect.version === '1.0' ? (settings.tenant ?? each.tenant) : undefined;
-  const told = settings.endpoint === undefined ? toldBy : undefined;
   return {
     url: url.href,
     transport,
     dialect,
     tenant: tenant === '' ? undefined : tenant,
-    namedBy: told,
-    card: source.card,
+    namedBy: settings.endpoint === undefined ? namedBy : undefined,
+    card: origin.card,
   };
 }
 
@@ -123,17 +123,17 @@ function allows({ versions, transports }: ClientSettings, version: string, trans
   );
 }
 
-/** Leaves out what the options do not want, and puts first what they want first. */
-function ranked(interfaces: readonly AgentInterface[], settings: ClientSettings): AgentInterface[] {
+/** Removes interfaces that the options exclude, and sorts by the preferences of the options. */
+function rankInterfaces(interfaces: readonly AgentInterface[], settings: ClientSettings): AgentInterface[] {
   const { versions, transports } = settings;
   const rank = (list: readonly string[] | undefined, name: string) => list?.indexOf(name) ?? 0;
   return interfaces
-    .filter((each) => allows(settings, versionOf(each.protocolVersion), each.protocolBinding.toUpperCase()))
+    .filter((each) => allows(settings, majorMinor(each.protocolVersion), each.protocolBinding.toUpperCase()))
     .map((each, i) => ({ each, i }))
     .sort(
       (a, b) =>
-        rank(versions, versionOf(a.each.protocolVersion)) -
-          rank(versions, versionOf(b.each.protocolVersion)) ||
+        rank(versions, majorMinor(a.each.protocolVersion)) -
+          rank(versions, majorMinor(b.each.protocolVersion)) ||
         rank(transports, a.each.protocolBinding.toUpperCase()) -
           rank(transports, b.each.protocolBinding.toUpperCase()) ||
         a.i - b.i,
@@ -141,10 +141,10 @@ function ranked(interfaces: readonly AgentInterface[], settings: ClientSettings)
     .map(({ each }) => each);
 }
 
-/** An agent that takes its own machine for the world: its address, as seen from where its card was. */
-function rebased(url: string, cardUrl: string | undefined): string | undefined {
+/** Replaces a local host name in a card by the host of the card, because agents often publish their local URL. */
+function rebaseLocalUrl(url: string, cardUrl: string | undefined): string | undefined {
   if (cardUrl === undefined) return undefined;
-  const [told, seen] = [new URL(url), new URL(cardUrl)];
-  if (told.origin === seen.origin || !isLocalHost(told.hostname)) return undefined;
-  return seen.origin + told.pathname + told.search;
+  const [listed, actual] = [new URL(url), new URL(cardUrl)];
+  if (listed.origin === actual.origin || !isLocalHost(listed.hostname)) return undefined;
+  return actual.origin + listed.pathname + listed.search;
 }

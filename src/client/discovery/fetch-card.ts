@@ -4,100 +4,100 @@ import { requestBuffered, parseTarget, type BufferedResponse } from '../http/sen
 import { hintForStatus, unexpectedResponseError, withHint } from '../http/response-errors.ts';
 import type { ClientSettings } from '../connect-options.ts';
 
-/** A card as it came, and for how long it is good. */
+/** A fetched card and its freshness. */
 export interface FetchedCard {
   readonly wire: object;
   readonly text: string;
   readonly url: string;
   readonly etag: string | undefined;
-  /** Milliseconds for which it may be kept; undefined where nothing was said. */
-  readonly life: number | undefined;
-  /** When to ask again. */
+  /** Milliseconds for which the response may be cached; undefined if not stated. */
+  readonly maxAge: number | undefined;
+  /** Time at which the card expires. */
   freshUntil: number;
 }
 
-/** The card at an address, or undefined where there is none. */
+/** Fetches the card at a URL. @returns undefined and adds to `errors` if there is none. */
 export async function fetchCard(
   settings: ClientSettings,
   url: string,
-  refused: A2AError[],
+  errors: A2AError[],
 ): Promise<FetchedCard | undefined> {
   const began = settings.clock.now();
-  const answer = await askWithAuth(settings, url);
-  const about = {
-    status: answer.status,
+  const response = await requestWithAuth(settings, url);
+  const unexpected = {
+    status: response.status,
     url,
-    authenticate: answer.header('www-authenticate'),
-    contentType: answer.header('content-type'),
-    body: answer.text,
+    authenticate: response.header('www-authenticate'),
+    contentType: response.header('content-type'),
+    body: response.text,
   };
-  if (answer.status >= 500) throw withHint(unexpectedResponseError(about), hintForStatus(about));
-  const body = answer.status < 300 ? parseJsonOrUndefined(answer.text) : undefined;
-  if (looksLikeCard(body)) return fetched(body, answer, { url, began });
-  refused.push(unexpectedResponseError(about));
+  if (response.status >= 500) throw withHint(unexpectedResponseError(unexpected), hintForStatus(unexpected));
+  const body = response.status < 300 ? parseJsonOrUndefined(response.text) : undefined;
+  if (looksLikeCard(body)) return toFetchedCard(body, response, { url, began });
+  errors.push(unexpectedResponseError(unexpected));
   return undefined;
 }
 
 /**
- * Asks again for a card that is too old.
+ * Fetches an expired card again.
  *
- * @returns the old one, with a new life, where it is still right.
+ * @returns the old card with a new expiry if it has not changed.
  */
 export async function refetchCard(settings: ClientSettings, old: FetchedCard): Promise<FetchedCard> {
   const began = settings.clock.now();
   const { url, etag } = old;
-  const answer = await askWithAuth(settings, url, etag === undefined ? {} : { 'if-none-match': etag });
-  const body = parseJsonOrUndefined(answer.text);
-  if (answer.status < 300 && answer.text !== old.text && looksLikeCard(body))
-    return fetched(body, answer, { url, began });
-  if (answer.status === 304 || (answer.status < 300 && answer.text === old.text)) {
-    old.freshUntil = began + (lifeOf(answer) ?? old.life ?? Number.POSITIVE_INFINITY);
+  const response = await requestWithAuth(settings, url, etag === undefined ? {} : { 'if-none-match': etag });
+  const { status, text } = response;
+  const body = parseJsonOrUndefined(text);
+  if (status < 300 && text !== old.text && looksLikeCard(body))
+    return toFetchedCard(body, response, { url, began });
+  if (status === 304 || (status < 300 && text === old.text)) {
+    old.freshUntil = began + (parseMaxAge(response) ?? old.maxAge ?? Number.POSITIVE_INFINITY);
     return old;
   }
-  const { status } = answer;
   throw unexpectedResponseError({
     status,
     url,
     authenticate: undefined,
     contentType: undefined,
-    body: answer.text,
+    body: text,
   });
 }
 
-function fetched(
+function toFetchedCard(
   wire: object,
-  answer: BufferedResponse,
+  response: BufferedResponse,
   { url, began }: { url: string; began: number },
 ): FetchedCard {
-  const life = lifeOf(answer);
-  const freshUntil = began + (life ?? Number.POSITIVE_INFINITY);
-  return { wire, text: answer.text, url, etag: answer.header('etag'), life, freshUntil };
+  const maxAge = parseMaxAge(response);
+  const freshUntil = began + (maxAge ?? Number.POSITIVE_INFINITY);
+  return { wire, text: response.text, url, etag: response.header('etag'), maxAge, freshUntil };
 }
 
-/** For how many milliseconds an answer may be kept (RFC 9111), as far as it says so. */
-function lifeOf(answer: BufferedResponse): number | undefined {
-  const control = answer.header('cache-control')?.toLowerCase() ?? '';
+/** Returns the remaining `max-age` (RFC 9111) in milliseconds; undefined if not stated. */
+function parseMaxAge(response: BufferedResponse): number | undefined {
+  const control = response.header('cache-control')?.toLowerCase() ?? '';
   if (/(^|[\s,])no-(cache|store)($|[\s,=])/.test(control)) return 0;
   const seconds = /(?:^|[\s,])max-age="?(\d{1,10})/.exec(control)?.[1];
   if (seconds === undefined) return undefined;
-  const aged = answer.header('age') ?? '';
-  const age = /^\d{1,10}$/.test(aged) ? Number(aged) : 0;
+  const ageText = response.header('age') ?? '';
+  const age = /^\d{1,10}$/.test(ageText) ? Number(ageText) : 0;
   return Math.max(0, Number(seconds) - age) * 1000;
 }
 
-/** A card is asked for without credentials first. */
-async function askWithAuth(
+/** Requests a card without credentials first. */
+async function requestWithAuth(
   settings: ClientSettings,
   url: string,
   headers: Record<string, string> = {},
 ): Promise<BufferedResponse> {
   const { cardAuth, auth } = settings;
-  const answer = await askForCard(settings, url, { auth: cardAuth, headers });
-  if (answer.status !== 401 || cardAuth || !auth) return answer;
-  return askForCard(settings, url, { auth, headers });
+  const response = await requestCard(settings, url, { auth: cardAuth, headers });
+  if (response.status !== 401 || cardAuth || !auth) return response;
+  return requestCard(settings, url, { auth, headers });
 }
 
-function askForCard(
+function requestCard(
   settings: ClientSettings,
   url: string,
   { auth, headers }: { auth: ClientSettings['auth']; headers: Record<string, string> },
@@ -115,7 +115,7 @@ function askForCard(
     },
     call: {},
     auth,
-    follow: 'anywhere',
+    redirects: 'anywhere',
   });
 }
 

@@ -6,61 +6,60 @@ import { withHint } from '../http/response-errors.ts';
 import type { AgentResolver } from './agent-resolver.ts';
 import type { EndpointSelection } from './endpoint-selection.ts';
 
-/** Nobody at the agent knows what was asked. */
-const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+/** Errors of agents that do not recognize an operation. */
+const notRecognized: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
-/** Speaks to an agent that may still have to be found. */
+/** Calls operations of an agent. Discovers it first if necessary. */
 export class OperationCaller {
   readonly resolver: AgentResolver;
 
-  constructor(finder: AgentResolver) {
-    this.resolver = finder;
+  constructor(resolver: AgentResolver) {
+    this.resolver = resolver;
   }
 
-  /** Asks once and gives the answer. */
   async call<O extends UnaryOperation>(
     operation: O,
     request: RequestOf[O],
     call: CallContext,
   ): Promise<ResultOf[O]> {
-    const route = this.resolver.selection ?? (await this.resolver.resolve(call.signal));
-    return this.callThrough(route, operation, (binding) => binding.unary(operation, request, call));
+    const selection = this.resolver.selection ?? (await this.resolver.resolve(call.signal));
+    return this.callThrough(selection, operation, (binding) => binding.unary(operation, request, call));
   }
 
-  /** Asks in the way that the agent understands. */
+  /** Calls an operation at the endpoint of a selection. */
   async callThrough<T>(
-    route: EndpointSelection,
+    selection: EndpointSelection,
     operation: keyof RequestOf,
     attempt: (binding: TransportBinding) => Promise<T>,
   ): Promise<T> {
     try {
-      return await route.call(operation, attempt);
+      return await selection.call(operation, attempt);
     } catch (thrown) {
-      throw this.#inContext(A2AError.from(thrown), route, operation);
+      throw this.#refineError(A2AError.from(thrown), selection, operation);
     }
   }
 
-  /** An agent that is known to speak this version and does not know the method does not do this. */
-  #inContext(error: A2AError, route: EndpointSelection, operation: keyof RequestOf): A2AError {
-    if (!route.confirmed) {
-      // Nothing is known of this agent yet: it may be there, with a card, at the next call.
-      if (!route.agent.card) this.resolver.invalidate();
+  /** If the version of the agent is confirmed, an unknown method means that it does not support the operation. */
+  #refineError(error: A2AError, selection: EndpointSelection, operation: keyof RequestOf): A2AError {
+    if (!selection.confirmed) {
+      // The agent may be available, with a card, at the next call.
+      if (!selection.agent.card) this.resolver.invalidate();
       return error;
     }
-    const isBasic = operation === 'send';
-    if (error.reason === 'VERSION_NOT_SUPPORTED' || (isBasic && error.reason === 'METHOD_NOT_FOUND')) {
-      // It was replaced by something else: look again at the next call.
+    const isSend = operation === 'send';
+    if (error.reason === 'VERSION_NOT_SUPPORTED' || (isSend && error.reason === 'METHOD_NOT_FOUND')) {
+      // The agent was replaced; the next call discovers it again.
       this.resolver.invalidate();
       return error;
     }
-    if (isBasic || !isUnknown.has(error.reason)) return error;
-    const { dialect } = route.endpoint;
+    if (isSend || !notRecognized.has(error.reason)) return error;
+    const { dialect } = selection.endpoint;
     return withHint(
-      new A2AError('UNSUPPORTED_OPERATION', `The agent has no ${operation}`, {
+      new A2AError('UNSUPPORTED_OPERATION', `The agent does not support ${operation}`, {
         cause: error,
         status: error.status,
       }),
-      `It speaks A2A ${dialect.version}, where ${operation} may be missing.`,
+      `It uses A2A ${dialect.version}, which may not define ${operation}.`,
     );
   }
 }

@@ -1,50 +1,50 @@
 import type { EgressOptions, EgressPurpose } from '../../egress/egress-options.ts';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
+import { isLocalHost } from '../../primitives/loopback.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
-/** A place that a request may go to. */
+/** A destination that a request may be sent to. */
 export interface AllowedDestination {
   origin: string;
-  /** What the connection has to keep to; undefined where the user said so. */
+  /** Policy that the connection must enforce; undefined for URLs of the caller. */
   egress: EgressPolicy | undefined;
 }
 
 /**
- * Decides where requests may go. Where the user said is right, whatever it is; where a peer says to go must be public,
- * or allowed by the user.
+ * Decides which origins requests may be sent to. URLs of the caller are always allowed; URLs supplied by a peer must
+ * pass the egress policy (SSRF protection).
  */
 export class DestinationPolicy {
   readonly #trusted = new Set<string>();
   readonly #egress: EgressOptions | EgressPolicy | false;
   #policy: EgressPolicy | undefined;
-  /** The user named this machine, so that any port of it will do. */
-  #isAtHome = false;
+  /** True if the caller passed a URL of the local host, which allows all of its ports. */
+  #trustsLocalHost = false;
 
   constructor(egress: EgressOptions | EgressPolicy | false = {}) {
     this.#egress = egress;
   }
 
-  /** Takes the origin of a URL for the user's own word. */
+  /** Allows the origin of a URL of the caller. */
   trust(url: string | URL): void {
     const { origin, hostname } = new URL(url);
     this.#trusted.add(origin);
-    this.#isAtHome ||= isLocalHost(hostname);
+    this.#trustsLocalHost ||= isLocalHost(hostname);
   }
 
-  /** True when the user's word is enough. */
-  trusts(origin: string): boolean {
+  isTrusted(origin: string): boolean {
     if (this.#egress === false || this.#trusted.has(origin)) return true;
-    return this.#isAtHome && isLocalHost(new URL(origin).hostname);
+    return this.#trustsLocalHost && isLocalHost(new URL(origin).hostname);
   }
 
   /**
-   * Lets a request pass.
+   * Returns the destination of a request.
    *
-   * @throws {@link A2AError} `PERMISSION_DENIED`
+   * @throws {@link A2AError} `PERMISSION_DENIED` if the egress policy denies the URL.
    */
   async resolve(url: string, purpose: EgressPurpose): Promise<AllowedDestination> {
     const { origin } = new URL(url);
-    if (this.trusts(origin)) return { origin, egress: undefined };
+    if (this.isTrusted(origin)) return { origin, egress: undefined };
     const egress = (this.#policy ??= await this.#load());
     try {
       return { origin: egress.check(url, purpose).origin, egress };
@@ -53,7 +53,7 @@ export class DestinationPolicy {
     }
   }
 
-  /** The library that reads addresses is loaded only when a peer leads elsewhere. */
+  /** The library that parses IP addresses is loaded only when a peer supplies another origin. */
   async #load(): Promise<EgressPolicy> {
     const egress = this.#egress as EgressOptions | EgressPolicy;
     if ('check' in egress) return egress;
@@ -62,23 +62,12 @@ export class DestinationPolicy {
   }
 }
 
-/** Adds to the refusal of a policy where the policy is set. */
+/** Adds to a denial where the policy is configured. */
 export function explainDenial(thrown: unknown): unknown {
   if (!(thrown instanceof A2AError) || thrown.reason !== 'PERMISSION_DENIED') return thrown;
   const { message, cause, hint = '' } = thrown;
   return new A2AError('PERMISSION_DENIED', message, {
     cause,
-    hint: `The agent leads there. ${hint} Such exceptions belong into the option \`egress\` of connect().`,
+    hint: `The URL comes from the agent card or a redirect. ${hint} Add an exception to the \`egress\` option of connect().`,
   });
-}
-
-/** Says whether a host of a URL is this machine, by its looks alone; what looks otherwise is for the policy. */
-export function isLocalHost(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname === '[::1]' ||
-    hostname === '[::]' ||
-    hostname === '0.0.0.0' ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  );
 }

@@ -5,21 +5,20 @@ import { fetchHttpClient } from './fetch-driver.ts';
 import { BodyTooLargeError, type HttpClient, HttpTransportError, type HttpRequest } from './http-client.ts';
 import { undiciHttpClient } from './undici-driver.ts';
 
-/** What every driver does. */
 describe.each<[string, () => HttpClient]>([
   ['undici', () => undiciHttpClient({ connectTimeout: 5000, maxConnections: 4 })],
   ['fetch', () => fetchHttpClient(globalThis.fetch)],
-])('the %s driver', (_name, make) => {
+])('%s driver', (_name, createClient) => {
   let client: HttpClient;
   let server: Server;
-  let answer: (response: ServerResponse) => void;
+  let respond: (response: ServerResponse) => void;
   let request: HttpRequest;
 
   beforeEach(async () => {
-    client = make();
+    client = createClient();
     server = createServer((incoming, response) => {
       incoming.resume();
-      incoming.on('end', () => answer(response));
+      incoming.on('end', () => respond(response));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -31,8 +30,8 @@ describe.each<[string, () => HttpClient]>([
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('gives status, headers and text', async () => {
-    answer = (response) => {
+  it('returns status, headers and text', async () => {
+    respond = (response) => {
       response.writeHead(201, { 'X-Answer': 'yes' });
       response.write('hé');
       response.end('llo');
@@ -44,20 +43,20 @@ describe.each<[string, () => HttpClient]>([
     expect(await response.text(100)).toBe('héllo');
   });
 
-  it('gives an empty text', async () => {
-    answer = (response) => response.writeHead(204).end();
+  it('returns an empty text for 204', async () => {
+    respond = (response) => response.writeHead(204).end();
     expect(await (await client.request(request)).text(100)).toBe('');
   });
 
-  it('does not read more than it may', async () => {
-    answer = (response) => response.end('x'.repeat(200_000));
+  it('rejects a body beyond the limit', async () => {
+    respond = (response) => response.end('x'.repeat(200_000));
     const response = await client.request(request);
     await expect(response.text(100)).rejects.toBeInstanceOf(BodyTooLargeError);
   });
 
-  it('gives chunks of any amount, however slowly they are read', async () => {
+  it('returns all chunks to a slow reader', async () => {
     const size = 3_000_000;
-    answer = (response) => response.end(Buffer.alloc(size, 'x'));
+    respond = (response) => response.end(Buffer.alloc(size, 'x'));
     let read = 0;
     for await (const chunk of (await client.request(request)).chunks()) {
       read += chunk.length;
@@ -68,7 +67,7 @@ describe.each<[string, () => HttpClient]>([
 
   it('closes the connection when the loop over the chunks is left', async () => {
     const closed = new Promise<void>((resolve) => {
-      answer = (response) => {
+      respond = (response) => {
         response.on('close', resolve);
         response.write('first');
       };
@@ -80,38 +79,38 @@ describe.each<[string, () => HttpClient]>([
     await closed;
   });
 
-  it('fails when the answer breaks off', async () => {
-    answer = (response) => response.write('first', () => response.destroy());
+  it('rejects when the response is interrupted', async () => {
+    respond = (response) => response.write('first', () => response.destroy());
     const response = await client.request(request);
     await expect(response.text(100)).rejects.toBeInstanceOf(HttpTransportError);
   });
 
-  it('says that nothing was sent when nobody listens', async () => {
-    const dead = createServer();
-    await new Promise<void>((resolve) => dead.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(dead.address() as AddressInfo).port}`;
-    await new Promise((resolve) => dead.close(resolve));
+  it('reports sent: false when the connection is refused', async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+    await new Promise((resolve) => closed.close(resolve));
     await expect(client.request({ ...request, origin })).rejects.toMatchObject({
       code: 'ECONNREFUSED',
       sent: false,
     });
   });
 
-  it('says that something may have been sent when the answer does not come', async () => {
-    answer = (response) => response.destroy();
+  it('reports sent: true when the connection is closed without a response', async () => {
+    respond = (response) => response.destroy();
     await expect(client.request(request)).rejects.toMatchObject({ sent: true });
   });
 
-  it('ends with the signal, before and after the answer began', async () => {
-    const stop = new AbortController();
-    answer = (response) => {
+  it('rejects when the signal aborts, before and after the response started', async () => {
+    const abort = new AbortController();
+    respond = (response) => {
       response.write('first');
     };
-    const response = await client.request({ ...request, signal: stop.signal });
+    const response = await client.request({ ...request, signal: abort.signal });
     const text = response.text(100);
-    stop.abort();
+    abort.abort();
     await expect(text).rejects.toBeInstanceOf(HttpTransportError);
-    await expect(client.request({ ...request, signal: stop.signal })).rejects.toBeInstanceOf(
+    await expect(client.request({ ...request, signal: abort.signal })).rejects.toBeInstanceOf(
       HttpTransportError,
     );
   });

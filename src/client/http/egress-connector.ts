@@ -5,9 +5,9 @@ import type { EgressPolicy } from '../../egress/egress-policy.ts';
 type Connector = buildConnector.connector;
 
 /**
- * Opens connections for undici that keep to a policy: to an address that the policy has looked at, and no other.
+ * Creates an undici connector that connects only to IP addresses that the egress policy allows.
  *
- * @param build - makes a connector of undici, which is loaded late.
+ * @param build - `buildConnector` of undici, which is loaded lazily.
  */
 export function egressConnector(
   build: typeof buildConnector,
@@ -20,25 +20,25 @@ export function egressConnector(
   function connectorFor(port: number): Connector {
     let connector = byPort.get(port);
     if (!connector) {
-      // An exception may name a port, so that each has a lookup of its own.
+      // An exception of the policy may be limited to a port, so each port has its own lookup.
       connector = build({ ...options, ...tls, autoSelectFamily: true, lookup: policy.lookupFor(port) });
       byPort.set(port, connector);
     }
     return connector;
   }
 
-  return (wanted, done) => {
-    const { hostname, protocol } = wanted;
-    const port = Number(wanted.port) || (protocol === 'https:' ? 443 : 80);
+  return (target, done) => {
+    const { hostname, protocol } = target;
+    const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
     try {
-      // A lookup is never asked about what is an address already.
+      // Node does not call the lookup for IP addresses.
       if (isIP(hostname) !== 0) policy.checkAddress(hostname, hostname, port);
     } catch (thrown) {
       done(thrown as Error, null);
       return;
     }
-    // The types keep quiet about the socket that comes back.
-    const socket = connectorFor(port)(wanted, done) as Socket | undefined;
+    // The types of undici omit the returned socket.
+    const socket = connectorFor(port)(target, done) as Socket | undefined;
     if (onConnect && socket)
       socket.on('connectionAttempt', (address: string) => {
         onConnect(address, `${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`);

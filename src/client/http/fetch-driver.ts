@@ -1,5 +1,5 @@
 /**
- * HTTP by `fetch`, for browsers, workers and whoever brings their own.
+ * HTTP driver based on `fetch`, for browsers, workers and custom implementations.
  *
  * @module
  */
@@ -10,23 +10,21 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './http-client.ts';
+import type { FetchLike } from '../../primitives/web/fetch-like.ts';
 
-/** The part of `fetch` that is used. */
-export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
-
-/** Makes a driver out of a `fetch` function. It has no hand in where names lead, so policies see the URL only. */
+/** Creates an HTTP client from a `fetch` function. It cannot control name resolution, so egress policies check only the URL. */
 export function fetchHttpClient(fetch: FetchLike): HttpClient {
   return {
     async request(request) {
-      const stop = new AbortController();
-      const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
-      return new FetchAnswer(await ask(fetch, request, signal), stop);
+      const abort = new AbortController();
+      const signal = request.signal ? AbortSignal.any([request.signal, abort.signal]) : abort.signal;
+      return new FetchResponse(await callFetch(fetch, request, signal), abort);
     },
     close: () => Promise.resolve(),
   };
 }
 
-async function ask(fetch: FetchLike, request: HttpRequest, signal: AbortSignal): Promise<Response> {
+async function callFetch(fetch: FetchLike, request: HttpRequest, signal: AbortSignal): Promise<Response> {
   try {
     return await fetch(request.origin + request.path, {
       method: request.method,
@@ -36,22 +34,22 @@ async function ask(fetch: FetchLike, request: HttpRequest, signal: AbortSignal):
       signal,
     });
   } catch (thrown) {
-    // fetch does not say how far it came; only a refused or unknown address is certain.
-    const failure = new HttpTransportError(thrown, true);
-    if (failure.code === 'ECONNREFUSED' || failure.code === 'ENOTFOUND')
+    // fetch does not report whether the request was sent; only a refused connection or an unknown host is certain.
+    const error = new HttpTransportError(thrown, true);
+    if (error.code === 'ECONNREFUSED' || error.code === 'ENOTFOUND')
       throw new HttpTransportError(thrown, false);
-    throw failure;
+    throw error;
   }
 }
 
-class FetchAnswer implements HttpResponse {
+class FetchResponse implements HttpResponse {
   readonly status: number;
   #response: Response;
-  #stop: AbortController;
+  #abort: AbortController;
 
-  constructor(response: Response, stop: AbortController) {
+  constructor(response: Response, abort: AbortController) {
     this.#response = response;
-    this.#stop = stop;
+    this.#abort = abort;
     this.status = response.status;
   }
 
@@ -91,6 +89,6 @@ class FetchAnswer implements HttpResponse {
   }
 
   discard(): void {
-    this.#stop.abort(new Error('The reader left'));
+    this.#abort.abort(new Error('The response was discarded'));
   }
 }

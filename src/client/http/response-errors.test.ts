@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { hintForStatus, noResponseError, unexpectedResponseError } from './response-errors.ts';
 import { HttpTransportError } from './http-client.ts';
 
-const failure = (code: string) => new HttpTransportError(Object.assign(new Error('no'), { code }), false);
+const transportError = (code: string) =>
+  new HttpTransportError(Object.assign(new Error('no'), { code }), false);
 
-describe('an error that a person can act on', () => {
+describe('response errors', () => {
   it.each([
     ['ECONNREFUSED', 'UNAVAILABLE', /Is the agent running/],
     ['ENOTFOUND', 'UNAVAILABLE', /does not resolve/],
@@ -13,31 +14,31 @@ describe('an error that a person can act on', () => {
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'UNAVAILABLE', /plain HTTP/],
     ['HPE_INVALID_CONSTANT', 'UNAVAILABLE', /https/],
     ['ECONNRESET', 'UNAVAILABLE', /ECONNRESET/],
-  ])('comes of %s', (code, reason, hint) => {
-    const error = noResponseError(failure(code), 'https://agent.test:8443/rpc');
+  ])('map %s to a reason and a hint', (code, reason, hint) => {
+    const error = noResponseError(transportError(code), 'https://agent.test:8443/rpc');
     expect(error).toMatchObject({ reason, hint: expect.stringMatching(hint) });
     expect(error.cause).toBeInstanceOf(HttpTransportError);
   });
 
   it.each([
     [401, 'UNAUTHENTICATED', /Basic realm/],
-    [404, 'NOT_FOUND', /The card at X said to look there/],
+    [404, 'NOT_FOUND', /The card at X lists this URL/],
     [405, 'METHOD_NOT_ALLOWED', /another transport/],
     [502, 'UNAVAILABLE', /proxy/],
-  ])('comes of HTTP %i', (status, reason, hint) => {
+  ])('map HTTP %i to a reason and a hint', (status, reason, hint) => {
     const error = unexpectedResponseError({
       status,
       url: 'http://a.test/rpc',
       contentType: 'text/html',
       authenticate: 'Basic realm="x"',
       body: '<html></html>',
-      toldBy: 'The card at X',
+      namedBy: 'The card at X',
     });
     expect(error).toMatchObject({ reason, status, hint: expect.stringMatching(hint) });
     expect(error.message).toContain('web page');
   });
 
-  it('says nothing where there is nothing to say', () => {
+  it('have no hint for other statuses', () => {
     expect(hintForStatus({ status: 418, url: 'http://a.test', authenticate: undefined })).toBeUndefined();
   });
 });

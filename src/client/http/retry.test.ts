@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { HttpTransportError } from './http-client.ts';
-import { retryDelay, fullJitterDelay, isSafeToRetry, parseRetryAfter } from './retry.ts';
+import { backoffDelay } from '../../primitives/backoff.ts';
+import { isSafeToRetry, retryBackoff, retryDelay } from './retry.ts';
 
-const answer = (status: number, retryAfter?: string) => ({
+const response = (status: number, retryAfter?: string) => ({
   status,
   header: (name: string) => (name === 'retry-after' ? retryAfter : undefined),
 });
 const context = { attempt: 0, now: 0, random: () => 0.5 };
-const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+const refusedError = Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
 
-describe('repeating a request', () => {
+describe('retries', () => {
   it.each([
     ['getTask', 503, undefined, 100],
     ['getTask', 502, undefined, 100],
@@ -22,37 +23,30 @@ describe('repeating a request', () => {
     ['send', 502, '1', undefined],
     ['cancelTask', 504, undefined, undefined],
     ['subscribe', 504, undefined, 100],
-  ] as const)('after %s with HTTP %i and Retry-After %s waits %s', (operation, status, after, delay) => {
-    expect(retryDelay(operation, answer(status, after), context)).toBe(delay);
+  ] as const)('%s after HTTP %i with Retry-After %s are delayed by %s', (operation, status, after, delay) => {
+    expect(retryDelay(operation, response(status, after), context)).toBe(delay);
   });
 
   it.each([
-    ['getTask', refused, true, true],
-    ['send', refused, false, true],
-    ['send', refused, true, false],
+    ['getTask', refusedError, true, true],
+    ['send', refusedError, false, true],
+    ['send', refusedError, true, false],
     ['getTask', Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' }), false, false],
-  ] as const)('%s after %s (sent: %s) is allowed: %s', (operation, cause, sent, allowed) => {
+  ] as const)('of %s after %s (sent: %s) are allowed: %s', (operation, cause, sent, allowed) => {
     expect(isSafeToRetry(operation, new HttpTransportError(cause, sent))).toBe(allowed);
   });
 
-  it('waits longer each time, up to a bound', () => {
-    const delays = [0, 1, 2, 10, 100].map((attempt) => fullJitterDelay(attempt, () => 1));
+  it('use an exponential backoff with full jitter', () => {
+    const delays = [0, 1, 2, 10, 100].map((attempt) => backoffDelay(attempt, retryBackoff, () => 1));
     expect(delays).toEqual([200, 400, 800, 10_000, 10_000]);
-    expect(fullJitterDelay(3, () => 0)).toBe(0);
+    expect(backoffDelay(3, retryBackoff, () => 0)).toBe(0);
   });
 
-  it('reads dates', () => {
-    const now = Date.parse('Wed, 21 Oct 2026 07:28:00 GMT');
-    expect(parseRetryAfter('Wed, 21 Oct 2026 07:28:05 GMT', now)).toBe(5000);
-    expect(parseRetryAfter('Wed, 21 Oct 2026 07:27:00 GMT', now)).toBe(0);
-    expect(parseRetryAfter('soon', now)).toBeUndefined();
-  });
-
-  it('finds the word for a failure in its causes', () => {
-    expect(new HttpTransportError(new TypeError('fetch failed', { cause: refused }), true).code).toBe(
+  it('find the error code in the causes of an error', () => {
+    expect(new HttpTransportError(new TypeError('fetch failed', { cause: refusedError }), true).code).toBe(
       'ECONNREFUSED',
     );
-    expect(new HttpTransportError(new AggregateError([refused]), true).code).toBe('ECONNREFUSED');
+    expect(new HttpTransportError(new AggregateError([refusedError]), true).code).toBe('ECONNREFUSED');
     expect(new HttpTransportError('what', true).code).toBeUndefined();
   });
 });

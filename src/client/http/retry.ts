@@ -1,21 +1,14 @@
 import type { Operation } from '../../protocol/agent.ts';
+import { backoffDelay, type BackoffOptions, parseRetryAfter } from '../../primitives/backoff.ts';
 import type { HttpTransportError } from './http-client.ts';
 
-/** How often and how patiently something is tried again. */
-export interface RetryBackoff {
-  /** The first delay, in milliseconds; each further one may be twice as long. */
-  base: number;
-  /** The longest delay. */
-  cap: number;
-}
+/** Exponential backoff between retries and between attempts to resume a stream. */
+export const retryBackoff: BackoffOptions = { minDelay: 200, maxDelay: 10_000, jitter: 'full' };
 
-/** Delays between repeated requests and between attempts to resume a stream. */
-const usualBackoff: RetryBackoff = { base: 200, cap: 10_000 };
+/** Maximum accepted `Retry-After`, in milliseconds. */
+const maxRetryAfter = 30_000;
 
-/** The longest `Retry-After` that is waited for, in milliseconds. */
-const patience = 30_000;
-
-const reads: ReadonlySet<Operation | 'card'> = new Set<Operation | 'card'>([
+const idempotentOperations: ReadonlySet<Operation | 'card'> = new Set<Operation | 'card'>([
   'card',
   'extendedCard',
   'getTask',
@@ -25,64 +18,43 @@ const reads: ReadonlySet<Operation | 'card'> = new Set<Operation | 'card'>([
   'subscribe',
 ]);
 
-/** True when asking twice is the same as asking once. */
-function isRead(operation: Operation | 'card'): boolean {
-  return reads.has(operation);
+/** Returns true if a request without a response may be retried: it is idempotent, or it was not sent. */
+export function isSafeToRetry(operation: Operation | 'card', error: HttpTransportError): boolean {
+  if (isPermanent(error.code)) return false;
+  return idempotentOperations.has(operation) || !error.sent;
 }
 
-/** A delay with full jitter: anywhere between nothing and the bound that grows with each attempt. */
-export function fullJitterDelay(
-  attempt: number,
-  random: () => number,
-  { base, cap }: RetryBackoff = usualBackoff,
-): number {
-  return random() * Math.min(cap, base * 2 ** attempt);
-}
-
-/** True when a request that had no answer may be made again. */
-export function isSafeToRetry(operation: Operation | 'card', failure: HttpTransportError): boolean {
-  if (isHopeless(failure.code)) return false;
-  return isRead(operation) || !failure.sent;
-}
-
-/** A certificate does not become valid by asking again. */
-function isHopeless(code: string | undefined): boolean {
+/** A retry does not make a certificate valid. */
+function isPermanent(code: string | undefined): boolean {
   return code !== undefined && (/CERT|SSL|TLS|^UNABLE_TO_/.test(code) || code === 'ERR_INVALID_URL');
 }
 
-/** What a retry decision needs to know of an answer. */
+/** Response that may be retried. */
 export interface RetryCandidate {
   readonly status: number;
   header(name: string): string | undefined;
 }
 
 /**
- * How long to wait before asking again after this answer.
+ * Returns the delay before a retry, in milliseconds.
  *
- * @returns undefined when it must not be asked again: the answer is no refusal, the peer wants more patience than there
- * is, or the request may have been processed.
+ * @returns undefined if the request must not be retried: the status is final, `Retry-After` exceeds 30 seconds, or the
+ * request may have been processed and is not idempotent.
  */
 export function retryDelay(
   operation: Operation | 'card',
-  answer: RetryCandidate,
+  response: RetryCandidate,
   context: { attempt: number; now: number; random: () => number },
 ): number | undefined {
-  const { status } = answer;
-  const asked = parseRetryAfter(answer.header('retry-after'), context.now);
-  if (asked !== undefined && asked > patience) return undefined;
+  const { status } = response;
+  const retryAfter = parseRetryAfter(response.header('retry-after'), context.now);
+  if (retryAfter !== undefined && retryAfter > maxRetryAfter) return undefined;
+  const isIdempotent = idempotentOperations.has(operation);
   if (status === 429 || status === 503) {
-    if (asked !== undefined) return asked;
-    return isRead(operation) ? fullJitterDelay(context.attempt, context.random) : undefined;
+    if (retryAfter !== undefined) return retryAfter;
+    return isIdempotent ? backoffDelay(context.attempt, retryBackoff, context.random) : undefined;
   }
-  if ((status === 502 || status === 504) && isRead(operation))
-    return asked ?? fullJitterDelay(context.attempt, context.random);
+  if ((status === 502 || status === 504) && isIdempotent)
+    return retryAfter ?? backoffDelay(context.attempt, retryBackoff, context.random);
   return undefined;
-}
-
-/** Reads `Retry-After`, which is seconds or a date, as milliseconds from now. */
-export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined || value === '') return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

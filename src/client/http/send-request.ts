@@ -1,27 +1,28 @@
 import type { CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { abortError, sleep } from '../abortable-sleep.ts';
+import { backoffDelay } from '../../primitives/backoff.ts';
+import { sleep } from '../../primitives/clock.ts';
+import { abortError } from '../abortable-sleep.ts';
 import type { CredentialRequest, Credentials } from '../credentials.ts';
 import { explainDenial } from './destination-policy.ts';
 import { noResponseError } from './response-errors.ts';
 import { BodyTooLargeError, HttpTransportError, type HttpRequest, type HttpResponse } from './http-client.ts';
 import type { RedirectPolicy, ClientSettings } from '../connect-options.ts';
-import { retryDelay, fullJitterDelay, isSafeToRetry } from './retry.ts';
+import { isSafeToRetry, retryBackoff, retryDelay } from './retry.ts';
 
-/** An address, taken apart once. */
+/** Origin and path of a URL. */
 export interface RequestTarget {
   origin: string;
   path: string;
 }
 
-/** Takes an address apart. */
 export function parseTarget(url: string | URL): RequestTarget {
   const { origin, pathname, search } = typeof url === 'string' ? new URL(url) : url;
   return { origin, path: pathname + search };
 }
 
-/** One thing to ask of a peer. */
+/** A request before credentials, retries and redirects are applied. */
 export interface OutboundRequest {
   operation: Operation | 'card';
   method: HttpRequest['method'];
@@ -30,124 +31,124 @@ export interface OutboundRequest {
   body?: string;
   call: CallContext;
   auth: Credentials | undefined;
-  /** The card of the agent, where there is one. */
+  /** Agent card, if known. */
   card?: AgentCard | undefined;
-  /** How far redirects are followed: as the settings say unless told. To another origin, only headers that anybody may see go along. */
-  follow?: RedirectPolicy;
+  /** Overrides the redirect policy of the settings. Only headers without credentials are sent to another origin. */
+  redirects?: RedirectPolicy;
 }
 
-/** A whole answer. */
+/** A response with its complete body. */
 export interface BufferedResponse {
   readonly status: number;
   header(name: string): string | undefined;
   readonly text: string;
 }
 
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const maxHops = 3;
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const maxRedirects = 3;
 
-/** Asks and reads the whole answer, within the time that the operation has. */
+/** Sends a request and reads the complete response within the timeout of the operation. Retries if safe. */
 export async function requestBuffered(
   settings: ClientSettings,
-  ask: OutboundRequest,
+  outbound: OutboundRequest,
 ): Promise<BufferedResponse> {
   const { clock, timeouts, limits } = settings;
-  const limit = ask.operation === 'send' ? timeouts.send : timeouts.read;
-  const stop = new AbortController();
-  const giveUp = () => stop.abort(ask.call.signal?.reason);
-  if (ask.call.signal?.aborted) throw abortError(ask.call.signal);
-  ask.call.signal?.addEventListener('abort', giveUp);
-  let late = false;
-  const cancelTimer = clock.after(limit, () => {
-    late = true;
-    stop.abort(new Error(`no answer within ${limit} ms`));
+  const timeout = outbound.operation === 'send' ? timeouts.send : timeouts.read;
+  const abort = new AbortController();
+  const onAbort = () => abort.abort(outbound.call.signal?.reason);
+  if (outbound.call.signal?.aborted) throw abortError(outbound.call.signal);
+  outbound.call.signal?.addEventListener('abort', onAbort);
+  let hasTimedOut = false;
+  const cancelTimer = clock.after(timeout, () => {
+    hasTimedOut = true;
+    abort.abort(new Error(`no response within ${timeout} ms`));
   });
   try {
-    return await repeat(settings, ask, stop.signal, async () => {
-      const response = await asked(settings, ask, stop.signal);
+    return await withRetries(settings, outbound, abort.signal, async () => {
+      const response = await sendAuthenticated(settings, outbound, abort.signal);
       const text = await response.text(limits.body);
       return { status: response.status, header: (name) => response.header(name), text };
     });
   } catch (thrown) {
-    if (late) throw tooLate(ask, limit, thrown);
-    throw inWords(thrown, ask);
+    if (hasTimedOut) throw timeoutError(outbound, timeout, thrown);
+    throw toClientError(thrown, outbound);
   } finally {
     cancelTimer();
-    ask.call.signal?.removeEventListener('abort', giveUp);
+    outbound.call.signal?.removeEventListener('abort', onAbort);
   }
 }
 
-/** Asks and gives the beginning of the answer; what ends it later is up to `signal`. */
+/** Sends a request and returns the response without reading its body. `signal` also aborts the body. */
 export async function requestStreaming(
   settings: ClientSettings,
-  ask: OutboundRequest,
+  outbound: OutboundRequest,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   try {
-    return await repeat(settings, ask, signal, () => asked(settings, ask, signal));
+    return await withRetries(settings, outbound, signal, () => sendAuthenticated(settings, outbound, signal));
   } catch (thrown) {
-    throw inWords(thrown, ask);
+    throw toClientError(thrown, outbound);
   }
 }
 
-/** Repeats where that is safe. */
-async function repeat<T extends { status: number; header(name: string): string | undefined }>(
+/** Retries with exponential backoff and jitter, if that is safe. */
+async function withRetries<T extends { status: number; header(name: string): string | undefined }>(
   settings: ClientSettings,
-  ask: OutboundRequest,
+  outbound: OutboundRequest,
   signal: AbortSignal,
-  once: () => Promise<T>,
+  send: () => Promise<T>,
 ): Promise<T> {
-  const { clock, random, retries } = settings;
+  const { clock, random, maxRetries } = settings;
   for (let attempt = 0; ; attempt++) {
     let delay: number | undefined;
-    let answer: T | undefined;
+    let response: T | undefined;
     try {
-      answer = await once();
-      if (answer.status < 400) return answer;
-      delay = retryDelay(ask.operation, answer, { attempt, now: clock.now(), random });
-      if (delay === undefined || attempt >= retries) return answer;
+      response = await send();
+      if (response.status < 400) return response;
+      delay = retryDelay(outbound.operation, response, { attempt, now: clock.now(), random });
+      if (delay === undefined || attempt >= maxRetries) return response;
     } catch (thrown) {
       if (!(thrown instanceof HttpTransportError) || signal.aborted) throw thrown;
-      if (attempt >= retries || !isSafeToRetry(ask.operation, thrown)) throw thrown;
-      delay = fullJitterDelay(attempt, random);
+      if (attempt >= maxRetries || !isSafeToRetry(outbound.operation, thrown)) throw thrown;
+      delay = backoffDelay(attempt, retryBackoff, random);
     }
-    if (answer && 'discard' in answer && typeof answer.discard === 'function') answer.discard();
-    await sleep(clock, delay, signal);
+    if (response && 'discard' in response && typeof response.discard === 'function') response.discard();
+    await sleep(clock, delay, signal, abortError);
   }
 }
 
-/** One request with its credentials: asked once more after a 401 if there are better ones. */
-async function asked(
+/** Sends a request with credentials. After a 401 response it is repeated once if the provider has new ones. */
+async function sendAuthenticated(
   settings: ClientSettings,
-  ask: OutboundRequest,
+  outbound: OutboundRequest,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
-  const { auth } = ask;
-  const plain = settings.tracing.current?.inject(ask.headers) ?? ask.headers;
-  if (!auth) return redirected(settings, ask, { target: ask.target, headers: plain, signal });
+  const { auth } = outbound;
+  const traced = settings.tracing.current?.inject(outbound.headers) ?? outbound.headers;
+  if (!auth) return followRedirects(settings, outbound, { target: outbound.target, headers: traced, signal });
   for (let refreshed = false; ; refreshed = true) {
     const request: CredentialRequest = {
-      url: ask.target.origin + ask.target.path,
-      operation: ask.operation,
-      call: ask.call,
-      card: ask.card,
+      url: outbound.target.origin + outbound.target.path,
+      operation: outbound.operation,
+      call: outbound.call,
+      card: outbound.card,
       http: settings.http,
     };
-    const { headers: proof, query } = await proofOf(auth, request);
-    const response = await redirected(settings, ask, {
-      target: query ? withQuery(ask.target, query) : ask.target,
-      headers: { ...plain, ...proof },
+    const { headers, query } = await getCredentials(auth, request);
+    const response = await followRedirects(settings, outbound, {
+      target: query ? withQuery(outbound.target, query) : outbound.target,
+      headers: { ...traced, ...headers },
       signal,
     });
     if (response.status !== 401 || refreshed || !auth.refresh) return response;
-    const refused = { headers: proof, authenticate: response.header('www-authenticate') };
-    if (!(await auth.refresh(refused))) return response;
+    const rejected = { headers, authenticate: response.header('www-authenticate') };
+    if (!(await auth.refresh(rejected))) return response;
     response.discard();
   }
 }
 
-/** The mistake of a provider is no mistake of the agent. */
-async function proofOf(
+/** Reports errors of the provider as such, not as errors of the agent. */
+async function getCredentials(
   auth: Credentials,
   request: CredentialRequest,
 ): Promise<{ headers: Record<string, string>; query: Record<string, string> | undefined }> {
@@ -155,9 +156,9 @@ async function proofOf(
     return { headers: await auth.headers(request), query: await auth.query?.(request) };
   } catch (thrown) {
     if (thrown instanceof A2AError) throw thrown;
-    throw new A2AError('UNAUTHENTICATED', 'There are no credentials for the agent', {
+    throw new A2AError('UNAUTHENTICATED', 'No credentials for the agent', {
       cause: thrown,
-      hint: 'The provider that connect() was given as `auth` failed.',
+      hint: 'The credentials provider in the option `auth` of connect() failed.',
     });
   }
 }
@@ -168,96 +169,99 @@ function withQuery(target: RequestTarget, query: Record<string, string>): Reques
   return parseTarget(url);
 }
 
-interface Sending {
+interface Attempt {
   target: RequestTarget;
   headers: Readonly<Record<string, string>>;
   signal: AbortSignal;
 }
 
-/** Follows redirects, within the origin as a rule; credentials never leave it. */
-async function redirected(
+/** Follows redirects according to the policy. Credentials are never sent to another origin. */
+async function followRedirects(
   settings: ClientSettings,
-  ask: OutboundRequest,
-  sending: Sending,
+  outbound: OutboundRequest,
+  attempt: Attempt,
 ): Promise<HttpResponse> {
-  let { target, headers } = sending;
-  const follow = ask.follow ?? settings.redirects;
-  for (let hops = 0; ; hops++) {
-    const response = await request(settings, ask, { ...sending, target, headers });
-    if (!redirects.has(response.status) || follow === 'nowhere') return response;
+  let { target, headers } = attempt;
+  const policy = outbound.redirects ?? settings.redirects;
+  for (let count = 0; ; count++) {
+    const response = await send(settings, outbound, { ...attempt, target, headers });
+    if (!redirectStatuses.has(response.status) || policy === 'nowhere') return response;
     response.discard();
-    const next = nextTarget({ ...ask, follow }, target, { response, hops });
-    if (next.origin !== target.origin) headers = forStrangers(headers);
+    const next = redirectTarget({ ...outbound, redirects: policy }, target, { response, count });
+    if (next.origin !== target.origin) headers = withoutCredentials(headers);
     target = next;
   }
 }
 
-async function request(
-  { gate, http }: ClientSettings,
+async function send(
+  { destinations, http }: ClientSettings,
   { operation, method, body }: OutboundRequest,
-  { target, headers, signal }: Sending,
+  { target, headers, signal }: Attempt,
 ): Promise<HttpResponse> {
   const { origin, path } = target;
-  if (gate.trusts(origin)) return http.request({ method, origin, path, headers, body, signal });
-  const passage = await gate.resolve(origin + path, operation === 'card' ? 'card' : 'call');
+  if (destinations.isTrusted(origin)) return http.request({ method, origin, path, headers, body, signal });
+  const destination = await destinations.resolve(origin + path, operation === 'card' ? 'card' : 'call');
   try {
-    return await http.request({ ...passage, method, path, headers, body, signal });
+    return await http.request({ ...destination, method, path, headers, body, signal });
   } catch (thrown) {
     throw explainDenial(thrown);
   }
 }
 
-const harmless: ReadonlySet<string> = new Set(['accept', 'content-type', 'a2a-version', 'user-agent']);
+const publicHeaders: ReadonlySet<string> = new Set(['accept', 'content-type', 'a2a-version', 'user-agent']);
 
-function forStrangers(headers: Sending['headers']): Sending['headers'] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name)));
+function withoutCredentials(headers: Attempt['headers']): Attempt['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => publicHeaders.has(name)));
 }
 
-function nextTarget(
-  ask: OutboundRequest,
+function redirectTarget(
+  outbound: OutboundRequest,
   target: RequestTarget,
-  at: { response: HttpResponse; hops: number },
+  { response, count }: { response: HttpResponse; count: number },
 ): RequestTarget {
-  const { status } = at.response;
-  const location = at.response.header('location');
+  const { status } = response;
+  const location = response.header('location');
   const from = target.origin + target.path;
-  const refuse = (message: string, hint: string) =>
+  const createError = (message: string, hint: string) =>
     new A2AError('INVALID_AGENT_RESPONSE', message, { status, hint });
   if (location === undefined || !URL.canParse(location, from))
-    throw refuse(
-      `${from} answered HTTP ${status} without saying where to go`,
-      'Ask whoever runs the agent for its address.',
+    throw createError(
+      `Redirect without a valid Location from ${from}: HTTP ${status}`,
+      'Ask the operator of the agent for its URL.',
     );
   const to = new URL(location, from);
   const message = `${from} redirects to ${to.href}`;
-  if (to.origin !== target.origin && (ask.follow !== 'anywhere' || isDowngrade(target, to)))
-    throw refuse(message, `Use that URL: ${to.href}`);
-  if (ask.method !== 'GET' && status !== 307 && status !== 308)
-    throw refuse(message, `A request with a body cannot follow HTTP ${status}. Use that URL: ${to.href}`);
-  if (at.hops >= maxHops) throw refuse(message, `More than ${maxHops} redirects in a row.`);
+  if (to.origin !== target.origin && (outbound.redirects !== 'anywhere' || isDowngrade(target, to)))
+    throw createError(message, `Use that URL: ${to.href}`);
+  if (outbound.method !== 'GET' && status !== 307 && status !== 308)
+    throw createError(
+      message,
+      `A request with a body cannot follow HTTP ${status}. Use that URL: ${to.href}`,
+    );
+  if (count >= maxRedirects) throw createError(message, `More than ${maxRedirects} redirects in a row.`);
   return parseTarget(to);
 }
 
-/** A redirect may not take the encryption away, nor lead out of HTTP. */
+/** A redirect must not leave HTTPS or HTTP. */
 function isDowngrade({ origin }: RequestTarget, to: URL): boolean {
   return to.protocol !== 'https:' && (to.protocol !== 'http:' || origin.startsWith('https:'));
 }
 
-function tooLate(ask: OutboundRequest, limit: number, cause: unknown): A2AError {
-  return new A2AError('TIMEOUT', `No answer from ${ask.target.origin} within ${limit} ms`, {
+function timeoutError(outbound: OutboundRequest, timeout: number, cause: unknown): A2AError {
+  return new A2AError('TIMEOUT', `No response from ${outbound.target.origin} within ${timeout} ms`, {
     cause,
-    hint: 'Raise `timeouts` if the agent may take longer.',
+    hint: 'Raise `timeouts` if the agent needs longer.',
   });
 }
 
-function inWords(thrown: unknown, ask: OutboundRequest): A2AError {
-  const { signal } = ask.call;
+function toClientError(thrown: unknown, outbound: OutboundRequest): A2AError {
+  const { signal } = outbound.call;
   if (signal?.aborted) return abortError(signal);
   if (thrown instanceof A2AError) return thrown;
-  const url = ask.target.origin + ask.target.path;
+  const url = outbound.target.origin + outbound.target.path;
   if (thrown instanceof BodyTooLargeError)
-    return new A2AError('INVALID_AGENT_RESPONSE', `The answer of ${url} is too large: ${thrown.message}`, {
-      hint: 'Raise `limits.body` if such answers are right.',
+    return new A2AError('INVALID_AGENT_RESPONSE', `The response of ${url} is too large: ${thrown.message}`, {
+      hint: 'Raise `limits.body` to accept larger responses.',
     });
   if (thrown instanceof HttpTransportError) return noResponseError(thrown, url);
   return A2AError.from(thrown);

@@ -1,8 +1,7 @@
 /**
- * HTTP by undici, for Node. The library is loaded with the first request.
+ * HTTP driver based on undici, for Node. The library is loaded with the first request.
  *
- * Answers are taken from the dispatcher as they come instead of through a Node stream, which would cost more than
- * everything else a call does.
+ * Responses are read from the dispatcher directly: a Node stream would cost more than the rest of a call.
  *
  * @module
  */
@@ -19,24 +18,24 @@ import {
   type HttpResponse,
 } from './http-client.ts';
 
-/** How the connections of the undici driver behave. */
+/** Options of {@link undiciHttpClient}. */
 export interface UndiciOptions {
-  /** Milliseconds to wait for a connection. */
+  /** Connection timeout in milliseconds. */
   connectTimeout: number;
-  /** Connections to one origin; further requests wait. */
+  /** Maximum number of connections per origin; further requests wait. */
   maxConnections: number;
-  /** Certificates to trust and to show. */
+  /** Trusted certificates and client certificate. */
   tls?: ClientTls | undefined;
 }
 
-/** Bytes that wait unread before the peer is asked to pause. */
-const highWater = 256 * 1024;
+/** Number of unread bytes above which reading is paused (backpressure). */
+const highWaterMark = 256 * 1024;
 
-/** Opens the undici driver. Its idle connections do not keep a process alive. */
+/** Creates an HTTP client based on undici. Its idle connections do not keep the process alive. */
 export function undiciHttpClient(options: UndiciOptions): HttpClient {
   let agent: Agent | undefined;
-  /** The agents that keep to a policy. */
-  const guarded = new Map<EgressPolicy, Agent>();
+  /** Agents that enforce an egress policy. */
+  const policyAgents = new Map<EgressPolicy, Agent>();
   let loading: Promise<typeof import('undici')> | undefined;
   let closed = false;
   const { verify = true, ...certificates } = options.tls ?? {};
@@ -44,57 +43,61 @@ export function undiciHttpClient(options: UndiciOptions): HttpClient {
 
   function agentFor(undici: typeof import('undici'), egress: EgressPolicy | undefined): Agent {
     if (!egress)
-      return (agent ??= make(undici, { ...tls, timeout: options.connectTimeout, autoSelectFamily: true }));
-    let ready = guarded.get(egress);
-    if (!ready) {
-      ready = make(
+      return (agent ??= createAgent(undici, {
+        ...tls,
+        timeout: options.connectTimeout,
+        autoSelectFamily: true,
+      }));
+    let policyAgent = policyAgents.get(egress);
+    if (!policyAgent) {
+      policyAgent = createAgent(
         undici,
         egressConnector(undici.buildConnector, egress, { ...tls, timeout: options.connectTimeout }),
       );
-      guarded.set(egress, ready);
+      policyAgents.set(egress, policyAgent);
     }
-    return ready;
+    return policyAgent;
   }
 
-  function make(undici: typeof import('undici'), connect: Agent.Options['connect']): Agent {
+  function createAgent(undici: typeof import('undici'), connect: Agent.Options['connect']): Agent {
     return new undici.Agent({
       connections: options.maxConnections,
       pipelining: 1,
       keepAliveTimeout: 10_000,
-      // Time is kept above this port, where it is known what is being waited for.
+      // The callers of this client apply timeouts that depend on the operation.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect,
     });
   }
 
-  async function load(request: HttpRequest): Promise<HttpResponse> {
+  async function loadAndDispatch(request: HttpRequest): Promise<HttpResponse> {
     const undici = await (loading ??= import('undici'));
-    if (closed) throw isClosed();
+    if (closed) throw closedError();
     return dispatch(agentFor(undici, request.egress), request);
   }
 
   return {
     request(request) {
-      if (closed) return Promise.reject(isClosed());
-      return agent && !request.egress ? dispatch(agent, request) : load(request);
+      if (closed) return Promise.reject(closedError());
+      return agent && !request.egress ? dispatch(agent, request) : loadAndDispatch(request);
     },
     async close() {
       closed = true;
-      const open = [...(agent ? [agent] : []), ...guarded.values()];
-      await Promise.all(open.map((each) => each.destroy()));
+      const agents = [...(agent ? [agent] : []), ...policyAgents.values()];
+      await Promise.all(agents.map((each) => each.destroy()));
     },
   };
 }
 
-function isClosed(): HttpTransportError {
+function closedError(): HttpTransportError {
   return new HttpTransportError(new Error('The client is closed'), false);
 }
 
 function dispatch(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const answer = new Answer(request.signal, resolve, reject);
-    if (answer.over) return;
+    const response = new UndiciResponse(request.signal, resolve, reject);
+    if (response.isOver) return;
     try {
       agent.dispatch(
         {
@@ -104,10 +107,10 @@ function dispatch(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
           headers: request.headers as Record<string, string>,
           body: request.body ?? null,
         },
-        answer,
+        response,
       );
     } catch (thrown) {
-      answer.fail(thrown);
+      response.fail(thrown);
     }
   });
 }
@@ -115,10 +118,10 @@ function dispatch(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
 type Resolve = (response: HttpResponse) => void;
 type Reject = (failure: unknown) => void;
 
-/** Both ends of one exchange: undici calls the `on…` methods, the reader the others. */
-class Answer implements HttpResponse, Dispatcher.DispatchHandler {
+/** One exchange: undici calls the `on…` methods, the caller of the driver the others. */
+class UndiciResponse implements HttpResponse, Dispatcher.DispatchHandler {
   status = 0;
-  over = false;
+  isOver = false;
   #headers: Record<string, string | string[] | undefined> = {};
   #resolve: Resolve | undefined;
   #reject: Reject | undefined;
@@ -126,10 +129,10 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #queue: Buffer[] = [];
-  #waiting = 0;
+  #queuedBytes = 0;
   #error: unknown;
   #wake: (() => void) | undefined;
-  /** Set while somebody wants the whole body, which is not held back then. */
+  /** Set while the complete body is read, which disables backpressure. */
   #limit: number | undefined;
 
   constructor(signal: AbortSignal | undefined, resolve: Resolve, reject: Reject) {
@@ -142,20 +145,19 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   }
 
   #onAbort = (): void => {
-    this.#stop(this.#signal?.reason ?? new Error('aborted'));
+    this.#abort(this.#signal?.reason ?? new Error('aborted'));
   };
 
-  /** Ends the exchange from this side. */
-  #stop(reason: unknown): void {
-    if (this.over) return;
+  #abort(reason: unknown): void {
+    if (this.isOver) return;
     this.#finish(new HttpTransportError(reason, this.#sent));
     const error = reason instanceof Error ? reason : new Error('aborted');
     this.#controller?.abort(error);
   }
 
   #finish(error: unknown): void {
-    if (this.over) return;
-    this.over = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.#error = error;
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (error !== undefined) this.#reject?.(error);
@@ -165,13 +167,13 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   }
 
   fail(thrown: unknown): void {
-    // What a policy refuses is no accident of the network.
+    // A denial of the egress policy is not a transport error.
     this.#finish(thrown instanceof A2AError ? thrown : new HttpTransportError(thrown, this.#sent));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.over) controller.abort(new Error('aborted'));
+    if (this.isOver) controller.abort(new Error('aborted'));
     this.#sent = true;
   }
 
@@ -180,7 +182,7 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Interim answers say nothing.
+    // Informational responses are ignored.
     if (status < 200) return;
     this.status = status;
     this.#headers = headers;
@@ -190,14 +192,14 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.over) return;
+    if (this.isOver) return;
     this.#queue.push(chunk);
-    this.#waiting += chunk.length;
+    this.#queuedBytes += chunk.length;
     if (this.#limit !== undefined) {
-      if (this.#waiting > this.#limit) this.#stop(new BodyTooLargeError());
+      if (this.#queuedBytes > this.#limit) this.#abort(new BodyTooLargeError());
       return;
     }
-    if (this.#waiting > highWater) controller.pause();
+    if (this.#queuedBytes > highWaterMark) controller.pause();
     this.#wake?.();
   }
 
@@ -215,11 +217,11 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   }
 
   async text(limit: number): Promise<string> {
-    if (this.#waiting > limit) this.discard();
+    if (this.#queuedBytes > limit) this.discard();
     this.#limit = limit;
     this.#controller?.resume();
-    if (!this.over) await this.#news();
-    if (this.#waiting > limit) throw new BodyTooLargeError(`more than ${limit} bytes`);
+    if (!this.isOver) await this.#wait();
+    if (this.#queuedBytes > limit) throw new BodyTooLargeError(`more than ${limit} bytes`);
     if (this.#error !== undefined) throw this.#error;
     const [first, ...more] = this.#queue;
     if (!first) return '';
@@ -232,13 +234,13 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
         while (this.#queue.length > 0) {
           const queue = this.#queue;
           this.#queue = [];
-          this.#waiting = 0;
+          this.#queuedBytes = 0;
           this.#controller?.resume();
-          // Pieces that came together go on together: each step above costs more than the copy.
+          // Chunks that arrived together are passed on together, because each step of the consumers costs more than the copy.
           yield queue.length === 1 ? (queue[0] as Buffer) : Buffer.concat(queue);
         }
-        if (this.over) break;
-        await this.#news();
+        if (this.isOver) break;
+        await this.#wait();
       }
       if (this.#error !== undefined) throw this.#error;
     } finally {
@@ -247,11 +249,11 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   }
 
   discard(): void {
-    if (!this.over) this.#stop(new Error('The reader left'));
+    if (!this.isOver) this.#abort(new Error('The response was discarded'));
   }
 
-  /** Waits for bytes, or, while the whole body is wanted, for its end. */
-  #news(): Promise<void> {
+  /** Waits for bytes or, while the complete body is read, for its end. */
+  #wait(): Promise<void> {
     return new Promise((wake) => {
       this.#wake = () => {
         this.#wake = undefined;

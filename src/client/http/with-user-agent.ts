@@ -1,6 +1,6 @@
 import type { HttpClient } from './http-client.ts';
 
-/** The same client with another name for those it calls. */
+/** Wraps an HTTP client to send another `User-Agent` header. */
 export function withUserAgent(http: HttpClient, product: string): HttpClient {
   return {
     request: (request) =>

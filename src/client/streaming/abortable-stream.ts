@@ -3,37 +3,36 @@ import { abortError } from '../abortable-sleep.ts';
 type Batches<T> = AsyncGenerator<readonly T[]>;
 
 /**
- * Makes an iterable, out of events that come in batches, that can be left at any time, even while it waits: leaving ends what it waits for.
+ * Creates an iterable from batches of events that can be aborted while it waits. A plain async generator cannot be
+ * returned from before its next event arrives.
  *
- * A plain async generator cannot be left before its next event comes.
- *
- * @param outer - the caller's signal, and where everything that is open is kept, to be ended together.
- * @param start - begins the work with the first `next`; its signal ends with either, or when the caller leaves.
+ * @param outer - signal of the caller, and the set of open streams, which are closed together.
+ * @param start - starts the work at the first `next`; its signal aborts when the caller aborts or leaves the loop.
  */
 export function abortableStream<T>(
   outer: { signal: AbortSignal | undefined; open: Set<(reason: unknown) => void> },
   start: (signal: AbortSignal) => Promise<Batches<T>>,
 ): AsyncIterable<T> {
-  return { [Symbol.asyncIterator]: () => new Leavable(outer, start) };
+  return { [Symbol.asyncIterator]: () => new AbortableIterator(outer, start) };
 }
 
-/** Tells whether a stream can be left while it waits, and so needs no signal to be ended by. */
+/** Returns true if `return()` of an iterator ends a pending `next()`, so that no signal is needed. */
 export function isAbortableStream(iterator: AsyncIterator<unknown>): boolean {
-  return iterator instanceof Leavable;
+  return iterator instanceof AbortableIterator;
 }
 
-const over = { done: true, value: undefined } as const;
+const doneResult = { done: true, value: undefined } as const;
 
-class Leavable<T> implements AsyncIterator<T> {
+class AbortableIterator<T> implements AsyncIterator<T> {
   readonly #outer: AbortSignal | undefined;
   readonly #open: Set<(reason: unknown) => void>;
   readonly #start: (signal: AbortSignal) => Promise<Batches<T>>;
-  readonly #stop = new AbortController();
+  readonly #controller = new AbortController();
   #source: Batches<T> | undefined;
-  /** What came last, and how much of it was handed out. */
   #batch: readonly T[] = [];
-  #at = 0;
-  #left = false;
+  /** Index of the next event in the batch. */
+  #next = 0;
+  #isDone = false;
 
   constructor(
     { signal, open }: { signal: AbortSignal | undefined; open: Set<(reason: unknown) => void> },
@@ -45,16 +44,16 @@ class Leavable<T> implements AsyncIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
-    const at = this.#at;
-    if (at < this.#batch.length && !this.#left) {
-      this.#at = at + 1;
-      return Promise.resolve({ done: false, value: this.#batch[at] as T });
+    const index = this.#next;
+    if (index < this.#batch.length && !this.#isDone) {
+      this.#next = index + 1;
+      return Promise.resolve({ done: false, value: this.#batch[index] as T });
     }
     return this.#refill();
   }
 
   async #refill(): Promise<IteratorResult<T>> {
-    if (this.#left) return over;
+    if (this.#isDone) return doneResult;
     try {
       this.#source ??= await this.#begin();
       for (;;) {
@@ -62,15 +61,15 @@ class Leavable<T> implements AsyncIterator<T> {
         if (next.done) break;
         if (next.value.length === 0) continue;
         this.#batch = next.value;
-        this.#at = 1;
+        this.#next = 1;
         return { done: false, value: next.value[0] as T };
       }
       this.#end();
-      return over;
+      return doneResult;
     } catch (thrown) {
-      const left = this.#left;
+      const wasDone = this.#isDone;
       this.#end();
-      if (left) return over;
+      if (wasDone) return doneResult;
       throw thrown;
     }
   }
@@ -78,30 +77,30 @@ class Leavable<T> implements AsyncIterator<T> {
   async return(): Promise<IteratorResult<T>> {
     const source = this.#source;
     this.#end();
-    this.#stop.abort(new Error('The reader left'));
-    // What is being waited for has just been ended, so this comes soon; its error was meant for nobody.
+    this.#controller.abort(new Error('The stream was closed by its consumer'));
+    // The abort ends a pending read soon; its error has no receiver.
     await source?.return(undefined).catch(() => undefined);
-    return over;
+    return doneResult;
   }
 
   #begin(): Promise<Batches<T>> {
     if (this.#outer?.aborted) throw abortError(this.#outer);
     this.#outer?.addEventListener('abort', this.#abort);
     this.#open.add(this.#close);
-    return this.#start(this.#stop.signal);
+    return this.#start(this.#controller.signal);
   }
 
   #end(): void {
-    this.#left = true;
+    this.#isDone = true;
     this.#outer?.removeEventListener('abort', this.#abort);
     this.#open.delete(this.#close);
   }
 
   #close = (reason: unknown): void => {
-    this.#stop.abort(reason);
+    this.#controller.abort(reason);
   };
 
   #abort = (): void => {
-    this.#stop.abort(this.#outer?.reason);
+    this.#controller.abort(this.#outer?.reason);
   };
 }

@@ -14,44 +14,42 @@ import { AliasedSend } from '../aliased-send.ts';
 import { abortableStream } from './abortable-stream.ts';
 import { type EventBatches, type StreamSource, ResumableStream } from './resumable-stream.ts';
 
-/** The agent cannot stream: the same can be had by asking. */
+/** Errors of agents that cannot stream; their tasks are polled. */
 const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION']);
 
-/** The streams of one agent. */
 export class AgentStreams {
-  readonly #speaker: OperationCaller;
+  readonly #caller: OperationCaller;
   readonly #settings: ClientSettings;
   readonly #aliases: TaskIdAliases;
   readonly #open = new Set<(reason: unknown) => void>();
 
-  constructor(speaker: OperationCaller, settings: ClientSettings, aliases: TaskIdAliases) {
-    this.#speaker = speaker;
+  constructor(caller: OperationCaller, settings: ClientSettings, aliases: TaskIdAliases) {
+    this.#caller = caller;
     this.#settings = settings;
     this.#aliases = aliases;
   }
 
-  /** Sends and follows. */
+  /** Sends a message and streams the events of its task. Polls if the agent cannot stream. */
   stream(request: SendRequest, call: CallContext): AsyncIterable<StreamEvent> {
     return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
-      const route = await this.#speaker.resolver.resolve(signal);
-      const streams = !route.agent.card || route.agent.card.capabilities.streaming === true;
-      if (!streams) return this.#sendAndPoll(route, request, { ...call, signal });
-      const state: { sending?: AliasedSend } = {};
-      const follower = new ResumableStream(
+      const selection = await this.#caller.resolver.resolve(signal);
+      if (!canStream(selection)) return this.#sendAndPoll(selection, request, { ...call, signal });
+      const state: { send?: AliasedSend } = {};
+      const resumable = new ResumableStream(
         this.#settings,
         {
-          ...this.#followed(route, call),
-          after: request.afterSequence,
-          open: (ending, lastEventId) =>
-            this.#speaker.callThrough(route, 'stream', async (binding) => {
-              const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
-              state.sending = sending;
-              return sending.opened(() =>
+          ...this.#streamSource(selection, call),
+          afterSequence: request.afterSequence,
+          open: (streamSignal, lastEventId) =>
+            this.#caller.callThrough(selection, 'stream', async (binding) => {
+              const send = await AliasedSend.prepare(this.#aliases, binding, request, call);
+              state.send = send;
+              return send.open(() =>
                 binding.open(
                   'stream',
-                  sending.request,
-                  { ...call, signal: ending },
-                  { signal: ending, lastEventId },
+                  send.request,
+                  { ...call, signal: streamSignal },
+                  { signal: streamSignal, lastEventId },
                 ),
               );
             }),
@@ -59,124 +57,129 @@ export class AgentStreams {
         signal,
       );
       try {
-        const events = await follower.start();
-        return state.sending?.isNamed ? state.sending.named(events) : events;
+        const events = await resumable.start();
+        return state.send?.hasAlias ? state.send.aliasEvents(events) : events;
       } catch (thrown) {
         if (!cannotStream.has(A2AError.from(thrown).reason)) throw thrown;
-        return this.#sendAndPoll(route, request, { ...call, signal });
+        return this.#sendAndPoll(selection, request, { ...call, signal });
       }
     });
   }
 
-  /** Follows. */
+  /** Subscribes to a task. Polls if the agent cannot stream. */
   subscribe(request: SubscribeRequest, call: CallContext): AsyncIterable<StreamEvent> {
     return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
-      const route = await this.#speaker.resolver.resolve(signal);
+      const selection = await this.#caller.resolver.resolve(signal);
       const alias = this.#aliases.find(call.owner, request.id);
       const taskId = alias?.taskId ?? request.id;
-      const followed: StreamSource = {
-        ...this.#followed(route, call),
+      const source: StreamSource = {
+        ...this.#streamSource(selection, call),
         taskId,
-        after: request.afterSequence,
-        open: (ending, lastEventId) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
+        afterSequence: request.afterSequence,
+        open: (streamSignal, lastEventId) =>
+          this.#subscribe(selection, taskId, { call, signal: streamSignal, lastEventId }),
       };
-      const follower = new ResumableStream(this.#settings, followed, signal);
-      const events = await this.#startOrPoll(route, follower, { taskId, signal, call });
-      return alias ? AliasedSend.rename(events, alias) : events;
+      const resumable = new ResumableStream(this.#settings, source, signal);
+      const events = await this.#startOrPoll(selection, resumable, { taskId, signal, call });
+      return alias ? AliasedSend.applyAlias(events, alias) : events;
     });
   }
 
-  /** Ends all of them. */
+  /** Closes all open streams. */
   close(): void {
-    for (const end of this.#open) end(connectionClosedError());
+    for (const close of this.#open) close(connectionClosedError());
   }
 
   #subscribe(
-    route: EndpointSelection,
+    selection: EndpointSelection,
     id: string,
     {
       call,
-      ending,
+      signal,
       lastEventId,
-    }: { call: CallContext; ending: AbortSignal; lastEventId: string | undefined },
+    }: { call: CallContext; signal: AbortSignal; lastEventId: string | undefined },
   ) {
-    return this.#speaker.callThrough(route, 'subscribe', (binding) =>
-      binding.open('subscribe', { id }, { ...call, signal: ending }, { signal: ending, lastEventId }),
+    return this.#caller.callThrough(selection, 'subscribe', (binding) =>
+      binding.open('subscribe', { id }, { ...call, signal }, { signal, lastEventId }),
     );
   }
 
-  #followed(route: EndpointSelection, call: CallContext): Omit<StreamSource, 'open'> {
+  #streamSource(selection: EndpointSelection, call: CallContext): Omit<StreamSource, 'open'> {
     return {
-      reopen: (taskId, lastEventId, ending) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
+      reopen: (taskId, lastEventId, signal) =>
+        this.#subscribe(selection, taskId, { call, signal, lastEventId }),
       getTask: (id, signal) =>
-        this.#speaker.callThrough(route, 'getTask', (binding) =>
+        this.#caller.callThrough(selection, 'getTask', (binding) =>
           binding.unary('getTask', { id }, { ...call, signal }),
         ),
-      beginsWithTask: (frame) => beginsWithTask(frame, route.endpoint.dialect.version),
+      startsWithSnapshot: (frame) => startsWithSnapshot(frame, selection.endpoint.dialect.version),
     };
   }
 
   async #startOrPoll(
-    route: EndpointSelection,
-    follower: ResumableStream,
+    selection: EndpointSelection,
+    resumable: ResumableStream,
     { taskId, signal, call }: { taskId: string; signal: AbortSignal; call: CallContext },
   ): Promise<EventBatches> {
-    const streams = !route.agent.card || route.agent.card.capabilities.streaming === true;
-    let refused = new A2AError('UNSUPPORTED_OPERATION', 'The agent does not stream');
+    const streams = canStream(selection);
+    let error = new A2AError('UNSUPPORTED_OPERATION', 'The agent does not support streaming');
     if (streams) {
       try {
-        return await follower.start();
+        return await resumable.start();
       } catch (thrown) {
-        refused = A2AError.from(thrown);
-        if (!cannotStream.has(refused.reason)) throw refused;
+        error = A2AError.from(thrown);
+        if (!cannotStream.has(error.reason)) throw error;
       }
     }
-    const task = await this.#followed(route, call).getTask(taskId, signal);
+    const task = await this.#streamSource(selection, call).getTask(taskId, signal);
     if (isTerminal(task.status.state))
-      throw streams ? refused : new A2AError('UNSUPPORTED_OPERATION', 'The task is over');
-    this.#settings.report({
+      throw streams ? error : new A2AError('UNSUPPORTED_OPERATION', 'The task has ended');
+    this.#settings.warn({
       kind: 'poll',
       taskId,
-      error: refused,
-      message: `Task ${taskId} cannot be followed; it is asked for instead`,
+      error,
+      message: `Polling task ${taskId}, because the agent cannot stream it`,
     });
-    return follower.poll(task);
+    return resumable.poll(task);
   }
 
-  /** Does what a stream does for an agent that has none. */
   async #sendAndPoll(
-    route: EndpointSelection,
+    selection: EndpointSelection,
     request: SendRequest,
     call: CallContext & { signal: AbortSignal },
   ): Promise<EventBatches> {
     const configuration = { ...request.configuration, returnImmediately: true };
-    const state: { sending?: AliasedSend } = {};
-    const answer = await this.#speaker.callThrough(route, 'send', async (binding) => {
-      const asked = { ...request, configuration };
-      const sending = await AliasedSend.prepare(this.#aliases, binding, asked, call);
-      state.sending = sending;
-      return sending.opened(() => binding.unary('send', sending.request, call));
+    const state: { send?: AliasedSend } = {};
+    const result = await this.#caller.callThrough(selection, 'send', async (binding) => {
+      const send = await AliasedSend.prepare(this.#aliases, binding, { ...request, configuration }, call);
+      state.send = send;
+      return send.open(() => binding.unary('send', send.request, call));
     });
-    const events = isTask(answer)
+    const events = isTask(result)
       ? new ResumableStream(
           this.#settings,
           {
-            ...this.#followed(route, call),
+            ...this.#streamSource(selection, call),
             open: () => Promise.reject(new A2AError('UNSUPPORTED_OPERATION')),
           },
           call.signal,
-        ).poll(answer)
-      : once({ kind: 'message', message: answer } as const);
-    return state.sending?.isNamed ? state.sending.named(events) : events;
+        ).poll(result)
+      : once({ kind: 'message', message: result } as const);
+    return state.send?.hasAlias ? state.send.aliasEvents(events) : events;
   }
+}
+
+/** An agent without a card may be able to stream. */
+function canStream({ agent: { card } }: EndpointSelection): boolean {
+  return !card || card.capabilities.streaming === true;
 }
 
 async function* once(event: StreamEvent): EventBatches {
   yield [event];
 }
 
-/** Before 1.0 a reader may have put a task of its own before the first update; such a task is no picture. */
-function beginsWithTask({ events }: StreamFrame, version: ProtocolVersion): boolean {
+/** Before 1.0 the decoder may have inserted a task in front of the first update, which is not a snapshot of the agent. */
+function startsWithSnapshot({ events }: StreamFrame, version: ProtocolVersion): boolean {
   const [head] = events;
   if (head?.kind !== 'task') return false;
   if (version === '1.0') return true;

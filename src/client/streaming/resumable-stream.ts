@@ -1,6 +1,6 @@
 /**
- * Following a task to its end: through broken connections, agents that cannot take a stream up again, and agents that
- * cannot stream at all.
+ * Streams the events of a task until it ends. Resumes interrupted connections with Last-Event-ID, fills gaps from task
+ * snapshots, and polls agents that cannot resume.
  *
  * @module
  */
@@ -8,90 +8,93 @@ import { readCompat } from '../../dialects/compat-metadata.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
-import { isInterrupted, isTerminal, type Task } from '../../protocol/task.ts';
+import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import type { StreamFrame, FrameStream } from '../transports/transport-binding.ts';
-import { abortError, sleep } from '../abortable-sleep.ts';
+import { backoffDelay } from '../../primitives/backoff.ts';
+import { sleep } from '../../primitives/clock.ts';
+import { abortError } from '../abortable-sleep.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { diffTask, isReflectedIn } from '../../protocol/diff-task.ts';
-import { fullJitterDelay } from '../http/retry.ts';
+import { retryBackoff } from '../http/retry.ts';
 import { fingerprintPart, fingerprintEvent } from './fingerprint.ts';
 
-/** What following needs from the agent that is followed. */
+/** Operations of the agent that a {@link ResumableStream} uses. */
 export interface StreamSource {
-  /** Opens the stream for the first time. */
+  /** Opens the first connection. */
   open(signal: AbortSignal, lastEventId: string | undefined): Promise<FrameStream>;
-  /** Opens it again. */
+  /** Opens a further connection. */
   reopen(taskId: string, lastEventId: string | undefined, signal: AbortSignal): Promise<FrameStream>;
   getTask(taskId: string, signal: AbortSignal): Promise<Task>;
-  /** True when a stream that is opened again begins with the task as it stands, by the rules of the version. */
-  beginsWithTask(frame: StreamFrame): boolean;
-  /** The task, where it is known before the first event. */
+  /** Returns true if the first frame of a resumed stream is a snapshot of the task, according to the protocol version. */
+  startsWithSnapshot(frame: StreamFrame): boolean;
+  /** Id of the task, if it is known before the first event. */
   taskId?: string;
-  /** Skip what the caller has seen already. */
-  after?: number;
+  /** Skips events up to this sequence number, which the caller already has. */
+  afterSequence?: number;
 }
 
-/** Ids that are larger are times and not numbers: an agent that counts does not get this far. */
-const largestSequence = 1_000_000_000;
+/** Larger event ids are timestamps rather than sequence numbers. */
+const maxSequence = 1_000_000_000;
 
-/** Reasons why a task cannot be followed, though it may be asked for. */
-const cannotFollow: ReadonlySet<string> = new Set([
+/** Errors of agents that do not support resuming; the task is polled then. */
+const cannotResume: ReadonlySet<string> = new Set([
   'METHOD_NOT_FOUND',
   'UNSUPPORTED_OPERATION',
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
 ]);
 
-/** Reasons that may pass by themselves. */
-const passing: ReadonlySet<string> = new Set(['UNAVAILABLE', 'TIMEOUT', 'RESOURCE_EXHAUSTED']);
+/** Temporary errors. */
+const transientReasons: ReadonlySet<string> = new Set(['UNAVAILABLE', 'TIMEOUT', 'RESOURCE_EXHAUSTED']);
 
-/** How long an agent may take to close a stream that is over, in milliseconds. */
-const grace = 2000;
+/** Milliseconds that an agent has to close the stream of an ended task. */
+const closeTimeout = 2000;
 
-/** The longest delay that an agent may ask for before its stream is opened again, in milliseconds. */
-const longestRetry = 30_000;
+/** Maximum reconnection delay that an agent may request with `retry:`, in milliseconds. */
+const maxRetryDelay = 30_000;
 
-/** Events that came together. Handing them on as one spares a walk through every layer for each. */
+/** Batches of events that arrived together, which saves a pass through all layers for each event. */
 export type EventBatches = AsyncGenerator<readonly StreamEvent[]>;
 
-/** Follows one task. */
+/** Event stream of one task. */
 export class ResumableStream {
   readonly #settings: ClientSettings;
-  readonly #followed: StreamSource;
+  readonly #source: StreamSource;
   readonly #signal: AbortSignal;
-  #fold: TaskReducer | undefined;
-  /** The newest `id:`, whatever it means to the agent. */
-  #lastId: string | undefined;
-  /** The newest sequence number of an agent that counts. */
+  #reducer: TaskReducer | undefined;
+  /** Last `id:`, which is sent as Last-Event-ID. */
+  #lastEventId: string | undefined;
+  /** Last sequence number of an agent whose event ids are sequence numbers. */
   #sequence: number | undefined;
-  #counts = true;
-  /** What the newest frame said. */
-  #newest: readonly StreamEvent[] = [];
-  /** The task was over once; what an agent says afterwards does not bring it back. */
+  #idsAreSequences = true;
+  /** Events of the last frame. */
+  #lastEvents: readonly StreamEvent[] = [];
+  /** The task has ended; later events of the agent do not revive it. */
   #hasEnded = false;
-  /** True at the beginning of a connection, where an agent may repeat what was seen. */
+  /** True at the start of a connection, where an agent may repeat known events. */
   #mayRepeat: boolean;
-  #direct = false;
-  /** The agent said that this was the last event. */
-  #closed = false;
-  #fruitless = 0;
-  /** The delay that the agent asks for. */
-  #retry = 0;
+  #isDirectMessage = false;
+  /** The agent marked the last event as final. */
+  #isFinal = false;
+  /** Attempts to resume since the last event. */
+  #failedResumes = 0;
+  /** Reconnection delay that the agent requested, in milliseconds. */
+  #retryDelay = 0;
 
-  constructor(settings: ClientSettings, followed: StreamSource, signal: AbortSignal) {
+  constructor(settings: ClientSettings, source: StreamSource, signal: AbortSignal) {
     this.#settings = settings;
-    this.#followed = followed;
+    this.#source = source;
     this.#signal = signal;
-    this.#sequence = followed.after;
-    this.#mayRepeat = followed.after !== undefined;
-    if (followed.after !== undefined) this.#lastId = String(followed.after);
+    this.#sequence = source.afterSequence;
+    this.#mayRepeat = source.afterSequence !== undefined;
+    if (source.afterSequence !== undefined) this.#lastEventId = String(source.afterSequence);
   }
 
-  /** Opens the stream and gives everything it says, in order and once, until the task ends or waits. */
+  /** Opens the stream. Each event is returned once and in order, until the task reaches a terminal or interrupted state. */
   async start(): Promise<EventBatches> {
     const connection = new Connection(this.#signal);
     try {
-      return this.#run(await this.#followed.open(connection.signal, this.#lastId), connection);
+      return this.#run(await this.#source.open(connection.signal, this.#lastEventId), connection);
     } catch (thrown) {
       connection.release();
       throw thrown;
@@ -99,230 +102,231 @@ export class ResumableStream {
   }
 
   async *#run(opened: FrameStream, first: Connection): EventBatches {
-    let [source, connection] = [opened, first];
-    for (let resumed = false; ; resumed = true) {
-      const broken = yield* this.#listen(source, connection, resumed);
-      if (this.#isOver(broken)) return;
-      const taskId = this.#fold?.id ?? this.#followed.taskId;
-      if (taskId === undefined) throw broken ?? silentEnd();
+    let [frames, connection] = [opened, first];
+    for (let isResumed = false; ; isResumed = true) {
+      const interruption = yield* this.#read(frames, connection, isResumed);
+      if (this.#isOver(interruption)) return;
+      const taskId = this.#reducer?.id ?? this.#source.taskId;
+      if (taskId === undefined) throw interruption ?? earlyEndError();
       connection = new Connection(this.#signal);
-      const next = yield* this.#resume(taskId, broken ?? silentEnd(), connection.signal);
+      const next = yield* this.#resume(taskId, interruption ?? earlyEndError(), connection.signal);
       if (!next) return;
-      source = next;
+      frames = next;
       this.#mayRepeat = true;
     }
   }
 
-  /** Asks for the task again and again until it ends or waits: soon at first, and less often while nothing happens. */
+  /** Polls the task until it reaches a terminal or interrupted state. The delay doubles while nothing changes. */
   async *poll(task: Task): EventBatches {
-    yield this.#takeAll(this.#newsOf(task));
-    const { initialDelay: first, maxDelay: longest } = this.#settings.polling;
-    let wait = Math.min(first, longest);
-    while (!this.#isSettled()) {
-      await sleep(this.#settings.clock, wait, this.#signal);
-      const news = this.#newsOf(await this.#followed.getTask(task.id, this.#signal));
-      yield this.#takeAll(news);
-      // The first looks are for tasks that end at once; one that has much to tell is not asked that often all the time.
-      wait = Math.min(wait * 2, news.length > 0 ? first * 4 : longest, longest);
+    yield this.#applyAll(this.#changesTo(task));
+    const { initialDelay, maxDelay } = this.#settings.polling;
+    let delay = Math.min(initialDelay, maxDelay);
+    while (!this.#isTerminalOrInterrupted()) {
+      await sleep(this.#settings.clock, delay, this.#signal, abortError);
+      const changes = this.#changesTo(await this.#source.getTask(task.id, this.#signal));
+      yield this.#applyAll(changes);
+      // The first short delays are for tasks that end immediately; an active task is polled less often.
+      delay = Math.min(delay * 2, changes.length > 0 ? initialDelay * 4 : maxDelay, maxDelay);
     }
   }
 
-  #isSettled(): boolean {
-    const state = this.#fold?.status.state;
-    return state !== undefined && (isTerminal(state) || isInterrupted(state));
+  #isTerminalOrInterrupted(): boolean {
+    const state = this.#reducer?.status.state;
+    return state !== undefined && isTerminalOrInterrupted(state);
   }
 
-  /** A close is an end when the task is over, waits for words, or the agent said so. */
-  #isOver(broken: A2AError | undefined): boolean {
-    if (this.#direct || this.#closed || this.#hasEnded) return true;
-    const state = this.#fold?.status.state;
+  /** A closed connection ends the stream if the task has ended, waits for input, or the last event was final. */
+  #isOver(interruption: A2AError | undefined): boolean {
+    if (this.#isDirectMessage || this.#isFinal || this.#hasEnded) return true;
+    const state = this.#reducer?.status.state;
     if (state === undefined) return false;
     if (state === 'input-required') return true;
-    return broken === undefined && isInterrupted(state);
+    return interruption === undefined && isInterrupted(state);
   }
 
-  /** Hands on what one connection brings. Returns what broke it; an error of the agent's own is thrown. */
-  async *#listen(
-    source: FrameStream,
+  /** Returns the events of one connection, and finally the error that interrupted it. Errors of the agent are thrown. */
+  async *#read(
+    frames: FrameStream,
     connection: Connection,
-    resumed: boolean,
+    isResumed: boolean,
   ): AsyncGenerator<readonly StreamEvent[], A2AError | undefined> {
-    let first = resumed;
-    let stopWaiting: (() => void) | undefined;
+    let mayHaveGap = isResumed;
+    let cancelClose: (() => void) | undefined;
     try {
-      for await (const batch of source) {
+      for await (const batch of frames) {
         const ready: StreamEvent[] = [];
-        let fault: A2AError | undefined;
+        let agentError: A2AError | undefined;
         for (const frame of batch) {
-          fault = frame.error;
-          if (fault) break;
-          if (frame.retry !== undefined) this.#retry = Math.min(frame.retry, longestRetry);
-          if (frame.events.length === 0 || !this.#isNews(frame)) continue;
-          const events = first ? await this.#bridge(frame) : frame.events;
-          first = false;
+          agentError = frame.error;
+          if (agentError) break;
+          if (frame.retry !== undefined) this.#retryDelay = Math.min(frame.retry, maxRetryDelay);
+          if (frame.events.length === 0 || !this.#isNew(frame)) continue;
+          const events = mayHaveGap ? await this.#fillGap(frame) : frame.events;
+          mayHaveGap = false;
           const last = events.at(-1);
-          if (last && this.#counts && this.#sequence !== undefined) last.sequence = this.#sequence;
-          for (const event of events) ready.push(this.#take(event));
-          this.#newest = frame.events;
-          if (frame.id !== undefined && frame.id !== '') this.#lastId = frame.id;
+          if (last && this.#idsAreSequences && this.#sequence !== undefined) last.sequence = this.#sequence;
+          for (const event of events) ready.push(this.#apply(event));
+          this.#lastEvents = frame.events;
+          if (frame.id !== undefined && frame.id !== '') this.#lastEventId = frame.id;
         }
         if (ready.length > 0) yield ready;
-        if (fault) throw new AgentFault(fault);
-        if (stopWaiting === undefined && this.#hasEnded)
-          stopWaiting = this.#settings.clock.after(grace, () => connection.close());
+        if (agentError) throw new AgentStreamError(agentError);
+        if (cancelClose === undefined && this.#hasEnded)
+          cancelClose = this.#settings.clock.after(closeTimeout, () => connection.close());
       }
       return undefined;
     } catch (thrown) {
-      if (thrown instanceof AgentFault) throw thrown.error;
+      if (thrown instanceof AgentStreamError) throw thrown.error;
       if (this.#signal.aborted) throw abortError(this.#signal);
       const error = A2AError.from(thrown);
-      if (connection.signal.aborted || passing.has(error.reason)) return error;
+      if (connection.signal.aborted || transientReasons.has(error.reason)) return error;
       throw error;
     } finally {
-      stopWaiting?.();
+      cancelClose?.();
       connection.release();
     }
   }
 
-  /** Drops what was seen before, by number where the agent counts. Numbers that do not grow are not counting. */
-  #isNews(frame: StreamFrame): boolean {
-    if (!this.#counts || frame.id === undefined || frame.id === '') return true;
-    const sequence = sequenceOf(frame.id);
-    const grows = sequence !== undefined && (this.#sequence === undefined || sequence > this.#sequence);
-    if (grows) {
-      this.#gap = this.#sequence === undefined || sequence > this.#sequence + 1;
+  /** Deduplicates frames by sequence number. Ids that do not increase are not sequence numbers. */
+  #isNew(frame: StreamFrame): boolean {
+    if (!this.#idsAreSequences || frame.id === undefined || frame.id === '') return true;
+    const sequence = parseSequence(frame.id);
+    const increases = sequence !== undefined && (this.#sequence === undefined || sequence > this.#sequence);
+    if (increases) {
+      this.#hasGap = this.#sequence === undefined || sequence > this.#sequence + 1;
       this.#sequence = sequence;
       this.#mayRepeat = false;
       return true;
     }
     if (sequence !== undefined && this.#mayRepeat) return false;
-    // The same words under the same number are the same event once more; other words are none.
-    if (sequence === this.#sequence && isRepeated(this.#newest, frame.events)) return false;
-    this.#counts = false;
+    // The same content with the same id is a repeated event; other content shows that ids are not sequence numbers.
+    if (sequence === this.#sequence && haveSameContent(this.#lastEvents, frame.events)) return false;
+    this.#idsAreSequences = false;
     return true;
   }
 
-  /** True when numbers are missing between the last two frames. */
-  #gap = true;
+  /** True if sequence numbers are missing between the last two frames. */
+  #hasGap = true;
 
   /**
-   * Closes the gap before the first event of a connection that was opened again: with the picture that it brings, with
-   * nothing if it goes on exactly where the last one ended, and by asking otherwise.
+   * Adds the events that were missed before the first frame of a resumed connection: from the snapshot that it starts
+   * with, none if it continues exactly after the last event, or else from the task.
    */
-  async #bridge(frame: StreamFrame): Promise<readonly StreamEvent[]> {
-    const fold = this.#fold;
+  async #fillGap(frame: StreamFrame): Promise<readonly StreamEvent[]> {
+    const reducer = this.#reducer;
     const [head] = frame.events;
-    if (!fold || !head) return frame.events;
-    if (head.kind === 'task' && this.#followed.beginsWithTask(frame))
-      return [...diffTask(fold.task(), head.task, fingerprintPart), ...frame.events.slice(1)];
-    const updates = frame.events.flatMap((event) => asUpdate(event, frame.events.length));
-    if (this.#counts && this.#sequence !== undefined && frame.id !== undefined && !this.#gap) return updates;
-    const now = await this.#followed.getTask(fold.id, this.#signal);
-    const news = diffTask(fold.task(), now, fingerprintPart);
-    // What was asked for just now may show what this event is about to say.
-    return [...news, ...updates.filter((event) => !isReflectedIn(event, now))];
+    if (!reducer || !head) return frame.events;
+    if (head.kind === 'task' && this.#source.startsWithSnapshot(frame))
+      return [...diffTask(reducer.task(), head.task, fingerprintPart), ...frame.events.slice(1)];
+    const updates = frame.events.flatMap((event) => toUpdates(event, frame.events.length));
+    if (this.#idsAreSequences && this.#sequence !== undefined && frame.id !== undefined && !this.#hasGap)
+      return updates;
+    const current = await this.#source.getTask(reducer.id, this.#signal);
+    const changes = diffTask(reducer.task(), current, fingerprintPart);
+    // The fetched task may already contain these updates.
+    return [...changes, ...updates.filter((event) => !isReflectedIn(event, current))];
   }
 
-  #newsOf(task: Task): StreamEvent[] {
-    return this.#fold ? diffTask(this.#fold.task(), task, fingerprintPart) : [{ kind: 'task', task }];
+  #changesTo(task: Task): StreamEvent[] {
+    return this.#reducer ? diffTask(this.#reducer.task(), task, fingerprintPart) : [{ kind: 'task', task }];
   }
 
-  #takeAll(events: readonly StreamEvent[]): readonly StreamEvent[] {
-    for (const event of events) this.#take(event);
+  #applyAll(events: readonly StreamEvent[]): readonly StreamEvent[] {
+    for (const event of events) this.#apply(event);
     return events;
   }
 
-  #take(event: StreamEvent): StreamEvent {
-    this.#fruitless = 0;
-    if (event.kind === 'message') this.#direct = this.#fold === undefined;
+  #apply(event: StreamEvent): StreamEvent {
+    this.#failedResumes = 0;
+    if (event.kind === 'message') this.#isDirectMessage = this.#reducer === undefined;
     else {
-      const kept = fingerprintEvent(event);
-      (this.#fold ??= startReducer(kept))?.apply(kept);
+      const fingerprint = fingerprintEvent(event);
+      (this.#reducer ??= startReducer(fingerprint))?.apply(fingerprint);
     }
-    if (this.#fold && isTerminal(this.#fold.status.state)) this.#hasEnded = true;
-    if (event.kind === 'status') this.#closed = readCompat(event.metadata)?.final === true;
+    if (this.#reducer && isTerminal(this.#reducer.status.state)) this.#hasEnded = true;
+    if (event.kind === 'status') this.#isFinal = readCompat(event.metadata)?.final === true;
     return event;
   }
 
-  /** Opens the stream again. Returns nothing when the task was followed to its end in another way. */
+  /** Opens a further connection. Returns undefined if the stream was completed from the task instead. */
   async *#resume(
     taskId: string,
-    broken: A2AError,
+    interruption: A2AError,
     connection: AbortSignal,
   ): AsyncGenerator<readonly StreamEvent[], FrameStream | undefined> {
     const settings = this.#settings;
-    let reason = broken;
+    let error = interruption;
     for (;;) {
-      if (this.#fruitless >= settings.resumes) throw gaveUp(reason, this.#fruitless);
-      settings.report({
+      if (this.#failedResumes >= settings.maxResumes) throw resumeFailedError(error, this.#failedResumes);
+      settings.warn({
         kind: 'resume',
         taskId,
-        error: reason,
-        message: `The stream of task ${taskId} broke and is taken up again`,
+        error,
+        message: `The stream of task ${taskId} was interrupted and is being resumed`,
       });
-      // What the agent asks for is the least; a crowd of readers should still not come back all at once.
-      const delay = this.#retry + fullJitterDelay(this.#fruitless, settings.random);
-      await sleep(settings.clock, delay, this.#signal);
-      this.#fruitless++;
+      // The requested delay is the minimum; jitter keeps clients from reconnecting at the same time.
+      const delay = this.#retryDelay + backoffDelay(this.#failedResumes, retryBackoff, settings.random);
+      await sleep(settings.clock, delay, this.#signal, abortError);
+      this.#failedResumes++;
       try {
-        return await this.#followed.reopen(taskId, this.#lastId, connection);
+        return await this.#source.reopen(taskId, this.#lastEventId, connection);
       } catch (thrown) {
         if (this.#signal.aborted) throw abortError(this.#signal);
-        reason = A2AError.from(thrown);
+        error = A2AError.from(thrown);
       }
-      if (passing.has(reason.reason)) continue;
-      if (reason.reason !== 'TASK_NOT_FOUND' && !cannotFollow.has(reason.reason)) throw reason;
-      yield* this.#otherwise(taskId, reason);
+      if (transientReasons.has(error.reason)) continue;
+      if (error.reason !== 'TASK_NOT_FOUND' && !cannotResume.has(error.reason)) throw error;
+      yield* this.#completeFromTask(taskId, error);
       return undefined;
     }
   }
 
-  /** The agent does not let the task be followed: because it is over, or because it never does. */
-  async *#otherwise(taskId: string, refused: A2AError): EventBatches {
-    const now = await this.#followed.getTask(taskId, this.#signal);
-    yield this.#takeAll(this.#newsOf(now));
-    if (this.#isSettled()) return;
-    if (!cannotFollow.has(refused.reason)) throw refused;
-    this.#settings.report({
+  /** Completes the stream of a task that cannot be subscribed to, because it has ended or the agent cannot resume. */
+  async *#completeFromTask(taskId: string, error: A2AError): EventBatches {
+    const task = await this.#source.getTask(taskId, this.#signal);
+    yield this.#applyAll(this.#changesTo(task));
+    if (this.#isTerminalOrInterrupted()) return;
+    if (!cannotResume.has(error.reason)) throw error;
+    this.#settings.warn({
       kind: 'poll',
       taskId,
-      error: refused,
-      message: `Task ${taskId} cannot be followed; it is asked for instead`,
+      error,
+      message: `Polling task ${taskId}, because the agent cannot resume its stream`,
     });
-    yield* this.poll(now);
+    yield* this.poll(task);
   }
 }
 
-/** One connection of several: ends with the whole, or alone. */
+/** Signal of one connection, which aborts with the whole stream or alone. */
 class Connection {
-  readonly #stop = new AbortController();
+  readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
 
   constructor(outer: AbortSignal) {
     this.#outer = outer;
-    if (outer.aborted) this.#leave();
-    outer.addEventListener('abort', this.#leave);
+    if (outer.aborted) this.#onAbort();
+    outer.addEventListener('abort', this.#onAbort);
   }
 
   get signal(): AbortSignal {
-    return this.#stop.signal;
+    return this.#controller.signal;
   }
 
   close(): void {
-    this.#stop.abort(new Error('The stream is over'));
+    this.#controller.abort(new Error('The task has ended'));
   }
 
   release(): void {
-    this.#outer.removeEventListener('abort', this.#leave);
+    this.#outer.removeEventListener('abort', this.#onAbort);
   }
 
-  #leave = (): void => {
-    this.#stop.abort(this.#outer.reason);
+  #onAbort = (): void => {
+    this.#controller.abort(this.#outer.reason);
   };
 }
 
-/** Tells an error that the agent sent from one of the connection. */
-class AgentFault extends Error {
+/** Distinguishes an error that the agent sent from an error of the connection. */
+class AgentStreamError extends Error {
   readonly error: A2AError;
 
   constructor(error: A2AError) {
@@ -331,37 +335,37 @@ class AgentFault extends Error {
   }
 }
 
-/** True when events say what others said before; numbers are given to them while they are read. */
-function isRepeated(before: readonly StreamEvent[], events: readonly StreamEvent[]): boolean {
-  const words = (said: readonly StreamEvent[]): string =>
-    JSON.stringify(said.map((event) => ({ ...event, sequence: undefined })));
-  return words(before) === words(events);
+/** Compares events without their sequence numbers, which the decoder assigns. */
+function haveSameContent(previous: readonly StreamEvent[], events: readonly StreamEvent[]): boolean {
+  const serialize = (list: readonly StreamEvent[]): string =>
+    JSON.stringify(list.map((event) => ({ ...event, sequence: undefined })));
+  return serialize(previous) === serialize(events);
 }
 
-function sequenceOf(id: string | undefined): number | undefined {
-  if (id === undefined || !/^\d{1,9}$/.test(id)) return undefined;
+function parseSequence(id: string): number | undefined {
+  if (!/^\d{1,9}$/.test(id)) return undefined;
   const sequence = Number(id);
-  return sequence < largestSequence ? sequence : undefined;
+  return sequence < maxSequence ? sequence : undefined;
 }
 
-/** A task that a reader put before the first update shows nothing but that update's state. */
-function asUpdate(event: StreamEvent, length: number): StreamEvent[] {
+/** A task that the decoder inserted in front of an update contains nothing but the state of that update. */
+function toUpdates(event: StreamEvent, length: number): StreamEvent[] {
   if (event.kind !== 'task') return [event];
   if (length > 1) return [];
   const { id: taskId, contextId, status } = event.task;
   return [{ kind: 'status', taskId, contextId, status }];
 }
 
-function silentEnd(): A2AError {
+function earlyEndError(): A2AError {
   return new A2AError('UNAVAILABLE', 'The stream ended before the task did', {
-    hint: 'The agent, or a proxy before it, closed the connection early.',
+    hint: 'The agent or a proxy closed the connection early.',
   });
 }
 
-function gaveUp(reason: A2AError, attempts: number): A2AError {
+function resumeFailedError(cause: A2AError, attempts: number): A2AError {
   return new A2AError(
     'UNAVAILABLE',
-    `The stream broke and could not be taken up again in ${attempts} attempts`,
-    { cause: reason, hint: reason.hint ?? 'The task may still be running: ask for it with getTask.' },
+    `The stream was interrupted and could not be resumed in ${attempts} attempts`,
+    { cause, hint: cause.hint ?? 'The task may still be running: fetch it with getTask.' },
   );
 }

@@ -6,20 +6,20 @@ import { resolveSettings } from '../connect-options.ts';
 import type { StreamFrame } from './transport-binding.ts';
 import { openFrameStream } from './frame-stream.ts';
 
-/** A connection whose bytes the test sends one by one, and knows when each has been read. */
-class Line implements HttpClient, HttpResponse {
+/** A connection whose bytes the test sends one by one. */
+class ControlledConnection implements HttpClient, HttpResponse {
   readonly status = 200;
-  ended: unknown;
+  abortReason: unknown;
   #signal: AbortSignal | undefined;
   #deliver: ((text: string) => void) | undefined;
-  #asked: (() => void) | undefined;
-  #wanted = new Promise<void>((resolve) => {
-    this.#asked = resolve;
+  #onRead: (() => void) | undefined;
+  #nextRead = new Promise<void>((resolve) => {
+    this.#onRead = resolve;
   });
 
   request({ signal }: { signal?: AbortSignal }): Promise<HttpResponse> {
     this.#signal = signal;
-    signal?.addEventListener('abort', () => (this.ended = signal.reason));
+    signal?.addEventListener('abort', () => (this.abortReason = signal.reason));
     return Promise.resolve(this);
   }
 
@@ -34,29 +34,29 @@ class Line implements HttpClient, HttpResponse {
         this.#deliver = resolve;
         this.#signal?.addEventListener('abort', () => reject(new Error('aborted')));
       });
-      this.#asked?.();
+      this.#onRead?.();
       yield new TextEncoder().encode(await next);
     }
   }
 
-  /** Sends bytes once they are wanted, and waits until more are. */
+  /** Sends bytes when the client reads, and waits for the next read. */
   async send(text: string): Promise<void> {
-    await this.#wanted;
-    this.#wanted = new Promise((resolve) => {
-      this.#asked = resolve;
+    await this.#nextRead;
+    this.#nextRead = new Promise((resolve) => {
+      this.#onRead = resolve;
     });
     this.#deliver?.(text);
-    await this.#wanted;
+    await this.#nextRead;
   }
 
-  /** Sends bytes without waiting for the reader to want more. */
-  async hand(text: string): Promise<void> {
-    await this.#wanted;
+  /** Sends bytes without waiting for the next read. */
+  async sendLast(text: string): Promise<void> {
+    await this.#nextRead;
     this.#deliver?.(text);
   }
 }
 
-const ask: OutboundRequest = {
+const outbound: OutboundRequest = {
   operation: 'subscribe',
   method: 'POST',
   target: { origin: 'http://a.test', path: '/' },
@@ -65,41 +65,41 @@ const ask: OutboundRequest = {
   auth: undefined,
 };
 
-const reader = {
-  frame: ({ id }: { id: string | undefined }): StreamFrame => ({ events: [], id }),
-  whole: () => [],
+const decoder = {
+  decodeFrame: ({ id }: { id: string | undefined }): StreamFrame => ({ events: [], id }),
+  decodeBuffered: () => [],
 };
 
-async function openLine() {
-  const line = new Line();
+async function openConnection() {
+  const connection = new ControlledConnection();
   const clock = new ManualClock();
-  const settings = resolveSettings({ http: line, clock, timeouts: { idle: 1000 } });
-  const source = await openFrameStream(settings, ask, reader, new AbortController().signal);
-  return { line, clock, batches: source[Symbol.asyncIterator]() };
+  const settings = resolveSettings({ http: connection, clock, timeouts: { idle: 1000 } });
+  const frames = await openFrameStream(settings, outbound, decoder, new AbortController().signal);
+  return { connection, clock, batches: frames[Symbol.asyncIterator]() };
 }
 
-describe('the watchdog of a stream', () => {
-  it('takes any byte for a sign of life', async () => {
-    const { line, clock, batches } = await openLine();
+describe('idle timeout of a stream', () => {
+  it('restarts with every byte, including heartbeats', async () => {
+    const { connection, clock, batches } = await openConnection();
     const next = batches.next();
     for (let n = 0; n < 5; n++) {
       clock.advance(900);
-      await line.send(': alive\n\n');
+      await connection.send(': heartbeat\n\n');
     }
-    expect(line.ended).toBeUndefined();
+    expect(connection.abortReason).toBeUndefined();
     clock.advance(1000);
-    expect(line.ended).toBeInstanceOf(Error);
+    expect(connection.abortReason).toBeInstanceOf(Error);
     await expect(next).rejects.toMatchObject({ reason: 'TIMEOUT' });
     expect(clock.pending).toBe(0);
   });
 
-  it('does not mistake a busy reader for a silent agent', async () => {
-    const { line, clock, batches } = await openLine();
+  it('is suspended while the consumer is busy', async () => {
+    const { connection, clock, batches } = await openConnection();
     const first = batches.next();
-    await line.hand('id: 1\ndata: x\n\n');
+    await connection.sendLast('id: 1\ndata: x\n\n');
     expect((await first).value).toEqual([{ events: [], id: '1' }]);
     clock.advance(5000);
-    expect(line.ended).toBeUndefined();
+    expect(connection.abortReason).toBeUndefined();
     const second = batches.next();
     await Promise.resolve();
     clock.advance(2000);

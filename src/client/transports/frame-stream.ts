@@ -1,160 +1,175 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamFrame, FrameStream } from './transport-binding.ts';
-import { abortError, type Clock } from '../abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
+import { abortError } from '../abortable-sleep.ts';
 import { type OutboundRequest, requestStreaming } from '../http/send-request.ts';
 import { noResponseError } from '../http/response-errors.ts';
 import { HttpTransportError, type HttpResponse } from '../http/http-client.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { FrameTooLargeError, type ServerSentEvent, SseParser } from '../../primitives/formats/sse.ts';
 
-/** Turns what comes over the wire into frames. */
+/** Decodes responses of a stream operation. */
 export interface FrameDecoder {
-  frame(event: ServerSentEvent): StreamFrame;
-  /** The answer was no stream: reads what it is, or throws the error that it is. */
-  whole(response: HttpResponse, text: string): readonly StreamFrame[];
+  decodeFrame(event: ServerSentEvent): StreamFrame;
+  /** Decodes a response that is not an event stream, or throws the error in it. */
+  decodeBuffered(response: HttpResponse, text: string): readonly StreamFrame[];
 }
 
-/** Opens a stream. The watchdog runs from here on, so that a peer that never answers is noticed too. */
+/** Opens a stream. The idle timeout starts with the request, so that a missing response is detected too. */
 export async function openFrameStream(
   settings: ClientSettings,
-  ask: OutboundRequest,
-  reader: FrameDecoder,
+  outbound: OutboundRequest,
+  decoder: FrameDecoder,
   signal: AbortSignal,
 ): Promise<FrameStream> {
-  const life = new Life(settings, signal);
+  const watchdog = new IdleWatchdog(settings, signal);
   try {
-    const response = await requestStreaming(settings, ask, life.signal);
+    const response = await requestStreaming(settings, outbound, watchdog.signal);
     if (response.status < 300 && response.header('content-type')?.startsWith('text/event-stream')) {
-      return frames(settings, { ask, reader, response, life });
+      return readFrames(settings, { outbound, decoder, response, watchdog });
     }
     const text = await response.text(settings.limits.body);
-    const whole = reader.whole(response, text);
-    life.end();
-    return once(whole);
+    const frames = decoder.decodeBuffered(response, text);
+    watchdog.stop();
+    return once(frames);
   } catch (thrown) {
-    life.end();
-    throw life.explain(thrown, ask);
+    watchdog.stop();
+    throw watchdog.toError(thrown, outbound);
   }
 }
 
-async function* once(whole: readonly StreamFrame[]): AsyncGenerator<readonly StreamFrame[]> {
-  yield whole;
+async function* once(frames: readonly StreamFrame[]): AsyncGenerator<readonly StreamFrame[]> {
+  yield frames;
 }
 
-interface Open {
-  ask: OutboundRequest;
-  reader: FrameDecoder;
-  response: HttpResponse;
-  life: Life;
-}
-
-async function* frames(
+/** Returns an empty frame for an event that cannot be decoded, and reports a warning. */
+export function skipFrame(
   settings: ClientSettings,
-  { ask, reader, response, life }: Open,
+  event: ServerSentEvent,
+  why: string,
+  cause?: unknown,
+): StreamFrame {
+  const message = `Skipped an invalid stream event: ${why}`;
+  settings.warn({
+    kind: 'frame',
+    message,
+    error: new A2AError('INVALID_AGENT_RESPONSE', message, { cause: cause ?? event.data.slice(0, 2000) }),
+  });
+  return { events: [], id: event.id };
+}
+
+interface OpenStream {
+  outbound: OutboundRequest;
+  decoder: FrameDecoder;
+  response: HttpResponse;
+  watchdog: IdleWatchdog;
+}
+
+async function* readFrames(
+  settings: ClientSettings,
+  { outbound, decoder, response, watchdog }: OpenStream,
 ): AsyncGenerator<readonly StreamFrame[]> {
   let batch: StreamFrame[] = [];
   const parser = new SseParser(
     {
-      event: (event) => batch.push(reader.frame(event)),
+      event: (event) => batch.push(decoder.decodeFrame(event)),
       retry: (milliseconds) => batch.push({ events: [], id: undefined, retry: milliseconds }),
     },
     settings.limits.frame,
   );
   try {
     for await (const chunk of response.chunks()) {
-      life.sign();
+      watchdog.reset();
       parser.push(chunk);
       if (batch.length === 0) continue;
       const ready = batch;
       batch = [];
-      life.hold();
+      watchdog.pause();
       yield ready;
-      life.sign();
+      watchdog.reset();
     }
   } catch (thrown) {
-    // What came before the fault is still good.
+    // Frames before the error are valid.
     if (batch.length > 0) yield batch;
-    throw life.explain(thrown, ask);
+    throw watchdog.toError(thrown, outbound);
   } finally {
-    life.end();
+    watchdog.stop();
   }
 }
 
-/** Watches one connection: ends it when the caller leaves or when nothing comes for too long. */
-class Life {
+/** Aborts a connection when the caller aborts or when no byte arrives within the idle timeout. */
+class IdleWatchdog {
   readonly #clock: Clock;
-  readonly #idle: number;
-  readonly #stop = new AbortController();
+  readonly #idleTimeout: number;
+  readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
-  #last: number;
+  #lastByteAt: number;
   #cancelTimer: (() => void) | undefined;
-  #silent = false;
-  #held = false;
+  #hasTimedOut = false;
+  #isPaused = false;
 
   constructor(settings: ClientSettings, outer: AbortSignal) {
     this.#clock = settings.clock;
-    this.#idle = settings.timeouts.idle;
+    this.#idleTimeout = settings.timeouts.idle;
     this.#outer = outer;
-    this.#last = this.#clock.now();
-    if (outer.aborted) this.#leave();
-    outer.addEventListener('abort', this.#leave);
-    if (this.#idle > 0) this.#watch(this.#idle);
+    this.#lastByteAt = this.#clock.now();
+    if (outer.aborted) this.#onAbort();
+    outer.addEventListener('abort', this.#onAbort);
+    if (this.#idleTimeout > 0) this.#schedule(this.#idleTimeout);
   }
 
   get signal(): AbortSignal {
-    return this.#stop.signal;
+    return this.#controller.signal;
   }
 
-  /** The reader is busy with what came: nobody listens, so silence means nothing. */
-  hold(): void {
-    this.#held = true;
+  /** Suspends the timeout while the consumer processes frames, because no bytes are read meanwhile. */
+  pause(): void {
+    this.#isPaused = true;
   }
 
-  /** The peer lives, or is listened to again. */
-  sign(): void {
-    this.#held = false;
-    this.#last = this.#clock.now();
+  /** Restarts the timeout after a byte arrived or the consumer continues. */
+  reset(): void {
+    this.#isPaused = false;
+    this.#lastByteAt = this.#clock.now();
   }
 
-  end(): void {
+  stop(): void {
     this.#cancelTimer?.();
-    this.#outer.removeEventListener('abort', this.#leave);
+    this.#outer.removeEventListener('abort', this.#onAbort);
   }
 
-  explain(thrown: unknown, ask: OutboundRequest): A2AError {
+  toError(thrown: unknown, outbound: OutboundRequest): A2AError {
     if (this.#outer.aborted) return abortError(this.#outer);
-    if (this.#silent)
-      return new A2AError('TIMEOUT', `Nothing came from ${ask.target.origin} for ${this.#idle} ms`, {
+    if (this.#hasTimedOut)
+      return new A2AError('TIMEOUT', `No data from ${outbound.target.origin} for ${this.#idleTimeout} ms`, {
         cause: thrown,
         hint: 'Raise `timeouts.idle` if the agent may be silent for longer.',
       });
     if (thrown instanceof FrameTooLargeError)
-      return new A2AError(
-        'INVALID_AGENT_RESPONSE',
-        `An event of the stream is too large: ${thrown.message}`,
-        {
-          hint: 'Raise `limits.frame` if such events are right.',
-        },
-      );
+      return new A2AError('INVALID_AGENT_RESPONSE', `A stream event is too large: ${thrown.message}`, {
+        hint: 'Raise `limits.frame` to accept larger events.',
+      });
     if (thrown instanceof HttpTransportError)
-      return noResponseError(thrown, ask.target.origin + ask.target.path);
+      return noResponseError(thrown, outbound.target.origin + outbound.target.path);
     return A2AError.from(thrown);
   }
 
-  #leave = (): void => {
-    this.#stop.abort(this.#outer.reason);
+  #onAbort = (): void => {
+    this.#controller.abort(this.#outer.reason);
   };
 
-  /** One timer per stream, not one per chunk: when it rings, it looks at when the last byte came. */
-  #watch(milliseconds: number): void {
+  /** Uses one timer per stream, not one per chunk: when it fires, it checks when the last byte arrived. */
+  #schedule(milliseconds: number): void {
     this.#cancelTimer = this.#clock.after(milliseconds, () => {
-      const left = this.#held ? this.#idle : this.#last + this.#idle - this.#clock.now();
-      if (left > 0) {
-        this.#watch(left);
+      const remaining = this.#isPaused
+        ? this.#idleTimeout
+        : this.#lastByteAt + this.#idleTimeout - this.#clock.now();
+      if (remaining > 0) {
+        this.#schedule(remaining);
         return;
       }
-      this.#silent = true;
-      this.#stop.abort(new Error('silence'));
+      this.#hasTimedOut = true;
+      this.#controller.abort(new Error('idle timeout'));
     });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The JSON-RPC transport, in the words of any dialect that has methods.
+ * JSON-RPC transport for all dialects with methods.
  *
  * @module
  */
@@ -37,17 +37,18 @@ import {
 } from '../http/send-request.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
-import { openFrameStream } from './frame-stream.ts';
+import type { ServerSentEvent } from '../../primitives/formats/sse.ts';
+import { openFrameStream, skipFrame } from './frame-stream.ts';
 import { streamOpenContext } from './stream-open-context.ts';
 
 type Envelope = { id?: unknown; result?: unknown; error?: unknown };
 
-/** Binds JSON-RPC to an endpoint. */
+/** Creates a JSON-RPC binding of an endpoint. */
 export function jsonRpcBinding(settings: ClientSettings, endpoint: Endpoint): TransportBinding {
-  return new JsonRpc(settings, endpoint);
+  return new JsonRpcBinding(settings, endpoint);
 }
 
-class JsonRpc implements TransportBinding {
+class JsonRpcBinding implements TransportBinding {
   readonly endpoint: Endpoint;
   readonly #settings: ClientSettings;
   readonly #target: RequestTarget;
@@ -78,12 +79,10 @@ class JsonRpc implements TransportBinding {
     call: CallContext,
   ): Promise<ResultOf[O]> {
     const id = ++this.#lastId;
-    const answer = await requestBuffered(this.#settings, this.#ask(operation, request, call, id));
-    const result = this.#result(answer, answer.text, id);
+    const response = await requestBuffered(this.#settings, this.#createRequest(operation, request, call, id));
+    const result = this.#extractResult(response, response.text, id);
     try {
-      return this.#read(operation, (reading) =>
-        this.endpoint.dialect.results[operation].read(result, reading),
-      );
+      return this.#decode(operation, (mode) => this.endpoint.dialect.results[operation].read(result, mode));
     } catch (thrown) {
       throw unreadableResponse(thrown, this.endpoint.url);
     }
@@ -93,26 +92,28 @@ class JsonRpc implements TransportBinding {
     operation: O,
     request: RequestOf[O],
     call: CallContext,
-    opening: StreamOpenOptions,
+    options: StreamOpenOptions,
   ): Promise<FrameStream> {
     const id = ++this.#lastId;
-    const ask = this.#ask(operation, request, call, id);
-    ask.headers = { ...ask.headers, accept: 'text/event-stream, application/json' };
-    if (opening.lastEventId !== undefined)
-      ask.headers = { ...ask.headers, 'last-event-id': opening.lastEventId };
+    const outbound = this.#createRequest(operation, request, call, id);
+    outbound.headers = { ...outbound.headers, accept: 'text/event-stream, application/json' };
+    if (options.lastEventId !== undefined)
+      outbound.headers = { ...outbound.headers, 'last-event-id': options.lastEventId };
     const reader = this.endpoint.dialect.eventReader(streamOpenContext(operation, request));
     return openFrameStream(
       this.#settings,
-      ask,
+      outbound,
       {
-        frame: (event) => this.#frame(event, reader),
-        whole: (response, text) => [{ events: this.#whole(response, text, id), id: undefined }],
+        decodeFrame: (event) => this.#decodeFrame(event, reader),
+        decodeBuffered: (response, text) => [
+          { events: this.#decodeBuffered(response, text, id), id: undefined },
+        ],
       },
-      opening.signal,
+      options.signal,
     );
   }
 
-  #ask<O extends Operation>(
+  #createRequest<O extends Operation>(
     operation: O,
     request: RequestOf[O],
     call: CallContext,
@@ -141,62 +142,50 @@ class JsonRpc implements TransportBinding {
     };
   }
 
-  /** The result of an answer, or the error that it carries. An explicit `error: null` is no error. */
-  #result(answered: ResponseInfo, text: string, id: number): unknown {
+  /** Returns the result, or throws the error in the response. `error: null` is not an error. */
+  #extractResult(response: ResponseInfo, text: string, id: number): unknown {
     const body = parseJsonOrUndefined(text);
-    if (!isEnvelope(body)) throw notA2AResponse(this.endpoint, answered, text);
+    if (!isEnvelope(body)) throw notA2AResponse(this.endpoint, response, text);
     if (body.error !== undefined && body.error !== null) {
-      const error = this.endpoint.dialect.rpcError.read(body.error, answered.status);
-      throw refineError(error, this.endpoint, answered);
+      const error = this.endpoint.dialect.rpcError.read(body.error, response.status);
+      throw refineError(error, this.endpoint, response);
     }
-    if (answered.status >= 400) throw notA2AResponse(this.endpoint, answered, text);
-    if (!isOurs(body.id, id))
+    if (response.status >= 400) throw notA2AResponse(this.endpoint, response, text);
+    if (!matchesId(body.id, id))
       throw new A2AError(
         'INVALID_AGENT_RESPONSE',
-        `The agent answered request ${JSON.stringify(body.id)} instead of ${id}`,
+        `Response to request ${JSON.stringify(body.id)} instead of ${id}`,
         {
-          hint: 'A proxy between here and the agent may mix up answers.',
+          hint: 'A proxy in front of the agent may mix up responses.',
         },
       );
     return body.result;
   }
 
-  /** The connection says whose answer it is: an agent that shares its events may leave another id in them. */
-  #frame(event: { data: string; id: string | undefined }, reader: EventReader): StreamFrame {
+  /** Ignores the request id: agents that share events between connections may send the id of another request. */
+  #decodeFrame(event: ServerSentEvent, reader: EventReader): StreamFrame {
     const body = parseJsonOrUndefined(event.data);
-    if (!isEnvelope(body)) return this.#skipped(event, 'is not a JSON-RPC answer');
+    if (!isEnvelope(body)) return skipFrame(this.#settings, event, 'not a JSON-RPC response');
     if (body.error !== undefined && body.error !== null)
       return { events: [], id: event.id, error: this.endpoint.dialect.rpcError.read(body.error) };
     try {
-      const events = this.#read('stream', (reading) => reader.read(body.result, reading));
+      const events = this.#decode('stream', (mode) => reader.read(body.result, mode));
       return { events, id: event.id };
     } catch (thrown) {
-      return this.#skipped(event, A2AError.from(thrown).message, thrown);
+      return skipFrame(this.#settings, event, A2AError.from(thrown).message, thrown);
     }
   }
 
-  #read<T>(operation: Operation, read: (reading: DecodeMode) => T): T {
-    return decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, read);
+  #decode<T>(operation: Operation, decode: (mode: DecodeMode) => T): T {
+    return decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, decode);
   }
 
-  #skipped(event: { data: string; id: string | undefined }, why: string, cause?: unknown): StreamFrame {
-    const message = `Skipped an event of a stream, which ${why}`;
-    this.#settings.report({
-      kind: 'frame',
-      message,
-      error: new A2AError('INVALID_AGENT_RESPONSE', message, { cause: cause ?? event.data.slice(0, 2000) }),
-    });
-    return { events: [], id: event.id };
-  }
-
-  /** An agent that does not stream may still answer with the task or the message. */
-  #whole(answered: ResponseInfo, text: string, id: number): readonly StreamEvent[] {
-    const result = this.#result(answered, text, id);
+  /** An agent that does not stream may respond with the task or the message. */
+  #decodeBuffered(response: ResponseInfo, text: string, id: number): readonly StreamEvent[] {
+    const body = this.#extractResult(response, text, id);
     try {
-      const answer = this.#read('stream', (reading) =>
-        this.endpoint.dialect.results.send.read(result, reading),
-      );
-      return [isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer }];
+      const result = this.#decode('stream', (mode) => this.endpoint.dialect.results.send.read(body, mode));
+      return [isTask(result) ? { kind: 'task', task: result } : { kind: 'message', message: result }];
     } catch (thrown) {
       throw unreadableResponse(thrown, this.endpoint.url);
     }
@@ -212,7 +201,7 @@ function isEnvelope(body: unknown): body is Envelope {
   );
 }
 
-/** Some peers print the id as a string, and some leave it out. */
-function isOurs(answered: unknown, asked: number): boolean {
-  return answered === asked || answered === undefined || answered === null || answered === String(asked);
+/** Some agents return the id as a string or omit it. */
+function matchesId(id: unknown, expected: number): boolean {
+  return id === expected || id === undefined || id === null || id === String(expected);
 }

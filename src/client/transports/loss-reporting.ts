@@ -6,39 +6,39 @@ import {
 } from '../../dialects/translation-loss.ts';
 import type { LossContext, ClientSettings } from '../connect-options.ts';
 
-const unnoted = lenientMode();
+const modeWithoutLosses = lenientMode();
 
-/** Reads something of a peer, and tells what was lost if anybody wants to know. */
+/** Decodes data of a peer and reports translation losses if `onLoss` is set. */
 export function decodeReportingLosses<T>(
   settings: ClientSettings,
   context: LossContext,
-  read: (reading: DecodeMode) => T,
+  decode: (mode: DecodeMode) => T,
 ): T {
-  if (!settings.onLoss) return read(unnoted);
+  if (!settings.onLoss) return decode(modeWithoutLosses);
   const losses: TranslationLoss[] = [];
-  const result = read(lenientMode(losses));
-  tell(settings, losses, context);
+  const result = decode(lenientMode(losses));
+  report(settings, losses, context);
   return result;
 }
 
-/** Writes something for a peer, and tells what its version has no word for if anybody wants to know. */
+/** Encodes data for a peer and reports translation losses if `onLoss` is set. */
 export function encodeReportingLosses<T>(
   settings: ClientSettings,
   context: LossContext,
-  write: (losses: LossList) => T,
+  encode: (losses: LossList) => T,
 ): T {
-  if (!settings.onLoss) return write(undefined);
+  if (!settings.onLoss) return encode(undefined);
   const losses: TranslationLoss[] = [];
-  const result = write(losses);
-  tell(settings, losses, context);
+  const result = encode(losses);
+  report(settings, losses, context);
   return result;
 }
 
-function tell({ onLoss }: ClientSettings, losses: readonly TranslationLoss[], context: LossContext): void {
+function report({ onLoss }: ClientSettings, losses: readonly TranslationLoss[], context: LossContext): void {
   if (losses.length === 0) return;
   try {
     onLoss?.(losses, context);
   } catch {
-    // Whoever listens must not be able to spoil what was read.
+    // Errors in observers must not affect the result.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The REST transport, in the words of any dialect that has routes.
+ * REST transport for all dialects with routes.
  *
  * @module
  */
@@ -33,22 +33,21 @@ import {
 import { type OutboundRequest, requestBuffered } from '../http/send-request.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
-import { openFrameStream } from './frame-stream.ts';
+import type { JsonObject } from '../../primitives/json.ts';
+import { openFrameStream, skipFrame } from './frame-stream.ts';
 import type { ServerSentEvent } from '../../primitives/formats/sse.ts';
 import { streamOpenContext } from './stream-open-context.ts';
 
-type Fields = { [name: string]: unknown };
-
-/** Binds REST to an endpoint. */
+/** Creates a REST binding of an endpoint. */
 export function restBinding(settings: ClientSettings, endpoint: Endpoint): TransportBinding {
-  return new Rest(settings, endpoint);
+  return new RestBinding(settings, endpoint);
 }
 
-class Rest implements TransportBinding {
+class RestBinding implements TransportBinding {
   readonly endpoint: Endpoint;
   readonly #settings: ClientSettings;
   readonly #origin: string;
-  readonly #base: string;
+  readonly #basePath: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #routes = new Map<Operation, RestRoute[]>();
 
@@ -59,9 +58,9 @@ class Rest implements TransportBinding {
     this.endpoint = endpoint;
     this.#settings = settings;
     this.#origin = url.origin;
-    this.#base = url.pathname.replace(/\/+$/, '') + tenantPath;
+    this.#basePath = url.pathname.replace(/\/+$/, '') + tenantPath;
     this.#headers = {
-      accept: accepted(dialect.restMediaType),
+      accept: acceptHeader(dialect.restMediaType),
       'user-agent': 'dragoman',
       ...(dialect.version === '1.0' && { 'a2a-version': '1.0' }),
       ...settings.headers,
@@ -78,13 +77,11 @@ class Rest implements TransportBinding {
     request: RequestOf[O],
     call: CallContext,
   ): Promise<ResultOf[O]> {
-    return this.#byRoute(operation, async (route) => {
-      const answer = await requestBuffered(this.#settings, this.#ask(route, request, call));
-      const result = this.#result(answer, answer.text, route);
+    return this.#tryRoutes(operation, async (route) => {
+      const response = await requestBuffered(this.#settings, this.#createRequest(route, request, call));
+      const result = this.#extractResult(response, response.text, route);
       try {
-        return this.#read(operation, (reading) =>
-          this.endpoint.dialect.results[operation].read(result, reading),
-        );
+        return this.#decode(operation, (mode) => this.endpoint.dialect.results[operation].read(result, mode));
       } catch (thrown) {
         throw unreadableResponse(thrown, this.endpoint.url);
       }
@@ -95,59 +92,61 @@ class Rest implements TransportBinding {
     operation: O,
     request: RequestOf[O],
     call: CallContext,
-    opening: StreamOpenOptions,
+    options: StreamOpenOptions,
   ): Promise<FrameStream> {
-    return this.#byRoute(operation, (route) => {
-      const ask = this.#ask(route, request, call);
-      ask.headers = { ...ask.headers, accept: `text/event-stream, ${ask.headers.accept}` };
-      if (opening.lastEventId !== undefined)
-        ask.headers = { ...ask.headers, 'last-event-id': opening.lastEventId };
+    return this.#tryRoutes(operation, (route) => {
+      const outbound = this.#createRequest(route, request, call);
+      outbound.headers = { ...outbound.headers, accept: `text/event-stream, ${outbound.headers.accept}` };
+      if (options.lastEventId !== undefined)
+        outbound.headers = { ...outbound.headers, 'last-event-id': options.lastEventId };
       const reader = this.endpoint.dialect.eventReader(streamOpenContext(operation, request));
       return openFrameStream(
         this.#settings,
-        ask,
+        outbound,
         {
-          frame: (event) => this.#frame(event, reader),
-          whole: (response, text) => [{ events: this.#whole(response, text, route), id: undefined }],
+          decodeFrame: (event) => this.#decodeFrame(event, reader),
+          decodeBuffered: (response, text) => [
+            { events: this.#decodeBuffered(response, text, route), id: undefined },
+          ],
         },
-        opening.signal,
+        options.signal,
       );
     });
   }
 
-  /** Tries the routes of an operation in turn where the peer does not have the first, and keeps to the one that it has. */
-  async #byRoute<T>(operation: Operation, ask: (route: RestRoute) => Promise<T>): Promise<T> {
+  /** Tries the routes of an operation in order. The first one that the agent supports becomes the preferred one. */
+  async #tryRoutes<T>(operation: Operation, send: (route: RestRoute) => Promise<T>): Promise<T> {
     const routes = this.#routes.get(operation) ?? [];
-    let refused: unknown;
+    let firstError: unknown;
     for (const [i, route] of routes.entries()) {
       try {
-        const answer = await ask(route);
+        const result = await send(route);
         if (i > 0) this.#routes.set(operation, [route, ...routes.filter((each) => each !== route)]);
-        return answer;
+        return result;
       } catch (thrown) {
         const { reason } = A2AError.from(thrown);
         if (reason !== 'NOT_FOUND' && reason !== 'METHOD_NOT_ALLOWED' && reason !== 'METHOD_NOT_FOUND')
           throw thrown;
-        refused ??= thrown;
+        firstError ??= thrown;
       }
     }
-    throw refused ?? unsupportedByVersion(this.endpoint, operation);
+    throw firstError ?? unsupportedByVersion(this.endpoint, operation);
   }
 
-  #ask(route: RestRoute, request: RequestOf[Operation], call: CallContext): OutboundRequest {
+  #createRequest(route: RestRoute, request: RequestOf[Operation], call: CallContext): OutboundRequest {
     const { dialect } = this.endpoint;
     const { operation, verb } = route;
     const codec = dialect.requests[operation] as RequestCodec<RequestOf[Operation]>;
     const context = { operation, url: this.endpoint.url };
-    const written = encodeReportingLosses(this.#settings, context, (losses) => codec.write(request, losses));
-    const { path, rest } = this.#fill(route.path, written as Fields | undefined);
+    const params = encodeReportingLosses(this.#settings, context, (losses) => codec.write(request, losses));
+    const { path, rest } = this.#expandPath(route.path, params as JsonObject | undefined);
     const headers: Record<string, string> = { ...this.#headers };
     if (dialect.extensionsHeader !== undefined && call.extensions && call.extensions.length > 0)
       headers[dialect.extensionsHeader] = call.extensions.join(',');
-    const ask: OutboundRequest = {
+    const outbound: OutboundRequest = {
       operation,
       method: verb,
-      target: { origin: this.#origin, path: verb === 'POST' ? path : path + queryOf(rest) },
+      target: { origin: this.#origin, path: verb === 'POST' ? path : path + formatQuery(rest) },
       headers,
       call,
       auth: this.#settings.auth,
@@ -155,119 +154,107 @@ class Rest implements TransportBinding {
     };
     if (verb === 'POST') {
       headers['content-type'] = dialect.restMediaType;
-      ask.body = JSON.stringify(rest);
+      outbound.body = JSON.stringify(rest);
     }
-    return ask;
+    return outbound;
   }
 
-  /** Puts the parameters of the path where they belong and gives the others back. */
-  #fill(template: string, params: Fields | undefined): { path: string; rest: Fields } {
-    const rest: Fields = { ...params };
-    const taken: string[] = [];
+  /** Inserts the path parameters into the template, and returns the remaining parameters. */
+  #expandPath(template: string, params: JsonObject | undefined): { path: string; rest: JsonObject } {
+    const rest: JsonObject = { ...params };
+    const used: string[] = [];
     const path = template.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
-      taken.push(name);
-      return encodeURIComponent(plain(rest[name]));
+      used.push(name);
+      return encodeURIComponent(formatScalar(rest[name]));
     });
-    for (const name of taken) delete rest[name];
-    // Some cards name the address with the version already in it.
-    const whole =
-      path.startsWith('/v1/') && this.#base.endsWith('/v1') ? this.#base + path.slice(3) : this.#base + path;
-    return { path: whole, rest };
+    for (const name of used) delete rest[name];
+    // Some cards list a URL that already ends with the version.
+    const suffix = path.startsWith('/v1/') && this.#basePath.endsWith('/v1') ? path.slice(3) : path;
+    return { path: this.#basePath + suffix, rest };
   }
 
-  #result(answered: ResponseInfo, text: string, route: RestRoute): unknown {
-    if (text === '' && answered.status < 300) return undefined;
+  #extractResult(response: ResponseInfo, text: string, route: RestRoute): unknown {
+    if (text === '' && response.status < 300) return undefined;
     const body = parseJsonOrUndefined(text);
-    if (answered.status >= 400) {
-      if (!saysWhatIsWrong(body)) throw notA2AResponse(this.endpoint, answered, text);
-      const error = this.endpoint.dialect.restError.read(body, answered.status);
-      throw refineError(missing(error, body, route), this.endpoint, answered);
+    if (response.status >= 400) {
+      if (!isErrorBody(body)) throw notA2AResponse(this.endpoint, response, text);
+      const error = this.endpoint.dialect.restError.read(body, response.status);
+      throw refineError(refineNotFound(error, body, route), this.endpoint, response);
     }
-    if (body === undefined) throw notA2AResponse(this.endpoint, answered, text);
+    if (body === undefined) throw notA2AResponse(this.endpoint, response, text);
     return body;
   }
 
-  #frame(event: ServerSentEvent, reader: EventReader): StreamFrame {
+  #decodeFrame(event: ServerSentEvent, reader: EventReader): StreamFrame {
     const body = parseJsonOrUndefined(event.data);
-    if (typeof body !== 'object' || body === null) return this.#skipped(event, 'is not JSON');
-    const wire = body as Fields;
-    if (event.event === 'error' || saysWhatIsWrong(body)) {
-      const { code } = (wire.error ?? wire) as Fields;
+    if (typeof body !== 'object' || body === null)
+      return skipFrame(this.#settings, event, 'not a JSON object');
+    const wire = body as JsonObject;
+    if (event.event === 'error' || isErrorBody(body)) {
+      const { code } = (wire.error ?? wire) as JsonObject;
       const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 500;
       return { events: [], id: event.id, error: this.endpoint.dialect.restError.read(body, status) };
     }
     try {
-      const events = this.#read('stream', (reading) => reader.read(body, reading));
+      const events = this.#decode('stream', (mode) => reader.read(body, mode));
       return { events, id: event.id };
     } catch (thrown) {
-      return this.#skipped(event, A2AError.from(thrown).message, thrown);
+      return skipFrame(this.#settings, event, A2AError.from(thrown).message, thrown);
     }
   }
 
-  #read<T>(operation: Operation, read: (reading: DecodeMode) => T): T {
-    return decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, read);
+  #decode<T>(operation: Operation, decode: (mode: DecodeMode) => T): T {
+    return decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, decode);
   }
 
-  #skipped(event: ServerSentEvent, why: string, cause?: unknown): StreamFrame {
-    const message = `Skipped an event of a stream, which ${why}`;
-    this.#settings.report({
-      kind: 'frame',
-      message,
-      error: new A2AError('INVALID_AGENT_RESPONSE', message, { cause: cause ?? event.data.slice(0, 2000) }),
-    });
-    return { events: [], id: event.id };
-  }
-
-  #whole(answered: ResponseInfo, text: string, route: RestRoute): readonly StreamEvent[] {
-    const result = this.#result(answered, text, route);
+  #decodeBuffered(response: ResponseInfo, text: string, route: RestRoute): readonly StreamEvent[] {
+    const body = this.#extractResult(response, text, route);
     try {
-      const answer = this.#read('stream', (reading) =>
-        this.endpoint.dialect.results.send.read(result, reading),
-      );
-      return [isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer }];
+      const result = this.#decode('stream', (mode) => this.endpoint.dialect.results.send.read(body, mode));
+      return [isTask(result) ? { kind: 'task', task: result } : { kind: 'message', message: result }];
     } catch (thrown) {
       throw unreadableResponse(thrown, this.endpoint.url);
     }
   }
 }
 
-function accepted(mediaType: string): string {
+function acceptHeader(mediaType: string): string {
   return mediaType === 'application/json' ? mediaType : `${mediaType}, application/json`;
 }
 
-/** A scalar as it stands in an address. */
-function plain(value: unknown): string {
+/** Formats a scalar for a path or query. */
+function formatScalar(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-function queryOf(fields: Fields): string {
+function formatQuery(fields: JsonObject): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined && value !== null) query.set(name, plain(value));
+    if (value !== undefined && value !== null) query.set(name, formatScalar(value));
   }
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
 }
 
 /**
- * Some agents say no more than that something is not there. Where the address names a task, that is the task; a framework
- * that does not know the address at all says it in other words.
+ * Some agents return a bare 404 without a reason. If the path contains a task id, the task is missing; web frameworks
+ * respond to unknown paths with another format.
  */
-function missing(error: A2AError, body: unknown, { path }: RestRoute): A2AError {
-  const outer = body as Fields;
-  const inner = (typeof outer.error === 'object' && outer.error !== null ? outer.error : outer) as Fields;
-  const isPlain = error.status === 404 && !Array.isArray(inner.details) && !(Number(inner.code) < 0);
-  if (!isPlain) return error;
+function refineNotFound(error: A2AError, body: unknown, { path }: RestRoute): A2AError {
+  const outer = body as JsonObject;
+  const inner = (typeof outer.error === 'object' && outer.error !== null ? outer.error : outer) as JsonObject;
+  const isBare = error.status === 404 && !Array.isArray(inner.details) && !(Number(inner.code) < 0);
+  if (!isBare) return error;
   const reason = typeof inner.message === 'string' && path.includes('{') ? 'TASK_NOT_FOUND' : 'NOT_FOUND';
   const { message, status, cause, details } = error;
   return new A2AError(reason, message, { status, cause, details });
 }
 
-/** True for the error bodies of every version: wrapped, bare, or problem details. */
-function saysWhatIsWrong(body: unknown): boolean {
+/** Returns true for error bodies of all versions: wrapped, bare, or problem details. */
+function isErrorBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
-  const wire = body as Fields;
+  const wire = body as JsonObject;
   if (typeof wire.error === 'object' && wire.error !== null) return true;
   return (
     (typeof wire.message === 'string' || typeof wire.detail === 'string' || typeof wire.title === 'string') &&

@@ -2,7 +2,7 @@ import type { RequestOf, StreamOpenContext } from '../../dialects/dialect.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { StreamingOperation } from './transport-binding.ts';
 
-/** What the reader of a stream should know from the request that opens it. */
+/** Returns the ids and the message of a request that opens a stream, which its decoder needs. */
 export function streamOpenContext<O extends StreamingOperation>(
   operation: O,
   request: RequestOf[O],

@@ -11,7 +11,7 @@ import type {
   StreamingOperation,
 } from './transport-binding.ts';
 
-/** Puts each operation of a binding into a span, where anybody wants traces. */
+/** Wraps each operation of a binding in a tracing span. Returns the binding unchanged if tracing is disabled. */
 export function traceBinding(binding: TransportBinding, tracing: LazyTracing): TransportBinding {
   return tracing.current || tracing.pending ? new TracedBinding(binding, tracing) : binding;
 }
@@ -33,26 +33,26 @@ class TracedBinding implements TransportBinding {
     call: CallContext,
   ): Promise<ResultOf[O]> {
     const span = await this.#start(operation, request);
-    return ending(
+    return runInSpan(
       span,
       () => this.#inner.unary(operation, request, call),
       (result) => {
-        span?.set({ 'a2a.task.id': idOf(result) });
+        span?.set({ 'a2a.task.id': findTaskId(result) });
         span?.end();
       },
     );
   }
 
-  /** The span ends with the stream. */
+  /** Opens a stream. The span ends with the stream. */
   async open<O extends StreamingOperation>(
     operation: O,
     request: RequestOf[O],
     call: CallContext,
-    opening: StreamOpenOptions,
+    options: StreamOpenOptions,
   ): Promise<FrameStream> {
     const span = await this.#start(operation, request);
-    const source = await ending(span, () => this.#inner.open(operation, request, call, opening));
-    return span ? watched(source, span) : source;
+    const frames = await runInSpan(span, () => this.#inner.open(operation, request, call, options));
+    return span ? endWithStream(frames, span) : frames;
   }
 
   async #start(operation: string, request: unknown): Promise<Span | undefined> {
@@ -64,22 +64,22 @@ class TracedBinding implements TransportBinding {
         'a2a.operation': operation,
         'a2a.version': dialect.version,
         'a2a.transport': transport,
-        'a2a.task.id': idOf(request),
+        'a2a.task.id': findTaskId(request),
         'server.address': new URL(url).host,
       },
     });
   }
 }
 
-async function ending<T>(
+async function runInSpan<T>(
   span: Span | undefined,
-  work: () => Promise<T>,
-  done?: (result: T) => void,
+  run: () => Promise<T>,
+  onResult?: (result: T) => void,
 ): Promise<T> {
-  if (!span) return work();
+  if (!span) return run();
   try {
-    const result = await span.run(work);
-    done?.(result);
+    const result = await span.run(run);
+    onResult?.(result);
     return result;
   } catch (error) {
     span.end(A2AError.from(error).reason);
@@ -87,7 +87,7 @@ async function ending<T>(
   }
 }
 
-async function* watched(source: FrameStream, span: Span): AsyncGenerator<readonly StreamFrame[]> {
+async function* endWithStream(source: FrameStream, span: Span): AsyncGenerator<readonly StreamFrame[]> {
   try {
     for await (const frames of source) {
       for (const { error } of frames) if (error) span.end(error.reason);
@@ -101,9 +101,9 @@ async function* watched(source: FrameStream, span: Span): AsyncGenerator<readonl
   }
 }
 
-/** The id of the task that a request or an answer is about, if it names one. */
-function idOf(about: unknown): string | undefined {
-  if (typeof about !== 'object' || about === null) return undefined;
-  const { id, taskId, message } = about as { id?: string; taskId?: string; message?: { taskId?: string } };
+/** Returns the task id of a request or result, if it has one. */
+function findTaskId(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { id, taskId, message } = value as { id?: string; taskId?: string; message?: { taskId?: string } };
   return taskId ?? message?.taskId ?? id;
 }

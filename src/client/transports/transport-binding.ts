@@ -5,44 +5,44 @@ import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { hintForStatus, unexpectedResponseError, withHint } from '../http/response-errors.ts';
 
-/** One way to speak to an agent. */
+/** URL, transport and dialect that are used to call an agent. */
 export interface Endpoint {
   readonly url: string;
   readonly transport: Transport;
   readonly dialect: Dialect;
   readonly tenant: string | undefined;
-  /** Who named this address, for people who look for a mistake. */
+  /** Document that lists the URL, such as "The card at …", for hints. */
   readonly namedBy: string | undefined;
-  /** The card that named it, for credentials that depend on what it asks for. */
+  /** Card that lists the URL; credentials may depend on its security schemes. */
   readonly card: AgentCard | undefined;
 }
 
-/** One event of a stream off the wire. */
+/** One frame of a stream, decoded. */
 export interface StreamFrame {
   readonly events: readonly StreamEvent[];
-  /** The `id:` it came with. */
+  /** SSE `id` of the frame. */
   readonly id: string | undefined;
-  /** The agent ended the stream with an error. */
+  /** Error with which the agent ended the stream. */
   readonly error?: A2AError;
-  /** The agent asks to wait for so many milliseconds before a broken stream is opened again. */
+  /** Reconnection delay that the agent requests, in milliseconds. */
   readonly retry?: number;
 }
 
-/** An open stream. Leaving the loop closes it. */
+/** An open stream. Leaving the loop closes the connection. */
 export type FrameStream = AsyncIterable<readonly StreamFrame[]>;
 
-/** An operation that answers with a stream. */
+/** An operation with a stream of events as result. */
 export type StreamingOperation = 'stream' | 'subscribe';
 
-/** How a stream is opened. */
+/** Options of {@link TransportBinding.open}. */
 export interface StreamOpenOptions {
-  /** Ends the stream. */
+  /** Aborts the stream. */
   signal: AbortSignal;
-  /** Go on after this event. */
+  /** Resumes after this event (Last-Event-ID). */
   lastEventId?: string;
 }
 
-/** A transport, bound to one endpoint: requests of the model in, answers of the model out. */
+/** A transport at one endpoint. Encodes requests and decodes responses. */
 export interface TransportBinding {
   readonly endpoint: Endpoint;
   unary<O extends UnaryOperation>(
@@ -54,52 +54,52 @@ export interface TransportBinding {
     operation: O,
     request: RequestOf[O],
     call: CallContext,
-    opening: StreamOpenOptions,
+    options: StreamOpenOptions,
   ): Promise<FrameStream>;
 }
 
-/** Makes the error for an operation that the version has no word for. */
+/** Creates the error for an operation that the version does not define. */
 export function unsupportedByVersion({ dialect, transport }: Endpoint, operation: Operation): A2AError {
-  return new A2AError('UNSUPPORTED_OPERATION', `The agent has no ${operation}`, {
-    hint: `The agent speaks A2A ${dialect.version} over ${transport}, which knows nothing of the kind.`,
+  return new A2AError('UNSUPPORTED_OPERATION', `The agent does not support ${operation}`, {
+    hint: `A2A ${dialect.version} over ${transport} does not define this operation.`,
   });
 }
 
-/** Blames the agent for an answer that cannot be read. */
+/** Converts decoding errors of a response to `INVALID_AGENT_RESPONSE`. */
 export function unreadableResponse(thrown: unknown, url: string): A2AError {
   const error = A2AError.from(thrown);
   if (error.reason !== 'INVALID_PARAMS') return error;
-  return new A2AError('INVALID_AGENT_RESPONSE', `The answer of ${url} makes no sense: ${error.message}`, {
+  return new A2AError('INVALID_AGENT_RESPONSE', `Invalid response from ${url}: ${error.message}`, {
     cause: thrown,
     violations: error.violations,
   });
 }
 
-/** What is known of the HTTP side of an answer. */
+/** Status and headers of a response. */
 export interface ResponseInfo {
   readonly status: number;
   header(name: string): string | undefined;
 }
 
-/** The error for an answer in which there is no A2A. */
-export function notA2AResponse(endpoint: Endpoint, answered: ResponseInfo, body: string): A2AError {
+/** Creates the error for a response that is not an A2A response. */
+export function notA2AResponse(endpoint: Endpoint, response: ResponseInfo, body: string): A2AError {
   return unexpectedResponseError({
-    ...about(endpoint, answered),
-    contentType: answered.header('content-type'),
+    ...describeResponse(endpoint, response),
+    contentType: response.header('content-type'),
     body,
   });
 }
 
-function about(endpoint: Endpoint, answered: ResponseInfo) {
+function describeResponse(endpoint: Endpoint, response: ResponseInfo) {
   return {
-    status: answered.status,
+    status: response.status,
     url: endpoint.url,
-    toldBy: endpoint.namedBy,
-    authenticate: answered.header('www-authenticate'),
+    namedBy: endpoint.namedBy,
+    authenticate: response.header('www-authenticate'),
   };
 }
 
-const plainer: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorReason>([
+const reasonsByStatus: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorReason>([
   [401, 'UNAUTHENTICATED'],
   [403, 'PERMISSION_DENIED'],
   [413, 'PAYLOAD_TOO_LARGE'],
@@ -107,12 +107,12 @@ const plainer: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorReason>([
   [503, 'UNAVAILABLE'],
 ]);
 
-/** Lets the HTTP status speak where the agent's own code says nothing, and adds a hint. */
-export function refineError(error: A2AError, endpoint: Endpoint, answered: ResponseInfo): A2AError {
-  const hint = error.hint ?? hintForStatus(about(endpoint, answered));
-  const reason = plainer.get(answered.status);
+/** Replaces a generic error reason by the one of the HTTP status, and adds a hint. */
+export function refineError(error: A2AError, endpoint: Endpoint, response: ResponseInfo): A2AError {
+  const hint = error.hint ?? hintForStatus(describeResponse(endpoint, response));
+  const reason = reasonsByStatus.get(response.status);
   if (reason === undefined || (error.reason !== 'INVALID_REQUEST' && error.reason !== 'INTERNAL_ERROR'))
     return error.reason === 'TASK_NOT_FOUND' ? error : withHint(error, hint);
   const { message, violations, details, cause } = error;
-  return new A2AError(reason, message, { violations, details, cause, hint, status: answered.status });
+  return new A2AError(reason, message, { violations, details, cause, hint, status: response.status });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isLocalHost } from '../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../primitives/loopback.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';

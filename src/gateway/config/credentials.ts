@@ -1,4 +1,4 @@
-import { isLocalHost } from '../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../primitives/loopback.ts';
 import {
   apiKey,
   bearer,

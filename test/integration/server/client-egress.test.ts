@@ -19,29 +19,33 @@ import {
 } from '../../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
-const refused = { reason: 'PERMISSION_DENIED', hint: expect.stringContaining('`egress` of connect()') };
+const denied = { reason: 'PERMISSION_DENIED', hint: expect.stringContaining('`egress` option of connect()') };
 
 const open: (() => Promise<unknown>)[] = [];
 beforeEach(() => {
-  // The system's own resolver takes the name that the user types for this machine.
+  // Resolves the name in the URL of the caller to the local host.
   const real = dns.lookup;
-  vi.spyOn(dns, 'lookup').mockImplementation(((host: string, options: dns.LookupOptions, done: Done) =>
+  vi.spyOn(dns, 'lookup').mockImplementation(((
+    host: string,
+    options: dns.LookupOptions,
+    callback: LookupCallback,
+  ) =>
     host === 'agent.example.com'
-      ? done(null, options.all ? [{ address: '127.0.0.1', family: 4 }] : '127.0.0.1', 4)
-      : real(host, options, done as never)) as never);
+      ? callback(null, options.all ? [{ address: '127.0.0.1', family: 4 }] : '127.0.0.1', 4)
+      : real(host, options, callback as never)) as never);
 });
 afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close();
   vi.restoreAllMocks();
 });
-type Done = (error: Error | null, address: string | dns.LookupAddress[], family: number) => void;
+type LookupCallback = (error: Error | null, address: string | dns.LookupAddress[], family: number) => void;
 
-type Answer = (asked: RawServerRequest, response: ServerResponse) => unknown;
-const done: Answer = ({ json: asked }, response) =>
-  respondJson(response, rpcResult(asked.id, { task: wireTaskFixture('completed') }));
+type Respond = (request: RawServerRequest, response: ServerResponse) => unknown;
+const respondCompleted: Respond = ({ json }, response) =>
+  respondJson(response, rpcResult(json.id, { task: wireTaskFixture('completed') }));
 
-/** A server on this machine that does not even hear of connections that must not be made. */
-async function listener(answer: Answer, host = '127.0.0.1') {
+/** Starts a local server that counts connections. */
+async function startTarget(respond: Respond, host = '127.0.0.1') {
   const requests: RawServerRequest[] = [];
   let connections = 0;
   const server = createServer((incoming, response) => {
@@ -49,9 +53,9 @@ async function listener(answer: Answer, host = '127.0.0.1') {
     incoming.on('data', (chunk) => (text += chunk));
     incoming.on('end', () => {
       const { method = '', url: path = '', headers } = incoming;
-      const asked = { method, path, headers, text, json: text === '' ? undefined : JSON.parse(text) };
-      requests.push(asked);
-      answer(asked, response);
+      const received = { method, path, headers, text, json: text === '' ? undefined : JSON.parse(text) };
+      requests.push(received);
+      respond(received, response);
     });
   });
   server.on('connection', () => connections++);
@@ -60,74 +64,76 @@ async function listener(answer: Answer, host = '127.0.0.1') {
   return { port: (server.address() as AddressInfo).port, requests, connections: () => connections };
 }
 
-/** Connects to an agent by its public name; what its card says is up to the test. */
-async function agentWith(
+/** Connects to an agent by a public name, with a card of the test. */
+async function connectWithCard(
   cardOf: (port: number) => object,
   options: ConnectOptions = {},
-  answer: Answer = (_asked, response) => respondJson(response, {}, 404),
+  respond: Respond = (_request, response) => respondJson(response, {}, 404),
 ) {
-  const home = await startRawServer((asked, response) =>
-    isWireCard(asked.path)
+  const home = await startRawServer((received, response) =>
+    isWireCard(received.path)
       ? respondJson(response, cardOf(Number(new URL(home.url).port)))
-      : answer(asked, response),
+      : respond(received, response),
   );
   const { port } = new URL(home.url);
-  const problems: ClientWarning[] = [];
+  const warnings: ClientWarning[] = [];
   const agent = connect(`http://agent.example.com:${port}`, {
     endpointCache: createEndpointCache(),
     random: () => 0,
-    onWarning: (problem) => problems.push(problem),
+    onWarning: (warning) => warnings.push(warning),
     ...options,
   });
   open.push(
     () => home.close(),
     () => agent.close(),
   );
-  return { agent, home, problems };
+  return { agent, home, warnings };
 }
 
-/** A policy that takes 127.0.0.2 for the public internet, and notes what is connected to. */
-function pretending(addresses: readonly string[] = ['127.0.0.2'], more: EgressOptions = {}) {
+/** Returns egress options that treat 127.0.0.2 as a public address, and the resolved names and connected addresses. */
+function recordingEgress(addresses: readonly string[] = ['127.0.0.2'], more: EgressOptions = {}) {
   const connected: string[] = [];
-  const asked: string[] = [];
+  const resolved: string[] = [];
   const egress: EgressOptions = {
     allow: ['127.0.0.2'],
     resolve: (host) => {
-      asked.push(host);
+      resolved.push(host);
       return Promise.resolve(addresses);
     },
     onConnect: (address) => connected.push(address),
     ...more,
   };
-  return { egress, connected, asked };
+  return { egress, connected, resolved };
 }
 
-describe('a card that stays at home', () => {
-  it('needs no permission, even where the name leads to this machine', async () => {
-    const { egress, asked } = pretending([], { deny: ['agent.example.com', '127.0.0.1'] });
-    const { agent } = await agentWith(
+describe('card with its own origin', () => {
+  it('is not checked, even if the name resolves to the local host', async () => {
+    const { egress, resolved } = recordingEgress([], { deny: ['agent.example.com', '127.0.0.1'] });
+    const { agent } = await connectWithCard(
       (port) => wireCardFixture(`http://agent.example.com:${port}`),
       { egress },
-      done,
+      respondCompleted,
     );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
-    expect(asked).toEqual([]);
+    expect(resolved).toEqual([]);
   });
 
-  it('has no policy made, which would be told that its options are wrong', async () => {
+  it('does not create the egress policy, which would reject invalid options', async () => {
     const egress = { allow: ['no rule at all'] };
-    const { agent } = await agentWith(
+    const { agent } = await connectWithCard(
       (port) => wireCardFixture(`http://agent.example.com:${port}`),
       { egress },
-      done,
+      respondCompleted,
     );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
-    const { agent: other } = await agentWith(() => wireCardFixture('http://other.example.com'), { egress });
+    const { agent: other } = await connectWithCard(() => wireCardFixture('http://other.example.com'), {
+      egress,
+    });
     await expect(other.send(request)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 });
 
-describe('a card that leads elsewhere', () => {
+describe('card with another origin', () => {
   it.each([
     'http://127.0.0.1:#',
     'http://127.1:#',
@@ -148,82 +154,90 @@ describe('a card that leads elsewhere', () => {
     'http://169.254.169.254',
     'http://metadata.google.internal',
     'http://intranet:#',
-  ])('to %s is refused and nobody is asked', async (to) => {
-    const target = await listener(done);
-    const { egress, connected, asked } = pretending(undefined, { allow: [] });
+  ])('is denied without a connection: %s', async (to) => {
+    const target = await startTarget(respondCompleted);
+    const { egress, connected, resolved } = recordingEgress(undefined, { allow: [] });
     const url = to.replace('#', String(target.port));
-    const { agent } = await agentWith(() => wireCardFixture(url), { egress });
-    await expect(agent.send(request)).rejects.toMatchObject(refused);
+    const { agent } = await connectWithCard(() => wireCardFixture(url), { egress });
+    await expect(agent.send(request)).rejects.toMatchObject(denied);
     expect(connected).toEqual([]);
-    expect(asked).toEqual([]);
+    expect(resolved).toEqual([]);
     expect(target.connections()).toBe(0);
   });
 
-  it('is refused by default', async () => {
-    const { agent } = await agentWith(() => wireCardFixture('http://10.1.2.3:8080'));
+  it('is denied by default if private', async () => {
+    const { agent } = await connectWithCard(() => wireCardFixture('http://10.1.2.3:8080'));
     await expect(agent.card()).rejects.toMatchObject({
-      ...refused,
+      ...denied,
       hint: expect.stringContaining('allowPrivate'),
     });
   });
 
-  it('is followed where it is allowed, and there to the address that was checked', async () => {
-    const target = await listener(done, '127.0.0.2');
-    const { egress, connected, asked } = pretending();
-    const { agent } = await agentWith(() => wireCardFixture(`http://other.example.com:${target.port}`), {
-      egress,
-    });
+  it('is called at the checked address if allowed', async () => {
+    const target = await startTarget(respondCompleted, '127.0.0.2');
+    const { egress, connected, resolved } = recordingEgress();
+    const { agent } = await connectWithCard(
+      () => wireCardFixture(`http://other.example.com:${target.port}`),
+      {
+        egress,
+      },
+    );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect(new Set(connected)).toEqual(new Set(['127.0.0.2']));
-    expect(new Set(asked)).toEqual(new Set(['other.example.com']));
+    expect(new Set(resolved)).toEqual(new Set(['other.example.com']));
     expect(target.requests[0]?.headers.host).toBe(`other.example.com:${target.port}`);
   });
 
-  it('may be allowed by a policy that was made before, or by not asking', async () => {
-    const target = await listener(done);
+  it('is called with an existing policy or with egress: false', async () => {
+    const target = await startTarget(respondCompleted);
     for (const egress of [egressPolicy({ allow: [`127.0.0.1:${target.port}`] }), false as const]) {
-      const { agent } = await agentWith(() => wireCardFixture(`http://127.0.0.1:${target.port}`), { egress });
+      const { agent } = await connectWithCard(() => wireCardFixture(`http://127.0.0.1:${target.port}`), {
+        egress,
+      });
       expect(await agent.send(request)).toMatchObject({ id: 't1' });
     }
   });
 
   it.each<[string, readonly string[]]>([
     ['a private address', ['10.0.0.1']],
-    ['this machine', ['127.0.0.1']],
-    ['this machine in other words', ['::ffff:127.0.0.1']],
-    ['a public address and this machine', ['127.0.0.2', '127.0.0.1']],
-  ])('to a name with %s is refused, once and for good', async (_what, addresses) => {
-    const target = await listener(done);
-    const { egress, connected, asked } = pretending(addresses);
-    const { agent } = await agentWith(() => wireCardFixture(`http://other.example.com:${target.port}`), {
-      egress,
-    });
-    await expect(agent.send(request)).rejects.toMatchObject(refused);
-    expect(asked).toEqual(['other.example.com']);
+    ['the local host', ['127.0.0.1']],
+    ['an IPv4-mapped address of the local host', ['::ffff:127.0.0.1']],
+    ['a public address and the local host', ['127.0.0.2', '127.0.0.1']],
+  ])('is denied without retries if its name resolves to %s', async (_what, addresses) => {
+    const target = await startTarget(respondCompleted);
+    const { egress, connected, resolved } = recordingEgress(addresses);
+    const { agent } = await connectWithCard(
+      () => wireCardFixture(`http://other.example.com:${target.port}`),
+      {
+        egress,
+      },
+    );
+    await expect(agent.send(request)).rejects.toMatchObject(denied);
+    expect(resolved).toEqual(['other.example.com']);
     expect(connected).toEqual([]);
     expect(target.connections()).toBe(0);
   });
 
-  it('to a name that changes its address is refused from then on', async () => {
-    const good = await listener((asked, response) => {
+  it('is denied once its name resolves to a denied address', async () => {
+    const good = await startTarget((received, response) => {
       response.setHeader('connection', 'close');
-      done(asked, response);
+      respondCompleted(received, response);
     }, '127.0.0.2');
-    const answers = [['127.0.0.2'], ['127.0.0.1']];
-    const { egress, connected } = pretending(undefined, {
-      resolve: () => Promise.resolve(answers.shift() ?? []),
+    const resolutions = [['127.0.0.2'], ['127.0.0.1']];
+    const { egress, connected } = recordingEgress(undefined, {
+      resolve: () => Promise.resolve(resolutions.shift() ?? []),
     });
-    const { agent } = await agentWith(() => wireCardFixture(`http://other.example.com:${good.port}`), {
+    const { agent } = await connectWithCard(() => wireCardFixture(`http://other.example.com:${good.port}`), {
       egress,
     });
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
-    await expect(agent.send(request)).rejects.toMatchObject(refused);
+    await expect(agent.send(request)).rejects.toMatchObject(denied);
     expect(connected).toEqual(['127.0.0.2']);
   });
 
-  it('is used as far as it is allowed, and the rest is told', async () => {
-    const { agent, problems } = await agentWith(
+  it('uses the allowed interfaces and warns about the denied ones', async () => {
+    const { agent, warnings } = await connectWithCard(
       (port) =>
         wireCardFixture('', {
           supportedInterfaces: [
@@ -236,47 +250,53 @@ describe('a card that leads elsewhere', () => {
           ],
         }),
       {},
-      done,
+      respondCompleted,
     );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
-    expect(problems).toMatchObject([{ kind: 'refused', error: refused }]);
+    expect(warnings).toMatchObject([{ kind: 'denied', error: denied }]);
   });
 
-  it('that takes its own machine for the world is taken at its own address', async () => {
-    const { agent } = await agentWith((port) => wireCardFixture(`http://localhost:${port}`), {}, done);
+  it('is called at the host of the card if it lists the local host', async () => {
+    const { agent } = await connectWithCard(
+      (port) => wireCardFixture(`http://localhost:${port}`),
+      {},
+      respondCompleted,
+    );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect((await agent.describe()).url).toMatch(/^http:\/\/agent\.example\.com:/);
   });
 
-  it('to another port of its host is a matter of the policy', async () => {
-    const target = await listener(done);
-    const there = () => wireCardFixture(`http://agent.example.com:${target.port}`);
-    const { egress, connected } = pretending(['127.0.0.1']);
-    await expect((await agentWith(there, { egress })).agent.send(request)).rejects.toMatchObject(refused);
+  it('is denied at another port of its host', async () => {
+    const target = await startTarget(respondCompleted);
+    const otherPort = () => wireCardFixture(`http://agent.example.com:${target.port}`);
+    const { egress, connected } = recordingEgress(['127.0.0.1']);
+    await expect((await connectWithCard(otherPort, { egress })).agent.send(request)).rejects.toMatchObject(
+      denied,
+    );
     expect(connected).toEqual([]);
     expect(target.connections()).toBe(0);
   });
 
-  it('is judged by its URL alone with another driver', async () => {
+  it('is checked by URL only with another driver', async () => {
     const urls: string[] = [];
-    const spying = (url: string, init: RequestInit) => {
+    const recordingFetch = (url: string, init: RequestInit) => {
       urls.push(url);
       return Promise.resolve(Response.json(init.method === 'GET' ? wireCardFixture('http://10.0.0.1') : {}));
     };
     const agent = connect('https://agent.example.com', {
-      fetch: spying,
+      fetch: recordingFetch,
       endpointCache: createEndpointCache(),
     });
-    await expect(agent.send(request)).rejects.toMatchObject(refused);
+    await expect(agent.send(request)).rejects.toMatchObject(denied);
     expect(urls).toEqual(['https://agent.example.com/.well-known/agent-card.json']);
   });
 });
 
-describe('what the user typed', () => {
-  it('may be this machine, which may lead to another port of itself', async () => {
-    const target = await listener(done);
+describe('URL of the caller', () => {
+  it('allows other ports of the local host if it is local', async () => {
+    const target = await startTarget(respondCompleted);
     for (const to of ['127.0.0.1', 'localhost', '0.0.0.0']) {
-      const home = await startRawServer((_asked, response) =>
+      const home = await startRawServer((_request, response) =>
         respondJson(response, wireCardFixture(`http://${to}:${target.port}`)),
       );
       const agent = connect(home.url, { endpointCache: createEndpointCache() });
@@ -288,8 +308,8 @@ describe('what the user typed', () => {
     }
   });
 
-  it('does not make the rest of the network right', async () => {
-    const home = await startRawServer((_asked, response) =>
+  it('does not allow other private addresses if it is local', async () => {
+    const home = await startRawServer((_request, response) =>
       respondJson(response, wireCardFixture('http://10.0.0.1')),
     );
     const agent = connect(home.url, { endpointCache: createEndpointCache() });
@@ -297,35 +317,35 @@ describe('what the user typed', () => {
       () => home.close(),
       () => agent.close(),
     );
-    await expect(agent.send(request)).rejects.toMatchObject(refused);
+    await expect(agent.send(request)).rejects.toMatchObject(denied);
   });
 
-  it('may be a whole card, or a place of the card at another origin', async () => {
-    const target = await listener(done);
-    const whole = wireCardFixture(`http://agent.example.com:${target.port}`);
-    const given = connect(whole, { endpointCache: createEndpointCache() });
-    open.push(() => given.close());
-    expect(await given.send(request)).toMatchObject({ id: 't1' });
+  it('may be a card, or a cardPath at another origin', async () => {
+    const target = await startTarget(respondCompleted);
+    const card = wireCardFixture(`http://agent.example.com:${target.port}`);
+    const withCard = connect(card, { endpointCache: createEndpointCache() });
+    open.push(() => withCard.close());
+    expect(await withCard.send(request)).toMatchObject({ id: 't1' });
 
-    const cards = await startRawServer((_asked, response) =>
+    const cards = await startRawServer((_request, response) =>
       respondJson(response, wireCardFixture(`http://agent.example.com:${target.port}`)),
     );
     open.push(() => cards.close());
     const cardPath = `http://agent.example.com:${new URL(cards.url).port}/card`;
-    const placed = connect(`http://agent.example.com:${target.port}`, {
+    const withPath = connect(`http://agent.example.com:${target.port}`, {
       cardPath,
       endpointCache: createEndpointCache(),
     });
-    open.push(() => placed.close());
-    expect(await placed.send(request)).toMatchObject({ id: 't1' });
+    open.push(() => withPath.close());
+    expect(await withPath.send(request)).toMatchObject({ id: 't1' });
   });
 });
 
-describe('a redirect of the card', () => {
+describe('card redirect', () => {
   const redirecting = (to: string, options: ConnectOptions) =>
-    agentOf((_asked, response) => response.writeHead(302, { location: to }).end(), options);
-  async function agentOf(answer: Answer, options: ConnectOptions) {
-    const home = await startRawServer(answer);
+    agentOf((_request, response) => response.writeHead(302, { location: to }).end(), options);
+  async function agentOf(respond: Respond, options: ConnectOptions) {
+    const home = await startRawServer(respond);
     const agent = connect(`http://agent.example.com:${new URL(home.url).port}`, {
       endpointCache: createEndpointCache(),
       ...options,
@@ -342,34 +362,35 @@ describe('a redirect of the card', () => {
     'http://localhost:#/card',
     'http://[::1]:#/card',
     '//127.0.0.1:#/card',
-  ])('to %s is refused and nobody is asked', async (to) => {
-    const target = await listener((_asked, response) =>
+  ])('to %s is denied without a connection', async (to) => {
+    const target = await startTarget((_request, response) =>
       respondJson(response, wireCardFixture('http://127.0.0.1')),
     );
-    const { egress, connected } = pretending();
+    const { egress, connected } = recordingEgress();
     const agent = await redirecting(to.replace('#', String(target.port)), { egress });
-    await expect(agent.card()).rejects.toMatchObject(refused);
+    await expect(agent.card()).rejects.toMatchObject(denied);
     expect(connected).toEqual([]);
     expect(target.connections()).toBe(0);
   });
 
-  it('to a name that leads to this machine is refused as well', async () => {
-    const target = await listener((_asked, response) =>
+  it('to a name that resolves to the local host is denied', async () => {
+    const target = await startTarget((_request, response) =>
       respondJson(response, wireCardFixture('http://127.0.0.1')),
     );
-    const { egress, connected } = pretending(['127.0.0.1']);
+    const { egress, connected } = recordingEgress(['127.0.0.1']);
     const agent = await redirecting(`http://other.example.com:${target.port}/card`, { egress });
-    await expect(agent.card()).rejects.toMatchObject(refused);
+    await expect(agent.card()).rejects.toMatchObject(denied);
     expect(connected).toEqual([]);
     expect(target.connections()).toBe(0);
   });
 
-  it('is followed where it is allowed, without anything that may be secret', async () => {
-    const target = await listener(
-      (_asked, response) => respondJson(response, wireCardFixture(`http://other.example.com:${target.port}`)),
+  it('to an allowed origin is followed without credentials', async () => {
+    const target = await startTarget(
+      (_request, response) =>
+        respondJson(response, wireCardFixture(`http://other.example.com:${target.port}`)),
       '127.0.0.2',
     );
-    const { egress, connected } = pretending();
+    const { egress, connected } = recordingEgress();
     const agent = await redirecting(`http://other.example.com:${target.port}/card`, {
       egress,
       cardAuth: bearer('secret'),
@@ -380,22 +401,22 @@ describe('a redirect of the card', () => {
     expect(JSON.stringify(target.requests)).not.toContain('secret');
   });
 
-  it('to something that is not HTTP is refused', async () => {
+  it('to another scheme than HTTP is rejected', async () => {
     const agent = await redirecting('file:///etc/passwd', {});
     await expect(agent.card()).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
   });
 });
 
-describe('a redirect of a call', () => {
+describe('redirect of a call', () => {
   it.each(['http://127.0.0.1:#/rpc', 'http://other.example.com:#/rpc'])(
-    'to %s is told and not followed',
+    'to %s is reported and not followed',
     async (to) => {
-      const target = await listener(done, '0.0.0.0');
-      const { egress, connected } = pretending();
-      const { agent } = await agentWith(
+      const target = await startTarget(respondCompleted, '0.0.0.0');
+      const { egress, connected } = recordingEgress();
+      const { agent } = await connectWithCard(
         (port) => wireCardFixture(`http://agent.example.com:${port}`),
         { egress, auth: bearer('secret') },
-        (_asked, response) =>
+        (_request, response) =>
           response.writeHead(307, { location: to.replace('#', String(target.port)) }).end(),
       );
       await expect(agent.send(request)).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });

@@ -172,7 +172,7 @@ describe('a client that wants verified cards', () => {
     const { server } = await served();
     const remote = reach(server.url);
     expect(await remote.card()).toMatchObject({ name: 'Signed' });
-    expect(await remote.describe()).toMatchObject({ verdict: { result: 'verified', kid: 'k1' } });
+    expect(await remote.describe()).toMatchObject({ verification: { result: 'verified', kid: 'k1' } });
   });
 
   it('refuses one without a signature unless told otherwise', async () => {
@@ -187,7 +187,7 @@ describe('a client that wants verified cards', () => {
       onWarning: ({ kind }) => problems.push(kind),
     });
     expect(await remote.card()).toMatchObject({ name: 'Signed' });
-    expect(await remote.describe()).toMatchObject({ verdict: { result: 'absent' } });
+    expect(await remote.describe()).toMatchObject({ verification: { result: 'absent' } });
     expect(problems).toEqual(['unverified']);
   });
 

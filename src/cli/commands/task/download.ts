@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { extensionFor } from '../../../artifacts/media-types.ts';
 import { safeFilename } from '../../../artifacts/stores/storage-path.ts';
-import { isLocalHost } from '../../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../../primitives/loopback.ts';
 import { egressPolicy } from '../../../egress/egress-policy.ts';
 import { egressRequest } from '../../../egress/egress-request.ts';
 import { A2AError } from '../../../protocol/errors.ts';
