@@ -1,7 +1,6 @@
-// What an action call costs over a plain call of the client: the same agent and the same message, in very short rounds
-// of random order, so that all see the same machine. The median of the ratios within each round counts, in time and in
-// processor time. An action follows its task, as `stream` does: without the name of the task it could neither be canceled
-// nor be waited for further, and `send` brings that name with the answer: `npm run bench -- bridge`.
+// Overhead of a bridge action relative to a client call: `npm run bench -- bridge`. Same agent, same message, short rounds in
+// random order. The result is the median of the ratios per round, in wall-clock and CPU time. An action subscribes to its
+// task, as `stream` does: `send` returns the task id only with the response, too late to cancel or to keep waiting.
 import { bridge } from '../dist/bridge/index.js';
 import { connect } from '../dist/client/index.js';
 import { defineAgent } from '../dist/engine/index.js';
@@ -26,7 +25,7 @@ const echo = defineAgent({
 
 const median = (figures) => figures.toSorted((a, b) => a - b)[figures.length >> 1];
 
-/** What an action costs more than a plain call, as a ratio, with one caller and with sixteen. */
+/** Returns the cost of an action relative to a client call, with concurrency 1 and 16. */
 export async function bridgeCost() {
   const server = await serve(echo);
   const agent = connect(server.url);
@@ -64,7 +63,7 @@ const waysOf = (agent, made) => ({
   action: async () => (await made.invoke('echo/default', { prompt: text })).success,
 });
 
-/** Makes as many calls as there are callers at once, or more. @returns microseconds for each, and of the processor */
+/** Runs concurrent calls. @returns wall-clock and CPU microseconds per call */
 async function round(way, conc, calls = conc) {
   let left = calls;
   const used = process.cpuUsage();

@@ -1,4 +1,4 @@
-// What the gateway costs: HTTP through it and direct, the first event of a stream, a mesh within a process, and a large file.
+// Overhead of the gateway: HTTP requests, first event of a stream, in-process mesh, large file.
 import { spawn } from 'node:child_process';
 import http from 'node:http';
 import path from 'node:path';
@@ -9,11 +9,11 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const dialect = 'jsonrpc-1.0';
 let port = 29_000 + Math.floor(Math.random() * 500);
 
-/** Measures everything so many times. */
+/** Runs all gateway measurements for the given number of rounds. */
 export async function gateway({ rounds, seconds, warmup }) {
   const rows = [];
   for (let round = 0; round < rounds; round++) {
-    // The gateway, or the agent where it is asked directly, has a core for itself; the agent behind shares the other.
+    // The server under test (gateway or agent) has its own core; the upstream agent shares the other one.
     const direct = await withServers([['dragoman', 0]], ([server]) => measure(server, '', seconds, warmup));
     const through = await withServers(
       [
@@ -66,7 +66,7 @@ function timeToFirst(url, agent, number) {
   });
 }
 
-/** Starts servers, each knowing the one before, and ends them afterwards. */
+/** Starts servers, each with the URL of the previous one, and stops them afterwards. */
 async function withServers(wanted, work) {
   const servers = [];
   try {
@@ -95,10 +95,10 @@ async function listening(url) {
     if (isThere) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`nobody is at ${url}`);
+  throw new Error(`no response from ${url}`);
 }
 
-/** Runs a script on a core of its own and reads what it prints. */
+/** Runs a script on its own core and parses its output. */
 function child(script, args, env = {}) {
   return new Promise((resolve, reject) => {
     const running = spawn('taskset', ['-c', '0', 'node', '--expose-gc', script, ...args], {
@@ -114,7 +114,7 @@ function child(script, args, env = {}) {
   });
 }
 
-/** Sends a file in pieces to a gateway that keeps it. */
+/** Streams a file in chunks through a gateway with an artifact store. */
 async function largeFile(megabytes) {
   const server = http.createServer((request, response) => serveLarge(request, response));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -127,7 +127,7 @@ async function largeFile(megabytes) {
   }
 }
 
-/** An agent of 1.0 that makes a file of as many megabytes as it is told. */
+/** A 1.0 agent that returns a file of the requested number of megabytes. */
 async function serveLarge(request, response) {
   if (request.method === 'GET') {
     const supportedInterfaces = [

@@ -35,7 +35,7 @@ function matches(row, { target, dialect, scenario }) {
 
 const rps = (result) => result.rps;
 
-/** The whole table, as Markdown. */
+/** Formats the result table as Markdown. */
 export function table(results) {
   const of = (name) => results.find((each) => each.name === name);
   const lines = [];
@@ -76,7 +76,7 @@ function throughput(rows) {
 function bridge(rows) {
   return rows.map(
     ({ conc, plain, time, processor }) =>
-      `| an action of the bridge, × the same call by \`${plain}\`, ${conc} at a time | ${round(time)}, by processor time ${round(processor)} |`,
+      `| a bridge action, × the same call with \`${plain}\`, ${conc} at a time | ${round(time)}, by CPU time ${round(processor)} |`,
   );
 }
 
@@ -91,7 +91,7 @@ function fanout(rows) {
   const at = (target) => ({ target, scenario: 'fanout', dialect: 'jsonrpc-1.0' });
   const rate = (result) => result.deliveredPerSec;
   return [
-    `| \`fanout\`, 300 events to 200 readers, ours × floor | ${spread(ratios(rows, rate, at('dragoman'), at('floor')))} |`,
+    `| \`fanout\`, 300 events to 200 subscribers, ours × floor | ${spread(ratios(rows, rate, at('dragoman'), at('floor')))} |`,
   ];
 }
 
@@ -100,7 +100,7 @@ function versions(rows) {
   return ['0.3', '0.1'].flatMap((version) =>
     ['send', 'stream3'].map((scenario) => {
       const found = ratios(rows, rps, at(scenario, `jsonrpc-${version}`), at(scenario, 'jsonrpc-1.0'));
-      return `| \`${scenario}\` for a peer of ${version}, × our own 1.0 | ${spread(found)} |`;
+      return `| \`${scenario}\` for a ${version} client, × 1.0 | ${spread(found)} |`;
     }),
   );
 }
@@ -109,15 +109,15 @@ function sqlite(rows) {
   const at = (target) => ({ target, scenario: 'send', dialect: 'jsonrpc-1.0' });
   const one = (a, b) => spread(ratios(rows, rps, at(a), at(b)));
   return [
-    `| \`send\` with SQLite, × our memory figure | ${one('dragoman-sqlite', 'dragoman')} |`,
+    `| \`send\` with SQLite, × our in-memory store | ${one('dragoman-sqlite', 'dragoman')} |`,
     `| \`send\` with SQLite, × the official SQLite store (WAL) | ${one('dragoman-sqlite', 'official-sqlite')} |`,
-    `| official SQLite store, × its own memory figure | ${one('official-sqlite', 'official')} |`,
+    `| official SQLite store, × its in-memory store | ${one('official-sqlite', 'official')} |`,
   ];
 }
 
 function growth(rows) {
   const sizes = [10, 100, 1_000, 10_000];
-  // What a request costs by itself is the same for all, so only what each further event adds is compared.
+  // The fixed cost of a request is the same for all; only the cost per additional event is compared.
   const whole = (n) =>
     median(
       rows
@@ -133,7 +133,7 @@ function growth(rows) {
   const chunks = (target) => ({ target, scenario: 'stream4000', dialect: 'jsonrpc-1.0' });
   const slow = ratios(rows, (result) => 1 / result.rps, chunks('dragoman'), chunks('floor'));
   return [
-    `| what one more event costs in a stream of so many, × that between 10 and 100 | ${parts.join(', ')} |`,
+    `| cost per additional event by stream length, × that between 10 and 100 | ${parts.join(', ')} |`,
     `| one stream of 4,000 appended chunks, time × floor | ${spread(slow)} |`,
   ];
 }
@@ -144,7 +144,7 @@ function list(rows) {
   const parts = [1_000, 100_000, 1_000_000].map(
     (n) => `${n.toLocaleString('en')}: ${rate(n) ? round(base / rate(n)) : '–'}`,
   );
-  return [`| time of \`list\` with n tasks kept, × that of 1,000 | ${parts.join(', ')} |`];
+  return [`| time of \`list\` with n stored tasks, × that of 1,000 | ${parts.join(', ')} |`];
 }
 
 function memory(rows) {
@@ -167,10 +167,10 @@ function memory(rows) {
       : '–';
   };
   return [
-    `| heap per kept task, × floor | ${figure('list20000', (result) => result.steps[0].heapPerTask)} |`,
+    `| heap per stored task, × floor | ${figure('list20000', (result) => result.steps[0].heapPerTask)} |`,
     `| heap per idle stream (10,000 held), × floor | ${figure('idle10000', (result) => result.steps[0].heapPerStream)} |`,
     `| heap per subscriber, × floor | ${figure('subs', (result) => result.heapPerSubscriber)} |`,
-    `| heap left behind per subscriber that hung up | ours ${gone('dragoman')}, official ${gone('official')}, floor ${gone('floor')} |`,
+    `| heap retained per disconnected subscriber | ours ${gone('dragoman')}, official ${gone('official')}, floor ${gone('floor')} |`,
   ];
 }
 
@@ -188,11 +188,11 @@ function gateway(rows) {
   const one = (pick) => spread(rows.map(pick));
   const mb = (bytes) => bytes / 1_048_576;
   return [
-    `| \`send\` through the gateway, × the agent directly, by what a request costs the core in front | ${one(({ direct, through }) => direct.cpuUsPerReq / through.cpuUsPerReq)} |`,
+    `| \`send\` through the gateway, × direct, by CPU time per request of the front core | ${one(({ direct, through }) => direct.cpuUsPerReq / through.cpuUsPerReq)} |`,
     `| the same by requests/s, agent and generator on the other core | ${one(({ direct, through }) => through.rps / direct.rps)} |`,
-    `| first event of a stream through the gateway, ms more than directly, median | ${one(({ direct, through }) => through.first - direct.first)} |`,
-    `| \`send\` over a mesh within a process, round trips per second of one core | ${one(({ trips }) => 1e6 / trips.mesh.cpuUsPerTrip)} |`,
-    `| the same, × a call of the agent in the same process | ${one(({ trips }) => trips.direct.cpuUsPerTrip / trips.mesh.cpuUsPerTrip)} |`,
-    `| a file of 100 MB through the gateway, MB of memory beyond a small one | ${one(({ file }) => mb(file.extra))} |`,
+    `| first event of a stream through the gateway, additional ms, median | ${one(({ direct, through }) => through.first - direct.first)} |`,
+    `| \`send\` over an in-process mesh, round trips per second on one core | ${one(({ trips }) => 1e6 / trips.mesh.cpuUsPerTrip)} |`,
+    `| the same, × a direct call in the same process | ${one(({ trips }) => trips.direct.cpuUsPerTrip / trips.mesh.cpuUsPerTrip)} |`,
+    `| a file of 100 MB through the gateway, additional memory in MB | ${one(({ file }) => mb(file.extra))} |`,
   ];
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // npm run bench: every figure of docs/performance.md, each a ratio taken in one run.
-//   npm run bench                     everything (about 40 minutes on two cores)
+//   npm run bench                     all groups (about 40 minutes on two cores)
 //   npm run bench -- send sqlite      some groups
 //   npm run bench -- --rounds 5       more rounds
-//   npm run bench -- --write          puts the table into docs/performance.md
+//   npm run bench -- --write          updates the table in docs/performance.md
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 });
 
 const three = 'official,floor,dragoman';
-/** What is measured together: targets interleaved, one dialect after the other. */
+/** Groups of server comparisons: targets interleaved, one dialect after the other. */
 const groups = {
   send: { only: three, dialects: 'jsonrpc-1.0,rest-1.0', scenario: 'send' },
   streams: { only: three, dialects: 'jsonrpc-1.0', scenario: 'stream3,stream100,tick100' },
@@ -61,7 +61,7 @@ const known = [...Object.keys(groups), ...Object.keys(others)];
 const wanted = positionals.length > 0 ? positionals : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  console.error(`There is no group ${unknown.join(', ')}; there are ${known.join(', ')}.`);
+  console.error(`Unknown group: ${unknown.join(', ')}. Groups: ${known.join(', ')}.`);
   process.exit(2);
 }
 if (!existsSync(path.join(here, '../dist/server/index.js'))) {
@@ -82,7 +82,7 @@ for (const name of wanted) {
   else await compare(groups[name], out);
   console.error(`   ${((Date.now() - began) / 1000).toFixed(0)} s`);
 }
-// The page holds the newest result of every group; what was measured just now is printed.
+// The page contains the newest result of every group; the current results are printed.
 const fileOf = (name) => path.join(here, 'results', `${name}.json`);
 const resultOf = (name) => ({ name, ...JSON.parse(readFileSync(fileOf(name), 'utf8')) });
 const text = table(wanted.map(resultOf));
@@ -114,7 +114,7 @@ function run(command, args) {
   });
 }
 
-/** Our client and the official one against the floor, which is faster than both. */
+/** Measures our client and the official one against the floor server, which is faster than both. */
 async function clients() {
   const port = 28_000 + Math.floor(Math.random() * 1_000);
   const server = spawn('taskset', ['-c', '0', 'node', 'targets/floor-http.mjs'], {

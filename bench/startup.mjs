@@ -1,4 +1,4 @@
-// How long `dragoman --version` and help take, beside a Node that does nothing: `npm run bench -- startup`.
+// Start-up time of `dragoman --version` and help relative to an empty Node process: `npm run bench -- startup`.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +11,7 @@ const programs = {
   'dragoman --help': [main, '--help'],
 };
 
-/** The milliseconds of every start, in turns, so that whatever else the machine does is everybody's. */
+/** Measures start-up times in milliseconds, interleaved so that other load affects all commands equally. */
 export function startup() {
   const rows = Object.keys(programs).map((name) => ({ name, times: [] }));
   for (let round = 0; round < rounds; round++)

@@ -1,11 +1,11 @@
-// Asks before it acts: the task rests as `input-required` until its caller answers, for a second or for a day.
+// Requests approval: the task is `input-required` until the client replies.
 //
 //   npx dragoman serve examples/approval.js
 import { artifact, defineAgent, status, textOf } from 'dragoman';
 
 export default defineAgent({
   name: 'Payments',
-  description: 'Pays a bill once somebody has agreed to it',
+  description: 'Pays a bill after approval',
   skills: [{ id: 'pay', name: 'Pay', tags: ['demo', 'approval'], examples: ['pay 20 to the baker'] }],
   async *process(context) {
     const { text } = context;

@@ -1,7 +1,7 @@
-// Talks to the echo agent, in whatever version it speaks, and checks what it says.
+// Calls the echo agent in any version it supports and checks the response.
 //
 //   npx dragoman serve examples/echo.js        in one terminal
-//   node examples/client.js                    in another; another address may follow
+//   node examples/client.js                    in another terminal; accepts a URL
 import { connect, isTask, reduce, textOf } from 'dragoman';
 
 const agent = connect(process.argv[2] ?? 'http://127.0.0.1:4000');
@@ -17,7 +17,7 @@ for await (const event of agent.stream({ message })) {
 }
 await agent.close();
 
-// Many events, one task: what it made is what all its chunks amount to.
+// reduce() computes the task, with complete artifacts, from its events.
 const task = reduce(events);
 const said = task && isTask(task) ? textOf(task.artifacts?.[0]?.parts ?? []) : '';
 console.log(said);

@@ -1,4 +1,4 @@
-// The smallest agent: says back what it is told.
+// The smallest agent: repeats the message.
 //
 //   npx dragoman serve examples/echo.js
 import { defineAgent } from 'dragoman';

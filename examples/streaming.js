@@ -1,5 +1,5 @@
-// Gives its answer piece by piece: callers that stream see each chunk as it comes, the others get the whole.
-// Two artifacts grow at the same time, each by its own id.
+// Streams its output: streaming clients receive each chunk, others the complete result.
+// Two artifacts are streamed in parallel, each with its own id.
 //
 //   npx dragoman serve examples/streaming.js
 import { chunk, defineAgent, status } from 'dragoman';
@@ -12,7 +12,7 @@ export default defineAgent({
     const words = text.split(/\s+/).filter((word) => word !== '');
     yield status('working', `There are ${words.length} words to read.`);
     for (const [index, word] of words.entries()) {
-      // Somebody canceled the task: there is nobody left to read for.
+      // The task was canceled.
       if (signal.aborted) return;
       const lastChunk = index === words.length - 1;
       yield chunk('words', `${word}\n`, { name: 'words.txt', lastChunk });

@@ -1,17 +1,17 @@
-// Compiles src/ to dist/ and the page of the console with it, and makes the command executable and reachable from node_modules/.bin of this checkout.
+// Compiles src/ and the console page to dist/, makes the command executable and links it into node_modules/.bin.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const compiler = 'node_modules/ts7/bin/tsc';
 if (!existsSync(compiler)) {
-  // A consumer who installs from git without dev dependencies has nothing to compile with.
+  // An installation from git without dev dependencies has no compiler.
   console.error(
     'dragoman: the TypeScript compiler is not installed; run `npm ci` in a full checkout to build.',
   );
   process.exit(existsSync('dist') ? 0 : 1);
 }
-// Built aside and swapped, so that whatever runs from dist/ meanwhile finds all of it, and a failure breaks nothing.
+// Builds into another folder and swaps it, so that running processes keep a complete dist/ and a failed build changes nothing.
 const aside = `node_modules/.cache/dragoman/${process.pid}`;
 rmSync(aside, { recursive: true, force: true });
 const built = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', aside], {
@@ -41,7 +41,7 @@ function swap(from, to) {
       renameSync(from, to);
       return;
     } catch (error) {
-      // Another build was faster; the newer one wins.
+      // A concurrent build finished first; the newer one wins.
       if (attempt === 5) throw error;
     }
   }

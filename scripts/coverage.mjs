@@ -1,4 +1,4 @@
-// Writes which requirement is looked after by which rule, out of what was built, to docs/reference/.
+// Generates docs/reference/conformance-coverage.md (rules by requirement) from dist/.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { computeCoverage, formatCoveragePage } from '../dist/conformance/coverage/requirement-coverage.js';
 import { allChecks } from '../dist/conformance/checks/index.js';

@@ -1,5 +1,5 @@
-// Completes package-lock.json with the builds for other platforms that the registry at hand does not have.
-// Without them `npm ci` takes the lock for out of date; with them it skips what is not for its platform.
+// Adds optional builds for other platforms to package-lock.json that the current registry does not offer.
+// Without them `npm ci` treats the lock file as outdated; with them it skips builds for other platforms.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const file = 'package-lock.json';
@@ -26,7 +26,7 @@ console.log(
   added.length === 0 ? 'The lock is complete.' : `Added ${added.length} builds for other platforms.`,
 );
 
-/** Looks where Node would, from the folder of the package outwards. */
+/** Resolves a package like Node, from the folder of the package upwards. */
 function isThere(path, name) {
   for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (lock.packages[`${at === '' ? '' : `${at}/`}node_modules/${name}`]) return true;
@@ -36,7 +36,7 @@ function isThere(path, name) {
   }
 }
 
-/** Reads a platform out of a name such as `@scope/binding-linux-x64-musl`. */
+/** Parses the platform of a name such as `@scope/binding-linux-x64-musl`. */
 function platformOf(name) {
   const match =
     /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|ia32|ppc64|riscv64|s390x|x64)(?:-(\w+))?$/.exec(

@@ -1,5 +1,5 @@
-// Writes docs/reference/api/ out of the comments in the sources: a page for each subpath of the package, and an index.
-// With --check it writes nothing and ends with 1 when a page is stale or an export is not documented.
+// Generates docs/reference/api/ from TSDoc comments: a page per package subpath, and an index.
+// With --check it writes nothing and exits with 1 if a page is stale or an export is not documented.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
@@ -17,7 +17,7 @@ import { compare, escapeHtml, flat, inCell, lower } from './reference/text.mjs';
 const folder = 'docs/reference/api';
 const { name: packageName, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** The subpaths that are modules, with the source of each and the page it gets. */
+/** The module subpaths with their source and page. */
 const modules = Object.entries(exports)
   .filter(([, target]) => typeof target !== 'string')
   .map(([subpath, target]) => ({
@@ -44,7 +44,7 @@ const program = ts.createProgram(
 const checker = program.getTypeChecker();
 const undocumented = [];
 
-// An export that several subpaths have is described once, where its source is.
+// An export of several subpaths is documented once, on the page of its source folder.
 const homes = new Map();
 for (const module of modules) {
   const file = program.getSourceFile(module.source);
@@ -61,7 +61,7 @@ for (const module of modules) {
 const byName = new Map();
 for (const home of homes.values()) byName.set(home.name, [...(byName.get(home.name) ?? []), home]);
 
-/** Where on its page an export is: as GitHub names headings, which counts those that differ in case alone. */
+/** The anchor of an export, as GitHub creates it; headings that differ only in case are numbered. */
 for (const module of modules) {
   const seen = new Map();
   module.anchors = new Map();
@@ -98,7 +98,7 @@ function check() {
   for (const page of [...stale.map(([page]) => page), ...left].sort())
     console.log(`stale: ${folder}/${page}`);
   for (const each of undocumented) console.log(`no sentence: ${each}`);
-  if (stale.length + left.length > 0) console.log('Run `npm run reference` to write them anew.');
+  if (stale.length + left.length > 0) console.log('Run `npm run reference` to update them.');
   process.exitCode = stale.length + left.length + undocumented.length > 0 ? 1 : 0;
 }
 
@@ -153,7 +153,7 @@ function pageOf(module) {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** What is described on the page of a module, by its kind. */
+/** The exports documented on the page of a module, by kind. */
 function groupsOf(module) {
   const own = module.exports.filter(({ symbol }) => homes.get(symbol).module === module);
   return [
@@ -172,7 +172,7 @@ function entryOf(name, symbol, module) {
   if (doc.text === '') undocumented.push(`${module.name} ${name}`);
   const lines = [`### \`${name}\``, ''];
   const head = headOf(name, symbol, checker);
-  // That an interface is one is told by the heading above it.
+  // The heading above already states that it is an interface.
   if (head !== `interface ${name}`) lines.push('```ts', head, '```', '');
   lines.push(prose(doc.text, module), '');
   const told = [];
@@ -197,7 +197,7 @@ function entryOf(name, symbol, module) {
 function memberRow(member, module) {
   const doc = docOfNode(member);
   const symbol = checker.getSymbolAtLocation(member.name);
-  // A member that says nothing of itself says what the interface says that its class keeps to.
+  // A member without a comment inherits the comment of the implemented interface.
   if (doc.text === '') doc.text = ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim();
   const isFunction =
     ts.isMethodSignature(member) || ts.isMethodDeclaration(member) || ts.isGetAccessor(member);
@@ -222,7 +222,7 @@ function memberRow(member, module) {
 
 // Types
 
-/** A type with links to what is described on these pages. */
+/** Formats a type with links to documented types. */
 function linkedType(text, node, module) {
   const homesByName = describedIn(node);
   const parts = text.split(/\b([A-Za-z_$][\w$]*)\b/).map((part, index) => {
@@ -233,7 +233,7 @@ function linkedType(text, node, module) {
   return `<code>${parts.join('')}</code>`;
 }
 
-/** The types that a declaration speaks of and that are described, by the names it has for them. */
+/** The documented types that a declaration refers to, by local name. */
 function describedIn(node) {
   const found = new Map();
   const visit = (each) => {
@@ -249,7 +249,7 @@ function describedIn(node) {
   return found;
 }
 
-/** The described types of what is shown as code, which cannot hold links. */
+/** The documented types of a code block, which cannot contain links. */
 function usedIn(symbol, module) {
   const found = new Map();
   for (const declaration of symbol.declarations ?? []) {
@@ -276,7 +276,7 @@ function prose(text, module, joint = '\n') {
   return joint === ' ' ? flat(linked) : linked;
 }
 
-/** What a link in a comment names: of this module before others. */
+/** Resolves a link in a comment; exports of the same module take precedence. */
 function lookup(name, module) {
   const found = byName.get(name) ?? [];
   return (
@@ -294,7 +294,7 @@ function resolved(symbol) {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }
 
-/** How near a module is to the source of an export; the root is the last resort. */
+/** The distance between a module and the source of an export; the root is the last choice. */
 function rankOf(module, symbol) {
   if (module.isRoot) return 0;
   const file = symbol.declarations?.[0]?.getSourceFile().fileName ?? '';

@@ -1,4 +1,4 @@
-// Writes the JSON Schemas of the files that people write, out of what was built, to schemas/.
+// Generates the JSON Schemas of configuration files in schemas/ from dist/.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { bridgeJsonSchema } from '../dist/bridge/bridge-config.js';
 import { jsonSchemas } from '../dist/testkit/json-schemas.js';

@@ -1,5 +1,5 @@
-// Makes the pictures of the console in docs/images/: starts everything that `npm start` starts, and looks at it with
-// Chromium, light and dark. Run it after `npm run build`; CHROMIUM says where the browser is, if not in its usual place.
+// Creates the console screenshots in docs/images/, light and dark: starts `dragoman up` and drives Chromium.
+// Run it after `npm run build`. CHROMIUM is the path of the browser if it is not in a standard location.
 import { spawn } from 'node:child_process';
 import { chromium } from 'playwright-core';
 

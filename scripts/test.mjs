@@ -1,4 +1,4 @@
-// Runs everything that must hold, in order, and stops at the first step that fails.
+// Runs all checks and tests in order and stops at the first failing step.
 // The last line is always `N passed, M failed, K skipped`.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -51,7 +51,7 @@ for (const step of steps) {
   for (const [, reason] of output.matchAll(/^skipped: (.+)$/gm)) reasons.add(reason);
   if (isGood) continue;
   process.stdout.write(`\n$ ${step.command.join(' ')}\n${output}\n`);
-  // A step without tests, or one that broke outside of them, is a failure too.
+  // A step without tests, or one that failed outside of a test, counts as one failure.
   if (!counted || counted.failed === 0) total.failed++;
   process.exitCode = 1;
   break;
@@ -61,7 +61,7 @@ rmSync(folder, { recursive: true, force: true });
 for (const reason of reasons) console.log(`skipped: ${reason}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 
-/** Runs a command and keeps what it says. */
+/** Runs a command and collects its output. */
 function run([command, ...args]) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -76,7 +76,7 @@ function run([command, ...args]) {
   });
 }
 
-/** Adds up the report of a run of tests, and names the tests that were skipped. */
+/** Adds the counts of a vitest report and collects the skipped tests. */
 function count(report) {
   let read;
   try {

@@ -65,7 +65,7 @@ describe('scripts/reference.mjs', () => {
       'stale: docs/reference/api/README.md',
       'stale: docs/reference/api/root.md',
       'no sentence: small two',
-      'Run `npm run reference` to write them anew.',
+      'Run `npm run reference` to update them.',
       '',
     ]);
     await run();
@@ -75,7 +75,7 @@ describe('scripts/reference.mjs', () => {
     const second = await run('--check');
     expect(second.code).toBe(1);
     expect(second.stdout).toBe(
-      'stale: docs/reference/api/root.md\nRun `npm run reference` to write them anew.\n',
+      'stale: docs/reference/api/root.md\nRun `npm run reference` to update them.\n',
     );
   }, 120_000);
 });

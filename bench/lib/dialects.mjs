@@ -19,7 +19,7 @@ const msg03 = (text) => ({
   role: 'user',
   parts: [{ kind: 'text', text }],
 });
-// 0.1: the caller makes the task id.
+// 0.1: the client creates the task id.
 const msg01 = (text) => ({
   id: `t-${MARK}`,
   sessionId: 'bench',

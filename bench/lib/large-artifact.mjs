@@ -1,5 +1,5 @@
-// A gateway that keeps files, and somebody on its mesh who asks the agent at AGENT_URL for one of many bytes. Prints
-// JSON: how much memory that took beyond what a small file takes.
+// Requests a large file from the agent at AGENT_URL through a gateway with an artifact store, over its mesh. Prints JSON: the
+// additional memory relative to a small file.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -40,7 +40,7 @@ function largest(at) {
   );
 }
 
-// What the first megabytes cost is the price of being warm.
+// Warm-up: the first megabytes allocate buffers and JIT code.
 for (let i = 0; i < 3; i++) await fetched(4);
 globalThis.gc?.();
 const before = process.memoryUsage().rss;

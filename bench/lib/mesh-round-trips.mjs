@@ -1,4 +1,4 @@
-// Round trips of sends in one process: straight to an agent, and to the same agent over a mesh. Prints JSON.
+// Round trips of `send` in one process: direct, and to the same agent over a mesh. Prints JSON.
 import { defineAgent } from '../../dist/engine/index.js';
 import { memoryTaskStore } from '../../dist/store/index.js';
 import { connectMemoryBroker, meshAgent, serveOnMesh } from '../../dist/mesh/index.js';
@@ -15,7 +15,7 @@ const face = await serveOnMesh(agent, {
   namespace: 'bench',
   name: 'Echo',
   limits: { tasks: 1_000 },
-  // Whoever comes later waits for the next announcement.
+  // A client that starts later waits for the next announcement.
   card: { interval: 200 },
 });
 const remote = meshAgent({ broker, namespace: 'bench', name: 'Echo', limits: { tasks: 1_000 } });

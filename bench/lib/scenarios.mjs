@@ -118,7 +118,7 @@ export class Bench {
       out.cpuUsPerReq = +(((u + s) * 1000) / r.requests).toFixed(1);
       out.sysShare = +(s / (u + s)).toFixed(3);
     }
-    // share of the server's core that went to somebody else (noise), interrupts excluded
+    // share of the server's core used by other processes (noise), interrupts excluded
     if (b0 && c0)
       out.foreign = +Math.max(
         0,
@@ -271,7 +271,7 @@ export class Bench {
       setTimeout(() => reject(new Error(`only ${ready}/${n} streams open after 60 s`)), 60_000).unref();
     });
   }
-  /** Memory per idle open stream (each on its own task), and what stays after the clients leave. */
+  /** Memory per idle open stream (each on its own task), and memory retained after the clients disconnect. */
   async idle(levels = [1000, 5000, 10_000]) {
     const req = this.req('stream', `hang ${TEXT}`);
     // warm: open and drop a few hundred
@@ -330,7 +330,7 @@ export class Bench {
       s.on('error', reject);
     });
   }
-  /** n subscribers on ONE never-ending task: memory each, and what stays after they all hang up. */
+  /** n subscribers on ONE never-ending task: memory each, and memory retained after they disconnect. */
   async subscribers(n = 2000) {
     const { id, sock } = await this.startTask(`hang ${TEXT}`);
     await sleep(200);

@@ -1,4 +1,4 @@
-// The agent of the bench contract on Dragoman. STORE=sqlite:FILE keeps its tasks in SQLite.
+// Echo agent on Dragoman. STORE=sqlite:FILE stores its tasks in SQLite.
 import { chunk, defineAgent } from '../../dist/engine/index.js';
 import { memoryTaskStore } from '../../dist/store/index.js';
 import { serve } from '../../dist/server/index.js';
@@ -37,7 +37,7 @@ const agent = defineAgent(
   },
   { taskStore },
 );
-// One generator stands for many callers, so what one caller may have is not limited here.
+// One load generator represents many clients, so limits per client are disabled.
 await serve(agent, {
   port: Number(process.env.PORT),
   limits: { streamsPerClient: Infinity, requestsPerClient: Infinity },

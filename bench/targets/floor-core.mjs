@@ -1,5 +1,5 @@
-// The least an A2A echo agent can do: no validation, no copying, one Map.
-// Answers in the caller's dialect. Transport-independent.
+// Minimal A2A echo agent: no validation, no copying, one Map.
+// Responds in the dialect of the request. Transport-independent.
 import { randomUUID } from 'node:crypto';
 
 const tasks = new Map();

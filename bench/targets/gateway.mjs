@@ -1,4 +1,4 @@
-// A gateway in front of the agent at AGENT_URL, which it shows at /agents/echo.
+// A gateway that exposes the agent at AGENT_URL as /agents/echo.
 import { readGatewayConfig, runGateway } from '../../dist/gateway/index.js';
 
 const file = `

@@ -1,9 +1,9 @@
-// STORE=sqlite:FILE[?wal] puts the official SDK's own task store on SQLite, through the same library that ours uses.
+// STORE=sqlite:FILE[?wal]: the official SDK's own task store on SQLite, with the same library as ours.
 import Database from 'libsql';
 import { Kysely, SqliteDialect } from 'kysely';
 import { DatabaseTaskStore } from 'sdk-1.3/server/database';
 
-/** The statements of libsql, in the form that Kysely expects of better-sqlite3. */
+/** Adapts libsql statements to the better-sqlite3 interface that Kysely expects. */
 function forKysely(db) {
   return {
     close: () => db.close(),
@@ -20,7 +20,7 @@ function forKysely(db) {
   };
 }
 
-/** The table that the SDK's own migration makes. */
+/** The table created by the SDK's own migration. */
 const table = `
   create table if not exists tasks (
     tenant varchar(255) not null, owner varchar(255) not null, id varchar(36) not null,

@@ -1,7 +1,6 @@
-// The desk of an interpreter: an agent written in code. It asks back, streams line by line, makes a table,
-// and paints.
+// An interpreter: an agent that requests input, streams line by line, and returns a table and an image.
 //
-//   npx dragoman up                                  starts it among others
+//   npx dragoman up                                  starts it with the other samples
 //   npx dragoman serve examples/up/interpreter.js    starts it alone
 import { setTimeout as pause } from 'node:timers/promises';
 import { artifact, chunk, defineAgent, rawPart, status, textOf } from 'dragoman';
@@ -46,7 +45,7 @@ export default defineAgent({
     {
       id: 'say',
       name: 'Say',
-      description: 'Says a phrase in another language, and asks which one where nobody said',
+      description: 'Translates a phrase and asks for the language if it is missing',
       tags: ['sample', 'question'],
       examples: ['say thank you in Turkish', 'say good morning'],
     },
@@ -88,7 +87,7 @@ async function* write({ text, signal }) {
   const rows = Object.entries(phrases).map(([phrase, said]) => [phrase, said[language]]);
   yield status('working', `Writing ${rows.length} phrases in ${language}.`);
   for (const [index, [phrase, said]] of rows.entries()) {
-    // The hand that writes takes its time; whoever cancels need not wait for it.
+    // Simulates typing; a cancellation ends the delay.
     await pause(80, undefined, { signal });
     yield chunk('phrases', `${phrase} – ${said}\n`, {
       name: 'phrases',

@@ -1,4 +1,4 @@
-// Paints a town in the evening, the same town always the same, as a PNG: no library, no network.
+// Generates a PNG of a town skyline, deterministic per town, without libraries.
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
@@ -28,7 +28,7 @@ export function postcard(town) {
   ]);
 }
 
-/** How high the town stands above the shore at each place: houses, domes and towers. */
+/** The height of the skyline at each column: houses, domes and towers. */
 function roofline(chance) {
   const roofs = new Array(width).fill(0);
   let x = 8;
@@ -49,7 +49,7 @@ function roofline(chance) {
 
 function colourAt(x, y, sun, roofs) {
   if (y < shore && y >= shore - roofs[x]) return [38, 28, 58];
-  // The water shows everything upside down, and trembles.
+  // The water mirrors the skyline with small waves.
   const seen = y < shore ? y : 2 * shore - y - Math.round(Math.sin(y * 1.7) * 2);
   const shiver = y < shore ? 0 : Math.round(Math.sin(y * 0.9) * 3);
   const column = roofs[Math.min(width - 1, Math.max(0, x + shiver))];

@@ -1,20 +1,20 @@
-// What comments in the sources say.
+// Reads TSDoc comments.
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { flat } from './text.mjs';
 
-/** What is said of a symbol. */
+/** The documentation of a symbol. */
 export function docOf(symbol) {
   const documented = (symbol.declarations ?? []).map(docOfNode);
   return documented.find(({ text }) => text !== '') ?? documented[0] ?? docOfNode(undefined);
 }
 
-/** What is said of one declaration, in its parts. */
+/** The documentation of one declaration, by tag. */
 export function docOfNode(node) {
   /** @type {{ text: string, params: { name: string, text: string }[], returns: string, throws: string[], defaultValue: string, examples: string[] }} */
   const doc = { text: '', params: [], returns: '', throws: [], defaultValue: '', examples: [] };
   if (!node) return doc;
-  // The comment of a constant is that of its statement.
+  // The comment of a constant belongs to its statement.
   const holder = ts.isVariableDeclaration(node) ? node.parent.parent : node;
   const comment = ts.getJSDocCommentsAndTags(holder).findLast(ts.isJSDoc);
   if (!comment) return doc;
@@ -31,7 +31,7 @@ export function docOfNode(node) {
   return doc;
 }
 
-/** What a throws tag says as it is written; the compiler takes `{@link X}` for the type of it. */
+/** The source text of a throws tag; the compiler parses `{@link X}` as its type. */
 function thrownText(tag) {
   const rest = tag.getSourceFile().text.slice(tag.pos);
   const [, text = ''] = /^@throws\s+([^]*?)(?=\n\s*\*\s*@|\s*\*\/)/.exec(rest) ?? [];
@@ -42,7 +42,7 @@ function plain(comment) {
   return (ts.getTextOfJSDocComment(comment) ?? '').trim();
 }
 
-/** What the comment at the head of a module says of it. */
+/** The module comment at the top of a file. */
 export function moduleText(source) {
   const [comment] = /^\/\*\*[^]*?\*\//.exec(readFileSync(source, 'utf8')) ?? [''];
   if (!comment.includes('@module')) return '';
@@ -54,7 +54,7 @@ export function moduleText(source) {
     .trim();
 }
 
-/** An example as it is, in a fence of its own if the comment has none. */
+/** An example, wrapped in a code fence if it has none. */
 export function exampleOf(text) {
   return text.includes('```') ? text : `\`\`\`ts\n${text}\n\`\`\``;
 }

@@ -1,8 +1,8 @@
-// Declarations as text, the way they are written; where nothing is written, the way the checker sees them.
+// Formats declarations from their source text, or from the type checker if they have no annotation.
 import ts from 'typescript';
 import { flat } from './text.mjs';
 
-/** The declaration, without its members: those are in a table. */
+/** The declaration without its members, which are listed in a table. */
 export function headOf(name, symbol, checker) {
   const kind = kindOf(symbol);
   const declarations = symbol.declarations ?? [];
@@ -35,7 +35,7 @@ export function headOf(name, symbol, checker) {
   return `const ${name}: ${type}`;
 }
 
-/** The members of a class, an interface or a type that users see. */
+/** The public members of a class, interface or type. */
 export function membersOf(symbol) {
   const declaration = (symbol.declarations ?? []).find(
     (each) =>
@@ -51,7 +51,7 @@ export function membersOf(symbol) {
   );
 }
 
-/** A member or a function as it is declared, on one line. */
+/** The declaration of a member or function on one line. */
 export function signatureOf(declaration, space, checker) {
   const type = declaration.type
     ? flat(declaration.type.getText())
@@ -65,7 +65,7 @@ export function signatureOf(declaration, space, checker) {
 
 function parametersOf(declaration, space, checker) {
   const parameters = declaration.parameters.map((parameter) => {
-    // What is taken apart in the list of parameters is one value to the caller.
+    // A destructured parameter is one value for the caller.
     const name = ts.isIdentifier(parameter.name) ? parameter.name.text : 'options';
     const allowAnonymous = parameter.questionToken || parameter.initializer;
     const rest = parameter.dotDotDotToken ? '...' : '';
@@ -83,7 +83,7 @@ function typeParametersOf(declaration) {
   return list ? `<${list.map((each) => flat(each.getText())).join(', ')}>` : '';
 }
 
-/** What the checker makes of something; of a large object, the names of what is in it. */
+/** The inferred type; for a large object, its member names. */
 export function typeText(symbol, node, checker) {
   const type = checker.getTypeOfSymbolAtLocation(symbol, node);
   const text = flat(checker.typeToString(type, node)).replaceAll(/import\("[^"]*"\)\./g, '');
@@ -94,19 +94,19 @@ export function typeText(symbol, node, checker) {
     .join(', ')} }`.replaceAll(/(.{60,90}?) (?=\S)/g, '$1\n  ');
 }
 
-/** A type as it is written, without the comments in it. */
+/** The source text of a type without comments. */
 function bare(node) {
   const text = withoutComments(node.getText());
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => line.replace(/\s+$/, '')).join('\n');
 }
 
-/** A source without what is said of it. */
+/** The source text of a node without comments. */
 export function withoutComments(text) {
   return text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
 }
 
-/** What sort of thing a symbol is. */
+/** The kind of a symbol. */
 export function kindOf(symbol) {
   const { flags } = symbol;
   if (flags & ts.SymbolFlags.Function) return 'function';

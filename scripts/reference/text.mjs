@@ -1,11 +1,11 @@
-// Texts as Markdown and its tables take them.
+// Formats text for Markdown and its tables.
 
 /** A text on one line. */
 export function flat(text) {
   return text.replaceAll(/\s*\n\s*/g, ' ').trim();
 }
 
-/** A sentence that goes on where another began; names keep their capitals. */
+/** Lower-cases the first letter of a sentence that continues another, except in names. */
 export function lower(text) {
   return /^[A-Z][a-z]*\b(?! ?[A-Z])/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
 }
@@ -15,7 +15,7 @@ export function inCell(text) {
   return flat(text).replaceAll('|', '\\|');
 }
 
-/** A text in which nothing means anything to HTML or Markdown. */
+/** Escapes HTML and Markdown. */
 export function escapeHtml(text) {
   return text
     .replaceAll('&', '&amp;')

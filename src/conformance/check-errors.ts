@@ -1,13 +1,13 @@
 import type { HttpExchange } from './wire/http-exchange.ts';
 
-/** What was seen beside what was wanted. */
+/** Expected and actual values of a violation, with the exchanges that show it. */
 export interface Evidence {
   readonly expected?: string;
   readonly actual?: string;
   readonly exchanges?: readonly HttpExchange[];
 }
 
-/** Thrown by a check: the rule is broken. */
+/** Thrown by a check if the agent violates the rule. */
 export class RuleViolationError extends Error {
   readonly evidence: Evidence;
 
@@ -17,8 +17,8 @@ export class RuleViolationError extends Error {
   }
 }
 
-/** Thrown by a check: the agent does not say that it can do what the rule is about. */
+/** Thrown by a check if the agent does not declare the feature of the rule. */
 export class NotApplicableError extends Error {}
 
-/** Thrown by a check: nothing could be learned. The message says what would make it possible. */
+/** Thrown by a check that could not be decided. The message states what would make it possible. */
 export class InconclusiveError extends Error {}

@@ -1,7 +1,7 @@
-import type { ConformanceRule, CheckedTransport, CheckedVersion } from './rule-model.ts';
+import type { ConformanceRule, CheckedTransport, CheckedVersion, RequirementLevel } from './rule-model.ts';
 import type { Probe } from './probe.ts';
 
-/** What an agent must offer, by its card or by the options of the run, for a check to make sense. */
+/** What the card must declare or the options of the run must contain for a check to apply. */
 export type Precondition =
   | 'streaming'
   | 'push'
@@ -11,27 +11,59 @@ export type Precondition =
   | 'no-extended-card'
   | 'security'
   | 'credentials'
-  | 'second-identity'
-  | 'limited-identity'
+  | 'other-user'
+  | 'restricted-user'
   | 'signatures'
   | 'extensions'
   | 'tenant';
 
-/** One thing to try, and the rule that it looks after. */
+/** An active test of one rule. */
 export interface Check extends ConformanceRule {
   readonly versions: readonly CheckedVersion[];
-  /** @defaultValue all that the version has */
+  /** @defaultValue all transports of the version */
   readonly transports?: readonly CheckedTransport[];
-  /** `card`: once for each version, whatever the transport. @defaultValue `wire` */
+  /** `card`: runs once for each version. `wire`: runs for each version and transport. @defaultValue `wire` */
   readonly about?: 'card' | 'wire';
   readonly preconditions?: readonly Precondition[];
-  /** True where it must be alone, because it watches what others would disturb. */
+  /** True if the check must not run at the same time as others, because they would disturb it. */
   readonly runsExclusively?: boolean;
-  /** Resolves when the rule holds; throws `Broken`, `NotApplicable` or `Inconclusive` otherwise. */
+  /**
+   * Resolves if the rule holds.
+   *
+   * @throws RuleViolationError, NotApplicableError or InconclusiveError otherwise.
+   */
   run(probe: Probe): Promise<void>;
 }
 
-/** Declares checks, so that their types are looked at where they are written. */
+/** Type-checks checks at the place of definition. */
 export function defineChecks(checks: readonly Check[]): readonly Check[] {
   return checks;
+}
+
+/** Creates a check out of the members that differ within a group. */
+export type CheckFactory = (
+  id: string,
+  requirements: readonly string[],
+  section: string,
+  level: RequirementLevel,
+  sentence: string,
+  remedy: string,
+  run: (probe: Probe) => Promise<void> | void,
+) => Check;
+
+/** Returns a factory for checks that share the given members. */
+export function checkFactory(
+  shared: Pick<Check, 'category' | 'versions'> &
+    Partial<Pick<Check, 'about' | 'preconditions' | 'transports' | 'runsExclusively'>>,
+): CheckFactory {
+  return (id, requirements, section, level, sentence, remedy, run) => ({
+    ...shared,
+    id,
+    requirements,
+    section,
+    level,
+    sentence,
+    remedy,
+    run: async (probe) => run(probe),
+  });
 }

@@ -18,33 +18,41 @@ function result(
   return { rule, version, transport, verdict, message: '', violations: [], observations: 1, milliseconds: 0 };
 }
 
-const fine = [result('card.members', 'pass', { transport: undefined }), result('send.answers', 'pass')];
+const passing = [result('card.members', 'pass', { transport: undefined }), result('send.answers', 'pass')];
 
-describe('the level', () => {
+describe('computeLevel', () => {
   it.each([
-    ['full', 'everything that applies holds', [result('push.delivers', 'not-applicable')]],
-    ['full', 'only recommendations are ignored', [result('send.x', 'warn', { level: 'SHOULD' })]],
-    ['full', 'only a recommendation stayed open', [result('send.x', 'inconclusive', { level: 'SHOULD' })]],
-    ['partial', 'a MUST stayed open', [result('cancel.running', 'inconclusive')]],
-    ['partial', 'the suite failed at a MUST', [result('cancel.running', 'error')]],
-    ['partial', 'streams are broken', [result('subscribe.two', 'fail', { category: 'streaming' })]],
-    ['partial', 'push notifications are broken', [result('push.delivers', 'fail')]],
-    ['partial', 'a second transport is broken', [result('send.answers', 'fail', { transport: 'HTTP+JSON' })]],
-    ['partial', 'an older version is broken', [result('get.known', 'fail', { version: '0.3' })]],
-    ['minimal', 'another MUST of the core is broken', [result('cancel.running', 'fail')]],
-    ['non-conformant', 'the card is not valid', [result('card.skills', 'fail', { transport: undefined })]],
-    ['non-conformant', 'sending is broken', [result('send.answers', 'fail')]],
-    ['non-conformant', 'getting is broken', [result('get.known', 'fail')]],
-  ])('is %s when %s', (level, _what, more) => {
-    expect(computeLevel([...fine, ...more], variants)).toBe(level);
+    ['full', 'every applicable rule passes', [result('push.delivers', 'not-applicable')]],
+    ['full', 'only a SHOULD is violated', [result('send.x', 'warn', { level: 'SHOULD' })]],
+    ['full', 'only a SHOULD is inconclusive', [result('send.x', 'inconclusive', { level: 'SHOULD' })]],
+    ['partial', 'a MUST is inconclusive', [result('cancel.running', 'inconclusive')]],
+    ['partial', 'the suite fails in a MUST', [result('cancel.running', 'error')]],
+    [
+      'partial',
+      'a MUST of streaming is violated',
+      [result('subscribe.two', 'fail', { category: 'streaming' })],
+    ],
+    ['partial', 'a MUST of push notifications is violated', [result('push.delivers', 'fail')]],
+    [
+      'partial',
+      'a MUST is violated over a second transport',
+      [result('send.answers', 'fail', { transport: 'HTTP+JSON' })],
+    ],
+    ['partial', 'a MUST is violated in an older version', [result('get.known', 'fail', { version: '0.3' })]],
+    ['minimal', 'another MUST of the core is violated', [result('cancel.running', 'fail')]],
+    ['non-conformant', 'the card is invalid', [result('card.skills', 'fail', { transport: undefined })]],
+    ['non-conformant', 'a MUST of send is violated', [result('send.answers', 'fail')]],
+    ['non-conformant', 'a MUST of get is violated', [result('get.known', 'fail')]],
+  ])('returns %s if %s', (level, _what, more) => {
+    expect(computeLevel([...passing, ...more], variants)).toBe(level);
   });
 
-  it('is non-conformant when nothing was ever seen to hold', () => {
+  it('returns non-conformant if no rule passes', () => {
     expect(computeLevel([], [])).toBe('non-conformant');
     expect(computeLevel([result('send.answers', 'inconclusive')], variants)).toBe('non-conformant');
   });
 
-  it('knows a rule of an older version by its family', () => {
+  it('treats rules of older versions as part of their family', () => {
     const old: ProtocolVariant[] = [{ version: '0.3', transport: 'JSONRPC' }];
     const results = [
       result('send.answers', 'pass', { version: '0.3' }),
@@ -54,13 +62,13 @@ describe('the level', () => {
   });
 });
 
-describe('the area of a rule', () => {
+describe('ruleArea', () => {
   it.each([
     ['send.answers', 'send'],
     ['card-0.3.fields', 'card-0.3'],
     ['0.3.event', '0.3'],
     ['in-task-auth.x', 'in-task-auth'],
-  ])('of %s is %s', (id, area) => {
+  ])('returns the area of %s: %s', (id, area) => {
     expect(ruleArea(id)).toBe(area);
   });
 });

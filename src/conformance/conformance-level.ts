@@ -1,19 +1,19 @@
 import type { RuleResult, CheckedTransport, CheckedVersion } from './rule-model.ts';
 
-/** How far an agent can be relied on. */
+/** Result of a run: how far an agent conforms to the protocol. */
 export type ConformanceLevel = 'full' | 'partial' | 'minimal' | 'non-conformant';
 
-/** A version over a transport, as the card declares it. */
+/** A version over a transport, as declared by the card. */
 export interface ProtocolVariant {
   readonly version: CheckedVersion;
   readonly transport: CheckedTransport;
 }
 
-/** The areas without which nobody can use an agent at all. */
-const basic: ReadonlySet<string> = new Set(['card', 'send', 'get']);
+/** Areas without which an agent is unusable. */
+const basicAreas: ReadonlySet<string> = new Set(['card', 'send', 'get']);
 
-/** The areas that an agent need not offer; it declares what it does. */
-const optional: ReadonlySet<string> = new Set([
+/** Areas that an agent declares only if it supports them. */
+const optionalAreas: ReadonlySet<string> = new Set([
   'stream',
   'subscribe',
   'push',
@@ -24,44 +24,45 @@ const optional: ReadonlySet<string> = new Set([
   'interop',
 ]);
 
-/** The first part of an id: what a rule is about. */
+/** Returns the first segment of a rule id. */
 export function ruleArea(id: string): string {
   return /^[\d.]*\d|^[a-z-]+(?:\d\.\d)?/.exec(id)?.[0] ?? id;
 }
 
 /**
- * The level of an agent, out of what became of the rules. Rules that are a SHOULD or a MAY never change it.
+ * Returns the conformance level of an agent. Only MUST rules change it.
  *
- * - `non-conformant`: the card is not valid, nothing is ever answered, or a MUST of card, send or get is broken
- * - `minimal`: those hold; another MUST of the core is broken
- * - `partial`: the core holds; a MUST of something optional that is declared (streams, push notifications, a second
- *   version or transport) is broken, or nothing could be learned about a MUST
- * - `full`: every MUST that applies holds wherever the card says that the agent can be spoken to
+ * - `non-conformant`: no rule passes, or a MUST of card, send or get is violated for the preferred variant
+ * - `minimal`: another MUST of the core is violated
+ * - `partial`: a MUST of a declared optional feature (streams, push notifications, another version or transport) is
+ *   violated, or a MUST is inconclusive
+ * - `full`: every applicable MUST holds for every declared variant
  *
- * @param lanes - what the card declares, the preferred one first.
+ * @param variants - declared by the card, the preferred one first.
  */
 export function computeLevel(
   results: readonly RuleResult[],
   variants: readonly ProtocolVariant[],
 ): ConformanceLevel {
   const musts = results.filter(({ rule }) => rule.level === 'MUST');
-  const [first] = variants;
-  const isBroken = ({ verdict }: RuleResult): boolean => verdict === 'fail';
+  const [preferred] = variants;
+  const isViolated = ({ verdict }: RuleResult): boolean => verdict === 'fail';
   const isCore = (result: RuleResult): boolean => {
     const { rule, version, transport } = result;
-    if (rule.category === 'streaming' || optional.has(familyOf(rule.id))) return false;
-    if (version !== first?.version) return false;
-    return transport === undefined || transport === first.transport;
+    if (rule.category === 'streaming' || optionalAreas.has(ruleFamily(rule.id))) return false;
+    if (version !== preferred?.version) return false;
+    return transport === undefined || transport === preferred.transport;
   };
   if (!musts.some(({ verdict }) => verdict === 'pass')) return 'non-conformant';
   const core = musts.filter(isCore);
-  if (core.some((each) => isBroken(each) && basic.has(familyOf(each.rule.id)))) return 'non-conformant';
-  if (core.some(isBroken)) return 'minimal';
-  const isOpen = ({ verdict }: RuleResult): boolean => verdict === 'inconclusive' || verdict === 'error';
-  return musts.some((each) => isBroken(each) || isOpen(each)) ? 'partial' : 'full';
+  if (core.some((each) => isViolated(each) && basicAreas.has(ruleFamily(each.rule.id))))
+    return 'non-conformant';
+  if (core.some(isViolated)) return 'minimal';
+  const isUndecided = ({ verdict }: RuleResult): boolean => verdict === 'inconclusive' || verdict === 'error';
+  return musts.some((each) => isViolated(each) || isUndecided(each)) ? 'partial' : 'full';
 }
 
-/** `card-0.3.shape` and `card.shape` are of one family. */
-function familyOf(id: string): string {
+/** `card-0.3.shape` and `card.shape` belong to the family `card`. */
+function ruleFamily(id: string): string {
   return id.split(/[.-]/)[0] ?? id;
 }

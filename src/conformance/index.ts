@@ -1,5 +1,5 @@
 /**
- * Proves whether an agent speaks A2A, and says how to mend it.
+ * Tests whether an agent conforms to A2A and explains how to fix violations.
  *
  * @module
  */

@@ -1,8 +1,8 @@
-import type { RequirementLevel } from './rule-model.ts';
 import { RuleViolationError, type Evidence, InconclusiveError } from './check-errors.ts';
-import type { PromptCatalog, TargetOutcome } from './prompts/prompt-catalog.ts';
-import { interruptedStates, type TaskTracker, terminalStates } from './observation/task-tracker.ts';
+import type { TargetOutcome } from './prompts/prompt-catalog.ts';
+import { interruptedStates, terminalStates } from './observation/task-tracker.ts';
 import type { Observation } from './observation/observation.ts';
+import { describeError, describeResponse } from './drivers/describe-response.ts';
 import { type ErrorResponse, type ProtocolErrorName, errorMismatch } from './drivers/error-response.ts';
 import type {
   OperationInput,
@@ -12,67 +12,46 @@ import type {
   DriverOperation,
   ProtocolDriver,
 } from './drivers/protocol-driver.ts';
-import {
-  type NormalizedEvent,
-  isJsonObject,
-  type JsonObject,
-  type NormalizedTask,
-} from './drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../primitives/json.ts';
+import type { NormalizedEvent, NormalizedTask } from './drivers/normalized-views.ts';
 import { type HttpExchange, isEventStream, toEvidence } from './wire/http-exchange.ts';
-import type { RawHttpClient, RawRequest } from './wire/raw-http-client.ts';
-import type { WebhookReceiver } from './wire/webhook-receiver.ts';
+import type { RawRequest } from './wire/raw-http-client.ts';
+import type { ProbeContext } from './probe-context.ts';
 
-/** A stream that was read. */
+/** Result of reading a stream. */
 export interface ObservedStream {
   readonly exchange: HttpExchange;
   readonly events: readonly NormalizedEvent[];
-  /** An error that came instead of a stream, or in it. */
+  /** Error response or error event. */
   readonly error: ErrorResponse | undefined;
-  /** True when it opened as a stream of events. */
+  /** True if the response is an event stream. */
   readonly isStream: boolean;
-  /** True when the agent ended it, and not we or the deadline. */
+  /** True if the agent closed the stream, not the suite or the deadline. */
   readonly isComplete: boolean;
 }
 
-/** How to read a stream. */
+/** Options of {@link Probe.openStream}. */
 export interface StreamReadOptions {
   readonly overrides?: RequestOverrides;
-  /** True ends the reading with this event. */
+  /** Stops reading after the event for which it returns true. */
   readonly until?: (event: NormalizedEvent, index: number) => boolean;
+  /** Milliseconds. */
   readonly deadline?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What a run gives its probes. */
-export interface ProbeContext {
-  readonly http: RawHttpClient;
-  readonly driver: ProtocolDriver;
-  /** Everything that is sent beside what the version wants: credentials. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The credentials of somebody else, if there are any. */
-  readonly otherUserHeaders?: Readonly<Record<string, string>>;
-  /** The credentials of somebody who is known and may not send messages, if there are any. */
-  readonly restrictedUserHeaders?: Readonly<Record<string, string>>;
-  readonly card: JsonObject;
-  readonly cardUrl: string;
-  readonly prompts: PromptCatalog;
-  readonly taskTracker: TaskTracker;
-  readonly receiver: WebhookReceiver;
-  /** Other transports of the same version, to compare with. */
-  readonly siblings: readonly ProtocolDriver[];
-  /** Milliseconds for one answer and for one task to end. */
-  readonly deadline: number;
-  /** Asks leave for one more message; throws `Inconclusive` when there were too many. */
-  readonly countMessage: () => void;
-  readonly observe: (observation: Observation) => void;
-}
+/** Input of a send that a prompt completes with a message. */
+export type PromptInput = Omit<OperationInput, 'message'> & { message?: MessageDraft };
 
-/** What a check has to work with: one version over one transport. Whatever passes through it is looked at by all invariants. */
+/** A task with an id. */
+export type IdentifiedTask = NormalizedTask & { readonly id: string };
+
+/** Sends the requests of one check over one protocol variant and reports every response to the invariants. */
 export class Probe {
   readonly context: ProbeContext;
-  /** The exchanges of this check, for its evidence. */
+  /** The exchanges of this check, used as evidence. */
   readonly exchanges: HttpExchange[] = [];
-  /** What was wrong without being all wrong. */
+  /** Violations after which the check continued. */
   readonly warnings: { message: string; evidence: Evidence }[] = [];
 
   constructor(context: ProbeContext) {
@@ -91,62 +70,55 @@ export class Probe {
     return isJsonObject(this.card.capabilities) ? this.card.capabilities : {};
   }
 
-  /** The same, over another transport of the version. */
+  /** Returns a probe for another transport of the same version. */
   withDriver(driver: ProtocolDriver): Probe {
-    return this.#beside({ ...this.context, driver });
+    return this.#derive({ ...this.context, driver });
   }
 
-  /** The same, as somebody else; an empty object is nobody. */
+  /** Returns a probe with other credentials; an empty object sends none. */
   withCredentials(headers: Readonly<Record<string, string>>): Probe {
-    return this.#beside({ ...this.context, headers });
+    return this.#derive({ ...this.context, headers });
   }
 
-  #beside(context: ProbeContext): Probe {
+  #derive(context: ProbeContext): Probe {
     const other = new Probe(context);
     (other as { exchanges: HttpExchange[] }).exchanges = this.exchanges;
     return other;
   }
 
-  /** Sends anything and looks at nothing. */
+  /** Sends a request without decoding or observing the response. */
   async sendRaw(request: RawRequest): Promise<HttpExchange> {
     const exchange = await this.context.http.send({
       ...request,
       headers: { ...this.context.headers, ...request.headers },
     });
-    // Only the newest is still looked at whole.
-    const before = this.exchanges.at(-1);
-    if (before) this.exchanges[this.exchanges.length - 1] = toEvidence(before);
+    // Checks inspect only the newest exchange in full; older ones are truncated to save memory.
+    const previous = this.exchanges.at(-1);
+    if (previous) this.exchanges[this.exchanges.length - 1] = toEvidence(previous);
     this.exchanges.push(exchange);
     return exchange;
   }
 
-  /** Asks for an operation, and gives what was answered, be it an error. */
+  /** Calls an operation and returns the decoded response, which may be an error. */
   async call(
     operation: DriverOperation,
     input: OperationInput,
     overrides?: RequestOverrides,
   ): Promise<DecodedResponse> {
     if (operation === 'send' || operation === 'stream') this.context.countMessage();
-    const request = this.#said(operation, input, overrides);
-    const askedAt = performance.now();
+    const request = this.#encode(operation, input, overrides);
+    const requestedAt = performance.now();
     const exchange = await this.sendRaw(request);
-    const response = this.driver.decode(exchange);
-    this.context.observe({
-      kind: 'response',
-      driver: this.driver,
-      exchange,
-      operation,
-      input,
-      overrides,
-      response,
-    });
-    const isTaskAnswer = operation === 'send' || operation === 'get' || operation === 'cancel';
-    const task = isTaskAnswer ? this.driver.decodeTask(response.result) : undefined;
-    if (task) this.#seeTask(task, operation, exchange, askedAt);
+    const { driver } = this;
+    const response = driver.decode(exchange);
+    this.context.observe({ kind: 'response', driver, exchange, operation, input, overrides, response });
+    const returnsTask = operation === 'send' || operation === 'get' || operation === 'cancel';
+    const task = returnsTask ? driver.decodeTask(response.result) : undefined;
+    if (task) this.#observeTask(task, operation, exchange, requestedAt);
     return response;
   }
 
-  /** Asks for an operation that must succeed. */
+  /** Calls an operation that must succeed. */
   async expectResult(
     operation: DriverOperation,
     input: OperationInput,
@@ -162,7 +134,7 @@ export class Probe {
     return response.result;
   }
 
-  /** Asks for an operation that must be refused with one of these errors. */
+  /** Calls an operation that must return one of the named errors. */
   async expectError(
     operation: DriverOperation,
     input: OperationInput,
@@ -173,50 +145,55 @@ export class Probe {
     return this.assertError(response, names, operation);
   }
 
-  /** Expects an answer to be one of these errors. */
+  /** Opens a stream that must fail with one of the named errors. */
+  async expectStreamError(
+    operation: 'stream' | 'subscribe',
+    input: OperationInput,
+    names: ProtocolErrorName | readonly ProtocolErrorName[],
+    subject: string,
+  ): Promise<ErrorResponse> {
+    const { exchange, error, events } = await this.openStream(operation, input);
+    return this.assertError({ exchange, ...(error ? { error } : { result: events }) }, names, subject);
+  }
+
+  /** Asserts that a response is one of the named errors; `subject` begins the message of the violation. */
   assertError(
     response: DecodedResponse,
     names: ProtocolErrorName | readonly ProtocolErrorName[],
-    what: string,
+    subject: string,
   ): ErrorResponse {
     const list = [names].flat();
-    const evidence = { expected: list.join(' or '), exchanges: [response.exchange] };
-    if (!response.error)
-      throw new RuleViolationError(`${what} was not refused: ${describeResponse(response)}`, {
-        ...evidence,
-        actual: describeResponse(response),
-      });
+    const actual = describeResponse(response);
+    const evidence = { expected: list.join(' or '), actual, exchanges: [response.exchange] };
     const { error } = response;
+    if (!error) throw new RuleViolationError(`${subject} was not rejected: ${actual}`, evidence);
     if (!isJsonObject(error.raw))
-      throw new RuleViolationError(
-        `${what} was refused with something that is no JSON object: ${describeResponse(response)}`,
-        {
-          ...evidence,
-          actual: response.exchange.body.slice(0, 120),
-        },
-      );
-    const wrong = list.map((name) => errorMismatch(error, name, this.driver.transport));
-    if (wrong.every((each) => each !== undefined))
-      throw new RuleViolationError(`${what} was refused with the wrong error: expected ${wrong[0]}`, {
+      throw new RuleViolationError(`${subject} was rejected without a JSON object: ${actual}`, {
         ...evidence,
-        actual: describeResponse(response),
+        actual: response.exchange.body.slice(0, 120),
       });
+    const mismatches = list.map((name) => errorMismatch(error, name, this.driver.transport));
+    if (mismatches.every((each) => each !== undefined))
+      throw new RuleViolationError(
+        `${subject} was rejected with the wrong error: expected ${mismatches[0]}`,
+        evidence,
+      );
     return error;
   }
 
-  /** Sends a message and follows what comes of it, or follows a task. */
+  /** Opens a stream for a new message or an existing task and reads it. */
   async openStream(
     operation: 'stream' | 'subscribe',
     input: OperationInput,
-    following: StreamReadOptions = {},
+    { until, overrides, deadline, signal }: StreamReadOptions = {},
   ): Promise<ObservedStream> {
     if (operation === 'stream') this.context.countMessage();
     const events: NormalizedEvent[] = [];
     let error: ErrorResponse | undefined;
-    const { until, overrides, deadline, signal } = following;
-    const request = this.#said(operation, input, overrides);
-    const seen: Observation[] = [];
-    const askedAt = performance.now();
+    const request = this.#encode(operation, input, overrides);
+    const observations: Omit<Observation & { kind: 'event' }, 'exchange'>[] = [];
+    const requestedAt = performance.now();
+    const { driver } = this;
     const exchange = await this.sendRaw({
       ...request,
       headers: { accept: 'text/event-stream', ...request.headers },
@@ -224,231 +201,188 @@ export class Probe {
       ...(signal ? { signal } : {}),
       onFrame: (frame) => {
         if (frame.data === undefined) return false;
-        const response = this.driver.decodeFrame(frame, { frames: [] });
-        error ??= response.error;
-        if (response.error) return false;
-        const event: NormalizedEvent = response.problem
-          ? { kind: 'unknown', why: response.problem, raw: frame.data }
-          : this.driver.decodeEvent(response.event);
+        const decoded = driver.decodeFrame(frame);
+        error ??= decoded.error;
+        if (decoded.error) return false;
+        const event: NormalizedEvent = decoded.decodeError
+          ? { kind: 'unknown', reason: decoded.decodeError, raw: frame.data }
+          : driver.decodeEvent(decoded.event);
         const index = events.push(event) - 1;
         this.context.taskTracker.recordEvent(event);
-        seen.push({
-          kind: 'event',
-          driver: this.driver,
-          exchange: empty,
-          operation,
-          input,
-          frame,
-          event,
-          index,
-        });
+        observations.push({ kind: 'event', driver, operation, input, frame, event, index });
         return until?.(event, index) ?? false;
       },
     });
-    for (const observation of seen)
-      this.#seeEvent({ ...observation, exchange } as Observation & { kind: 'event' }, askedAt);
+    for (const observation of observations) {
+      this.context.observe({ ...observation, exchange });
+      const { event } = observation;
+      if (event.kind === 'task') this.#observeTask(event.task, operation, exchange, requestedAt);
+    }
     const isStream = isEventStream(exchange);
     const isComplete = exchange.end === 'complete';
     if (isStream)
-      this.context.observe({
-        kind: 'stream',
-        driver: this.driver,
-        exchange,
-        operation,
-        input,
-        events,
-        isComplete,
-      });
+      this.context.observe({ kind: 'stream', driver, exchange, operation, input, events, isComplete });
     else {
-      const response = this.driver.decode(exchange);
+      const response = driver.decode(exchange);
       error ??= response.error;
-      this.context.observe({
-        kind: 'response',
-        driver: this.driver,
-        exchange,
-        operation,
-        input,
-        overrides,
-        response,
-      });
+      this.context.observe({ kind: 'response', driver, exchange, operation, input, overrides, response });
     }
     return { exchange, events, error, isStream, isComplete };
   }
 
-  /** Follows something that must be a stream. */
+  /** Opens a stream that must contain at least one event. */
   async expectStream(
     operation: 'stream' | 'subscribe',
     input: OperationInput,
-    following?: StreamReadOptions,
+    options?: StreamReadOptions,
   ): Promise<ObservedStream> {
-    const followed = await this.openStream(operation, input, following);
-    const { exchange, error, isStream } = followed;
-    if (!isStream || followed.events.length === 0) {
+    const stream = await this.openStream(operation, input, options);
+    const { exchange, error, isStream } = stream;
+    if (!isStream || stream.events.length === 0) {
       const actual = error
-        ? faultText(error)
-        : `HTTP ${exchange.status}, ${exchange.headers['content-type'] ?? 'no type'}`;
-      throw new RuleViolationError(`${operation} gave no stream of events: ${actual}`, {
+        ? describeError(error)
+        : `HTTP ${exchange.status}, ${exchange.headers['content-type'] ?? 'no content type'}`;
+      throw new RuleViolationError(`${operation} did not return an event stream: ${actual}`, {
         expected: 'text/event-stream with events',
         actual,
         exchanges: [exchange],
       });
     }
-    return followed;
+    return stream;
   }
 
   /**
-   * Sends a message that leads somewhere, and gives the task as it was answered.
+   * Sends the prompt for an outcome and returns the task.
    *
-   * @throws Inconclusive when it leads elsewhere: then nothing can be said about the rule.
+   * @throws InconclusiveError if the agent creates no task or the task reaches another state.
    */
-  async sendPrompt(
-    want: TargetOutcome,
-    input: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
-  ): Promise<NormalizedTask> {
-    const draft = { ...this.context.prompts.promptFor(want), ...input.message };
+  async sendPrompt(outcome: TargetOutcome, input: PromptInput = {}): Promise<IdentifiedTask> {
+    const draft = { ...this.context.prompts.promptFor(outcome), ...input.message };
     const response = await this.call('send', { ...input, message: draft });
     const task = this.driver.decodeTask(response.result);
     if (!task?.id) {
       const isMessage = this.driver.decodeMessage(response.result) !== undefined;
       throw new InconclusiveError(
         isMessage
-          ? `The agent answers "${draft.text ?? draft.messageId}" with a message and makes no task; name a text that makes one in a scenario file.`
-          : `No task could be made: ${describeResponse(response)}`,
+          ? `The agent responds to "${draft.text ?? draft.messageId}" with a direct message and creates no task. Name a text that creates one in a prompts file.`
+          : `No task could be created: ${describeResponse(response)}`,
       );
     }
-    const goals: Partial<Record<TargetOutcome, string>> = {
-      'input-required': 'input-required',
-      'auth-required': 'auth-required',
-      failed: 'failed',
-      rejected: 'rejected',
-    };
-    const goal = goals[want];
-    if (goal === undefined || input.returnImmediately) return task;
-    const rested =
-      terminalStates.has(task.state) || interruptedStates.has(task.state)
-        ? task
-        : await this.waitUntilTerminalOrInterrupted(task.id);
-    if (rested.state !== goal)
-      throw new InconclusiveError(
-        `The message for "${want}" led to "${rested.state}", so this could not be tried.`,
-      );
-    return rested;
+    const goals: ReadonlySet<string> = new Set(['input-required', 'auth-required', 'failed', 'rejected']);
+    const created = identify(task);
+    if (!goals.has(outcome) || input.returnImmediately) return created;
+    const stopped = isTerminalOrInterrupted(task)
+      ? created
+      : await this.waitUntilTerminalOrInterrupted(task.id);
+    if (stopped.state !== outcome)
+      throw new InconclusiveError(`The prompt for "${outcome}" led to the state "${stopped.state}".`);
+    return stopped;
   }
 
-  /** A task that is at work and will be for a while. */
-  async startSlowTask(input: Omit<OperationInput, 'message'> = {}): Promise<NormalizedTask> {
+  /** Starts a task that works for a while, and returns it before it ends. */
+  async startSlowTask(input: Omit<OperationInput, 'message'> = {}): Promise<IdentifiedTask> {
     if (this.driver.version !== '0.1') return this.sendPrompt('slow', { returnImmediately: true, ...input });
-    // In 0.1 every send waits, so the task is begun with a stream that is left.
+    // In 0.1 every send blocks, so the task is started with a stream from which the suite disconnects.
     if (this.capabilities.streaming !== true)
-      throw new InconclusiveError('In 0.1 a task at work is seen in streams only, and this agent has none.');
+      throw new InconclusiveError(
+        'In 0.1 a working task is visible only in streams, and this agent does not support streaming.',
+      );
     const message = { ...this.context.prompts.promptFor('slow'), taskId: crypto.randomUUID() };
     await this.expectStream('stream', { ...input, message }, { until: () => true });
     return this.getTask(message.taskId);
   }
 
-  /** A task that has ended well. */
-  async completeTask(
-    input: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
-  ): Promise<NormalizedTask> {
+  /** Sends a message and returns its task in the state completed. */
+  async completeTask(input: PromptInput = {}): Promise<IdentifiedTask> {
     const task = await this.sendPrompt('completed', input);
-    const rested =
-      terminalStates.has(task.state) || task.id === undefined
-        ? task
-        : await this.waitUntilTerminalOrInterrupted(task.id);
-    if (rested.state !== 'completed')
-      throw new InconclusiveError(`No task could be completed: "${rested.state}" was the best.`);
-    return rested;
+    const ended = terminalStates.has(task.state) ? task : await this.waitUntilTerminalOrInterrupted(task.id);
+    if (ended.state !== 'completed')
+      throw new InconclusiveError(`No task could be completed: the task is "${ended.state}".`);
+    return ended;
   }
 
-  /** Asks for a task that must be there. */
-  async getTask(id: string, historyLength?: number): Promise<NormalizedTask> {
+  /** Gets a task that must exist. */
+  async getTask(id: string, historyLength?: number): Promise<IdentifiedTask> {
     const result = await this.expectResult(
       'get',
       historyLength === undefined ? { id } : { id, historyLength },
     );
     const task = this.driver.decodeTask(result);
     if (!task)
-      throw new RuleViolationError('get gave something that is no task', {
-        exchanges: this.exchanges.slice(-1),
-      });
-    return task;
+      throw new RuleViolationError('get did not return a task', { exchanges: this.exchanges.slice(-1) });
+    return identify(task);
   }
 
-  /** Asks for a task again and again until it is as wanted. */
-  async pollTask(id: string, isThere: (task: NormalizedTask) => boolean): Promise<NormalizedTask> {
+  /** Gets a task repeatedly, with backoff, until it matches. */
+  async pollTask(id: string, matches: (task: NormalizedTask) => boolean): Promise<IdentifiedTask> {
     const until = performance.now() + this.context.deadline;
-    for (let wait = 20; ; wait = Math.min(wait * 1.6, 1_000)) {
+    for (let delay = 20; ; delay = Math.min(delay * 1.6, 1_000)) {
       const task = await this.getTask(id);
-      if (isThere(task)) return task;
-      if (performance.now() + wait > until)
+      if (matches(task)) return task;
+      if (performance.now() + delay > until)
         throw new RuleViolationError(
           `Task ${id} was still "${task.state}" after ${this.context.deadline} ms`,
-          {
-            exchanges: this.exchanges.slice(-1),
-          },
+          { exchanges: this.exchanges.slice(-1) },
         );
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }
 
-  /** Waits until a task has ended or waits for its caller. */
-  waitUntilTerminalOrInterrupted(id: string): Promise<NormalizedTask> {
-    return this.pollTask(id, ({ state }) => terminalStates.has(state) || interruptedStates.has(state));
+  waitUntilTerminalOrInterrupted(id: string): Promise<IdentifiedTask> {
+    return this.pollTask(id, isTerminalOrInterrupted);
   }
 
-  /** Says that a rule is broken unless something holds. */
+  /** @throws RuleViolationError unless `holds` is truthy. */
   expect(holds: unknown, message: string, evidence: Evidence = {}): void {
     if (!holds) throw new RuleViolationError(message, { exchanges: this.exchanges.slice(-1), ...evidence });
   }
 
-  /** Notes what is wrong and goes on. */
+  /** @throws RuleViolationError with both values as evidence unless they are identical. */
+  expectEqual(actual: unknown, expected: unknown, message: string, evidence: Evidence = {}): void {
+    this.expect(actual === expected, message, {
+      expected: format(expected),
+      actual: format(actual),
+      ...evidence,
+    });
+  }
+
+  /** Records a violation and lets the check continue. */
   warn(message: string, evidence: Evidence = {}): void {
     this.warnings.push({ message, evidence: { exchanges: this.exchanges.slice(-1), ...evidence } });
   }
 
-  #said(
+  #encode(
     operation: DriverOperation,
     input: OperationInput,
     overrides: RequestOverrides | undefined,
   ): RawRequest {
     const request = this.driver.encode(operation, input, overrides);
-    if (!request) throw new InconclusiveError(`${this.driver.version} has no word for ${operation}.`);
+    if (!request)
+      throw new InconclusiveError(`Version ${this.driver.version} has no operation "${operation}".`);
     return request;
   }
 
-  #seeTask(task: NormalizedTask, from: DriverOperation, exchange: HttpExchange, askedAt: number): void {
+  #observeTask(
+    task: NormalizedTask,
+    from: DriverOperation,
+    exchange: HttpExchange,
+    requestedAt: number,
+  ): void {
     const { taskTracker, observe } = this.context;
     const known = taskTracker.get(task.id);
-    // What was under way before we learned of the end may tell of the time before it.
-    const trackedTask = known?.endedAt !== undefined && known.endedAt > askedAt ? undefined : known;
+    // A request that was sent before the suite learned of the end may return an earlier state.
+    const trackedTask = known?.endedAt !== undefined && known.endedAt > requestedAt ? undefined : known;
     observe({ kind: 'task', driver: this.driver, exchange, task, from, trackedTask });
     taskTracker.recordTask(task);
   }
-
-  #seeEvent(observation: Observation & { kind: 'event' }, askedAt: number): void {
-    this.context.observe(observation);
-    const { event, exchange, operation } = observation;
-    if (event.kind === 'task') this.#seeTask(event.task, operation, exchange, askedAt);
-  }
 }
 
-/** The verdict that breaking a rule of a level leads to. */
-export function verdictForLevel(level: RequirementLevel): 'fail' | 'warn' {
-  return level === 'MUST' ? 'fail' : 'warn';
+const identify = (task: NormalizedTask): IdentifiedTask => ({ ...task, id: task.id ?? '' });
+
+function isTerminalOrInterrupted({ state }: NormalizedTask): boolean {
+  return terminalStates.has(state) || interruptedStates.has(state);
 }
 
-const empty = {} as HttpExchange;
-
-/** An answer in a few words. */
-export function describeResponse({ error, decodeError: problem, result }: DecodedResponse): string {
-  if (error) return faultText(error);
-  if (problem !== undefined) return problem;
-  return JSON.stringify(result)?.slice(0, 200) ?? 'nothing';
-}
-
-function faultText({ code, httpStatus, message, reason }: ErrorResponse): string {
-  const what = [code === undefined ? `HTTP ${httpStatus}` : `error ${code}`, reason]
-    .filter(Boolean)
-    .join(' ');
-  return message === '' ? what : `${what}: ${message.slice(0, 160)}`;
+function format(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none');
 }

@@ -1,60 +1,65 @@
 import type { HttpExchange } from './wire/http-exchange.ts';
 
-/** The versions of the protocol that are checked. */
+/** Protocol versions that the suite checks. */
 export type CheckedVersion = '1.0' | '0.3' | '0.1';
 
-/** The transports that are checked. */
+/** Transports that the suite checks. */
 export type CheckedTransport = 'JSONRPC' | 'HTTP+JSON';
 
-/** How binding a rule is. */
+/** Requirement level of a rule, as in RFC 2119. */
 export type RequirementLevel = 'MUST' | 'SHOULD' | 'MAY';
 
-/** The chapters of a report. */
+/** Returns the verdict of a violated rule. */
+export function verdictForLevel(level: RequirementLevel): 'fail' | 'warn' {
+  return level === 'MUST' ? 'fail' : 'warn';
+}
+
+/** Sections of a report. */
 export type ReportCategory = 'agent-card' | 'lifecycle' | 'streaming' | 'error-handling' | 'interop';
 
 /**
- * What became of a check: it held, a MUST was broken, a SHOULD was broken, the agent does not offer what it is about,
- * nothing could be learned, or the suite itself failed.
+ * Result of a rule: `fail` for a violated MUST, `warn` for a violated SHOULD or MAY, `not-applicable` if the agent does
+ * not declare the feature, `inconclusive` if the rule could not be decided, `error` if the suite itself failed.
  */
 export type RuleVerdict = 'pass' | 'fail' | 'warn' | 'not-applicable' | 'inconclusive' | 'error';
 
-/** One way in which a rule was broken. */
+/** One violation of a rule. */
 export interface Violation {
-  /** What was seen and why it is wrong, in one sentence. */
+  /** What was observed and why it is wrong, in one sentence. */
   readonly message: string;
   readonly expected?: string;
   readonly actual?: string;
-  /** The requests and answers that show it. */
+  /** Exchanges that show the violation. */
   readonly exchanges: readonly HttpExchange[];
 }
 
-/** What a rule says, whoever looks after it. */
+/** A rule of the suite, implemented by a check or an invariant. */
 export interface ConformanceRule {
   /** Such as `send.terminal-task`; unique. */
   readonly id: string;
-  /** Ids of the requirement catalogue; for versions before 1.0, of their own (`0.3/…`, `0.1/…`). */
+  /** Ids of the requirement catalog; ids of versions before 1.0 start with `0.3/` or `0.1/`. */
   readonly requirements: readonly string[];
-  /** The section of the specification. */
+  /** Section of the specification. */
   readonly section: string;
   readonly level: RequirementLevel;
   readonly category: ReportCategory;
-  /** What must hold, in one sentence of our own. */
+  /** The requirement, in one sentence with the agent, server or client as subject. */
   readonly sentence: string;
-  /** What the author of an agent that breaks it does about it. */
+  /** Imperative sentence for the developer of an agent that violates the rule. */
   readonly remedy: string;
 }
 
-/** What became of one rule on one version and transport. */
+/** Result of one rule for one protocol variant. */
 export interface RuleResult {
   readonly rule: ConformanceRule;
   readonly version: CheckedVersion;
-  /** Undefined for rules about the card, which has none. */
+  /** Undefined for rules about the card. */
   readonly transport: CheckedTransport | undefined;
   readonly verdict: RuleVerdict;
-  /** Why it is not a pass, and for `inconclusive` and `not-applicable` what would make it one. */
+  /** Reason for a verdict other than `pass`; for `inconclusive` and `not-applicable`, what would enable the rule. */
   readonly message: string;
   readonly violations: readonly Violation[];
-  /** How often it was looked at. */
+  /** Number of observations that the rule was evaluated on. */
   readonly observations: number;
   readonly milliseconds: number;
 }

@@ -1,90 +1,95 @@
-import type { Check, Precondition } from './check.ts';
+import type { Check } from './check.ts';
 import { buildRuleResult, InvariantMonitor } from './observation/invariant-monitor.ts';
 import { findCards } from './discovery/find-cards.ts';
 import { cardVariants, type PublishedCard, createDriver } from './discovery/card-variants.ts';
-import type {
-  RequirementLevel,
-  RuleResult,
-  CheckedTransport,
-  RuleVerdict,
-  CheckedVersion,
+import {
+  type RequirementLevel,
+  type RuleResult,
+  type CheckedTransport,
+  type RuleVerdict,
+  type CheckedVersion,
+  verdictForLevel,
 } from './rule-model.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError } from './check-errors.ts';
-import { Probe, type ProbeContext, verdictForLevel } from './probe.ts';
+import { findUnmetPrecondition } from './preconditions.ts';
+import { Probe } from './probe.ts';
+import type { ProbeContext } from './probe-context.ts';
 import { cardExamples, PromptCatalog, type OutcomePrompts } from './prompts/prompt-catalog.ts';
 import { TaskTracker } from './observation/task-tracker.ts';
 import type { Invariant } from './observation/observation.ts';
 import type { ProtocolDriver } from './drivers/protocol-driver.ts';
-import { isJsonObject, type JsonObject, asList, asText } from './drivers/normalized-views.ts';
-import { type HttpExchange, toEvidence } from './wire/http-exchange.ts';
+import type { JsonObject } from '../primitives/json.ts';
+import { asText } from './drivers/normalized-views.ts';
+import { toEvidence } from './wire/http-exchange.ts';
 import { RawHttpClient } from './wire/raw-http-client.ts';
 import { WebhookReceiver } from './wire/webhook-receiver.ts';
 
-/** How a run is made. */
+/** Options of {@link runChecks}. */
 export interface RunChecksOptions {
   readonly checks: readonly Check[];
   readonly invariants: readonly Invariant[];
   /** Milliseconds for one task. @defaultValue 60,000 */
   readonly timeout?: number;
-  /** Sent with every request: credentials. */
+  /** Sent with every request, for credentials. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The credentials of somebody else, for checks of isolation. */
+  /** Credentials of another user, for checks of isolation. */
   readonly otherUserHeaders?: Readonly<Record<string, string>>;
-  /** The credentials of somebody who is known to the agent and may not send messages. */
+  /** Credentials of a user that the agent knows and that may not send messages. */
   readonly restrictedUserHeaders?: Readonly<Record<string, string>>;
-  /** Messages that lead to states. */
+  /** Prompts for target outcomes. */
   readonly prompts?: OutcomePrompts;
   readonly versions?: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
-  /** Ids, sections or beginnings of them. */
+  /** Ids, sections, prefixes of them, or requirements. */
   readonly only?: readonly string[];
-  /** The weakest level that is looked at. @defaultValue `MAY` */
+  /** Weakest level of the rules to run. @defaultValue `MAY` */
   readonly level?: RequirementLevel;
-  /** Only these skills' examples are used. */
+  /** Ids of the skills whose examples are used as prompts. @defaultValue all */
   readonly skills?: readonly string[];
-  /** How many messages may be sent in all. @defaultValue 2,000 */
+  /** Maximum number of messages sent by the run. @defaultValue 2,000 */
   readonly maxMessages?: number;
-  /** How the agent reaches our webhooks. */
+  /** Base URL under which the agent reaches the webhook receiver. */
   readonly webhookUrl?: string;
-  /** Where we listen for them. @defaultValue the port in `webhookUrl`, or any that is free */
+  /** Port of the webhook receiver. @defaultValue the port in `webhookUrl`, or a free port */
   readonly webhookPort?: number;
+  /** Accepts invalid TLS certificates. @defaultValue false */
   readonly insecure?: boolean;
-  /** Milliseconds for everything; what is left then stays open. @defaultValue ten minutes */
+  /** Milliseconds for the whole run; the remaining checks are inconclusive. @defaultValue 600,000 */
   readonly maxTime?: number;
-  /** Sends a message on every lane before anything counts, for agents that are slow at first. */
+  /** Sends a message over every variant before the first check, for agents with a slow first response. */
   readonly warmUp?: boolean;
-  /** Stops the run: what is left stays open. */
+  /** Aborts the run; the remaining checks are inconclusive. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number, last: RuleResult | undefined) => void;
 }
 
-/** What a run found. */
+/** Result of {@link runChecks}. */
 export interface RunChecksOutcome {
   readonly url: string;
-  /** The cards that were found, the one of the newest version first. */
+  /** Cards that were found, the newest version first. */
   readonly cards: readonly PublishedCard[];
   readonly variants: readonly { version: CheckedVersion; transport: CheckedTransport; url: string }[];
   readonly results: readonly RuleResult[];
-  /** What makes the results worth less than they look. */
+  /** Conditions that limit the value of the results. */
   readonly warnings: readonly string[];
-  /** Why there is no verdict at all. */
+  /** Reason why no check could run. */
   readonly unreachable: string | undefined;
   readonly messages: number;
   readonly requests: number;
   readonly milliseconds: number;
-  readonly began: string;
+  readonly startedAt: string;
 }
 
-/** A check that is run on a lane. */
+/** A check bound to a protocol variant. */
 interface ScheduledCheck {
   readonly check: Check;
   readonly context: ProbeContext;
 }
 
-/** How many checks are under way at once, on all lanes together. */
-const width = 8;
+/** Maximum number of concurrent checks, over all variants. */
+const maxConcurrentChecks = 8;
 
-/** Runs every check against an agent. Never rejects: an agent that cannot be reached is an outcome too. */
+/** Runs checks against an agent. Never rejects: an unreachable agent is an outcome as well. */
 export async function runChecks(url: string, options: RunChecksOptions): Promise<RunChecksOutcome> {
   return new CheckRun(url, options).run();
 }
@@ -97,48 +102,48 @@ class CheckRun {
   readonly #receiver: WebhookReceiver;
   readonly #monitor: InvariantMonitor;
   readonly #results: RuleResult[] = [];
-  readonly #began = new Date();
-  readonly #ends: number;
-  #messages = 0;
+  readonly #startedAt = new Date();
+  readonly #endsAt: number;
+  #sentMessages = 0;
   #total = 0;
 
   constructor(url: string, options: RunChecksOptions) {
     this.#url = url;
     this.#options = options;
     this.#timeout = options.timeout ?? 60_000;
-    this.#ends = performance.now() + (options.maxTime ?? 600_000);
+    this.#endsAt = performance.now() + (options.maxTime ?? 600_000);
     const insecure = options.insecure ?? false;
     this.#http = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
     this.#receiver = new WebhookReceiver(options.webhookUrl, options.webhookPort);
-    this.#monitor = new InvariantMonitor(options.invariants.filter((each) => this.#isWanted(each)));
+    this.#monitor = new InvariantMonitor(options.invariants.filter((each) => this.#isSelected(each)));
   }
 
   async run(): Promise<RunChecksOutcome> {
     try {
       const cards = await findCards(this.#http, this.#url, this.#options.headers ?? {});
-      const variants = await this.#lanes(cards);
-      if (variants.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
+      const variants = this.#selectVariants(cards);
+      if (variants.length === 0) return this.#buildOutcome(cards, [], this.#unreachableReason(cards));
       const byVersion = groupBy(variants, ({ version }) => version);
-      const checks = this.#options.checks.filter((each) => this.#isWanted(each));
+      const checks = this.#options.checks.filter((each) => this.#isSelected(each));
       const scheduled: ScheduledCheck[] = [];
       for (const variant of variants) {
-        const context = this.#toolsFor(variant, cards, byVersion.get(variant.version) ?? []);
+        const context = this.#createContext(variant, cards, byVersion.get(variant.version) ?? []);
         if (this.#options.warmUp) await this.#warmUp(context);
         scheduled.push(
-          ...checks.filter((each) => isFor(each, variant, variants)).map((check) => ({ check, context })),
+          ...checks.filter((each) => appliesTo(each, variant, variants)).map((check) => ({ check, context })),
         );
       }
       this.#total = scheduled.length;
       await this.#runAll(scheduled);
       this.#results.push(...this.#monitor.results(variants));
-      return this.#outcome(cards, variants, undefined);
+      return this.#buildOutcome(cards, variants, undefined);
     } finally {
       this.#receiver.close();
       this.#http.close();
     }
   }
 
-  async #lanes(cards: readonly PublishedCard[]): Promise<ProtocolDriver[]> {
+  #selectVariants(cards: readonly PublishedCard[]): ProtocolDriver[] {
     const { versions, transports } = this.#options;
     const variants: ProtocolDriver[] = [];
     for (const published of cards) {
@@ -151,26 +156,26 @@ class CheckRun {
           variants.push(variant);
       }
     }
-    // Whoever names a version wants it tried, whatever the card says.
+    // A version that is named explicitly is tested even if the card does not declare it.
     for (const version of versions ?? []) {
       if (variants.some((variant) => variant.version === version)) continue;
-      const at = asText(cards[0]?.card.url) ?? this.#url;
-      variants.push(createDriver(version, transports?.[0] ?? 'JSONRPC', at));
+      const url = asText(cards[0]?.card.url) ?? this.#url;
+      variants.push(createDriver(version, transports?.[0] ?? 'JSONRPC', url));
     }
     return variants;
   }
 
-  async #unreachable(cards: readonly PublishedCard[]): Promise<string> {
-    if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
+  #unreachableReason(cards: readonly PublishedCard[]): string {
+    if (cards.length > 0) return 'The card declares no JSON-RPC or REST interface.';
     const { firstExchange } = this.#http;
-    const seen =
+    const observed =
       firstExchange && firstExchange.status > 0
         ? `HTTP ${firstExchange.status}`
-        : (firstExchange?.transportError ?? 'no answer');
-    return `There is no agent card at ${this.#url} (${seen}).`;
+        : (firstExchange?.transportError ?? 'no response');
+    return `No agent card found at ${this.#url} (${observed}).`;
   }
 
-  #toolsFor(
+  #createContext(
     driver: ProtocolDriver,
     cards: readonly PublishedCard[],
     siblings: readonly ProtocolDriver[],
@@ -192,82 +197,91 @@ class CheckRun {
       receiver: this.#receiver,
       siblings: siblings.filter((each) => each !== driver),
       deadline: this.#timeout,
-      countMessage: () => this.#spend(),
+      countMessage: () => this.#countMessage(),
       observe: (observation) => this.#monitor.observe(observation),
     };
   }
 
-  /** Lane after lane, but no lane waits for the slow checks of the one before: most of their time is the agent's. */
+  /** Runs the checks of all variants in one queue, so that slow checks of one variant do not delay the next. */
   async #runAll(scheduled: readonly ScheduledCheck[]): Promise<void> {
-    const together = scheduled.filter(({ check }) => !check.runsExclusively);
+    const concurrent = scheduled.filter(({ check }) => !check.runsExclusively);
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let each = together[next++]; each; each = together[next++]) await this.#try(each);
+      for (let each = concurrent[next++]; each; each = concurrent[next++]) await this.#runCheck(each);
     };
-    await Promise.all(Array.from({ length: width }, work));
-    for (const each of scheduled.filter(({ check }) => check.runsExclusively)) await this.#try(each);
+    await Promise.all(Array.from({ length: maxConcurrentChecks }, work));
+    for (const each of scheduled.filter(({ check }) => check.runsExclusively)) await this.#runCheck(each);
   }
 
-  /** Says something that the agent says it understands, and notes where that leads. */
-  async #warmUp({ driver, prompts: reach, headers, http }: ProbeContext): Promise<void> {
-    const draft = reach.anyPrompt();
+  /** Sends a message that the agent claims to understand, and learns its outcome. */
+  async #warmUp({ driver, prompts, headers, http }: ProbeContext): Promise<void> {
+    const draft = prompts.anyPrompt();
     const request = driver.encode('send', { message: draft });
     if (!request) return;
-    this.#spend();
+    this.#countMessage();
     const exchange = await http.send({ ...request, headers: { ...headers, ...request.headers } });
     const { result } = driver.decode(exchange);
-    const { messageId: _fresh, ...way } = draft;
+    const { messageId: _unused, ...prompt } = draft;
     const task = driver.decodeTask(result);
-    if (driver.decodeMessage(result)) reach.learn('message', way);
-    if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) reach.learn('artifact', way);
-    if (task?.state === 'input-required') reach.learn('input-required', way);
+    if (driver.decodeMessage(result)) prompts.learn('message', prompt);
+    if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) prompts.learn('artifact', prompt);
+    if (task?.state === 'input-required') prompts.learn('input-required', prompt);
   }
 
-  async #try({ check, context }: ScheduledCheck): Promise<void> {
+  async #runCheck({ check, context }: ScheduledCheck): Promise<void> {
     const probe = new Probe(context);
-    const began = performance.now();
+    const startedAt = performance.now();
     const { version, transport } = context.driver;
     const where = { version, transport: check.about === 'card' ? undefined : transport };
-    const told = (verdict: RuleVerdict, message: string, error?: RuleViolationError): RuleResult => {
-      const broken = [
+    const buildResult = (verdict: RuleVerdict, message: string, error?: RuleViolationError): RuleResult => {
+      const recorded = [
         ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
         ...probe.warnings,
       ];
-      const violations = broken.map(({ message: text, evidence }) => ({
+      const violations = recorded.map(({ message: text, evidence }) => ({
         message: text,
         ...(evidence.expected === undefined ? {} : { expected: evidence.expected }),
         ...(evidence.actual === undefined ? {} : { actual: evidence.actual }),
-        exchanges: (evidence.exchanges ?? lastOf(probe.exchanges)).map(toEvidence),
+        exchanges: (evidence.exchanges ?? probe.exchanges.slice(-3)).map(toEvidence),
       }));
-      const milliseconds = performance.now() - began;
+      const milliseconds = performance.now() - startedAt;
       return buildRuleResult(check, where, { verdict, message, violations, milliseconds });
     };
     let result: RuleResult;
     try {
-      const missing = missingNeed(check.preconditions ?? [], probe, this.#options);
-      if (missing) throw missing;
-      const left = this.#ends - performance.now();
-      if (left <= 0) throw new InconclusiveError('The time for the whole run was over; raise --max-time.');
-      await withDeadline(() => check.run(probe), Math.min(this.#timeout * 2, left), this.#options.signal);
-      const first = probe.warnings[0];
-      result = first ? told(verdictForLevel(check.level), first.message) : told('pass', '');
+      const unmet = findUnmetPrecondition(check.preconditions ?? [], probe, this.#options);
+      if (unmet) throw unmet;
+      const remaining = this.#endsAt - performance.now();
+      if (remaining <= 0)
+        throw new InconclusiveError('The time limit of the run was exceeded; raise --max-time.');
+      await withDeadline(
+        () => check.run(probe),
+        Math.min(this.#timeout * 2, remaining),
+        this.#options.signal,
+      );
+      const [first] = probe.warnings;
+      result = first ? buildResult(verdictForLevel(check.level), first.message) : buildResult('pass', '');
     } catch (error) {
-      if (error instanceof NotApplicableError) result = told('not-applicable', error.message);
-      else if (error instanceof InconclusiveError) result = told('inconclusive', error.message);
+      if (error instanceof NotApplicableError) result = buildResult('not-applicable', error.message);
+      else if (error instanceof InconclusiveError) result = buildResult('inconclusive', error.message);
       else if (error instanceof RuleViolationError)
-        result = told(verdictForLevel(check.level), error.message, error);
-      else result = told('error', `The suite itself failed: ${(error as Error).stack ?? String(error)}`);
+        result = buildResult(verdictForLevel(check.level), error.message, error);
+      else
+        result = buildResult(
+          'error',
+          `Internal error of the suite: ${(error as Error).stack ?? String(error)}`,
+        );
     }
     this.#results.push(result);
     this.#options.onProgress?.(this.#results.length, this.#total, result);
   }
 
-  #spend(): void {
-    if (++this.#messages > (this.#options.maxMessages ?? 2_000))
-      throw new InconclusiveError('The limit on messages was reached; raise it with --max-messages.');
+  #countMessage(): void {
+    if (++this.#sentMessages > (this.#options.maxMessages ?? 2_000))
+      throw new InconclusiveError('The message limit of the run was reached; raise --max-messages.');
   }
 
-  #isWanted({ id, section, level, requirements }: Check | Invariant): boolean {
+  #isSelected({ id, section, level, requirements }: Check | Invariant): boolean {
     const { only, level: weakest = 'MAY' } = this.#options;
     const order: RequirementLevel[] = ['MUST', 'SHOULD', 'MAY'];
     if (order.indexOf(level) > order.indexOf(weakest)) return false;
@@ -282,7 +296,7 @@ class CheckRun {
     );
   }
 
-  #outcome(
+  #buildOutcome(
     cards: readonly PublishedCard[],
     variants: readonly ProtocolDriver[],
     unreachable: string | undefined,
@@ -294,94 +308,40 @@ class CheckRun {
       results: this.#results,
       warnings: this.#warnings(variants),
       unreachable,
-      messages: this.#messages,
+      messages: this.#sentMessages,
       requests: this.#http.requestCount,
-      milliseconds: Date.now() - this.#began.getTime(),
-      began: this.#began.toISOString(),
+      milliseconds: Date.now() - this.#startedAt.getTime(),
+      startedAt: this.#startedAt.toISOString(),
     };
   }
 
-  /** What makes a green report meaningless is said first. */
+  /** Returns the conditions that make a report without violations meaningless. */
   #warnings(variants: readonly ProtocolDriver[]): string[] {
     const warnings: string[] = [];
     const { requestCount, authRejections } = this.#http;
     if (authRejections * 2 > requestCount)
       warnings.push(
-        `${authRejections} of ${requestCount} requests were refused with 401 or 403: give credentials.`,
+        `${authRejections} of ${requestCount} requests were rejected with 401 or 403: pass credentials with --header.`,
       );
     for (const { version, transport } of variants) {
-      const own = this.#results.filter((each) => each.version === version && each.transport === transport);
+      const results = this.#results.filter(
+        (each) => each.version === version && each.transport === transport,
+      );
       if (
-        own.length > 0 &&
-        !own.some(({ verdict, rule }) => verdict === 'pass' && rule.category === 'lifecycle')
+        results.length > 0 &&
+        !results.some(({ verdict, rule }) => verdict === 'pass' && rule.category === 'lifecycle')
       )
-        warnings.push(`Nothing of the life of a task could be seen on ${version} ${transport}.`);
+        warnings.push(`No task could be observed over ${version} ${transport}.`);
     }
     return warnings;
   }
 }
 
-/** A check about the card runs once for each version, on its first lane. */
-function isFor(check: Check, variant: ProtocolDriver, variants: readonly ProtocolDriver[]): boolean {
+/** A check about the card runs once for each version, for its first variant. */
+function appliesTo(check: Check, variant: ProtocolDriver, variants: readonly ProtocolDriver[]): boolean {
   if (!check.versions.includes(variant.version)) return false;
   if (check.about === 'card') return variants.find(({ version }) => version === variant.version) === variant;
   return check.transports?.includes(variant.transport) ?? true;
-}
-
-function missingNeed(
-  needs: readonly Precondition[],
-  probe: Probe,
-  options: RunChecksOptions,
-): Error | undefined {
-  const { capabilities, card, driver } = probe;
-  const has: Readonly<Record<Precondition, boolean>> = {
-    streaming: capabilities.streaming === true,
-    'no-streaming': capabilities.streaming !== true,
-    push: capabilities.pushNotifications === true,
-    'no-push': capabilities.pushNotifications !== true,
-    'extended-card':
-      capabilities.extendedAgentCard === true || card.supportsAuthenticatedExtendedCard === true,
-    'no-extended-card':
-      capabilities.extendedAgentCard !== true && card.supportsAuthenticatedExtendedCard !== true,
-    security: asksForCredentials(card),
-    credentials: Object.keys(options.headers ?? {}).length > 0,
-    'second-identity': options.otherUserHeaders !== undefined,
-    'limited-identity': options.restrictedUserHeaders !== undefined,
-    signatures: (asList(card.signatures) ?? []).length > 0,
-    extensions: (asList(capabilities.extensions) ?? []).length > 0,
-    tenant: (asList(card.supportedInterfaces) ?? []).some(
-      (each) => isJsonObject(each) && asText(each.tenant),
-    ),
-  };
-  for (const need of needs) {
-    if (has[need]) continue;
-    const isOpen = !has.security && /^credentials$|-identity$/.test(need);
-    if (isOpen) return new NotApplicableError(`The card of ${driver.version} asks for no credentials.`);
-    if (need === 'credentials')
-      return new InconclusiveError('Give credentials with --header to have this tried.');
-    if (need === 'second-identity')
-      return new InconclusiveError(
-        'Give the credentials of somebody else with --other-header to have this tried.',
-      );
-    if (need === 'limited-identity')
-      return new NotApplicableError(
-        'Nobody is named who may not send messages; give the credentials of such a caller with --limited-header to have this tried.',
-      );
-    return new NotApplicableError(
-      `The card of ${driver.version} says that there is ${need.replace('-', ' ')}: no.`,
-    );
-  }
-  return undefined;
-}
-
-/** In the words of every version. */
-function asksForCredentials({ securityRequirements, security, authentication }: JsonObject): boolean {
-  const schemes = isJsonObject(authentication) ? authentication.schemes : undefined;
-  return (asList(securityRequirements) ?? asList(security) ?? asList(schemes) ?? []).length > 0;
-}
-
-function lastOf(exchanges: readonly HttpExchange[]): HttpExchange[] {
-  return exchanges.slice(-3);
 }
 
 function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
@@ -396,22 +356,24 @@ function withDeadline(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new InconclusiveError('The run was stopped.'));
+    const abort = (): void => reject(new InconclusiveError('The run was aborted.'));
     if (signal?.aborted) {
-      stop();
+      abort();
       return;
     }
     const timer = setTimeout(
       () =>
-        reject(new InconclusiveError(`It took more than ${Math.round(milliseconds)} ms; raise --timeout.`)),
+        reject(
+          new InconclusiveError(`The check took more than ${Math.round(milliseconds)} ms; raise --timeout.`),
+        ),
       milliseconds,
     );
-    signal?.addEventListener('abort', stop);
+    signal?.addEventListener('abort', abort);
     work()
       .then(resolve, reject)
       .finally(() => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', stop);
+        signal?.removeEventListener('abort', abort);
       });
   });
 }

@@ -1,24 +1,24 @@
 import type { Metrics } from '../metrics/metrics.ts';
-import type { CallContext } from '../protocol/agent.ts';
+import type { Agent, CallContext } from '../protocol/agent.ts';
 import type { AgentCard, AgentExtension, AgentSkill } from '../protocol/card.ts';
 import type { LogSink } from '../primitives/log.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { PushOptions } from '../push/push-options.ts';
-import type { IntervalClock } from './interval-clock.ts';
+import type { Clock } from '../primitives/clock.ts';
 import type { AgentOutput, AgentResult } from './agent-output.ts';
 import type { ProcessContext } from './process-context.ts';
 
 export type { LogEntry } from '../primitives/log.ts';
 
-/** A skill; description and tags may be left out. */
+/** A skill of an agent. Only `id` is required. */
 export type SkillDefinition = Pick<AgentSkill, 'id'> & Partial<AgentSkill>;
 
-/** The work of an agent: an async generator that yields as it goes, or a function that returns when it is done. */
+/** Implementation of an agent: a generator that yields output, or a function that returns the result. */
 export type ProcessFunction = (
   context: ProcessContext,
 ) => AsyncIterable<AgentOutput> | Iterable<AgentOutput> | Promise<AgentResult> | AgentResult;
 
-/** What makes an agent. */
+/** Definition of an agent: its process function and the content of its card. */
 export interface AgentDefinition
   extends Partial<
     Pick<
@@ -36,16 +36,14 @@ export interface AgentDefinition
   name: string;
   description: string;
   skills?: SkillDefinition[];
-  /** Does the work for one message. Whatever it throws ends the task as failed; the cause is logged, not shown. */
+  /** Processes one message. If it throws, the task fails; the error is logged and not sent to the client. */
   process: ProcessFunction;
-  /**
-   * Takes up a task that a restart interrupted. Without it such a task ends as failed, with a reason.
-   */
+  /** Resumes a task that a restart interrupted. Without it, such a task fails. */
   resume?: ProcessFunction;
   /**
-   * Lets {@link AgentDefinition.process} answer with a plain message and no task: the task is made only when it
-   * first gives something else. Such a task cannot be asked for before.
-   * @defaultValue false: every message makes a task, and a message it returns is said with the last status
+   * Allows {@link AgentDefinition.process} to reply with a direct message instead of a task. The task is created when
+   * the process function first returns other output; until then clients cannot get it.
+   * @defaultValue false: every message creates a task, and a returned message becomes the message of the last status
    */
   allowDirectReply?: boolean;
   /** @defaultValue true */
@@ -53,46 +51,55 @@ export interface AgentDefinition
   /** @defaultValue false */
   pushNotifications?: boolean;
   extensions?: AgentExtension[];
-  /** What callers that are known see instead of the card, or beside it. */
+  /** Members of the extended card for authenticated clients; they override those of the card. */
   extendedCard?:
     | Partial<AgentCard>
     | ((call: CallContext) => Partial<AgentCard> | Promise<Partial<AgentCard>>);
 }
 
-/** Where an agent lives and how long it may take. */
+/** Options of `defineAgent()`. All options are optional. */
 export interface AgentOptions {
-  /** @defaultValue a ledger in memory */
+  /** @defaultValue a task store in memory */
   taskStore?: TaskStore;
-  /** @defaultValue nobody listens */
+  /** @defaultValue no log */
   log?: LogSink;
-  /** Counts what becomes of tasks. @defaultValue nobody counts */
+  /** Counts task states, runs and deliveries. @defaultValue no metrics */
   metrics?: Metrics;
   /**
-   * Puts each run into a span of OpenTelemetry.
-   * @defaultValue true where OpenTelemetry was set up before the agent was made
+   * Creates an OpenTelemetry span for each run.
+   * @defaultValue true if OpenTelemetry was set up before the agent was created
    */
   tracing?: boolean;
   /**
-   * For how many milliseconds a running task may be silent before it ends as failed; 0 for ever.
+   * Idle timeout: milliseconds without output after which a running task fails; 0 disables it.
    * @defaultValue 15 minutes
    */
   idleTimeout?: number;
   /**
-   * For how many milliseconds a task may run in one go before it ends as failed; 0 for ever.
+   * Milliseconds after which a run fails, with or without output; 0 disables it.
    * @defaultValue 0
    */
   deadline?: number;
   /**
-   * Ends or resumes, at the start, the tasks that the ledger says are running. Turn it off where several agents share
-   * a ledger.
-   * @defaultValue true, unless other processes share the ledger
+   * Resumes or fails unfinished tasks of the task store at startup. Disable it if several agents share a task store.
+   * @defaultValue true, unless the task store is shared with other processes
    */
   recoverTasks?: boolean;
-  /** How many push configurations one task may have. @defaultValue 10 */
+  /** Maximum number of push configurations of one task. @defaultValue 10 */
   maxPushConfigs?: number;
-  /** How push notifications are sent. */
+  /** Options of push notification delivery. */
   push?: PushOptions;
-  clock?: IntervalClock;
-  /** Makes ids. @defaultValue UUIDs that sort by time */
+  /** @defaultValue the system clock */
+  clock?: Pick<Clock, 'now' | 'every'>;
+  /** Generates task, context, message and artifact ids. @defaultValue UUIDv7 */
   generateId?: () => string;
+}
+
+/** An agent that runs in this process. */
+export interface LocalAgent extends Agent, AsyncDisposable {
+  /** Arguments of `defineAgent()`, for example to run the agent with other options. */
+  readonly definition: AgentDefinition;
+  readonly options: AgentOptions;
+  ready(): Promise<void>;
+  close(): Promise<void>;
 }

@@ -3,24 +3,24 @@ import type { Metadata, Part } from '../protocol/part.ts';
 import { type Artifact, type TaskState, taskStates } from '../protocol/task.ts';
 import { A2AError } from '../protocol/errors.ts';
 
-/** What an agent says: a text, a list of parts, or a message of its own making. */
+/** Content of a message of the agent: a text, a list of parts, or a complete message. */
 export type MessageContent = string | Part[] | Message;
 
-/** A new status. */
+/** Output that changes the status of the task. */
 export interface StatusOutput {
   state: TaskState;
   message?: MessageContent;
   metadata?: Metadata;
 }
 
-/** An artifact as an agent writes it down: the id may be left out, and a text may stand for the parts. */
+/** An artifact of an agent. The id is optional, and `text` may replace `parts`. */
 export interface ArtifactDraft extends Omit<Artifact, 'artifactId' | 'parts'> {
   artifactId?: string;
   parts?: Part[];
   text?: string;
 }
 
-/** An artifact, or a chunk of one when `append` is set. */
+/** Output of an artifact, or of a chunk if `append` is set. */
 export interface ArtifactOutput {
   artifact: ArtifactDraft;
   append?: boolean;
@@ -28,24 +28,22 @@ export interface ArtifactOutput {
   metadata?: Metadata;
 }
 
-/**
- * What an agent may yield. A string is a chunk of text: the chunks of one run make up one artifact.
- */
+/** Output that a process function may yield. All strings of one run become chunks of one text artifact. */
 export type AgentOutput = string | StatusOutput | ArtifactOutput | Message;
 
 /**
- * What an agent may return: the same, or a list of artifacts, or nothing. Unless it says otherwise the task is then
- * completed; a message becomes what the agent says with its last status.
+ * Result that a process function may return: output, a list of artifacts, or nothing. The task is then completed, unless
+ * the result is a status; a message becomes the message of the last status.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is an agent too
 export type AgentResult = AgentOutput | readonly ArtifactDraft[] | void;
 
-/** Says something with a status. */
+/** Creates a status output. */
 export function status(state: TaskState, message?: MessageContent): StatusOutput {
   return message === undefined ? { state } : { state, message };
 }
 
-/** Makes an artifact out of parts, or out of a text. */
+/** Creates an artifact output from parts or a text. */
 export function artifact(
   content: string | Part[],
   labels: Omit<ArtifactDraft, 'parts' | 'text'> = {},
@@ -53,7 +51,7 @@ export function artifact(
   return { artifact: { ...labels, parts: toParts(content) }, lastChunk: true };
 }
 
-/** Adds to the artifact of that id; the first chunk begins it. */
+/** Creates a chunk of the artifact with the output id. The first chunk starts the artifact. */
 export function chunk(
   artifactId: string,
   content: string | Part[],
@@ -63,36 +61,36 @@ export function chunk(
   return { artifact: { artifactId, name, parts: toParts(content) }, append, lastChunk };
 }
 
-/** Parts, out of parts or a text. */
+/** Converts a text to a list of one part; returns parts unchanged. */
 export function toParts(content: string | Part[]): Part[] {
   return typeof content === 'string' ? [{ text: content }] : content;
 }
 
-/** True for a message among the things an agent may say. */
-export function isMessage(said: unknown): said is Message {
-  return typeof said === 'object' && said !== null && 'role' in said && 'parts' in said;
+/** Returns true if the content is a complete message. */
+export function isMessage(content: unknown): content is Message {
+  return typeof content === 'object' && content !== null && 'role' in content && 'parts' in content;
 }
 
-/** The parts of a draft. An artifact has some. */
+/** Returns the parts of a draft. @throws {@link A2AError} if there are none. */
 export function draftParts({ parts, text }: ArtifactDraft): Part[] {
-  const given = parts ?? (text === undefined ? [] : [{ text }]);
-  if (given.length > 0) return given;
-  throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave an artifact without parts');
+  const content = parts ?? (text === undefined ? [] : [{ text }]);
+  if (content.length > 0) return content;
+  throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned an artifact without parts');
 }
 
-const states: ReadonlySet<string> = new Set(taskStates.filter((state) => state !== 'submitted'));
+const settableStates: ReadonlySet<string> = new Set(taskStates.filter((state) => state !== 'submitted'));
 
-/** A state that a task can be in while its agent works on it, or a complaint. */
+/** Returns the state. @throws {@link A2AError} if agents may not set it. */
 export function checkState(state: TaskState): TaskState {
-  if (states.has(state)) return state;
-  throw new A2AError('INVALID_AGENT_RESPONSE', `The agent gave ${state}, which is no state of its work`);
+  if (settableStates.has(state)) return state;
+  throw new A2AError('INVALID_AGENT_RESPONSE', `The agent returned the invalid state ${state}`);
 }
 
-/** The complaint about something that no agent may give. */
-export function invalidOutputError(given: unknown): A2AError {
+/** Creates the error for output of an unknown type. */
+export function invalidOutputError(output: unknown): A2AError {
   const what =
-    given === null || typeof given !== 'object'
-      ? `a value of type ${given === null ? 'null' : typeof given}`
-      : `an object with ${Object.keys(given).join(', ') || 'nothing in it'}`;
-  return new A2AError('INVALID_AGENT_RESPONSE', `The agent gave ${what}, which is no output`);
+    output === null || typeof output !== 'object'
+      ? `a value of type ${output === null ? 'null' : typeof output}`
+      : `an object with ${Object.keys(output).join(', ') || 'no members'}`;
+  return new A2AError('INVALID_AGENT_RESPONSE', `The agent returned ${what}, which is not a valid output`);
 }

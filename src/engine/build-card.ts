@@ -1,7 +1,7 @@
 import type { AgentCard } from '../protocol/card.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 
-/** The card of a defined agent. Where to reach it is for the face that shows it to say. */
+/** Builds the card of an agent. The server adapter adds the interfaces. */
 export function buildCard(definition: AgentDefinition): AgentCard {
   const { provider, documentationUrl, iconUrl, securitySchemes, securityRequirements, extensions } =
     definition;
@@ -19,7 +19,7 @@ export function buildCard(definition: AgentDefinition): AgentCard {
       extendedAgentCard: definition.extendedCard !== undefined,
       ...(extensions && { extensions }),
     },
-    // Whoever does not say what it takes gets everything; see Entrance.
+    // Without defaultInputModes the agent accepts every media type; see MessageValidator.
     defaultInputModes: definition.defaultInputModes ?? ['text/plain', '*/*'],
     defaultOutputModes: definition.defaultOutputModes ?? ['text/plain'],
     skills: skills.map((skill) => ({

@@ -14,8 +14,8 @@ import type { LogEntry, ProcessFunction } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
 import { status } from './agent-output.ts';
 
-/** Begins a task and cancels it as soon as its agent works. */
-async function cancelAtWork(
+/** Starts a task and cancels it as soon as the process function runs. */
+async function cancelWhileRunning(
   process: (started: () => void) => ProcessFunction,
   log?: (entry: LogEntry) => void,
 ) {
@@ -32,10 +32,10 @@ function echo(): LocalAgent {
   return defineAgent({ name: 'T', description: 'T', process: ({ text }) => text });
 }
 
-describe('canceling', () => {
-  it('fires the signal and ends the task as canceled', async () => {
+describe('cancelTask', () => {
+  it('aborts the signal and sets the state canceled', async () => {
     let reason: unknown;
-    const { canceled, events } = await cancelAtWork((started) => async ({ signal }) => {
+    const { canceled, events } = await cancelWhileRunning((started) => async ({ signal }) => {
       started();
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       ({ reason } = signal);
@@ -46,17 +46,17 @@ describe('canceling', () => {
     expect(reason).toMatchObject({ reason: 'CANCELED' });
   });
 
-  it('ends the task once, even if the agent does not listen', async () => {
+  it('ignores later output of an agent that does not observe the signal', async () => {
     const ignorant = createDeferred();
     const over = createDeferred();
-    const { agent, id, events } = await cancelAtWork(
+    const { agent, id, events } = await cancelWhileRunning(
       (started) =>
         async function* () {
           started();
           await ignorant.promise;
           try {
-            yield 'not heard';
-            yield status('completed', 'not heard either');
+            yield 'ignored';
+            yield status('completed', 'also ignored');
           } finally {
             over.resolve();
           }
@@ -70,9 +70,9 @@ describe('canceling', () => {
     expect(statesOf(events).filter((state) => state === 'canceled')).toHaveLength(1);
   });
 
-  it('does not hear a failure that comes afterwards', async () => {
+  it('ignores a later failure of the agent', async () => {
     const late = createDeferred();
-    const { agent, id } = await cancelAtWork((started) => async () => {
+    const { agent, id } = await cancelWhileRunning((started) => async () => {
       started();
       await late.promise;
       throw new Error('late');
@@ -82,9 +82,9 @@ describe('canceling', () => {
     expect((await agent.getTask({ id })).status.state).toBe('canceled');
   });
 
-  it('lets a generator that rests tidy up', async () => {
-    const tidy = createDeferred();
-    const { events } = await cancelAtWork(
+  it('runs the finally block of a suspended generator', async () => {
+    const cleanedUp = createDeferred();
+    const { events } = await cancelWhileRunning(
       (started) =>
         async function* () {
           try {
@@ -96,11 +96,11 @@ describe('canceling', () => {
               await new Promise(setImmediate);
             }
           } finally {
-            tidy.resolve();
+            cleanedUp.resolve();
           }
         },
     );
-    await tidy.promise;
+    await cleanedUp.promise;
     expect(statesOf(events).at(-1)).toBe('canceled');
   });
 
@@ -108,37 +108,37 @@ describe('canceling', () => {
     [
       'at once',
       () => {
-        throw new Error('while tidying');
+        throw new Error('cleanup failed');
       },
     ],
-    ['later', () => Promise.reject(new Error('while tidying'))],
-  ])('stands when the agent fails %s while it tidies up', async (_when, tidyUp) => {
+    ['later', () => Promise.reject(new Error('cleanup failed'))],
+  ])('stays canceled when the cleanup of the agent fails %s', async (_when, cleanUp) => {
     const entries: LogEntry[] = [];
-    const { id, canceled } = await cancelAtWork(
+    const { id, canceled } = await cancelWhileRunning(
       (started) => () => ({
         [Symbol.asyncIterator]: () => ({
           next() {
             started();
             return new Promise(() => {});
           },
-          return: tidyUp,
+          return: cleanUp,
         }),
       }),
       (entry) => entries.push(entry),
     );
     expect(canceled.status.state).toBe('canceled');
-    expect(entries).toMatchObject([{ level: 'warn', taskId: id, error: { message: 'while tidying' } }]);
+    expect(entries).toMatchObject([{ level: 'warn', taskId: id, error: { message: 'cleanup failed' } }]);
   });
 
-  it('gives the same task twice', async () => {
-    const { agent, id, canceled } = await cancelAtWork((started) => () => {
+  it('is idempotent', async () => {
+    const { agent, id, canceled } = await cancelWhileRunning((started) => () => {
       started();
       return new Promise(() => {});
     });
     expect(await agent.cancelTask({ id })).toBe(canceled);
   });
 
-  it('answers whoever waits', async () => {
+  it('ends waiting sends and streams', async () => {
     const started = createDeferred();
     const agent = defineAgent({
       name: 'T',
@@ -155,14 +155,14 @@ describe('canceling', () => {
     expect(expectTask(await waiting).status.state).toBe('canceled');
   });
 
-  it('refuses what is finished and what is not there', async () => {
+  it('rejects finished and unknown tasks', async () => {
     const agent = echo();
     const { id } = expectTask(await agent.send(userRequest('hi')));
     expect(await reasonOf(agent.cancelTask({ id }))).toBe('TASK_NOT_CANCELABLE');
     expect(await reasonOf(agent.cancelTask({ id: 'nothing' }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('ends a task that waits for its caller, and its question', async () => {
+  it('cancels an input-required task and rejects its pending question', async () => {
     let answered: unknown;
     const over = createDeferred();
     const asking = defineAgent({
@@ -179,7 +179,7 @@ describe('canceling', () => {
     expect(answered).toBe('CANCELED');
   });
 
-  it('ends a task that nobody runs any more', async () => {
+  it('cancels a task without a run', async () => {
     const agent = defineAgent({
       name: 'T',
       description: 'T',
@@ -193,8 +193,8 @@ describe('canceling', () => {
   });
 });
 
-describe('leaving', () => {
-  it('ends the following of a stream and not the task', async () => {
+describe('closing a stream', () => {
+  it('does not cancel the task', async () => {
     const go = createDeferred();
     const agent = defineAgent({
       name: 'T',

@@ -19,14 +19,14 @@ const immediately = { configuration: { returnImmediately: true } };
 describe.each<[string, () => Promise<TaskStore>]>([
   ['memory', async () => memoryTaskStore()],
   ['SQLite', () => sqliteTaskStore({ file: ':memory:' })],
-])('a message that is sent again, with tasks in %s', (_where, open) => {
-  let ledger: TaskStore;
+])('message deduplication with %s', (_where, open) => {
+  let taskStore: TaskStore;
   let agent: LocalAgent;
   let runs: string[];
   let go: Deferred;
 
   beforeEach(async () => {
-    ledger = await open();
+    taskStore = await open();
     runs = [];
     go = createDeferred();
     agent = defineAgent(
@@ -44,22 +44,22 @@ describe.each<[string, () => Promise<TaskStore>]>([
           } else yield context.text;
         },
       },
-      { taskStore: ledger },
+      { taskStore: taskStore },
     );
   });
 
   afterEach(async () => {
     await agent.close();
-    await ledger[Symbol.asyncDispose]();
+    await taskStore[Symbol.asyncDispose]();
   });
 
-  it('does not run twice', async () => {
+  it('runs a resent message once', async () => {
     const first = expectTask(await agent.send(userRequest('hi', { messageId: 'm' })));
     expect(await agent.send(userRequest('hi', { messageId: 'm' }))).toEqual(first);
     expect(runs).toEqual(['hi']);
   });
 
-  it('does not run twice when both come at once', async () => {
+  it('runs two concurrent sends of the same message once', async () => {
     const [first, second] = await Promise.all([
       agent.send(userRequest('hi', { messageId: 'm' })),
       agent.send(userRequest('hi', { messageId: 'm' })),
@@ -68,7 +68,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     expect(runs).toEqual(['hi']);
   });
 
-  it('does not run twice while the first runs, and gets the same end', async () => {
+  it('returns the same result to a resend during the run', async () => {
     const working = expectTask(await agent.send(userRequest('slow', { messageId: 'm' }, immediately)));
     const again = agent.send(userRequest('slow', { messageId: 'm' }));
     const streamed = collectStream(agent.stream(userRequest('slow', { messageId: 'm' })));
@@ -80,7 +80,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     expect(runs).toEqual(['slow']);
   });
 
-  it('does not run twice when it is streamed, and tells the same story', async () => {
+  it('streams the same events to a resend', async () => {
     const first = await collectStream(agent.stream(userRequest('hi', { messageId: 'm' })));
     const kinds = first.map(({ kind, sequence }) => [kind, sequence]);
     const second = await collectStream(agent.stream(userRequest('hi', { messageId: 'm' })));
@@ -91,7 +91,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     expect(runs).toEqual(['hi']);
   });
 
-  it('does not answer a question twice', async () => {
+  it('accepts a resent answer once', async () => {
     const { id } = expectTask(await agent.send(userRequest('ask')));
     const first = expectTask(await agent.send(userRequest('L', { messageId: 'a', taskId: id })));
     expect(artifactTexts(first)).toEqual(['L']);
@@ -103,7 +103,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     expect(first.history).toHaveLength(3);
   });
 
-  it('does not answer a question twice when both come at once', async () => {
+  it('accepts two concurrent sends of the same answer once', async () => {
     const { id } = expectTask(await agent.send(userRequest('ask')));
     const answers = await Promise.all([
       agent.send(userRequest('L', { messageId: 'a', taskId: id })),
@@ -116,7 +116,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     expect((await agent.getTask({ id })).history).toHaveLength(3);
   });
 
-  it('does not answer a question twice while the answer is worked on', async () => {
+  it('accepts a resent answer once while the answer is processed', async () => {
     const { id } = expectTask(await agent.send(userRequest('ask')));
     const first = agent.send(userRequest('slow', { messageId: 'a', taskId: id }));
     const second = agent.send(userRequest('slow', { messageId: 'a', taskId: id }));
@@ -129,7 +129,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     expect(runs).toEqual(['ask', 'slow']);
   });
 
-  it('is another message when it says something else under the same id', async () => {
+  it('treats a reused message id with different content as a new message', async () => {
     const first = expectTask(await agent.send(userRequest('one', { messageId: 'm' })));
     const second = expectTask(await agent.send(userRequest('two', { messageId: 'm' })));
     expect(second.id).not.toBe(first.id);
@@ -139,7 +139,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     );
   });
 
-  it('is another message when somebody else sends it', async () => {
+  it('treats the same message of another owner as a new message', async () => {
     const first = expectTask(await agent.send(userRequest('hi', { messageId: 'm' }), { owner: 'ann' }));
     const second = expectTask(await agent.send(userRequest('hi', { messageId: 'm' }), { owner: 'bob' }));
     expect(second.id).not.toBe(first.id);

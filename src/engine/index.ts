@@ -1,9 +1,9 @@
 /**
- * Agents that run here: a function, its tasks and their life cycle.
+ * Agents implemented by a process function, with tasks and their life cycle.
  *
  * @module
  */
-export { type IntervalClock, systemIntervalClock } from './interval-clock.ts';
+export { type Clock, systemClock } from '../primitives/clock.ts';
 export type { ProcessContext } from './process-context.ts';
 export type {
   AgentDefinition,

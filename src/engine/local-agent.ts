@@ -11,8 +11,9 @@ import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
 import { type MessageClass, classifyMessage } from './messages/classify-message.ts';
 import { buildCard } from './build-card.ts';
-import { systemIntervalClock, monotonicTimestamps } from './interval-clock.ts';
-import type { AgentDefinition, AgentOptions, ProcessFunction } from './agent-definition.ts';
+import { systemClock } from '../primitives/clock.ts';
+import { monotonicTimestamps } from './monotonic-timestamps.ts';
+import type { AgentDefinition, AgentOptions, LocalAgent, ProcessFunction } from './agent-definition.ts';
 import { type DirectReply, runWithoutTask } from './runs/direct-reply.ts';
 import { MessageValidator } from './messages/validate-message.ts';
 import { uuidV7 } from './uuid-v7.ts';
@@ -26,26 +27,18 @@ import { replayTurn, endsStream, withTaskIds, type ActiveTurn, waitForTurnEnd } 
 import { startWatchdog } from './runs/watchdog.ts';
 import { traceProcess } from './runs/trace-process.ts';
 
-/** An agent that runs here. */
-export interface LocalAgent extends Agent, AsyncDisposable {
-  /** What it was made of, for those who want to run it elsewhere. */
-  readonly definition: AgentDefinition;
-  /** Where it was made to live. */
-  readonly options: AgentOptions;
-  ready(): Promise<void>;
-  close(): Promise<void>;
-}
+export type { LocalAgent } from './agent-definition.ts';
 
-const anonymousOwner: CallContext = {};
+const anonymousCall: CallContext = {};
 
 /**
- * Makes an agent out of a function.
+ * Creates an agent from a process function.
  *
  * @example
  * ```ts
  * const echo = defineAgent({
  *   name: 'Echo',
- *   description: 'Says it back',
+ *   description: 'Repeats the message',
  *   process: async ({ text }) => `You said: ${text}`,
  * });
  * ```
@@ -60,7 +53,7 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly now: () => number;
   readonly timestamp: () => string;
   readonly newId: () => string;
-  readonly entered: TaskRunHost['entered'];
+  readonly onTaskState: TaskRunHost['onTaskState'];
   readonly createPushConfig: Agent['createPushConfig'];
   readonly getPushConfig: Agent['getPushConfig'];
   readonly listPushConfigs: Agent['listPushConfigs'];
@@ -68,34 +61,34 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly jwks: Agent['jwks'];
   readonly #push: PushConfigService;
   readonly #card: AgentCard;
-  readonly #ledger: TaskStore;
-  readonly #ownsLedger: boolean;
+  readonly #taskStore: TaskStore;
+  readonly #ownsTaskStore: boolean;
   readonly #process: ProcessFunction;
   readonly #log: LogSink;
-  readonly #entrance: MessageValidator;
-  readonly #recovers: boolean;
+  readonly #validator: MessageValidator;
+  readonly #recoverTasks: boolean;
   readonly #runs = new TaskRunTable();
-  readonly #stopWatching: () => void;
+  readonly #stopWatchdog: () => void;
   #recovered: Promise<void> | undefined;
 
   constructor(definition: AgentDefinition, options: AgentOptions) {
-    const clock = options.clock ?? systemIntervalClock;
+    const clock = options.clock ?? systemClock;
     this.definition = definition;
     this.options = options;
     this.now = () => clock.now();
     this.timestamp = monotonicTimestamps(clock);
     this.newId = options.generateId ?? uuidV7;
     this.#card = buildCard(definition);
-    this.#ledger = options.taskStore ?? memoryTaskStore({ now: this.now });
-    this.#ownsLedger = options.taskStore === undefined;
+    this.#taskStore = options.taskStore ?? memoryTaskStore({ now: this.now });
+    this.#ownsTaskStore = options.taskStore === undefined;
     this.#log = options.log ?? (() => {});
     this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));
-    this.entered = options.metrics?.countTaskState;
+    this.onTaskState = options.metrics?.countTaskState;
     options.metrics?.observeRuns(() => this.#runs.size);
-    this.#recovers = options.recoverTasks ?? !this.#ledger.isShared;
-    this.#entrance = new MessageValidator(definition);
-    this.#stopWatching = startWatchdog(this.#runs, clock, options);
-    this.#push = new PushConfigService(this.#ledger, definition, options, this);
+    this.#recoverTasks = options.recoverTasks ?? !this.#taskStore.isShared;
+    this.#validator = new MessageValidator(definition);
+    this.#stopWatchdog = startWatchdog(this.#runs, clock, options);
+    this.#push = new PushConfigService(this.#taskStore, definition, options, this);
     this.createPushConfig = this.#push.create;
     this.getPushConfig = this.#push.get;
     this.listPushConfigs = this.#push.list;
@@ -103,12 +96,12 @@ class Engine implements LocalAgent, TaskRunHost {
     this.jwks = this.#push.jwks;
   }
 
-  /** Whoever listens must not be able to stop the work by throwing. */
+  /** Errors in the log sink must not affect the task. */
   report(entry: LogEntry): void {
     try {
       this.#log(entry);
     } catch {
-      // There is nobody left to tell.
+      // There is no other place to report it.
     }
   }
 
@@ -116,7 +109,7 @@ class Engine implements LocalAgent, TaskRunHost {
     return this.#card;
   }
 
-  async extendedCard(call: CallContext = anonymousOwner): Promise<AgentCard> {
+  async extendedCard(call: CallContext = anonymousCall): Promise<AgentCard> {
     const { extendedCard } = this.definition;
     if (extendedCard === undefined) {
       throw new A2AError('UNSUPPORTED_OPERATION', 'This agent has no extended card');
@@ -126,12 +119,12 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   ready(): Promise<void> {
-    this.#recovered ??= this.#recovers
-      ? recoverTasks(this.#ledger, this.definition.resume, {
+    this.#recovered ??= this.#recoverTasks
+      ? recoverTasks(this.#taskStore, this.definition.resume, {
           timestamp: this.timestamp,
           newId: this.newId,
           resume: (log, process, message) =>
-            this.#begin(log, { owner: log.owner }, undefined).start(process, message),
+            this.#createRun(log, { owner: log.owner }, undefined).start(process, message),
           report: (entry) => this.report(entry),
         }).then(() => this.#push.resume())
       : Promise.resolve();
@@ -139,106 +132,109 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   async close(): Promise<void> {
-    this.#stopWatching();
+    this.#stopWatchdog();
     const runs = this.#runs.all();
     for (const run of runs) {
-      // What a restart can take up is left as it is, as if the process had been killed.
-      if (run.isAsking || (this.definition.resume && !this.#ownsLedger)) run.detach();
-      else run.stop('failed', 'The agent was shut down while it worked on this task.');
+      // Tasks that can be resumed after a restart stay unfinished, as if the process had been killed.
+      if (run.isAsking || (this.definition.resume && !this.#ownsTaskStore)) run.detach();
+      else run.stop('failed', 'The agent was shut down while it processed this task.');
     }
     await Promise.allSettled(runs.map(async ({ log }) => log.whenPersisted()));
     await this.#push.close();
-    if (this.#ownsLedger) await this.#ledger[Symbol.asyncDispose]();
+    if (this.#ownsTaskStore) await this.#taskStore[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  send(request: SendRequest, call: CallContext = anonymousOwner): Promise<Task | Message> {
+  send(request: SendRequest, call: CallContext = anonymousCall): Promise<Task | Message> {
     try {
-      const admission = this.#admit(request, call);
-      if (admission instanceof Promise)
+      const incoming = this.#classify(request, call);
+      if (incoming instanceof Promise)
         return rejectOnAbort(
-          admission.then((each) => this.#send(each, request, call)),
+          incoming.then((each) => this.#send(each, request, call)),
           call,
         );
-      return rejectOnAbort(this.#send(admission, request, call), call);
+      return rejectOnAbort(this.#send(incoming, request, call), call);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #send(admission: MessageClass, request: SendRequest, call: CallContext): Promise<Task | Message> {
-    if (admission.kind === 'new' && this.definition.allowDirectReply) {
-      return this.#tryDirectly(request, call, admission.taskId).then<Task | Message>((direct) =>
-        direct.kind === 'message' ? direct.message : this.#answer(direct.run, direct.run.log, request),
+  #send(incoming: MessageClass, request: SendRequest, call: CallContext): Promise<Task | Message> {
+    if (incoming.kind === 'new' && this.definition.allowDirectReply) {
+      return this.#runWithoutTask(request, call, incoming.taskId).then<Task | Message>((direct) =>
+        direct.kind === 'message' ? direct.message : this.#waitForResult(direct.run, direct.run.log, request),
       );
     }
-    const proceeding = this.#proceed(admission, request, call);
-    return proceeding instanceof Promise
-      ? proceeding.then(({ run, log }) => this.#answer(run, log, request))
-      : this.#answer(proceeding.run, proceeding.log, request);
+    const turn = this.#startTurn(incoming, request, call);
+    return turn instanceof Promise
+      ? turn.then(({ run, log }) => this.#waitForResult(run, log, request))
+      : this.#waitForResult(turn.run, turn.log, request);
   }
 
-  stream(request: SendRequest, call: CallContext = anonymousOwner): AsyncIterable<StreamEvent> {
+  stream(request: SendRequest, call: CallContext = anonymousCall): AsyncIterable<StreamEvent> {
     if (this.definition.streaming === false) return unsupportedStream();
     try {
-      const admission = this.#admit(request, call);
-      if (admission instanceof Promise)
-        return endOnAbort(deferredStream(admission.then((each) => this.#follow(each, request, call))), call);
-      const following = this.#follow(admission, request, call);
-      return endOnAbort(following instanceof Promise ? deferredStream(following) : following, call);
+      const incoming = this.#classify(request, call);
+      if (incoming instanceof Promise)
+        return endOnAbort(
+          deferredStream(incoming.then((each) => this.#streamTurn(each, request, call))),
+          call,
+        );
+      const streaming = this.#streamTurn(incoming, request, call);
+      return endOnAbort(streaming instanceof Promise ? deferredStream(streaming) : streaming, call);
     } catch (error) {
       return failingStream(error);
     }
   }
 
-  #follow(
-    admission: MessageClass,
+  #streamTurn(
+    incoming: MessageClass,
     request: SendRequest,
     call: CallContext,
   ): AsyncIterable<StreamEvent> | Promise<AsyncIterable<StreamEvent>> {
-    if (admission.kind === 'new' && this.definition.allowDirectReply) {
-      return this.#tryDirectly(request, call, admission.taskId).then((direct) =>
+    if (incoming.kind === 'new' && this.definition.allowDirectReply) {
+      return this.#runWithoutTask(request, call, incoming.taskId).then((direct) =>
         direct.kind === 'message'
           ? singleEventStream({ kind: 'message', message: direct.message })
           : direct.run.log.subscribe(0, endsStream),
       );
     }
-    const isKnown = admission.kind !== 'new';
-    // A number that the task has not reached is of another task, or of one that was lost.
+    const isKnown = incoming.kind !== 'new';
+    // A higher sequence number belongs to another task, or to a task that was lost.
     const after =
-      isKnown && (request.afterSequence ?? 0) <= admission.log.sequence ? request.afterSequence : undefined;
+      isKnown && (request.afterSequence ?? 0) <= incoming.log.sequence ? request.afterSequence : undefined;
     const from = after ?? 0;
-    const proceeding = this.#proceed(admission, request, call, isKnown && after === undefined);
-    if (proceeding instanceof Promise)
-      return proceeding.then(({ follower, log }) => follower ?? log.subscribe(from, endsStream));
-    return proceeding.follower ?? proceeding.log.subscribe(from, endsStream);
+    const turn = this.#startTurn(incoming, request, call, isKnown && after === undefined);
+    if (turn instanceof Promise)
+      return turn.then(({ events, log }) => events ?? log.subscribe(from, endsStream));
+    return turn.events ?? turn.log.subscribe(from, endsStream);
   }
 
-  #admit(request: SendRequest, call: CallContext): MessageClass | Promise<MessageClass> {
-    this.#entrance.check(request, call);
-    return classifyMessage(this.#ledger, call.owner ?? '', request);
+  #classify(request: SendRequest, call: CallContext): MessageClass | Promise<MessageClass> {
+    this.#validator.check(request, call);
+    return classifyMessage(this.#taskStore, call.owner ?? '', request);
   }
 
-  /** Begins a task, goes on with one, or finds the one that the message has begun before. */
-  #proceed(
-    admission: MessageClass,
+  /** Starts a task, continues one, or returns the existing task of a resent message (idempotency). */
+  #startTurn(
+    incoming: MessageClass,
     request: SendRequest,
     call: CallContext,
-    followsFirst = false,
+    withSnapshot = false,
   ): ActiveTurn | Promise<ActiveTurn> {
-    if (admission.kind === 'again') {
-      const { log } = admission;
-      const follower = followsFirst ? replayTurn(log, request.message) : undefined;
-      return { log, run: this.#runs.of(log), follower };
+    if (incoming.kind === 'duplicate') {
+      const { log } = incoming;
+      const events = withSnapshot ? replayTurn(log, request.message) : undefined;
+      return { log, run: this.#runs.find(log), events };
     }
-    if (admission.kind === 'next') return this.#continue(admission, request, call, followsFirst);
-    const log = this.#create(request, call, admission.taskId);
+    if (incoming.kind === 'continuation') return this.#continue(incoming, request, call, withSnapshot);
+    const log = this.#create(request, call, incoming.taskId);
     return log instanceof Promise
-      ? log.then((each) => this.#launch(each, request, call))
-      : this.#launch(log, request, call);
+      ? log.then((each) => this.#startTask(each, request, call))
+      : this.#startTask(log, request, call);
   }
 
   #create(request: SendRequest, call: CallContext, taskId: string | undefined): TaskLog | Promise<TaskLog> {
@@ -251,15 +247,15 @@ class Engine implements LocalAgent, TaskRunHost {
       history: [withTaskIds(request.message, contextId, id)],
     };
     if (call.version === '0.1') task.originVersion = '0.1';
-    this.entered?.('submitted');
-    return this.#ledger.create(call.owner ?? '', task, request.message.messageId);
+    this.onTaskState?.('submitted');
+    return this.#taskStore.create(call.owner ?? '', task, request.message.messageId);
   }
 
-  #launch(log: TaskLog, request: SendRequest, call: CallContext): ActiveTurn | Promise<ActiveTurn> {
-    // As the task has it, so that the one that came in can go.
+  #startTask(log: TaskLog, request: SendRequest, call: CallContext): ActiveTurn | Promise<ActiveTurn> {
+    // Uses the stored message, so that the request can be garbage-collected.
     const message = log.task().history?.at(-1) ?? request.message;
-    const registering = this.#registerPush(log, request, call);
-    const run = this.#begin(log, call, request);
+    const registering = this.#push.registerFor(log, request, call);
+    const run = this.#createRun(log, call, request);
     if (!registering) {
       run.start(this.#process, message);
       return { log, run };
@@ -276,49 +272,39 @@ class Engine implements LocalAgent, TaskRunHost {
     );
   }
 
-  #registerPush(
-    log: TaskLog,
-    request: SendRequest,
-    call: CallContext,
-    after = 0,
-  ): Promise<unknown> | undefined {
-    const push = request.configuration?.pushConfig;
-    return push && this.#push.register({ ...push, id: push.id ?? '', taskId: log.id }, call, after);
-  }
-
   async #continue(
-    { log, sequence }: Extract<MessageClass, { kind: 'next' }>,
+    { log, sequence }: Extract<MessageClass, { kind: 'continuation' }>,
     request: SendRequest,
     call: CallContext,
-    followsFirst: boolean,
+    withSnapshot: boolean,
   ): Promise<ActiveTurn> {
-    await this.#registerPush(log, request, call, sequence);
+    await this.#push.registerFor(log, request, call, sequence);
     if (log.sequence !== sequence) {
-      // Somebody was quicker, perhaps with the very same message.
+      // Another message arrived first, perhaps a duplicate of this one.
       const { pushConfig: _registered, ...configuration } = request.configuration ?? {};
       const retry = { ...request, configuration };
-      return this.#proceed(await this.#admit(retry, call), retry, call, followsFirst);
+      return this.#startTurn(await this.#classify(retry, call), retry, call, withSnapshot);
     }
-    const present = this.#runs.of(log);
-    if (present && !present.isAsking) {
-      throw new A2AError('UNSUPPORTED_OPERATION', 'The task waits for something else than a message', {
+    const activeRun = this.#runs.find(log);
+    if (activeRun && !activeRun.isAsking) {
+      throw new A2AError('UNSUPPORTED_OPERATION', 'The task does not accept messages in its current state', {
         details: { taskId: log.id },
       });
     }
     const message = withTaskIds(request.message, log.contextId, log.id);
-    // The next turn of a task begins with the task as it stood before it.
-    const follower = followsFirst ? log.subscribe('now', endsStream) : undefined;
+    // The stream of a later turn starts with a snapshot of the task before this turn.
+    const events = withSnapshot ? log.subscribe('now', endsStream) : undefined;
     log.append({ kind: 'input', message });
-    if (present) {
-      present.answer(message);
-      return { log, run: present, follower };
+    if (activeRun) {
+      activeRun.answer(message);
+      return { log, run: activeRun, events };
     }
-    const run = this.#begin(log, call, request);
+    const run = this.#createRun(log, call, request);
     run.start(this.#process, message);
-    return { log, run, follower };
+    return { log, run, events };
   }
 
-  #begin(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {
+  #createRun(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {
     const run = new TaskRun(this, log, call, request);
     this.#runs.add(run);
     return run;
@@ -328,7 +314,7 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#runs.remove(run);
   }
 
-  #tryDirectly(request: SendRequest, call: CallContext, taskId: string | undefined): Promise<DirectReply> {
+  #runWithoutTask(request: SendRequest, call: CallContext, taskId: string | undefined): Promise<DirectReply> {
     return runWithoutTask(this.#process, request, call, {
       newId: this.newId,
       create: (ids) =>
@@ -337,10 +323,10 @@ class Engine implements LocalAgent, TaskRunHost {
           call,
           ids.taskId,
         ),
-      begin: async (log) => {
-        const run = this.#begin(log, call, request);
+      startRun: async (log) => {
+        const run = this.#createRun(log, call, request);
         try {
-          await this.#registerPush(log, request, call);
+          await this.#push.registerFor(log, request, call);
         } catch (error) {
           run.fail(error);
           throw error;
@@ -351,58 +337,61 @@ class Engine implements LocalAgent, TaskRunHost {
     });
   }
 
-  #answer(run: TaskRun | undefined, log: TaskLog, { configuration }: SendRequest): Promise<Task> {
-    const answering = waitForTurnEnd(run, log, configuration?.returnImmediately);
+  #waitForResult(run: TaskRun | undefined, log: TaskLog, { configuration }: SendRequest): Promise<Task> {
+    const result = waitForTurnEnd(run, log, configuration?.returnImmediately);
     const length = configuration?.historyLength;
-    return length === undefined ? answering : answering.then((task) => limitHistory(task, length));
+    return length === undefined ? result : result.then((task) => limitHistory(task, length));
   }
 
   getTask(
     { id, historyLength }: { id: string; historyLength?: number },
-    call: CallContext = anonymousOwner,
+    call: CallContext = anonymousCall,
   ): Promise<Task> {
-    const log = this.#ledger.open(call.owner ?? '', id);
-    // Tasks in memory are there at once.
+    const log = this.#taskStore.open(call.owner ?? '', id);
+    // Task stores in memory respond synchronously.
     if (log && !(log instanceof Promise)) return Promise.resolve(limitHistory(log.task(), historyLength));
     return this.#open(id, call).then((opened) => limitHistory(opened.task(), historyLength));
   }
 
   async listTasks(
-    ...[request, call = anonymousOwner]: Parameters<Agent['listTasks']>
+    ...[request, call = anonymousCall]: Parameters<Agent['listTasks']>
   ): ReturnType<Agent['listTasks']> {
-    return this.#ledger.list(call.owner ?? '', request);
+    return this.#taskStore.list(call.owner ?? '', request);
   }
 
-  async cancelTask({ id }: { id: string }, call: CallContext = anonymousOwner): Promise<Task> {
+  async cancelTask({ id }: { id: string }, call: CallContext = anonymousCall): Promise<Task> {
     const log = await this.#open(id, call);
-    // Whoever cancels twice gets the same answer twice.
+    // Cancellation is idempotent.
     if (log.state === 'canceled') return persistedTask(log);
     if (isTerminal(log.state)) {
-      throw new A2AError('TASK_NOT_CANCELABLE', `The task is ${log.state} already`, {
+      throw new A2AError('TASK_NOT_CANCELABLE', `The task is already ${log.state}`, {
         details: { taskId: id },
       });
     }
-    (this.#runs.of(log) ?? this.#begin(log, call, undefined)).stop('canceled');
+    (this.#runs.find(log) ?? this.#createRun(log, call, undefined)).stop('canceled');
     return persistedTask(log);
   }
 
   subscribe(
-    ...[{ id, afterSequence: after }, call = anonymousOwner]: Parameters<Agent['subscribe']>
+    ...[{ id, afterSequence: after }, call = anonymousCall]: Parameters<Agent['subscribe']>
   ): AsyncIterable<StreamEvent> {
     if (this.definition.streaming === false) return unsupportedStream();
-    const log = this.#ledger.open(call.owner ?? '', id);
-    const follow = (opened: TaskLog | undefined): AsyncIterable<StreamEvent> => {
+    const log = this.#taskStore.open(call.owner ?? '', id);
+    const subscribeTo = (opened: TaskLog | undefined): AsyncIterable<StreamEvent> => {
       if (!opened) return failingStream(taskNotFound(id));
       if (after !== undefined && after <= opened.sequence) return opened.subscribe(after, endsStream);
       if (!isTerminal(opened.state)) return opened.subscribe('now', endsStream);
-      const text = `The task is ${opened.state}: there is nothing left to follow`;
+      const text = `The task is ${opened.state} and has no further events`;
       return failingStream(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
     };
-    return endOnAbort(log instanceof Promise ? deferredStream(log.then(follow)) : follow(log), call);
+    return endOnAbort(
+      log instanceof Promise ? deferredStream(log.then(subscribeTo)) : subscribeTo(log),
+      call,
+    );
   }
 
   async #open(id: string, call: CallContext): Promise<TaskLog> {
-    const opening = this.#ledger.open(call.owner ?? '', id);
+    const opening = this.#taskStore.open(call.owner ?? '', id);
     const log = opening instanceof Promise ? await opening : opening;
     if (!log) throw taskNotFound(id);
     return log;

@@ -19,14 +19,14 @@ import { status } from './agent-output.ts';
 const define = (process: ProcessFunction): LocalAgent =>
   defineAgent({ name: 'T', description: 'T', process });
 
-/** Asks in the middle of its work and goes on with the answer. */
+/** Waits for input within the run. */
 const asking = () =>
   define(async function* (context) {
     yield 'Your size: ';
     yield textOf((await context.ask('Which size?')).parts);
   });
 
-/** Ends its run with the question; the answer begins another. */
+/** Ends the run with input-required; the answer starts another run. */
 const yielding = () =>
   define(async function* ({ text, task }) {
     if (task.history?.length === 1) yield status('input-required', 'Which size?');
@@ -34,10 +34,10 @@ const yielding = () =>
   });
 
 describe.each([
-  ['asks and waits', asking],
-  ['yields its question', yielding],
-])('an agent that %s', (_how, make) => {
-  it('gets its answer by a send', async () => {
+  ['calls ask()', asking],
+  ['yields input-required', yielding],
+])('multi-turn task of an agent that %s', (_how, make) => {
+  it('continues with an answer by send', async () => {
     const agent = make();
     const question = expectTask(await agent.send(userRequest('a shirt')));
     expect(question.status.state).toBe('input-required');
@@ -52,7 +52,7 @@ describe.each([
     ]);
   });
 
-  it('gets its answer by a stream, which begins with the task as it stood', async () => {
+  it('continues with an answer by stream, which starts with a snapshot', async () => {
     const agent = make();
     const first = await collectStream(agent.stream(userRequest('a shirt')));
     expect(statesOf(first)).toEqual(['submitted', 'working', 'input-required']);
@@ -64,7 +64,7 @@ describe.each([
     expect(artifactTexts(await agent.getTask({ id }))).toEqual(['Your size: L']);
   });
 
-  it('takes one of two answers that come at once', async () => {
+  it('accepts one of two concurrent answers', async () => {
     const agent = make();
     const { id } = expectTask(await agent.send(userRequest('a shirt')));
     const answers = await Promise.allSettled([
@@ -76,8 +76,8 @@ describe.each([
   });
 });
 
-describe('authorization', () => {
-  it('may be asked for, and waited for', async () => {
+describe('auth-required', () => {
+  it('waits in askForAuth() for the next message', async () => {
     const agent = define(async function* (context) {
       yield textOf((await context.askForAuth('Log in at https://login.example')).parts);
     });
@@ -87,7 +87,7 @@ describe('authorization', () => {
     expect(artifactTexts(done)).toEqual(['I did']);
   });
 
-  it('may come by another way while the stream stays open', async () => {
+  it('keeps the stream open for out-of-band authorization', async () => {
     const loggedIn = createDeferred();
     const agent = define(async function* () {
       yield status('auth-required', 'Log in at https://login.example');
@@ -106,8 +106,8 @@ describe('authorization', () => {
   });
 });
 
-describe('a message', () => {
-  it('is refused by a task that is over', async () => {
+describe('message', () => {
+  it('is rejected by a finished task', async () => {
     const agent = define(({ text }) => text);
     const { id } = expectTask(await agent.send(userRequest('hi')));
     expect(await reasonOf(agent.send(userRequest('again', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
@@ -116,7 +116,7 @@ describe('a message', () => {
     );
   });
 
-  it('is refused by a task that works', async () => {
+  it('is rejected by a working task', async () => {
     const go = createDeferred();
     const agent = define(async () => {
       await go.promise;
@@ -128,7 +128,7 @@ describe('a message', () => {
     go.resolve();
   });
 
-  it('is refused when its task is not there', async () => {
+  it('is rejected for an unknown task', async () => {
     const agent = define(({ text }) => text);
     expect(await reasonOf(agent.send(userRequest('hi', { taskId: 'nothing' })))).toBe('TASK_NOT_FOUND');
     expect(await reasonOf(collectStream(agent.stream(userRequest('hi', { taskId: 'nothing' }))))).toBe(
@@ -138,7 +138,7 @@ describe('a message', () => {
     expect(await reasonOf(agent.getTask({ id: 'nothing' }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('gets the context of its task, and is refused with another one', async () => {
+  it('inherits the context of its task and is rejected with another one', async () => {
     const agent = yielding();
     const { id, contextId } = expectTask(await agent.send(userRequest('a shirt')));
     expect(await reasonOf(agent.send(userRequest('L', { taskId: id, contextId: 'other' })))).toBe(
@@ -148,7 +148,7 @@ describe('a message', () => {
     expect(done.history?.at(-1)).toMatchObject({ taskId: id, contextId });
   });
 
-  it('begins a task in the context that it names, and in a new one otherwise', async () => {
+  it('starts a task in its context, or in a new one without contextId', async () => {
     const agent = define(({ contextId }) => contextId);
     const named = expectTask(await agent.send(userRequest('hi', { contextId: 'c-1' })));
     expect(named.contextId).toBe('c-1');
@@ -159,7 +159,7 @@ describe('a message', () => {
     expect((await agent.listTasks({ contextId: 'c-1' })).tasks.map(({ id }) => id)).toEqual([named.id]);
   });
 
-  it('makes the task that it claims, and goes on with it the next time', async () => {
+  it('creates the task with clientTaskId and continues it with the next message', async () => {
     const agent = yielding();
     const first = expectTask(await agent.send(userRequest('a shirt', {}, { clientTaskId: 'mine' })));
     expect(first).toMatchObject({ id: 'mine', status: { state: 'input-required' } });
@@ -168,8 +168,8 @@ describe('a message', () => {
   });
 });
 
-describe('an answer', () => {
-  it('comes at once when it is asked to', async () => {
+describe('response', () => {
+  it('is immediate with returnImmediately', async () => {
     const go = createDeferred();
     const agent = define(async () => {
       await go.promise;
@@ -184,7 +184,7 @@ describe('an answer', () => {
     expect(statesOf(await events)).toEqual(['working', 'completed']);
   });
 
-  it('has as much history as it is asked for', async () => {
+  it('limits the history to historyLength', async () => {
     const agent = asking();
     const { id } = expectTask(await agent.send(userRequest('a shirt')));
     const last = userRequest('L', { taskId: id }, { configuration: { historyLength: 1 } });
@@ -194,7 +194,7 @@ describe('an answer', () => {
     expect(await agent.getTask({ id, historyLength: 0 })).not.toHaveProperty('history');
   });
 
-  it('of a subscription goes on after what was seen', async () => {
+  it('of a subscription starts after afterSequence', async () => {
     const agent = define(function* () {
       yield 'a';
       yield 'b';

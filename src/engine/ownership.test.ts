@@ -23,7 +23,7 @@ function asking() {
   });
 }
 
-describe('the task of one owner', () => {
+describe('owner isolation', () => {
   it.each([
     ['getting', (id: string, agent: ReturnType<typeof asking>) => agent.getTask({ id }, bob)],
     ['canceling', (id, agent) => agent.cancelTask({ id }, bob)],
@@ -32,14 +32,14 @@ describe('the task of one owner', () => {
     ['subscribing', (id, agent) => collectStream(agent.subscribe({ id }, bob))],
     ['resuming', (id, agent) => collectStream(agent.subscribe({ id, afterSequence: 0 }, bob))],
     [
-      'configuring',
+      'creating a push configuration',
       (taskId, agent) => agent.createPushConfig({ taskId, id: '', url: 'https://b.example' }, bob),
     ],
-    ['looking at a configuration', (taskId, agent) => agent.getPushConfig({ taskId, id: 'x' }, bob)],
-    ['looking at configurations', (taskId, agent) => agent.listPushConfigs({ taskId }, bob)],
-    ['deleting a configuration', (taskId, agent) => agent.deletePushConfig({ taskId, id: 'x' }, bob)],
+    ['getting a push configuration', (taskId, agent) => agent.getPushConfig({ taskId, id: 'x' }, bob)],
+    ['listing push configurations', (taskId, agent) => agent.listPushConfigs({ taskId }, bob)],
+    ['deleting a push configuration', (taskId, agent) => agent.deletePushConfig({ taskId, id: 'x' }, bob)],
   ] as [string, (id: string, agent: ReturnType<typeof asking>) => Promise<unknown>][])(
-    'is not there for another one, by %s',
+    'returns TASK_NOT_FOUND to another owner when %s',
     async (_how, reach) => {
       const agent = asking();
       const { id } = expectTask(await agent.send(userRequest('hi'), ann));
@@ -50,14 +50,14 @@ describe('the task of one owner', () => {
     },
   );
 
-  it('is in no list of another one', async () => {
+  it('omits tasks of other owners from lists', async () => {
     const agent = asking();
     const { id, contextId } = expectTask(await agent.send(userRequest('hi'), ann));
     expect((await agent.listTasks({ contextId }, bob)).tasks).toEqual([]);
     expect((await agent.listTasks({}, ann)).tasks.map((task) => task.id)).toEqual([id]);
   });
 
-  it('may have the id that a task of another one has', async () => {
+  it('allows the same task id for different owners', async () => {
     const agent = asking();
     const claim = { clientTaskId: 'same' };
     await agent.send(userRequest('hi', {}, claim), ann);
@@ -72,7 +72,7 @@ describe('the task of one owner', () => {
     ['', '3:annt'],
     ['', 'annt'],
     ['an', 'nt'],
-  ])('cannot be reached by owner %j with a task called %j', async (owner, clientTaskId) => {
+  ])('does not confuse owner %j with task id %j', async (owner, clientTaskId) => {
     const agent = asking();
     await agent.send(userRequest('hi', {}, { clientTaskId: 't' }), ann);
     await agent.send(userRequest('hi', {}, { clientTaskId: clientTaskId }), { owner });

@@ -5,7 +5,7 @@ import type { SendRequest } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
 import type { MessageContent } from './agent-output.ts';
 
-/** The run that a context belongs to. */
+/** The task run of a context. */
 interface Host {
   readonly taskId: string;
   readonly contextId: string;
@@ -14,9 +14,9 @@ interface Host {
   ask(question: MessageContent, state: 'input-required' | 'auth-required'): Promise<Message>;
 }
 
-/** What an agent is given to work with. */
+/** Argument of a process function. */
 export class ProcessContext {
-  /** The message to answer. */
+  /** The message to process. */
   readonly message: Message;
   readonly call: CallContext;
   /** The metadata of the request. */
@@ -27,7 +27,7 @@ export class ProcessContext {
   constructor(host: Host, message: Message, call: CallContext, request?: SendRequest) {
     this.message = message;
     this.call = call;
-    // The request itself is let go of: a task may hold its context for hours.
+    // The request itself is not retained: a task may hold its context for hours.
     this.metadata = request?.metadata;
     this.#host = host;
     this.#acceptedOutputModes = request?.configuration?.acceptedOutputModes;
@@ -38,7 +38,7 @@ export class ProcessContext {
     return textOf(this.message.parts);
   }
 
-  /** The task as it stands, with its history. */
+  /** The current task with its history. */
   get task(): Task {
     return this.#host.task();
   }
@@ -51,25 +51,25 @@ export class ProcessContext {
     return this.#host.contextId;
   }
 
-  /** Fires when the task is canceled or runs out of time. */
+  /** Aborted when the task is canceled or exceeds its time limits. */
   get signal(): AbortSignal {
     return this.#host.signal;
   }
 
-  /** The media types the caller can read, if it said so. */
+  /** Media types that the client accepts; empty if it did not specify any. */
   get acceptedOutputModes(): readonly string[] {
     return this.#acceptedOutputModes ?? [];
   }
 
   /**
-   * Asks the caller for more and waits for the answer. The task is `input-required` meanwhile.
-   * The question does not survive a restart: the answer then begins a run of its own.
+   * Requests input and waits for the next message; the task is `input-required` meanwhile.
+   * A pending question does not survive a restart: the message then starts a new run.
    */
   get ask(): (question: MessageContent) => Promise<Message> {
     return (question) => this.#host.ask(question, 'input-required');
   }
 
-  /** Asks the caller to see to its credentials and waits until it says so. The task is `auth-required` meanwhile. */
+  /** Requests authorization and waits for the next message; the task is `auth-required` meanwhile. */
   get askForAuth(): (explanation: MessageContent) => Promise<Message> {
     return (explanation) => this.#host.ask(explanation, 'auth-required');
   }

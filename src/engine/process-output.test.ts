@@ -22,7 +22,7 @@ async function run(process: ProcessFunction) {
   return expectTask(await agent(process).send(userRequest('hello')));
 }
 
-describe('a process', () => {
+describe('process function', () => {
   const kinds: [string, ProcessFunction][] = [
     [
       'an async generator',
@@ -41,7 +41,7 @@ describe('a process', () => {
     ['an async function', async ({ text }) => `You said ${text}`],
     ['a plain function', ({ text }) => `You said ${text}`],
     [
-      'a function that gives an async iterable',
+      'a function that returns an async iterable',
       ({ text }) => ({
         async *[Symbol.asyncIterator]() {
           yield `You said ${text}`;
@@ -56,7 +56,7 @@ describe('a process', () => {
     expect(artifactTexts(task)).toEqual(['You said hello']);
   });
 
-  it('makes one artifact of the strings it yields, one part for each', async () => {
+  it('combines yielded strings into one artifact with one part each', async () => {
     const task = await run(async function* () {
       yield 'a';
       yield status('working', 'still at it');
@@ -88,7 +88,7 @@ describe('a process', () => {
     expect(artifactTexts(await run(() => artifact('whole', { name: 'n' })))).toEqual(['whole']);
   });
 
-  it('says a returned message with the last status', async () => {
+  it('attaches a returned message to the last status', async () => {
     const task = await run(() => ({ messageId: '', role: 'agent', parts: [{ text: 'done' }] }));
     expect(task.status).toMatchObject({
       state: 'completed',
@@ -97,7 +97,7 @@ describe('a process', () => {
     expect(task.status.message?.messageId).not.toBe('');
   });
 
-  it('says a yielded message with the state it is in', async () => {
+  it('attaches a yielded message to the current status', async () => {
     const events = await collectStream(
       agent(async function* () {
         yield { messageId: 'x', role: 'agent', parts: [{ text: 'thinking' }] };
@@ -106,13 +106,13 @@ describe('a process', () => {
     expect(statesOf(events)).toEqual(['submitted', 'working', 'working', 'completed']);
   });
 
-  it('may return the status that ends the task', async () => {
+  it('may return a final status', async () => {
     const task = await run(() => status('rejected', 'not my trade'));
     expect(task.status.state).toBe('rejected');
     expect(statusTextOf(task)).toBe('not my trade');
   });
 
-  it('hears nothing after a status that ends the task, and runs the end of the generator', async () => {
+  it('is closed after yielding a terminal status', async () => {
     let isTidy = false;
     const task = await run(async function* () {
       try {
@@ -127,7 +127,7 @@ describe('a process', () => {
     expect(isTidy).toBe(true);
   });
 
-  it('begins an artifact with its first chunk and closes it with its last', async () => {
+  it('starts an artifact with the first chunk and closes it with lastChunk', async () => {
     const events = await collectStream(
       agent(async function* () {
         yield chunk('a', 'one ');
@@ -141,7 +141,7 @@ describe('a process', () => {
     ]);
   });
 
-  it('goes from submitted through working to its end', async () => {
+  it('passes through submitted, working and completed', async () => {
     const events = await collectStream(agent(() => 'x').stream(userRequest('go')));
     expect(statesOf(events)).toEqual(['submitted', 'working', 'completed']);
     expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
@@ -149,7 +149,7 @@ describe('a process', () => {
   });
 });
 
-describe('a process that fails', () => {
+describe('failing process function', () => {
   it.each<[string, ProcessFunction]>([
     [
       'a function',
@@ -165,7 +165,7 @@ describe('a process that fails', () => {
         throw new Error('the password is hunter2');
       },
     ],
-  ])('ends the task as failed without telling why when it is %s', async (_kind, process) => {
+  ])('fails the task without revealing the error of %s', async (_kind, process) => {
     const entries: LogEntry[] = [];
     const local = defineAgent(
       { name: 'T', description: 'T', process },
@@ -180,7 +180,7 @@ describe('a process that fails', () => {
     ]);
   });
 
-  it('says the message of an error that it means to be said', async () => {
+  it('reveals the message of an A2AError', async () => {
     const task = await run(() => {
       throw new A2AError('RESOURCE_EXHAUSTED', 'Come back tomorrow');
     });
@@ -188,7 +188,7 @@ describe('a process that fails', () => {
     expect(statusTextOf(task)).toBe('Come back tomorrow');
   });
 
-  it('keeps what it made before', async () => {
+  it('keeps earlier artifacts', async () => {
     const task = await run(async function* () {
       yield 'half';
       throw new Error('no');
@@ -196,7 +196,7 @@ describe('a process that fails', () => {
     expect(artifactTexts(task)).toEqual(['half']);
   });
 
-  it('is not stopped by whoever listens to its log', async () => {
+  it('ignores errors of the log sink', async () => {
     const local = defineAgent(
       { name: 'T', description: 'T', process: () => Promise.reject(new Error('x')) },
       {
@@ -213,12 +213,12 @@ describe('a process that fails', () => {
     ['null', null],
     ['nothing', undefined],
     ['an empty object', {}],
-    ['a state that is none', { state: 'asleep' }],
-    ['the state of a task that has not begun', { state: 'submitted' }],
+    ['an unknown state', { state: 'asleep' }],
+    ['the state submitted', { state: 'submitted' }],
     ['an artifact without parts', { artifact: { parts: [] } }],
     ['a message without parts', { role: 'agent', messageId: 'm', parts: [] }],
-    ['a status that says nothing', { state: 'working', message: [] }],
-  ])('ends the task with words for its author when it yields %s', async (_what, output) => {
+    ['a status with an empty message', { state: 'working', message: [] }],
+  ])('fails the task with a specific message when it yields %s', async (_what, output) => {
     const task = await run(async function* () {
       yield output as AgentOutput;
     });
@@ -227,12 +227,12 @@ describe('a process that fails', () => {
     expect(statusTextOf(task)).not.toBe('The agent could not finish this task.');
   });
 
-  it.each([42, true, {}, [{ parts: [] }]])('ends the task when it returns %j', async (result) => {
+  it.each([42, true, {}, [{ parts: [] }]])('fails the task when it returns %j', async (result) => {
     const task = await run(() => result as unknown as AgentResult);
     expect(task.status.state).toBe('failed');
   });
 
-  it('ends the task when it adds to an artifact after its last chunk', async () => {
+  it('fails the task when it appends after lastChunk', async () => {
     const events = await collectStream(
       agent(async function* () {
         yield chunk('a', 'all', { lastChunk: true });
@@ -244,13 +244,13 @@ describe('a process that fails', () => {
   });
 });
 
-it('refuses to show an extended card that there is not, and shows the one there is', async () => {
+it('extendedCard returns the extended card or UNSUPPORTED_OPERATION', async () => {
   expect(await reasonOf(agent(() => {}).extendedCard())).toBe('UNSUPPORTED_OPERATION');
   const known = agent(() => {}, { extendedCard: ({ owner }) => ({ description: `for ${owner ?? ''}` }) });
   expect(await known.extendedCard({ owner: 'ann' })).toMatchObject({ name: 'Test', description: 'for ann' });
 });
 
-it('needs the extensions that it says it needs', async () => {
+it('send rejects requests without a required extension', async () => {
   const local = agent(() => 'x', { extensions: [{ uri: 'urn:x', required: true }, { uri: 'urn:y' }] });
   expect(await reasonOf(local.send(userRequest('go')))).toBe('EXTENSION_SUPPORT_REQUIRED');
   expect(await reasonOf(collectStream(local.stream(userRequest('go'), { extensions: ['urn:y'] })))).toBe(

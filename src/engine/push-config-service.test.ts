@@ -5,7 +5,7 @@ import { defineAgent } from './local-agent.ts';
 
 const url = 'https://hook.example/a2a';
 
-/** Nothing here is meant to leave the machine. */
+/** No request of these tests may leave the local host. */
 const nowhere = async (): Promise<string[]> => [];
 
 async function waiting(maxPushConfigs?: number) {
@@ -37,7 +37,7 @@ describe('push configurations', () => {
     expect(await reasonOf(agent.getPushConfig({ taskId, id: 'one' }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('do not give their secrets back', async () => {
+  it('are returned without credentials', async () => {
     const { agent, taskId } = await waiting();
     const authentication = { scheme: 'Bearer', credentials: 'secret' };
     const config = { taskId, id: 'one', url, token: 'secret', authentication };
@@ -49,19 +49,19 @@ describe('push configurations', () => {
 
   it.each<[string, object, string]>([
     ['a private address', { url: 'https://10.0.0.7/hook' }, 'url'],
-    ['this machine', { url: 'https://localhost/hook' }, 'url'],
-    ['the door of a cloud machine', { url: 'http://169.254.169.254/latest' }, 'url'],
-    ['a file', { url: 'file:///etc/passwd' }, 'url'],
-    ['a plain connection', { url: 'http://hook.example/' }, 'url'],
-    ['credentials in the address', { url: 'https://a:b@hook.example/' }, 'url'],
-    ['two headers in a token', { url, token: 'a\r\nb: c' }, 'token'],
-    ['a scheme of two words', { url, authentication: { scheme: 'a b' } }, 'authentication.scheme'],
+    ['localhost', { url: 'https://localhost/hook' }, 'url'],
+    ['a cloud metadata address', { url: 'http://169.254.169.254/latest' }, 'url'],
+    ['a file URL', { url: 'file:///etc/passwd' }, 'url'],
+    ['an unencrypted URL', { url: 'http://hook.example/' }, 'url'],
+    ['credentials in the URL', { url: 'https://a:b@hook.example/' }, 'url'],
+    ['a header injection in the token', { url, token: 'a\r\nb: c' }, 'token'],
+    ['a scheme with a space', { url, authentication: { scheme: 'a b' } }, 'authentication.scheme'],
     [
-      'two headers in credentials',
+      'a header injection in the credentials',
       { url, authentication: { scheme: 'a', credentials: 'b\nc' } },
       'authentication.credentials',
     ],
-  ])('are refused for %s, in words that tell nothing', async (_what, config, field) => {
+  ])('are rejected for %s without revealing the reason', async (_what, config, field) => {
     const { agent, taskId } = await waiting();
     const refused = agent.createPushConfig({ taskId, id: 'a', url, ...config });
     await expect(refused).rejects.toMatchObject({
@@ -72,19 +72,19 @@ describe('push configurations', () => {
     expect((await agent.listPushConfigs({ taskId })).configs).toEqual([]);
   });
 
-  it('replace the one of the same name', async () => {
+  it('replace a configuration with the same id', async () => {
     const { agent, taskId } = await waiting(1);
     await agent.createPushConfig({ taskId, id: 'one', url });
     await agent.createPushConfig({ taskId, id: 'one', url: `${url}/2` });
     expect((await agent.listPushConfigs({ taskId })).configs).toMatchObject([{ url: `${url}/2` }]);
   });
 
-  it('are called like the task when an older caller gives no name', async () => {
+  it('default to the task id before 1.0', async () => {
     const { agent, taskId } = await waiting();
     expect((await agent.createPushConfig({ taskId, id: '', url }, { version: '0.3' })).id).toBe(taskId);
   });
 
-  it('come in pages', async () => {
+  it('are listed in pages', async () => {
     const { agent, taskId } = await waiting();
     for (const id of ['a', 'b', 'c']) await agent.createPushConfig({ taskId, id, url });
     const first = await agent.listPushConfigs({ taskId, pageSize: 2 });
@@ -94,7 +94,7 @@ describe('push configurations', () => {
     expect(await reasonOf(agent.listPushConfigs({ taskId, pageToken: 'x' }))).toBe('INVALID_PARAMS');
   });
 
-  it('are refused beyond the limit, for no URL and for no task', async () => {
+  it('are rejected above maxPushConfigs, for an invalid URL and for an unknown task', async () => {
     const { agent, taskId } = await waiting(2);
     await agent.createPushConfig({ taskId, id: 'a', url });
     await agent.createPushConfig({ taskId, id: 'b', url });
@@ -105,7 +105,7 @@ describe('push configurations', () => {
     expect(await reasonOf(agent.createPushConfig({ taskId: 'x', id: 'a', url }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('may come with a message', async () => {
+  it('are accepted with a message', async () => {
     const { agent } = await waiting();
     const task = expectTask(
       await agent.send(userRequest('hi', {}, { configuration: { pushConfig: { url } } })),
@@ -117,7 +117,7 @@ describe('push configurations', () => {
     expect((await agent.listPushConfigs({ taskId: task.id })).configs).toHaveLength(2);
   });
 
-  it('that are wrong leave no task behind that nobody works on', async () => {
+  it('fail the task if they are invalid', async () => {
     const { agent } = await waiting();
     const request = userRequest('hi', {}, { configuration: { pushConfig: { url: 'nowhere' } } });
     expect(await reasonOf(agent.send(request))).toBe('INVALID_PARAMS');
@@ -125,7 +125,7 @@ describe('push configurations', () => {
     expect((await agent.listTasks({ status: 'working' })).tasks).toEqual([]);
   });
 
-  it('are all refused by an agent that has none', async () => {
+  it('are rejected by an agent without push support', async () => {
     const agent = defineAgent({ name: 'T', description: 'T', process: () => {} });
     const taskId = expectTask(await agent.send(userRequest('hi'))).id;
     for (const refused of [

@@ -9,7 +9,7 @@ import { defineAgent } from './local-agent.ts';
 import { artifact, chunk, type AgentOutput, status } from './agent-output.ts';
 
 const text = fc.string({ maxLength: 5 });
-const message = (said: string): Message => ({ messageId: '', role: 'agent', parts: [{ text: said }] });
+const message = (content: string): Message => ({ messageId: '', role: 'agent', parts: [{ text: content }] });
 const artifactId = fc.constantFrom('a', 'b', 'c');
 const saying = fc.oneof(text, fc.array(fc.record({ text }), { maxLength: 2 }), text.map(message));
 
@@ -19,19 +19,19 @@ const output: fc.Arbitrary<AgentOutput> = fc.oneof(
     weight: 1,
     arbitrary: fc
       .tuple(fc.constantFrom(...taskStates), fc.option(saying, { nil: undefined }))
-      .map(([state, said]) => status(state, said)),
+      .map(([state, content]) => status(state, content)),
   },
   { weight: 3, arbitrary: fc.constant(status('working', 'still')) },
   { weight: 2, arbitrary: text.map(message) },
   {
     weight: 2,
-    arbitrary: fc.tuple(text, artifactId).map(([said, id]) => artifact(said, { artifactId: id })),
+    arbitrary: fc.tuple(text, artifactId).map(([content, id]) => artifact(content, { artifactId: id })),
   },
   {
     weight: 4,
     arbitrary: fc
       .tuple(artifactId, text, fc.boolean(), fc.boolean())
-      .map(([id, said, append, lastChunk]) => chunk(id, said, { append, lastChunk })),
+      .map(([id, content, append, lastChunk]) => chunk(id, content, { append, lastChunk })),
   },
   {
     weight: 1,
@@ -41,7 +41,7 @@ const output: fc.Arbitrary<AgentOutput> = fc.oneof(
 
 const ending = fc.constantFrom('returns', 'throws');
 
-it('tells a legal story that amounts to the task, whatever its agent gives', async () => {
+it('stream() returns a valid event sequence that reduces to the task, for any output', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(output, { maxLength: 12 }),
@@ -54,7 +54,7 @@ it('tells a legal story that amounts to the task, whatever its agent gives', asy
           allowDirectReply: isDirect,
           async *process() {
             yield* outputs;
-            // While it waits for authorization it is not over, and neither is the stream.
+            // auth-required ends neither the task nor the stream.
             yield status('working');
             if (end === 'throws') throw new Error('no');
           },
@@ -62,9 +62,9 @@ it('tells a legal story that amounts to the task, whatever its agent gives', asy
         const events = await collectStream(agent.stream(userRequest('go')));
         expect(lintStream(events).filter(({ level }) => level === 'error')).toEqual([]);
         if (events[0]?.kind === 'message') return;
-        const told = reduce(events) as Task;
-        expect(isTerminal(told.status.state) || isInterrupted(told.status.state)).toBe(true);
-        expect(told).toEqual(await agent.getTask({ id: told.id }));
+        const reduced = reduce(events) as Task;
+        expect(isTerminal(reduced.status.state) || isInterrupted(reduced.status.state)).toBe(true);
+        expect(reduced).toEqual(await agent.getTask({ id: reduced.id }));
       },
     ),
     { numRuns: 500 },

@@ -10,7 +10,7 @@ import { lintStream } from '../protocol/lint-stream.ts';
 import type { AgentOptions, ProcessFunction } from './agent-definition.ts';
 import { defineAgent } from './local-agent.ts';
 
-/** An agent that stops until it is let go on, and a clock that stands still. */
+/** An agent that blocks until it is released, and a stopped clock. */
 function stuck(options: AgentOptions, process?: (go: Promise<void>) => ProcessFunction) {
   const clock = new SteppedClock();
   const go = createDeferred();
@@ -21,8 +21,8 @@ function stuck(options: AgentOptions, process?: (go: Promise<void>) => ProcessFu
   return { agent, clock, go };
 }
 
-describe('a silent agent', () => {
-  it('is given up after a while', async () => {
+describe('idleTimeout', () => {
+  it('fails a task without output', async () => {
     const { agent, clock } = stuck({ idleTimeout: 60_000 });
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
@@ -31,10 +31,10 @@ describe('a silent agent', () => {
     clock.step(1);
     const task = expectTask(await sent);
     expect(task.status.state).toBe('failed');
-    expect(statusTextOf(task)).toBe('The agent gave no sign of life for 60 s.');
+    expect(statusTextOf(task)).toBe('The agent produced no output for 60 s.');
   });
 
-  it('is given up after a quarter of an hour unless somebody says otherwise', async () => {
+  it('defaults to 15 minutes', async () => {
     const { agent, clock } = stuck({});
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
@@ -42,22 +42,22 @@ describe('a silent agent', () => {
     expect(expectTask(await sent).status.state).toBe('failed');
   });
 
-  it('is told to stop', async () => {
-    const told = createDeferred();
+  it('aborts the signal of an idle process', async () => {
+    const aborted = createDeferred();
     const { agent, clock } = stuck({ idleTimeout: 1_000 }, () => async ({ signal }) => {
-      signal.addEventListener('abort', told.resolve);
-      await told.promise;
+      signal.addEventListener('abort', aborted.resolve);
+      await aborted.promise;
     });
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     clock.step(1_000);
-    await told.promise;
+    await aborted.promise;
     expect(expectTask(await sent).status.state).toBe('failed');
   });
 
-  it('is not silent while it yields', async () => {
+  it('restarts with every output', async () => {
     const steps = [createDeferred(), createDeferred(), createDeferred()];
-    const seen = [createDeferred(), createDeferred(), createDeferred()];
+    const yielded = [createDeferred(), createDeferred(), createDeferred()];
     const { agent, clock } = stuck(
       { idleTimeout: 1_000 },
       () =>
@@ -65,7 +65,7 @@ describe('a silent agent', () => {
           for (const [i, step] of steps.entries()) {
             await step.promise;
             yield `${i}`;
-            seen[i]?.resolve();
+            yielded[i]?.resolve();
           }
         },
     );
@@ -74,12 +74,12 @@ describe('a silent agent', () => {
       await new Promise(setImmediate);
       clock.step(900);
       step.resolve();
-      if (i < 2) await seen[i]?.promise;
+      if (i < 2) await yielded[i]?.promise;
     }
     expect(expectTask(await sent).status.state).toBe('completed');
   });
 
-  it('may take its time for ever when nobody minds', async () => {
+  it('is disabled by 0', async () => {
     const { agent, clock, go } = stuck({ idleTimeout: 0 });
     expect(clock.hasTimers).toBe(false);
     const sent = agent.send(userRequest('hi'));
@@ -89,8 +89,8 @@ describe('a silent agent', () => {
   });
 });
 
-describe('a deadline', () => {
-  it('ends even an agent that gives signs of life', async () => {
+describe('deadline', () => {
+  it('fails a task despite recent output', async () => {
     const step = createDeferred();
     const { agent, clock } = stuck(
       { deadline: 10_000, idleTimeout: 0 },
@@ -111,7 +111,7 @@ describe('a deadline', () => {
     expect(statusTextOf(task)).toBe('The agent did not finish within 10 s.');
   });
 
-  it('does not run while the caller thinks, and begins anew with the answer', async () => {
+  it('pauses while the task waits for input and restarts with the answer', async () => {
     const { agent, clock } = stuck({ deadline: 10_000, idleTimeout: 10_000 }, (go) => async (context) => {
       await context.ask('Which?');
       await go;
@@ -128,7 +128,7 @@ describe('a deadline', () => {
   });
 });
 
-it('never writes a time that goes back', async () => {
+it('timestamps never decrease', async () => {
   const clock = new SteppedClock();
   const agent = defineAgent(
     {
@@ -147,7 +147,7 @@ it('never writes a time that goes back', async () => {
   expect(lintStream(events)).toEqual([]);
 });
 
-it('stops its clock when it is closed', async () => {
+it('close() stops the watchdog timer', async () => {
   const { agent, clock } = stuck({});
   expect(clock.hasTimers).toBe(true);
   await agent.close();

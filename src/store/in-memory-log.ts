@@ -1,9 +1,10 @@
+import type { MaybePromise } from '../primitives/maybe-promise.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import { type TaskChange, TaskReducer } from '../protocol/reduce.ts';
 import { isTerminal, type Task, type TaskState } from '../protocol/task.ts';
 import { LogSubscription } from './log-subscription.ts';
-import type { MaybePromise, TaskLog } from './task-store.ts';
+import type { TaskLog } from './task-store.ts';
 
 /** Storage operations that a driver provides for its logs. */
 export interface LogBackend {

@@ -7,10 +7,10 @@ export type {
   PushDelivery,
   PushDeliveryState,
   TaskStore,
-  MaybePromise,
   TaskLog,
   UnfinishedTask,
 } from './task-store.ts';
+export type { MaybePromise } from '../primitives/maybe-promise.ts';
 export { type MemoryTaskStoreOptions, memoryTaskStore } from './memory-task-store.ts';
 // For implementers of drivers.
 export { LogSubscription } from './log-subscription.ts';

@@ -1,11 +1,9 @@
+import type { MaybePromise } from '../primitives/maybe-promise.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
-
-/** A value, or a promise if the driver has to wait for it. */
-export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Append-only event log of one task.

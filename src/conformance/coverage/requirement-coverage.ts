@@ -1,6 +1,6 @@
 import type { ConformanceRule } from '../rule-model.ts';
 
-/** A line of the catalogue of what the specification asks for. */
+/** An entry of the requirement catalog. */
 export interface Requirement {
   readonly id: string;
   readonly section: string;
@@ -8,39 +8,39 @@ export interface Requirement {
   readonly transport: string;
   readonly subject: string;
   readonly summary: string;
-  /** True when it can be found out from outside. */
+  /** True if it can be tested from outside. */
   readonly auto: boolean;
 }
 
-/** Who looks after a requirement, or why nobody does. */
-interface Covered {
+/** A requirement with the rules that cover it, or the reason why none does. */
+interface CoveredRequirement {
   readonly requirement: Requirement;
   readonly rules: readonly string[];
   readonly waiver: string | undefined;
 }
 
-/** What the rules cover of the catalogue. */
+/** Coverage of the requirement catalog by rules. */
 export interface Coverage {
-  readonly covered: readonly Covered[];
-  /** Requirements that nobody looks after and nobody excuses. */
+  readonly covered: readonly CoveredRequirement[];
+  /** Requirements with neither a rule nor a waiver. */
   readonly missing: readonly string[];
-  /** Excuses for what is covered, or is no requirement. */
+  /** Waivers for requirements that are covered or do not exist. */
   readonly stale: readonly string[];
-  /** Ids that rules name and the catalogue does not have. */
+  /** Requirement ids of rules that the catalog does not contain. */
   readonly unknown: readonly string[];
 }
 
-/** Compares the rules with every requirement on agents and cards that can be found out from outside. */
+/** Compares the rules with all requirements on agents and cards that can be tested from outside. */
 export function computeCoverage(
   requirements: readonly Requirement[],
   rules: readonly Pick<ConformanceRule, 'id' | 'requirements'>[],
   waivers: Readonly<Record<string, string>>,
 ): Coverage {
-  const wanted = requirements.filter(
+  const testable = requirements.filter(
     ({ auto, subject }) => auto && (subject === 'server' || subject === 'card'),
   );
-  const covered = wanted.map(
-    (requirement): Covered => ({
+  const covered = testable.map(
+    (requirement): CoveredRequirement => ({
       requirement,
       rules: rules.filter((rule) => rule.requirements.includes(requirement.id)).map(({ id }) => id),
       waiver: waivers[requirement.id],
@@ -54,28 +54,28 @@ export function computeCoverage(
     covered,
     missing: [...uncovered].filter((id) => waivers[id] === undefined),
     stale: Object.keys(waivers).filter((id) => !uncovered.has(id)),
-    // Rules of versions before the catalogue name their own, such as `0.3/transports`.
+    // Requirements of versions before 1.0 are not in the catalog; their ids contain a slash, as in `0.3/transports`.
     unknown: [...new Set(rules.flatMap((rule) => rule.requirements))].filter(
       (id) => !known.has(id) && !id.includes('/'),
     ),
   };
 }
 
-/** The coverage as a page. */
+/** Returns the coverage as a Markdown page. */
 export function formatCoveragePage({ covered }: Coverage): string {
-  const looked = covered.filter(({ rules }) => rules.length > 0).length;
+  const checkedCount = covered.filter(({ rules }) => rules.length > 0).length;
   const rows = covered.map(({ requirement, rules, waiver }) => {
     const { id, section, level, summary } = requirement;
-    const by =
-      rules.length > 0 ? rules.map((each) => `\`${each}\``).join(', ') : `not looked at: ${waiver ?? ''}`;
-    return `| ${id} | ${section} | ${level} | ${summary.replaceAll('|', String.raw`\|`)} | ${by} |`;
+    const checkedBy =
+      rules.length > 0 ? rules.map((each) => `\`${each}\``).join(', ') : `not checked: ${waiver ?? ''}`;
+    return `| ${id} | ${section} | ${level} | ${summary.replaceAll('|', String.raw`\|`)} | ${checkedBy} |`;
   });
   return [
-    '# What conformance covers',
+    '# Conformance coverage',
     '',
-    `Of the ${covered.length} requirements of A2A 1.0.1 on agents and cards that can be found out from outside, ${looked} are looked at by \`dragoman conformance\`. For the others, the reason is in the last column.`,
+    `A2A 1.0.1 has ${covered.length} requirements on agents and cards that can be tested from outside. \`dragoman conformance\` checks ${checkedCount} of them. The last column lists the rules, or the reason why the requirement is not checked.`,
     '',
-    '| Requirement | Section | Level | What | Rules |',
+    '| Requirement | Section | Level | Requirement text | Rules |',
     '|---|---|---|---|---|',
     ...rows,
     '',

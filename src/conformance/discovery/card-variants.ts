@@ -3,18 +3,19 @@ import type { RequestOverrides, ProtocolDriver } from '../drivers/protocol-drive
 import { createDriver0_1 } from '../drivers/v0_1.ts';
 import { createDriver0_3 } from '../drivers/v0_3.ts';
 import { createDriver1_0 } from '../drivers/v1_0.ts';
-import { isJsonObject, type JsonObject, asList, asText } from '../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
+import { asList, asText } from '../drivers/normalized-views.ts';
 
-/** A card as an agent shows it, and where. */
+/** A card and the URL at which it was found. */
 export interface PublishedCard {
   readonly url: string;
   readonly card: JsonObject;
-  /** The version whose shape it has. */
+  /** Version of the card format. */
   readonly version: CheckedVersion;
 }
 
-/** Members that came with 0.2 and stayed until 0.3. */
-const newer = [
+/** Members that exist in 0.2 and 0.3 only. */
+const members0_3 = [
   'protocolVersion',
   'preferredTransport',
   'additionalInterfaces',
@@ -22,24 +23,31 @@ const newer = [
   'security',
 ];
 
-/** The version whose shape a card has, and whether nothing else could be meant: cards of 0.1 and 0.2 may be the same. */
+/** Detects the version of a card format. Cards of 0.1 and 0.2 may be identical; then `isCertain` is false. */
 export function detectCardVersion(card: JsonObject): { version: CheckedVersion; isCertain: boolean } {
   if (Array.isArray(card.supportedInterfaces)) return { version: '1.0', isCertain: true };
-  if (newer.some((member) => card[member] !== undefined)) return { version: '0.3', isCertain: true };
+  if (members0_3.some((member) => card[member] !== undefined)) return { version: '0.3', isCertain: true };
   if (isJsonObject(card.authentication)) return { version: '0.1', isCertain: true };
   return { version: card.defaultInputModes === undefined ? '0.1' : '0.3', isCertain: false };
 }
 
-/** Every way in which a card says that its agent can be spoken to, each once, the preferred one first. */
+/** Returns a driver for each variant that a card declares, the preferred one first. */
 export function cardVariants({ card, url, version }: PublishedCard): ProtocolDriver[] {
   const variants: ProtocolDriver[] = [];
   const extensions = requiredExtensions(card);
-  const add = (spoken: CheckedVersion | undefined, binding: unknown, at: unknown, tenant?: unknown): void => {
-    const where = absolute(asText(at), url);
-    const transport = transportOf(binding);
-    if (spoken === undefined || transport === undefined || where === undefined) return;
-    if (variants.some((variant) => variant.version === spoken && variant.transport === transport)) return;
-    variants.push(withDeclaredExtensions(createDriver(spoken, transport, where, asText(tenant)), extensions));
+  const add = (
+    declared: CheckedVersion | undefined,
+    binding: unknown,
+    address: unknown,
+    tenant?: unknown,
+  ): void => {
+    const endpoint = resolveUrl(asText(address), url);
+    const transport = binding === 'JSONRPC' || binding === 'HTTP+JSON' ? binding : undefined;
+    if (declared === undefined || transport === undefined || endpoint === undefined) return;
+    if (variants.some((variant) => variant.version === declared && variant.transport === transport)) return;
+    variants.push(
+      withDeclaredExtensions(createDriver(declared, transport, endpoint, asText(tenant)), extensions),
+    );
   };
   if (version === '1.0') {
     for (const each of asList(card.supportedInterfaces) ?? []) {
@@ -54,34 +62,37 @@ export function cardVariants({ card, url, version }: PublishedCard): ProtocolDri
   return variants;
 }
 
-/** Speaks a version over a transport, for a tenant if the interface names one. */
+/** Creates the driver for a version and transport, for the tenant of the interface if it has one. */
 export function createDriver(
   version: CheckedVersion,
   transport: CheckedTransport,
   url: string,
   tenant = '',
 ): ProtocolDriver {
-  if (version === '1.0' && tenant !== '') return speakFor(tenant, transport, url);
+  if (version === '1.0' && tenant !== '') return createTenantDriver(tenant, transport, url);
   if (version === '1.0') return createDriver1_0(transport, url);
   return version === '0.3' ? createDriver0_3(transport, url) : createDriver0_1(url);
 }
 
-/** The tenant is in the path of REST and among the params of JSON-RPC. */
-function speakFor(tenant: string, transport: CheckedTransport, url: string): ProtocolDriver {
+/** REST sends the tenant in the path, JSON-RPC in `params`. */
+function createTenantDriver(tenant: string, transport: CheckedTransport, url: string): ProtocolDriver {
   if (transport === 'HTTP+JSON')
     return createDriver1_0(transport, `${url.replace(/\/+$/, '')}/${encodeURIComponent(tenant)}`);
   const driver = createDriver1_0(transport, url);
-  const within = ({ transform = (wire) => wire, ...overrides }: RequestOverrides = {}): RequestOverrides => ({
+  const withTenant = ({
+    transform = (wire) => wire,
+    ...overrides
+  }: RequestOverrides = {}): RequestOverrides => ({
     ...overrides,
     transform: (wire) => transform({ tenant, ...wire }),
   });
   return {
     ...driver,
-    encode: (operation, input, overrides) => driver.encode(operation, input, within(overrides)),
+    encode: (operation, input, overrides) => driver.encode(operation, input, withTenant(overrides)),
   };
 }
 
-/** The extensions without which an agent does nothing. */
+/** Returns the URIs of the extensions that an agent requires. */
 export function requiredExtensions(card: JsonObject): string[] {
   const declared = isJsonObject(card.capabilities) ? (asList(card.capabilities.extensions) ?? []) : [];
   return declared
@@ -90,36 +101,32 @@ export function requiredExtensions(card: JsonObject): string[] {
     .flatMap(({ uri }) => asText(uri) ?? []);
 }
 
-/** Declares with every request that we know what the agent requires; a check may say otherwise. */
+/** Requests the given extensions with every request; a check may override the header. */
 export function withDeclaredExtensions(driver: ProtocolDriver, uris: readonly string[]): ProtocolDriver {
   if (uris.length === 0) return driver;
   const name = driver.version === '1.0' ? 'a2a-extensions' : 'x-a2a-extensions';
-  const declaring = ({ headers, ...overrides }: RequestOverrides = {}): RequestOverrides => ({
+  const withHeader = ({ headers, ...overrides }: RequestOverrides = {}): RequestOverrides => ({
     ...overrides,
     headers: { [name]: uris.join(','), ...headers },
   });
   return {
     ...driver,
     headers: { ...driver.headers, [name]: uris.join(',') },
-    encode: (operation, input, overrides) => driver.encode(operation, input, declaring(overrides)),
+    encode: (operation, input, overrides) => driver.encode(operation, input, withHeader(overrides)),
   };
 }
 
-/** The version that a text such as `0.3.0` names. */
+/** Parses a version such as `0.3.0`; 0.2 counts as 0.3. */
 export function parseVersionName(text: unknown): CheckedVersion | undefined {
-  const named = /^(\d+\.\d+)/.exec(asText(text) ?? '')?.[1];
-  if (named === '1.0') return '1.0';
-  if (named === '0.3' || named === '0.2') return '0.3';
-  return named === '0.1' ? '0.1' : undefined;
+  const name = /^(\d+\.\d+)/.exec(asText(text) ?? '')?.[1];
+  if (name === '1.0') return '1.0';
+  if (name === '0.3' || name === '0.2') return '0.3';
+  return name === '0.1' ? '0.1' : undefined;
 }
 
-function transportOf(binding: unknown): CheckedTransport | undefined {
-  return binding === 'JSONRPC' || binding === 'HTTP+JSON' ? binding : undefined;
-}
-
-function absolute(at: string | undefined, base: string): string | undefined {
+function resolveUrl(address: string | undefined, base: string): string | undefined {
   try {
-    return at === undefined ? undefined : new URL(at, base).href;
+    return address === undefined ? undefined : new URL(address, base).href;
   } catch {
     return undefined;
   }

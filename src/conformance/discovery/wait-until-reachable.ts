@@ -1,38 +1,38 @@
 import { requestCard, cardLocations } from './find-cards.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
 
-/** How to find out whether an agent is awake. */
+/** Options of {@link waitUntilReachable}. */
 export interface ReachabilityOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds until it is given up. */
+  /** Milliseconds. */
   readonly timeout: number;
   readonly insecure?: boolean;
 }
 
 /**
- * Asks for the card until somebody answers, because agents that were just started take a while.
+ * Requests the card, with exponential backoff, until the server responds: an agent that was just started may take a while.
  *
- * @returns why nobody does; undefined when somebody did, be it with an error.
+ * @returns the reason why the agent is unreachable, or undefined if it responded, even with an error.
  */
 export async function waitUntilReachable(
   url: string,
   options: ReachabilityOptions,
 ): Promise<string | undefined> {
-  const { timeout: patience, headers = {}, insecure = false } = options;
-  const http = new RawHttpClient({ deadline: patience, insecure });
-  const [place = url] = cardLocations(url);
-  const until = performance.now() + patience;
+  const { timeout, headers = {}, insecure = false } = options;
+  const http = new RawHttpClient({ deadline: timeout, insecure });
+  const [location = url] = cardLocations(url);
+  const until = performance.now() + timeout;
   try {
-    for (let wait = 100; ; wait *= 2) {
-      const exchange = await requestCard(http, place, '1.0', headers);
-      const { status, end, transportError: trouble } = exchange;
+    for (let delay = 100; ; delay *= 2) {
+      const exchange = await requestCard(http, location, '1.0', headers);
+      const { status, end, transportError } = exchange;
       const isStarting = status === 0 || status === 502 || status === 503;
       if (!isStarting) return undefined;
-      if (performance.now() + wait > until)
+      if (performance.now() + delay > until)
         return status > 0
-          ? `It answers HTTP ${status} only.`
-          : `Nobody answers at ${place} (${end === 'timeout' ? `no answer in ${patience} ms` : (trouble ?? end)}).`;
-      await new Promise((resolve) => setTimeout(resolve, wait));
+          ? `The server responds with HTTP ${status} only.`
+          : `No response from ${location} (${end === 'timeout' ? `no response within ${timeout} ms` : (transportError ?? end)}).`;
+      await new Promise((resolve) => setTimeout(resolve, delay));
     }
   } finally {
     http.close();

@@ -1,127 +1,126 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 
-/** What came of a handshake. */
+/** Result of {@link checkTls}. */
 export interface TlsCheckResult {
-  readonly state: 'ok' | 'trouble' | 'left-out';
+  readonly state: 'ok' | 'error' | 'skipped';
   readonly finding: string;
   readonly fix?: string;
 }
 
-/** How a handshake is made. */
+/** Options of {@link checkTls}. */
 export interface TlsCheckOptions {
   readonly host: string;
   readonly port: number;
+  /** Milliseconds. */
   readonly timeout: number;
-  /** True goes on with a certificate that nobody vouches for. */
-  readonly isLenient: boolean;
+  /** Continues with an invalid certificate. */
+  readonly insecure: boolean;
 }
 
-type Told = readonly [what: string, fix: string];
+type Problem = readonly [finding: string, fix: string];
 
-/** Shakes hands over TLS, and says what is wrong in words that somebody can act on. */
-export function checkTls({ host, port, timeout, isLenient }: TlsCheckOptions): Promise<TlsCheckResult> {
+/** Performs a TLS handshake and explains why it fails. Never rejects. */
+export function checkTls({ host, port, timeout, insecure }: TlsCheckOptions): Promise<TlsCheckResult> {
   return new Promise((resolve) => {
     const socket = connect({
       host,
       port,
       timeout,
       rejectUnauthorized: false,
-      // An address is no name, and may not be sent as one.
+      // SNI does not allow IP addresses.
       ...(isIP(host) === 0 ? { servername: host } : {}),
     });
-    const done = (handshake: TlsCheckResult): void => {
+    const done = (result: TlsCheckResult): void => {
       socket.destroy();
-      resolve(handshake);
+      resolve(result);
     };
-    const wrong = ([what, fix]: Told): void => done({ state: 'trouble', finding: what, fix });
+    const fail = ([finding, fix]: Problem): void => done({ state: 'error', finding, fix });
     socket.once('timeout', () =>
-      wrong([`no answer from port ${port} in ${timeout} ms`, 'Look at port and firewall.']),
+      fail([`no response from port ${port} within ${timeout} ms`, 'Check the port and the firewall.']),
     );
-    socket.once('error', (error: NodeJS.ErrnoException) => wrong(brokenOff(error, port)));
+    socket.once('error', (error: NodeJS.ErrnoException) => fail(handshakeProblem(error, port)));
     socket.once('secureConnect', () => {
       if (socket.authorized)
         done({
           state: 'ok',
-          finding: `${socket.getProtocol() ?? 'TLS'}, the certificate is valid until ${validUntil(socket)}`,
+          finding: `${socket.getProtocol() ?? 'TLS'}, certificate valid until ${validUntil(socket)}`,
         });
       else {
-        const told = distrusted(socket, host);
-        if (isLenient) done({ state: 'left-out', finding: `${told[0]}; it is taken all the same` });
-        else wrong(told);
+        const problem = certificateProblem(socket, host);
+        if (insecure) done({ state: 'skipped', finding: `${problem[0]}; ignored because of --insecure` });
+        else fail(problem);
       }
     });
   });
 }
 
-/** Why there was no handshake at all. */
-function brokenOff({ code = '', message }: NodeJS.ErrnoException, port: number): Told {
+function handshakeProblem({ code = '', message }: NodeJS.ErrnoException, port: number): Problem {
   if (code === 'ECONNREFUSED')
-    return [`nobody listens at port ${port}`, 'Start the agent, and look at the port in the address.'];
+    return [`connection refused at port ${port}`, 'Start the agent, and check the port in the URL.'];
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|HTTP_REQUEST/.test(code))
     return [
-      `what listens at port ${port} speaks no TLS`,
-      'Write http:// where it speaks plain HTTP, or put a proxy with a certificate before it.',
+      `the server at port ${port} does not use TLS`,
+      'Use http:// for plain HTTP, or put a proxy with a certificate in front of the agent.',
     ];
   if (/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/.test(code) || /protocol version/i.test(message))
     return [
-      'it speaks only TLS 1.1 or older, which nobody should any more',
-      'Turn on TLS 1.2 and 1.3 in the server or proxy.',
+      'the server supports only TLS 1.1 or older, which is insecure',
+      'Enable TLS 1.2 and 1.3 in the server or proxy.',
     ];
   if (/HANDSHAKE_FAILURE|NO_SHARED_CIPHER|INSUFFICIENT_SECURITY/.test(code))
-    return ['the two have no cipher in common', 'Turn on the usual ciphers of TLS 1.2 and 1.3.'];
+    return ['the server and the client share no cipher', 'Enable the default ciphers of TLS 1.2 and 1.3.'];
   if (/CERTIFICATE_REQUIRED|BAD_CERTIFICATE/.test(code))
-    return ['it asks for a certificate of the caller', 'Callers need one of their own (mutual TLS).'];
+    return ['the server requires a client certificate', 'Use a client with a certificate (mutual TLS).'];
   if (code === 'ECONNRESET')
     return [
       'the connection was closed during the handshake',
-      'Look at the log of the server or proxy that ends TLS; it may not know this host name.',
+      'Check the log of the server or proxy that terminates TLS; it may not know this host name.',
     ];
-  return [`no handshake: ${message}`, 'Look at the log of the server or proxy that ends TLS.'];
+  return [`TLS handshake failed: ${message}`, 'Check the log of the server or proxy that terminates TLS.'];
 }
 
-/** Why nobody vouches for the certificate. */
-function distrusted(socket: TLSSocket, host: string): Told {
+function certificateProblem(socket: TLSSocket, host: string): Problem {
   const code = String(socket.authorizationError);
   const until = validUntil(socket);
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return [`the certificate expired on ${until}`, 'Renew it, and let it be renewed by itself.'];
+      return [`the certificate expired on ${until}`, 'Renew it, and automate the renewal.'];
     case 'CERT_NOT_YET_VALID':
-      return ['the certificate is not valid yet', 'Look at the clocks of both machines.'];
+      return ['the certificate is not valid yet', 'Check the clocks of both machines.'];
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return [
-        `the certificate is for ${namesOf(socket)}, not for ${host}`,
-        'Get one for this host, or use the name that it is for.',
+        `the certificate is for ${certificateNames(socket)}, not for ${host}`,
+        'Use a certificate for this host, or a host name of the certificate.',
       ];
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
       return [
-        'the certificate is signed by itself or by an authority that is not known here',
-        'Get one from a known authority, or name yours: NODE_EXTRA_CA_CERTS=ca.pem. --insecure shows the rest.',
+        'the certificate is self-signed or signed by an unknown authority',
+        'Use a certificate of a known authority, or set NODE_EXTRA_CA_CERTS=ca.pem. Pass --insecure to run the other steps.',
       ];
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
       return [
-        'the certificate comes without those that lead to a known authority',
-        'Serve the whole chain, or name the authority: NODE_EXTRA_CA_CERTS=ca.pem. --insecure shows the rest.',
+        'the certificate chain is incomplete',
+        'Serve the complete chain, or set NODE_EXTRA_CA_CERTS=ca.pem. Pass --insecure to run the other steps.',
       ];
     default:
       return [
         `the certificate is not trusted: ${code} (valid until ${until})`,
-        'Renew it and serve the whole chain. --insecure shows the rest.',
+        'Renew it and serve the complete chain. Pass --insecure to run the other steps.',
       ];
   }
 }
 
 function validUntil(socket: TLSSocket): string {
   const until = new Date(socket.getPeerCertificate().valid_to);
-  return Number.isNaN(until.getTime()) ? 'nobody knows when' : until.toISOString().slice(0, 10);
+  return Number.isNaN(until.getTime()) ? 'an unknown date' : until.toISOString().slice(0, 10);
 }
 
-function namesOf(socket: TLSSocket): string {
+function certificateNames(socket: TLSSocket): string {
   const { subjectaltname = '', subject } = socket.getPeerCertificate();
   const names = subjectaltname.split(', ').map((each) => each.replace(/^[^:]*:/, ''));
-  return names.filter(Boolean).join(', ') || [subject?.CN ?? 'nobody'].flat().join(', ');
+  return names.filter(Boolean).join(', ') || [subject?.CN ?? 'no name'].flat().join(', ');
 }

@@ -4,34 +4,36 @@ import { requestCard, findCards, cardLocations } from '../discovery/find-cards.t
 import { cardVariants, type PublishedCard } from '../discovery/card-variants.ts';
 import { checkTls } from './check-tls.ts';
 import { openPeer } from '../interop/interop-peer.ts';
-import { describeResponse, type Probe } from '../probe.ts';
-import { isJsonObject, type JsonObject } from '../drivers/normalized-views.ts';
+import { describeResponse } from '../drivers/describe-response.ts';
+import type { Probe } from '../probe.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
 import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 
-/** One step on the way to an agent that works. */
+/** Result of one step of {@link diagnose}. */
 export interface DiagnosisStep {
   readonly name: 'DNS' | 'TLS' | 'card' | 'version' | 'auth' | 'message' | 'stream';
-  readonly state: 'ok' | 'trouble' | 'left-out';
-  /** What was seen. */
+  readonly state: 'ok' | 'error' | 'skipped';
+  /** What was observed. */
   readonly finding: string;
-  /** What to do about it, where something is wrong. */
+  /** How to fix an error. */
   readonly fix?: string;
 }
 
-/** How an agent is looked at. */
+/** Options of {@link diagnose}. All options are optional. */
 export interface DoctorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds for one step. @defaultValue 15,000 */
   readonly timeout?: number;
+  /** Accepts invalid TLS certificates. @defaultValue false */
   readonly insecure?: boolean;
-  /** What to say to it. @defaultValue the first example of its card */
+  /** Text of the test message. @defaultValue the first example of the card */
   readonly text?: string;
 }
 
 type Finding = Omit<DiagnosisStep, 'name'>;
 
-/** Goes the way that a caller goes, step by step, and says at which one it ends and why. */
+/** Performs the steps of a client one after the other, and stops at the first error that prevents the next step. */
 export async function diagnose(url: string, options: DoctorOptions = {}): Promise<DiagnosisStep[]> {
   return new Diagnosis(url, options).run();
 }
@@ -40,7 +42,7 @@ class Diagnosis {
   readonly #url: string;
   readonly #options: DoctorOptions;
   readonly #timeout: number;
-  readonly #line: RawHttpClient;
+  readonly #http: RawHttpClient;
   readonly #receiver = new WebhookReceiver();
   readonly #steps: DiagnosisStep[] = [];
 
@@ -48,17 +50,19 @@ class Diagnosis {
     this.#url = url;
     this.#options = options;
     this.#timeout = options.timeout ?? 15_000;
-    this.#line = new RawHttpClient({ deadline: this.#timeout, insecure: options.insecure ?? false });
+    this.#http = new RawHttpClient({ deadline: this.#timeout, insecure: options.insecure ?? false });
   }
 
   async run(): Promise<DiagnosisStep[]> {
-    const isOn =
-      (await this.#step('DNS', () => findHost(this.#url))) &&
-      (await this.#step('TLS', () => tryTls(this.#url, this.#timeout, this.#options.insecure ?? false))) &&
-      (await this.#step('card', () => this.#card())) &&
-      (await this.#step('version', () => this.#version()));
-    if (isOn) await this.#talk();
-    this.#line.close();
+    const isReachable =
+      (await this.#step('DNS', () => resolveHost(this.#url))) &&
+      (await this.#step('TLS', () =>
+        performTlsCheck(this.#url, this.#timeout, this.#options.insecure ?? false),
+      )) &&
+      (await this.#step('card', () => this.#findCard())) &&
+      (await this.#step('version', () => this.#checkVariants()));
+    if (isReachable) await this.#callAgent();
+    this.#http.close();
     this.#receiver.close();
     return this.#steps;
   }
@@ -66,104 +70,113 @@ class Diagnosis {
   async #step(name: DiagnosisStep['name'], work: () => Promise<Finding>): Promise<boolean> {
     const finding = await work();
     this.#steps.push({ name, ...finding });
-    return finding.state !== 'trouble';
+    return finding.state !== 'error';
   }
 
-  async #card(): Promise<Finding> {
+  async #findCard(): Promise<Finding> {
     const { headers = {} } = this.#options;
-    const [place = this.#url, older] = cardLocations(this.#url);
-    const exchange = await requestCard(this.#line, place, '1.0', headers);
-    const { status, body, transportError: trouble } = exchange;
+    const [location = this.#url, legacyLocation] = cardLocations(this.#url);
+    const exchange = await requestCard(this.#http, location, '1.0', headers);
+    const { status, body, transportError } = exchange;
     if (status === 0)
-      return wrong(
-        `nobody answers at ${place}: ${trouble ?? exchange.end}`,
-        'Start the agent, and look at port, firewall and proxy.',
+      return failed(
+        `no response from ${location}: ${transportError ?? exchange.end}`,
+        'Start the agent, and check the port, the firewall and the proxy.',
       );
-    const cards = await findCards(this.#line, this.#url, headers);
+    const cards = await findCards(this.#http, this.#url, headers);
     const [published] = cards;
-    if (published?.url === older && older !== undefined)
-      return ok(`found at ${older}, which is the old place; callers of 1.0 look at ${place}`);
+    if (published?.url === legacyLocation && legacyLocation !== undefined)
+      return ok(`found at the legacy URL ${legacyLocation}; clients of 1.0 request ${location}`);
     if (published)
       return ok(`${published.url}, HTTP 200, ${JSON.stringify(published.card.name ?? 'no name')}`);
     if (status === 401 || status === 403)
-      return wrong(`HTTP ${status} for the card`, 'Let everybody read the card; guard only what follows.');
-    if (status === 200)
-      return wrong(
-        `${place} is no JSON object: ${JSON.stringify(body.slice(0, 60))}`,
-        'Serve the card itself, as application/json. A page of HTML comes from a proxy or a web app.',
+      return failed(
+        `HTTP ${status} for the card`,
+        'Serve the card without authentication; protect only the other endpoints.',
       );
-    return wrong(`HTTP ${status} at ${place}`, 'Serve the card there, or give the address it is below.');
+    if (status === 200)
+      return failed(
+        `${location} is not a JSON object: ${JSON.stringify(body.slice(0, 60))}`,
+        'Serve the card as application/json. An HTML page comes from a proxy or a web application.',
+      );
+    return failed(
+      `HTTP ${status} at ${location}`,
+      'Serve the card there, or pass the base URL of the agent.',
+    );
   }
 
-  async #version(): Promise<Finding> {
-    const cards = await findCards(this.#line, this.#url, this.#options.headers ?? {});
+  async #checkVariants(): Promise<Finding> {
+    const cards = await findCards(this.#http, this.#url, this.#options.headers ?? {});
     const variants = cards.flatMap((each) => cardVariants(each));
     if (variants.length === 0)
-      return wrong(
-        'the card names no JSON-RPC or REST address',
-        'List them in supportedInterfaces (1.0), or in url and preferredTransport (0.3).',
+      return failed(
+        'the card declares no JSON-RPC or REST interface',
+        'Declare interfaces in supportedInterfaces (1.0), or in url and preferredTransport (0.3).',
       );
-    const lost = variants.find(({ url }) => isLoopbackUrl(url) && !isLoopbackUrl(this.#url));
-    if (lost)
-      return wrong(
-        `the card sends callers to ${lost.url}, which is their own machine`,
-        'Give the card the public address of the agent.',
+    const unreachable = variants.find(({ url }) => isLoopbackUrl(url) && !isLoopbackUrl(this.#url));
+    if (unreachable)
+      return failed(
+        `the card contains the loopback address ${unreachable.url}`,
+        'Set the public URL of the agent in the card.',
       );
-    const told = new Set(variants.map(({ version, transport }) => `${version} ${transport}`));
-    return ok(`${[...told].join(', ')} at ${[...new Set(variants.map(({ url }) => url))].join(', ')}`);
+    const names = new Set(variants.map(({ version, transport }) => `${version} ${transport}`));
+    return ok(`${[...names].join(', ')} at ${[...new Set(variants.map(({ url }) => url))].join(', ')}`);
   }
 
-  async #talk(): Promise<void> {
+  async #callAgent(): Promise<void> {
     const { headers = {}, text } = this.#options;
-    const context = { http: this.#line, receiver: this.#receiver, deadline: this.#timeout };
-    const ways = text === undefined ? {} : { completed: { text } };
-    const { probe, published } = await openPeer(this.#url, context, { headers, prompts: ways });
+    const context = { http: this.#http, receiver: this.#receiver, deadline: this.#timeout };
+    const prompts = text === undefined ? {} : { completed: { text } };
+    const { probe, published } = await openPeer(this.#url, context, { headers, prompts });
     if (!probe || !published) return;
-    const isIn = await this.#step('auth', () => askToBeLetIn(probe, published, headers));
-    if (!isIn) return;
-    await this.#step('message', () => sayHello(probe, this.#timeout));
-    await this.#step('stream', () => listen(probe));
+    const isAccepted = await this.#step('auth', () => checkAuth(probe, published, headers));
+    if (!isAccepted) return;
+    await this.#step('message', () => checkMessage(probe, this.#timeout));
+    await this.#step('stream', () => checkStream(probe));
   }
 }
 
-function ok(what: string): Finding {
-  return { state: 'ok', finding: what };
+function ok(finding: string): Finding {
+  return { state: 'ok', finding };
 }
 
-function wrong(what: string, fix: string): Finding {
-  return { state: 'trouble', finding: what, fix };
+function failed(finding: string, fix: string): Finding {
+  return { state: 'error', finding, fix };
 }
 
-async function findHost(url: string): Promise<Finding> {
+async function resolveHost(url: string): Promise<Finding> {
   let host: string;
   try {
     host = new URL(url).hostname.replaceAll(/^\[|\]$/g, '');
   } catch {
-    return wrong(`${url} is no address`, 'Write it with http:// or https://.');
+    return failed(`invalid URL: ${url}`, 'Use an absolute URL with http:// or https://.');
   }
   try {
-    const found = await lookup(host, { all: true });
-    return ok(`${host} is ${found.map(({ address }) => address).join(', ')}`);
+    const addresses = await lookup(host, { all: true });
+    return ok(`${host} is ${addresses.map(({ address }) => address).join(', ')}`);
   } catch (error) {
-    const { code = 'no answer' } = error as NodeJS.ErrnoException;
+    const { code = 'no response' } = error as NodeJS.ErrnoException;
     return code === 'EAI_AGAIN'
-      ? wrong(`nobody answers what ${host} is (${code})`, 'Look at the network and at the name server.')
-      : wrong(
-          `nobody knows ${host} (${code})`,
-          'Look at the spelling, at the DNS entry, and whether a VPN is needed.',
+      ? failed(`DNS server does not respond for ${host} (${code})`, 'Check the network and the DNS server.')
+      : failed(
+          `unknown host ${host} (${code})`,
+          'Check the spelling, the DNS entry, and whether a VPN is required.',
         );
   }
 }
 
-async function tryTls(url: string, timeout: number, isLenient: boolean): Promise<Finding> {
+async function performTlsCheck(url: string, timeout: number, insecure: boolean): Promise<Finding> {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'https:')
-    return { state: 'left-out', finding: 'http, so nothing is encrypted; use https where others reach it' };
+    return {
+      state: 'skipped',
+      finding: 'plain http; use https if the agent is reachable from other machines',
+    };
   const host = hostname.replaceAll(/^\[|\]$/g, '');
-  return checkTls({ host, port: Number(port || 443), timeout, isLenient });
+  return checkTls({ host, port: Number(port || 443), timeout, insecure });
 }
 
-async function askToBeLetIn(
+async function checkAuth(
   probe: Probe,
   { card }: PublishedCard,
   headers: Readonly<Record<string, string>>,
@@ -171,74 +184,79 @@ async function askToBeLetIn(
   const response = await probe.call('get', { id: crypto.randomUUID() });
   const { status } = response.exchange;
   const schemes = isJsonObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
-  const wants = schemes.length > 0 ? `the card wants ${schemes.join(' or ')}` : 'the card names no scheme';
+  const required =
+    schemes.length > 0 ? `the card declares ${schemes.join(' or ')}` : 'the card declares no scheme';
   if (status === 0)
-    return wrong(
-      `no answer at ${probe.driver.url}: ${response.exchange.transportError ?? response.exchange.end}`,
-      'The card gives an address that cannot be reached from here; mend the address in the card.',
+    return failed(
+      `no response from ${probe.driver.url}: ${response.exchange.transportError ?? response.exchange.end}`,
+      'Correct the URL in the card; it cannot be reached from here.',
     );
   if (status !== 401 && status !== 403)
-    return ok(Object.keys(headers).length > 0 ? `let in with what was given; ${wants}` : `let in; ${wants}`);
+    return ok(
+      Object.keys(headers).length > 0
+        ? `accepted with the given credentials; ${required}`
+        : `accepted; ${required}`,
+    );
   return Object.keys(headers).length > 0
-    ? wrong(
-        `HTTP ${status} with what was given; ${wants}`,
-        'Get a new token, and look at audience and scopes.',
+    ? failed(
+        `HTTP ${status} with the given credentials; ${required}`,
+        'Get a new token, and check its audience and scopes.',
       )
-    : wrong(`HTTP ${status}; ${wants}`, "Give credentials: --header 'Authorization: Bearer …'.");
+    : failed(`HTTP ${status}; ${required}`, "Pass credentials: --header 'Authorization: Bearer …'.");
 }
 
-async function sayHello(probe: Probe, timeout: number): Promise<Finding> {
+async function checkMessage(probe: Probe, timeout: number): Promise<Finding> {
   const draft = probe.context.prompts.anyPrompt();
-  const began = performance.now();
+  const startedAt = performance.now();
   const response = await probe.call('send', { message: draft });
-  const took = `${Math.round(performance.now() - began)} ms`;
-  const said = JSON.stringify(draft.text ?? '');
+  const duration = `${Math.round(performance.now() - startedAt)} ms`;
+  const text = JSON.stringify(draft.text ?? '');
   if (response.error || response.decodeError !== undefined) {
     const { end, headers, status } = response.exchange;
     if (end === 'timeout')
-      return wrong(
-        `${said} was not answered in ${timeout} ms`,
-        'Answer with a task at once and work on in the background, or raise --timeout.',
+      return failed(
+        `${text} got no response within ${timeout} ms`,
+        'Return a task immediately and work in the background, or raise --timeout.',
       );
     const isPage = headers['content-type']?.includes('html') ?? false;
-    return wrong(
-      isPage ? `${said} got a page of HTML, HTTP ${status}` : `${said} failed: ${describeResponse(response)}`,
+    return failed(
+      isPage ? `${text} got an HTML page, HTTP ${status}` : `${text} failed: ${describeResponse(response)}`,
       isPage
-        ? 'The address in the card leads to a web server, not to the agent; mend it, or the proxy.'
-        : 'Look at the log of the agent; run `dragoman conformance` for the rule that is broken.',
+        ? 'Correct the URL in the card or the proxy; it leads to a web server, not to the agent.'
+        : 'Check the log of the agent; run `dragoman conformance` to find the violated rule.',
     );
   }
   const task = probe.driver.decodeTask(response.result);
-  if (task) return ok(`${said} became a task, "${task.state}" in ${took}`);
+  if (task) return ok(`${text} created a task, "${task.state}" after ${duration}`);
   if (probe.driver.decodeMessage(response.result))
-    return ok(`${said} was answered with a message in ${took}`);
-  return wrong(
-    `${said} got neither a task nor a message: ${describeResponse(response)}`,
-    `Answer as ${probe.driver.version} says: the version of the card and of the answer must be the same.`,
+    return ok(`${text} got a direct message after ${duration}`);
+  return failed(
+    `${text} got neither a task nor a direct message: ${describeResponse(response)}`,
+    `Respond in the format of ${probe.driver.version}, the version that the card declares.`,
   );
 }
 
-async function listen(probe: Probe): Promise<Finding> {
+async function checkStream(probe: Probe): Promise<Finding> {
   const capabilities: JsonObject = probe.capabilities;
   if (capabilities.streaming !== true)
-    return { state: 'left-out', finding: 'the card says that it does not stream' };
+    return { state: 'skipped', finding: 'the card does not declare streaming' };
   const { exchange, events, isStream, isComplete } = await probe.openStream('stream', {
     message: probe.context.prompts.anyPrompt(),
   });
-  const type = exchange.headers['content-type'] ?? 'no type';
+  const type = exchange.headers['content-type'] ?? 'no content type';
   if (!isStream)
-    return wrong(
+    return failed(
       `HTTP ${exchange.status} with ${type} instead of a stream`,
-      'Answer with text/event-stream, or set capabilities.streaming to false.',
+      'Respond with text/event-stream, or set capabilities.streaming to false.',
     );
   const first = exchange.frames[0];
   if (!first || events.length === 0)
-    return wrong(
-      'the stream opened and no event came',
-      'Flush after every event; turn off buffering in the proxy.',
+    return failed(
+      'the stream opened without events',
+      'Flush after every event; disable buffering in the proxy.',
     );
-  const told = `${events.length} events, the first after ${Math.round(first.at)} ms`;
+  const summary = `${events.length} events, the first after ${Math.round(first.at)} ms`;
   return isComplete
-    ? ok(`${told}, closed after ${Math.round(exchange.totalMs)} ms`)
-    : wrong(`${told}, and it did not end (${exchange.end})`, 'Close the stream once the task has ended.');
+    ? ok(`${summary}, closed after ${Math.round(exchange.totalMs)} ms`)
+    : failed(`${summary}, not closed (${exchange.end})`, 'Close the stream when the task ends.');
 }

@@ -1,11 +1,11 @@
-/** The errors of the protocol, by name. */
+/** Errors of the protocol by name. */
 export const protocolErrors = {
   ParseError: { code: -32700, http: [400], reason: undefined },
   InvalidRequest: { code: -32600, http: [400], reason: undefined },
   MethodNotFound: { code: -32601, http: [404, 405, 501], reason: undefined },
   InvalidParams: { code: -32602, http: [400, 422], reason: undefined },
   TaskNotFound: { code: -32001, http: [404], reason: 'TASK_NOT_FOUND' },
-  // The second number is that of 1.0.0.
+  // Where two HTTP statuses are listed, the second is that of 1.0.0.
   TaskNotCancelable: { code: -32002, http: [400, 409], reason: 'TASK_NOT_CANCELABLE' },
   PushNotificationNotSupported: { code: -32003, http: [400, 501], reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' },
   UnsupportedOperation: { code: -32004, http: [400, 501], reason: 'UNSUPPORTED_OPERATION' },
@@ -20,23 +20,22 @@ export const protocolErrors = {
   VersionNotSupported: { code: -32009, http: [400, 501], reason: 'VERSION_NOT_SUPPORTED' },
 } as const;
 
-/** The name of an error. */
 export type ProtocolErrorName = keyof typeof protocolErrors;
 
-/** An error that an agent answered with. */
+/** An error returned by an agent. */
 export interface ErrorResponse {
-  /** The code of JSON-RPC; undefined on REST where the body has none. */
+  /** JSON-RPC error code; undefined on REST if the body has none. */
   readonly code: number | undefined;
   readonly httpStatus: number;
   readonly message: string;
-  /** `ErrorInfo.reason`, if there is one. */
+  /** `reason` of the first `google.rpc.ErrorInfo`. */
   readonly reason: string | undefined;
-  /** The `data` or the `details`. */
+  /** `error.data` on JSON-RPC, `error.details` on REST. */
   readonly details: unknown;
   readonly raw: unknown;
 }
 
-/** Reads the `reason` of the first `ErrorInfo` in a list of details. */
+/** Returns the `reason` of the first `google.rpc.ErrorInfo` in a list of details. */
 export function errorInfoReason(details: unknown): string | undefined {
   if (!Array.isArray(details)) return undefined;
   for (const each of details as { reason?: unknown }[])
@@ -44,7 +43,7 @@ export function errorInfoReason(details: unknown): string | undefined {
   return undefined;
 }
 
-/** Says how an error is not the one that was expected; undefined when it is. */
+/** Returns how an error differs from the named error, or undefined if it matches. */
 export function errorMismatch(
   error: ErrorResponse,
   name: ProtocolErrorName,
@@ -56,6 +55,6 @@ export function errorMismatch(
   if (!(http as readonly number[]).includes(error.httpStatus))
     return `HTTP ${http.join(' or ')} (${name}), not ${error.httpStatus}`;
   if (reason !== undefined && error.reason !== undefined && error.reason !== reason)
-    return `the reason ${reason}, not ${error.reason}`;
+    return `reason ${reason}, not ${error.reason}`;
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { RawRequest } from '../wire/raw-http-client.ts';
 import type { ErrorResponse } from './error-response.ts';
 import type { NormalizedEvent, NormalizedTask } from './normalized-views.ts';
 
-/** The operations of the protocol, whatever a version calls them. */
+/** Operations of the protocol, named independently of the version. */
 export type DriverOperation =
   | 'send'
   | 'stream'
@@ -18,18 +18,18 @@ export type DriverOperation =
   | 'deletePush'
   | 'extendedCard';
 
-/** A message to send, in the words of no version. */
+/** A message to send, independent of the version. */
 export interface MessageDraft {
   readonly text?: string;
   readonly messageId?: string;
   readonly taskId?: string;
   readonly contextId?: string;
-  /** Parts on the wire of the version instead of the text. */
+  /** Parts in the wire format of the version; replaces `text`. */
   readonly parts?: readonly unknown[];
   readonly metadata?: object;
 }
 
-/** A webhook, in the words of no version. */
+/** A push configuration to create, independent of the version. */
 export interface WebhookDraft {
   readonly id?: string;
   readonly url: string;
@@ -38,7 +38,7 @@ export interface WebhookDraft {
   readonly credentials?: string;
 }
 
-/** What an operation is asked with, in the words of no version. Each operation takes what it knows. */
+/** Input of an operation, independent of the version. Each operation ignores members that it does not have. */
 export interface OperationInput {
   readonly message?: MessageDraft;
   readonly id?: string;
@@ -48,7 +48,7 @@ export interface OperationInput {
   readonly acceptedOutputModes?: readonly string[];
   readonly webhook?: WebhookDraft;
   readonly contextId?: string;
-  /** On the wire of the version. */
+  /** State filter in the wire format of the version. */
   readonly status?: string;
   readonly pageSize?: number;
   readonly pageToken?: string;
@@ -56,53 +56,59 @@ export interface OperationInput {
   readonly includeArtifacts?: boolean;
 }
 
-/** How to ask. */
+/** Changes to an encoded request. */
 export interface RequestOverrides {
   /** The id of the JSON-RPC request. */
   readonly rpcId?: string | number | null;
-  /** Headers beside those of the version; an empty text removes one. */
+  /** Added to the headers of the version; an empty string removes a header. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Changes the JSON that is sent: on JSON-RPC its `params`, on REST its body. */
+  /** Replaces the JSON that is sent: `params` on JSON-RPC, the body on REST. */
   readonly transform?: (wire: Record<string, unknown>) => unknown;
-  /** Added to the query. */
+  /** Added to the query string. */
   readonly query?: string;
 }
 
-/** What an answer says, once its envelope is off. */
+/** A response without its transport envelope. */
 export interface DecodedResponse {
   readonly exchange: HttpExchange;
-  /** What the version has for a success; undefined when it failed or could not be read. */
+  /** Result in the wire format of the version; undefined for errors and undecodable responses. */
   readonly result?: unknown;
   readonly error?: ErrorResponse;
-  /** Why there is neither. */
+  /** Reason why the response has neither a result nor an error. */
   readonly decodeError?: string;
 }
 
-/** One version over one transport, as it is spoken on the wire. It knows only what the specification says. */
+/** A frame of a stream without its transport envelope. */
+export interface DecodedFrame {
+  readonly event?: unknown;
+  readonly error?: ErrorResponse;
+  /** Reason why the frame has neither an event nor an error. */
+  readonly decodeError?: string;
+}
+
+/**
+ * Encodes requests and decodes responses of one version over one transport. It implements the specification only and
+ * shares no code with the product, so that it cannot repeat its errors.
+ */
 export interface ProtocolDriver {
   readonly version: CheckedVersion;
   readonly transport: CheckedTransport;
-  /** Where requests go. */
   readonly url: string;
-  /** The version header and the like. */
+  /** Headers that the version requires. */
   readonly headers: Readonly<Record<string, string>>;
-  /** @returns undefined when the version has no such operation. */
+  /** @returns undefined if the version has no such operation. */
   encode(
     operation: DriverOperation,
     input: OperationInput,
     overrides?: RequestOverrides,
   ): RawRequest | undefined;
   decode(exchange: HttpExchange): DecodedResponse;
-  /** What a frame of a stream says. */
-  decodeFrame(
-    frame: RawFrame,
-    exchange: Pick<HttpExchange, 'frames'>,
-  ): { event?: unknown; error?: ErrorResponse; problem?: string };
-  /** The task that an answer holds, however it is wrapped. */
+  decodeFrame(frame: RawFrame): DecodedFrame;
+  /** Returns the task of a result, wrapped or not. */
   decodeTask(result: unknown): NormalizedTask | undefined;
-  /** The direct message that an answer holds. */
+  /** Returns the direct message of a result. */
   decodeMessage(result: unknown): { parts: readonly unknown[]; raw: object } | undefined;
   decodeEvent(event: unknown): NormalizedEvent;
-  /** The states by their short names, as they are on the wire. */
+  /** Wire names of the task states by their short names. */
   readonly wireStates: Readonly<Record<string, string>>;
 }

@@ -1,12 +1,12 @@
-import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 import type { RawRequest } from '../wire/raw-http-client.ts';
 import { type ErrorResponse, errorInfoReason } from './error-response.ts';
 import { mergeHeaders } from './rpc-encoding.ts';
-import type { DecodedResponse, RequestOverrides } from './protocol-driver.ts';
-import { isJsonObject, asText } from './normalized-views.ts';
+import type { DecodedFrame, DecodedResponse, RequestOverrides } from './protocol-driver.ts';
+import { asText } from './normalized-views.ts';
 
-/** A REST request before it is sent. */
+/** Parts of a REST request, before encoding. */
 export interface RestRequestParts {
   readonly method: string;
   readonly path: string;
@@ -14,7 +14,7 @@ export interface RestRequestParts {
   readonly body?: Record<string, unknown>;
 }
 
-/** Makes a REST request. */
+/** Encodes a REST request. */
 export function encodeRestRequest(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -23,48 +23,44 @@ export function encodeRestRequest(
 ): RawRequest {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  const asked = [search.toString(), overrides.query ?? ''].filter((each) => each !== '').join('&');
-  const altered = body && overrides.transform ? overrides.transform(body) : body;
+  const queryString = [search.toString(), overrides.query ?? ''].filter((each) => each !== '').join('&');
+  const payload = body && overrides.transform ? overrides.transform(body) : body;
   return {
     method: verb,
-    url: `${url.replace(/\/+$/, '')}${path}${asked === '' ? '' : `?${asked}`}`,
+    url: `${url.replace(/\/+$/, '')}${path}${queryString === '' ? '' : `?${queryString}`}`,
     headers: mergeHeaders(
       body ? { 'content-type': 'application/json', ...headers } : headers,
       overrides.headers,
     ),
-    ...(altered === undefined ? {} : { body: JSON.stringify(altered) }),
+    ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
   };
 }
 
-/** Tells success from failure on REST. */
+/** Decodes a REST response: status 400 and above is an error. */
 export function decodeRestResponse(exchange: HttpExchange): DecodedResponse {
   if (exchange.status === 0)
-    return { exchange, decodeError: exchange.transportError ?? `There was no answer (${exchange.end})` };
+    return { exchange, decodeError: exchange.transportError ?? `No response (${exchange.end})` };
   if (exchange.status === 204) return { exchange, result: {} };
-  const read = parseJsonOrUndefined(exchange.body);
-  if (exchange.status >= 400) return { exchange, error: restFault(read, exchange.status) };
-  if (read === undefined && exchange.body.trim() === '') return { exchange, result: {} };
-  if (read === undefined)
+  const json = parseJsonOrUndefined(exchange.body);
+  if (exchange.status >= 400) return { exchange, error: toRestError(json, exchange.status) };
+  if (json === undefined && exchange.body.trim() === '') return { exchange, result: {} };
+  if (json === undefined)
     return { exchange, decodeError: `HTTP ${exchange.status} without JSON: ${exchange.body.slice(0, 120)}` };
-  return { exchange, result: read };
+  return { exchange, result: json };
 }
 
-/** Reads what one frame carries; an error is a frame with an `error` and no payload. */
-export function decodeRestFrame(frame: RawFrame): {
-  event?: unknown;
-  error?: ErrorResponse;
-  problem?: string;
-} {
-  const read = parseJsonOrUndefined(frame.data ?? '');
-  if (!isJsonObject(read))
-    return { problem: `A frame without a JSON object: ${(frame.data ?? '').slice(0, 120)}` };
-  if (isJsonObject(read.error)) return { error: restFault(read, 200) };
-  return { event: read };
+/** Decodes an SSE frame of a REST stream; an object with `error` is an error. */
+export function decodeRestFrame(frame: RawFrame): DecodedFrame {
+  const json = parseJsonOrUndefined(frame.data ?? '');
+  if (!isJsonObject(json))
+    return { decodeError: `Frame without a JSON object: ${(frame.data ?? '').slice(0, 120)}` };
+  if (isJsonObject(json.error)) return { error: toRestError(json, 200) };
+  return { event: json };
 }
 
-/** The error forms of 1.0, of 0.3, and of `application/problem+json`. */
-function restFault(read: unknown, httpStatus: number): ErrorResponse {
-  const body = isJsonObject(read) ? read : {};
+/** Supports the error formats of 1.0, of 0.3 and of `application/problem+json`. */
+function toRestError(json: unknown, httpStatus: number): ErrorResponse {
+  const body = isJsonObject(json) ? json : {};
   const error = isJsonObject(body.error) ? body.error : body;
   const details = error.details ?? error.data;
   return {
@@ -73,6 +69,6 @@ function restFault(read: unknown, httpStatus: number): ErrorResponse {
     message: asText(error.message) ?? asText(body.title) ?? '',
     reason: errorInfoReason(details),
     details,
-    raw: read,
+    raw: json,
   };
 }

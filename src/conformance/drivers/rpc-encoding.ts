@@ -1,13 +1,13 @@
-import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 import type { RawRequest } from '../wire/raw-http-client.ts';
 import { type ErrorResponse, errorInfoReason } from './error-response.ts';
-import type { DecodedResponse, RequestOverrides } from './protocol-driver.ts';
-import { isJsonObject, asText } from './normalized-views.ts';
+import type { DecodedFrame, DecodedResponse, RequestOverrides } from './protocol-driver.ts';
+import { asText } from './normalized-views.ts';
 
-let count = 0;
+let requestCount = 0;
 
-/** Puts params into an envelope of JSON-RPC. */
+/** Encodes a JSON-RPC request. */
 export function encodeRpcRequest(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -15,9 +15,9 @@ export function encodeRpcRequest(
   params: Record<string, unknown> | undefined,
   overrides: RequestOverrides = {},
 ): RawRequest {
-  const altered = overrides.transform ? overrides.transform(params ?? {}) : params;
-  const id = overrides.rpcId === undefined ? `check-${++count}` : overrides.rpcId;
-  const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: altered });
+  const payload = overrides.transform ? overrides.transform(params ?? {}) : params;
+  const id = overrides.rpcId === undefined ? `check-${++requestCount}` : overrides.rpcId;
+  const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: payload });
   return {
     method: 'POST',
     url: overrides.query ? `${url}${url.includes('?') ? '&' : '?'}${overrides.query}` : url,
@@ -26,44 +26,40 @@ export function encodeRpcRequest(
   };
 }
 
-/** Headers with others laid over them; an empty text removes one. */
+/** Merges headers; an empty string removes a header. */
 export function mergeHeaders(
   headers: Readonly<Record<string, string>>,
-  over: Readonly<Record<string, string>> = {},
+  overrides: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  return Object.fromEntries(Object.entries({ ...headers, ...over }).filter(([, value]) => value !== ''));
+  return Object.fromEntries(Object.entries({ ...headers, ...overrides }).filter(([, value]) => value !== ''));
 }
 
-/** Takes the envelope of JSON-RPC off. */
+/** Decodes a JSON-RPC response. */
 export function decodeRpcResponse(exchange: HttpExchange): DecodedResponse {
   if (exchange.status === 0)
-    return { exchange, decodeError: exchange.transportError ?? `There was no answer (${exchange.end})` };
-  const read = parseJsonOrUndefined(exchange.body);
-  if (!isJsonObject(read))
+    return { exchange, decodeError: exchange.transportError ?? `No response (${exchange.end})` };
+  const json = parseJsonOrUndefined(exchange.body);
+  if (!isJsonObject(json))
     return {
       exchange,
       decodeError: `HTTP ${exchange.status} without a JSON object: ${exchange.body.slice(0, 120)}`,
     };
-  if (isJsonObject(read.error)) return { exchange, error: rpcFault(read.error, exchange.status) };
-  if ('result' in read) return { exchange, result: read.result };
+  if (isJsonObject(json.error)) return { exchange, error: toRpcError(json.error, exchange.status) };
+  if ('result' in json) return { exchange, result: json.result };
   return { exchange, decodeError: `HTTP ${exchange.status} with neither a result nor an error` };
 }
 
-/** Takes the envelope off what one frame carries. */
-export function decodeRpcFrame(frame: RawFrame): {
-  event?: unknown;
-  error?: ErrorResponse;
-  problem?: string;
-} {
-  const read = parseJsonOrUndefined(frame.data ?? '');
-  if (!isJsonObject(read))
-    return { problem: `A frame without a JSON object: ${(frame.data ?? '').slice(0, 120)}` };
-  if (isJsonObject(read.error)) return { error: rpcFault(read.error, 200) };
-  if ('result' in read) return { event: read.result };
-  return { problem: 'A frame with neither a result nor an error' };
+/** Decodes an SSE frame of a JSON-RPC stream. */
+export function decodeRpcFrame(frame: RawFrame): DecodedFrame {
+  const json = parseJsonOrUndefined(frame.data ?? '');
+  if (!isJsonObject(json))
+    return { decodeError: `Frame without a JSON object: ${(frame.data ?? '').slice(0, 120)}` };
+  if (isJsonObject(json.error)) return { error: toRpcError(json.error, 200) };
+  if ('result' in json) return { event: json.result };
+  return { decodeError: 'Frame with neither a result nor an error' };
 }
 
-function rpcFault(error: Readonly<Record<string, unknown>>, httpStatus: number): ErrorResponse {
+function toRpcError(error: Readonly<Record<string, unknown>>, httpStatus: number): ErrorResponse {
   return {
     code: typeof error.code === 'number' ? error.code : undefined,
     httpStatus,

@@ -1,18 +1,19 @@
 import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
 import type { OperationInput, MessageDraft, DriverOperation, ProtocolDriver } from './protocol-driver.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
   normalizeArtifact,
   type NormalizedEvent,
-  isJsonObject,
-  type JsonObject,
   normalizeTask,
   type NormalizedTask,
   asText,
 } from './normalized-views.ts';
 
-const words = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
-const states: Readonly<Record<string, string>> = Object.fromEntries(words.map((word) => [word, word]));
-const viewOf = (raw: JsonObject): NormalizedTask =>
+const stateNames = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
+const wireStates: Readonly<Record<string, string>> = Object.fromEntries(
+  stateNames.map((name) => [name, name]),
+);
+const toTask = (raw: JsonObject): NormalizedTask =>
   normalizeTask(raw, { context: 'sessionId', artifactId: 'index' }, String);
 
 const methods: Readonly<Record<DriverOperation, string | undefined>> = {
@@ -29,11 +30,11 @@ const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   extendedCard: undefined,
 };
 
-function messageOf({ text = 'hello', parts, metadata }: MessageDraft): JsonObject {
+function encodeMessage({ text = 'hello', parts, metadata }: MessageDraft): JsonObject {
   return { role: 'user', parts: parts ?? [{ type: 'text', text }], ...(metadata ? { metadata } : {}) };
 }
 
-function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> {
+function encodeParams(operation: DriverOperation, input: OperationInput): Record<string, unknown> {
   const { id, taskId, historyLength, webhook, message = {} } = input;
   const config = webhook && {
     url: webhook.url,
@@ -43,10 +44,10 @@ function params(operation: DriverOperation, input: OperationInput): Record<strin
     case 'send':
     case 'stream':
       return {
-        // In 0.1 the caller makes the id.
+        // In 0.1 the client creates the task id.
         id: message.taskId ?? crypto.randomUUID(),
         sessionId: message.contextId ?? crypto.randomUUID(),
-        message: messageOf(message),
+        message: encodeMessage(message),
         ...(historyLength === undefined ? {} : { historyLength }),
         ...(config ? { pushNotification: config } : {}),
       };
@@ -59,9 +60,9 @@ function params(operation: DriverOperation, input: OperationInput): Record<strin
   }
 }
 
-function eventOf(event: unknown): NormalizedEvent {
+function decodeEvent(event: unknown): NormalizedEvent {
   const raw = event;
-  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
+  if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw };
   const ids = { taskId: asText(event.id), contextId: asText(event.sessionId) };
   if (isJsonObject(event.artifact)) {
     const { artifact } = event;
@@ -85,28 +86,28 @@ function eventOf(event: unknown): NormalizedEvent {
       raw,
     };
   }
-  return { kind: 'unknown', why: 'It has neither a status nor an artifact', raw };
+  return { kind: 'unknown', reason: 'neither a status nor an artifact', raw };
 }
 
-/** 0.1, which knows JSON-RPC only. Some servers of its time take streams at `/subscribe`. */
+/** Creates the driver for 0.1, which has JSON-RPC only. */
 export function createDriver0_1(url: string): ProtocolDriver {
   return {
     version: '0.1',
     transport: 'JSONRPC',
     url,
     headers: {},
-    wireStates: states,
+    wireStates,
     encode(operation, input, overrides) {
       const method = methods[operation];
       return method === undefined
         ? undefined
-        : encodeRpcRequest(url, {}, method, params(operation, input), overrides);
+        : encodeRpcRequest(url, {}, method, encodeParams(operation, input), overrides);
     },
     decode: decodeRpcResponse,
     decodeFrame: decodeRpcFrame,
     decodeTask: (result) =>
-      isJsonObject(result) && isJsonObject(result.status) ? viewOf(result) : undefined,
+      isJsonObject(result) && isJsonObject(result.status) ? toTask(result) : undefined,
     decodeMessage: () => undefined,
-    decodeEvent: eventOf,
+    decodeEvent: decodeEvent,
   };
 }

@@ -13,34 +13,33 @@ import type {
   ProtocolDriver,
   WebhookDraft,
 } from './protocol-driver.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
   normalizeArtifact,
   type NormalizedEvent,
   withoutUndefined,
-  isJsonObject,
-  type JsonObject,
   asList,
   normalizeTask,
   type NormalizedTask,
   asText,
 } from './normalized-views.ts';
 
-const words = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected'];
-const states: Readonly<Record<string, string>> = Object.fromEntries(
-  [...words, 'auth-required', 'unknown'].map((word) => [word, word]),
+const stateNames = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected'];
+const wireStates: Readonly<Record<string, string>> = Object.fromEntries(
+  [...stateNames, 'auth-required', 'unknown'].map((name) => [name, name]),
 );
-const names = { context: 'contextId', artifactId: 'artifactId' };
+const memberNames = { context: 'contextId', artifactId: 'artifactId' };
 
-/** REST of 0.3 has the enumerations of its protocol buffers. */
+/** REST of 0.3 uses the enum names of its protocol buffers. */
 const shortState = (state: unknown): string => {
   const text = String(state);
-  const word = text
+  const name = text
     .replace(/^TASK_STATE_/, '')
     .toLowerCase()
     .replaceAll('_', '-');
-  return text.startsWith('TASK_STATE_') ? (word === 'cancelled' ? 'canceled' : word) : text;
+  return text.startsWith('TASK_STATE_') ? (name === 'cancelled' ? 'canceled' : name) : text;
 };
-const viewOf = (raw: JsonObject): NormalizedTask => normalizeTask(raw, names, shortState);
+const toTask = (raw: JsonObject): NormalizedTask => normalizeTask(raw, memberNames, shortState);
 
 const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   send: 'message/send',
@@ -56,7 +55,7 @@ const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   extendedCard: 'agent/getAuthenticatedExtendedCard',
 };
 
-function rpcMessage({
+function encodeRpcMessage({
   text = 'hello',
   messageId,
   taskId,
@@ -73,7 +72,7 @@ function rpcMessage({
   };
 }
 
-function restMessage({
+function encodeRestMessage({
   text = 'hello',
   messageId,
   taskId,
@@ -89,31 +88,34 @@ function restMessage({
   };
 }
 
-function webhookOf({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
+function encodeWebhook({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
   const authentication =
     scheme === undefined ? undefined : { schemes: [scheme], ...withoutUndefined({ credentials }) };
   return { url, ...withoutUndefined({ id, token, authentication }) };
 }
 
-function configuration(input: OperationInput, pushName: string): Record<string, unknown> {
+function encodeConfiguration(input: OperationInput, pushName: string): Record<string, unknown> {
   const { historyLength, returnImmediately, acceptedOutputModes, webhook } = input;
   return withoutUndefined({
-    // Whoever leaves it out is waited for by some servers and not by others.
+    // Always sent: servers disagree about the default.
     blocking: returnImmediately !== true,
     historyLength,
     acceptedOutputModes,
-    [pushName]: webhook && webhookOf(webhook),
+    [pushName]: webhook && encodeWebhook(webhook),
   });
 }
 
-function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> | undefined {
+function encodeParams(
+  operation: DriverOperation,
+  input: OperationInput,
+): Record<string, unknown> | undefined {
   const { id, taskId, historyLength, webhook, message = {} } = input;
   switch (operation) {
     case 'send':
     case 'stream':
       return {
-        message: rpcMessage(message),
-        configuration: configuration(input, 'pushNotificationConfig'),
+        message: encodeRpcMessage(message),
+        configuration: encodeConfiguration(input, 'pushNotificationConfig'),
       };
     case 'get':
       return withoutUndefined({ id, historyLength });
@@ -121,7 +123,7 @@ function params(operation: DriverOperation, input: OperationInput): Record<strin
     case 'subscribe':
       return withoutUndefined({ id });
     case 'createPush':
-      return withoutUndefined({ taskId, pushNotificationConfig: webhook && webhookOf(webhook) });
+      return withoutUndefined({ taskId, pushNotificationConfig: webhook && encodeWebhook(webhook) });
     case 'getPush':
     case 'deletePush':
       return withoutUndefined({ id: taskId, pushNotificationConfigId: id });
@@ -133,7 +135,7 @@ function params(operation: DriverOperation, input: OperationInput): Record<strin
   }
 }
 
-function rest(operation: DriverOperation, input: OperationInput): RestRequestParts | undefined {
+function encodeRest(operation: DriverOperation, input: OperationInput): RestRequestParts | undefined {
   const { historyLength, webhook, message = {} } = input;
   const id = encodeURIComponent(input.id ?? '');
   const configs = `/v1/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
@@ -141,8 +143,8 @@ function rest(operation: DriverOperation, input: OperationInput): RestRequestPar
     case 'send':
     case 'stream': {
       const body = {
-        message: restMessage(message),
-        configuration: configuration(input, 'pushNotification'),
+        message: encodeRestMessage(message),
+        configuration: encodeConfiguration(input, 'pushNotification'),
       };
       return { method: 'POST', path: `/v1/message:${operation}`, body };
     }
@@ -153,7 +155,7 @@ function rest(operation: DriverOperation, input: OperationInput): RestRequestPar
     case 'subscribe':
       return { method: 'POST', path: `/v1/tasks/${id}:subscribe`, body: {} };
     case 'createPush':
-      return { method: 'POST', path: configs, body: webhook ? { ...webhookOf(webhook) } : {} };
+      return { method: 'POST', path: configs, body: webhook ? { ...encodeWebhook(webhook) } : {} };
     case 'getPush':
       return { method: 'GET', path: `${configs}/${id}` };
     case 'listPush':
@@ -167,12 +169,12 @@ function rest(operation: DriverOperation, input: OperationInput): RestRequestPar
   }
 }
 
-function kindOf(event: JsonObject): { kind: unknown; body: JsonObject } {
+function unwrapKind(event: JsonObject): { kind: unknown; body: JsonObject } {
   for (const [name, kind] of wrappers) if (isJsonObject(event[name])) return { kind, body: event[name] };
   return { kind: event.kind, body: event };
 }
 
-/** REST of 0.3 wraps what JSON-RPC marks with its kind. */
+/** REST of 0.3 wraps objects in a named member; JSON-RPC marks them with `kind`. */
 const wrappers: readonly (readonly [string, string])[] = [
   ['task', 'task'],
   ['message', 'message'],
@@ -181,12 +183,12 @@ const wrappers: readonly (readonly [string, string])[] = [
   ['artifactUpdate', 'artifact-update'],
 ];
 
-function eventOf(event: unknown, isRpc: boolean): NormalizedEvent {
-  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw: event };
-  const { kind, body } = isRpc ? { kind: event.kind, body: event } : kindOf(event);
+function decodeEvent(event: unknown, isRpc: boolean): NormalizedEvent {
+  if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw: event };
+  const { kind, body } = isRpc ? { kind: event.kind, body: event } : unwrapKind(event);
   const raw = event;
   const ids = { taskId: asText(body.taskId), contextId: asText(body.contextId) };
-  if (kind === 'task') return { kind, task: viewOf(body), raw };
+  if (kind === 'task') return { kind, task: toTask(body), raw };
   if (kind === 'message') return { kind, parts: asList(body.parts) ?? asList(body.content) ?? [], raw };
   if (kind === 'status-update') {
     const status = isJsonObject(body.status) ? body.status : {};
@@ -209,10 +211,10 @@ function eventOf(event: unknown, isRpc: boolean): NormalizedEvent {
       raw,
     };
   }
-  return { kind: 'unknown', why: `Its kind is ${JSON.stringify(kind)}`, raw };
+  return { kind: 'unknown', reason: `unknown kind ${JSON.stringify(kind)}`, raw };
 }
 
-/** 0.3, and the versions 0.2 that share its wire, over one of its transports. */
+/** Creates the driver for 0.3, and for 0.2, which has the same wire format. */
 export function createDriver0_3(transport: CheckedTransport, url: string): ProtocolDriver {
   const isRpc = transport === 'JSONRPC';
   return {
@@ -220,31 +222,31 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
     transport,
     url,
     headers: {},
-    wireStates: states,
+    wireStates,
     encode(operation, input, overrides) {
       if (isRpc) {
         const method = methods[operation];
         return method === undefined
           ? undefined
-          : encodeRpcRequest(url, {}, method, params(operation, input), overrides);
+          : encodeRpcRequest(url, {}, method, encodeParams(operation, input), overrides);
       }
-      const saying = rest(operation, input);
-      return saying && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, saying, overrides);
+      const request = encodeRest(operation, input);
+      return request && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, request, overrides);
     },
     decode: isRpc ? decodeRpcResponse : decodeRestResponse,
     decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
     decodeTask(result) {
       if (!isJsonObject(result)) return undefined;
-      if (isJsonObject(result.task)) return viewOf(result.task);
-      return isJsonObject(result.status) ? viewOf(result) : undefined;
+      if (isJsonObject(result.task)) return toTask(result.task);
+      return isJsonObject(result.status) ? toTask(result) : undefined;
     },
     decodeMessage(result) {
       if (!isJsonObject(result)) return undefined;
-      const { body, kind } = kindOf(result);
+      const { body, kind } = unwrapKind(result);
       return kind === 'message'
         ? { parts: asList(body.parts) ?? asList(body.content) ?? [], raw: body }
         : undefined;
     },
-    decodeEvent: (event) => eventOf(event, isRpc),
+    decodeEvent: (event) => decodeEvent(event, isRpc),
   };
 }

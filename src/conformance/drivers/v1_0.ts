@@ -14,19 +14,18 @@ import type {
   ProtocolDriver,
   WebhookDraft,
 } from './protocol-driver.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
   normalizeArtifact,
   type NormalizedEvent,
   withoutUndefined,
-  isJsonObject,
-  type JsonObject,
   asList,
   normalizeTask,
   type NormalizedTask,
   asText,
 } from './normalized-views.ts';
 
-const states: Readonly<Record<string, string>> = {
+const wireStates: Readonly<Record<string, string>> = {
   unknown: 'TASK_STATE_UNSPECIFIED',
   submitted: 'TASK_STATE_SUBMITTED',
   working: 'TASK_STATE_WORKING',
@@ -37,10 +36,10 @@ const states: Readonly<Record<string, string>> = {
   rejected: 'TASK_STATE_REJECTED',
   'auth-required': 'TASK_STATE_AUTH_REQUIRED',
 };
-const short = new Map(Object.entries(states).map(([name, wire]) => [wire, name]));
-const shortState = (state: unknown): string => short.get(state as string) ?? String(state);
-const names = { context: 'contextId', artifactId: 'artifactId' };
-const viewOf = (raw: JsonObject): NormalizedTask => normalizeTask(raw, names, shortState);
+const shortNames = new Map(Object.entries(wireStates).map(([name, wire]) => [wire, name]));
+const shortState = (state: unknown): string => shortNames.get(state as string) ?? String(state);
+const memberNames = { context: 'contextId', artifactId: 'artifactId' };
+const toTask = (raw: JsonObject): NormalizedTask => normalizeTask(raw, memberNames, shortState);
 
 const methods: Readonly<Record<DriverOperation, string>> = {
   send: 'SendMessage',
@@ -56,8 +55,7 @@ const methods: Readonly<Record<DriverOperation, string>> = {
   extendedCard: 'GetExtendedAgentCard',
 };
 
-/** A message as 1.0 has it. */
-function messageOf({
+function encodeMessage({
   text = 'hello',
   messageId,
   taskId,
@@ -73,12 +71,12 @@ function messageOf({
   };
 }
 
-function webhookOf({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
+function encodeWebhook({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
   const authentication = scheme === undefined ? undefined : withoutUndefined({ scheme, credentials });
   return { url, ...withoutUndefined({ id, token, authentication }) };
 }
 
-function sending({
+function encodeSend({
   message = {},
   historyLength,
   returnImmediately,
@@ -89,20 +87,23 @@ function sending({
     historyLength,
     returnImmediately,
     acceptedOutputModes,
-    taskPushNotificationConfig: webhook && webhookOf(webhook),
+    taskPushNotificationConfig: webhook && encodeWebhook(webhook),
   });
   return {
-    message: messageOf(message),
+    message: encodeMessage(message),
     ...(Object.keys(configuration).length > 0 ? { configuration } : {}),
   };
 }
 
-function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> | undefined {
+function encodeParams(
+  operation: DriverOperation,
+  input: OperationInput,
+): Record<string, unknown> | undefined {
   const { id, taskId, historyLength, contextId, status, pageSize, pageToken } = input;
   switch (operation) {
     case 'send':
     case 'stream':
-      return { ...sending(input) };
+      return { ...encodeSend(input) };
     case 'get':
       return withoutUndefined({ id, historyLength });
     case 'cancel':
@@ -114,7 +115,7 @@ function params(operation: DriverOperation, input: OperationInput): Record<strin
       return withoutUndefined({ ...filters, statusTimestampAfter, includeArtifacts });
     }
     case 'createPush':
-      return { ...withoutUndefined({ taskId }), ...(input.webhook && webhookOf(input.webhook)) };
+      return { ...withoutUndefined({ taskId }), ...(input.webhook && encodeWebhook(input.webhook)) };
     case 'getPush':
     case 'deletePush':
       return withoutUndefined({ taskId, id });
@@ -125,8 +126,8 @@ function params(operation: DriverOperation, input: OperationInput): Record<strin
   }
 }
 
-function rest(operation: DriverOperation, input: OperationInput): RestRequestParts {
-  const all = (params(operation, input) ?? {}) as Record<string, string | number | boolean | undefined>;
+function encodeRest(operation: DriverOperation, input: OperationInput): RestRequestParts {
+  const all = (encodeParams(operation, input) ?? {}) as Record<string, string | number | boolean | undefined>;
   const { id: _id, taskId: _taskId, ...others } = all;
   const id = encodeURIComponent(input.id ?? '');
   const configs = `/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
@@ -144,7 +145,7 @@ function rest(operation: DriverOperation, input: OperationInput): RestRequestPar
     case 'subscribe':
       return { method: 'POST', path: `/tasks/${id}:subscribe`, body: {} };
     case 'createPush':
-      return { method: 'POST', path: configs, body: { ...(input.webhook && webhookOf(input.webhook)) } };
+      return { method: 'POST', path: configs, body: { ...(input.webhook && encodeWebhook(input.webhook)) } };
     case 'getPush':
       return { method: 'GET', path: `${configs}/${id}` };
     case 'listPush':
@@ -156,11 +157,11 @@ function rest(operation: DriverOperation, input: OperationInput): RestRequestPar
   }
 }
 
-function eventOf(event: unknown): NormalizedEvent {
+function decodeEvent(event: unknown): NormalizedEvent {
   const raw = event;
-  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
+  if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw };
   const { task, message, statusUpdate, artifactUpdate } = event;
-  if (isJsonObject(task)) return { kind: 'task', task: viewOf(task), raw };
+  if (isJsonObject(task)) return { kind: 'task', task: toTask(task), raw };
   if (isJsonObject(message)) return { kind: 'message', parts: asList(message.parts) ?? [], raw };
   if (isJsonObject(statusUpdate)) {
     const { taskId, contextId, status } = statusUpdate;
@@ -187,10 +188,10 @@ function eventOf(event: unknown): NormalizedEvent {
       raw,
     };
   }
-  return { kind: 'unknown', why: 'It has none of task, message, statusUpdate and artifactUpdate', raw };
+  return { kind: 'unknown', reason: 'none of task, message, statusUpdate and artifactUpdate', raw };
 }
 
-/** 1.0 over one of its transports. */
+/** Creates the driver for 1.0. */
 export function createDriver1_0(transport: CheckedTransport, url: string): ProtocolDriver {
   const headers = { 'a2a-version': '1.0' };
   const isRpc = transport === 'JSONRPC';
@@ -199,22 +200,22 @@ export function createDriver1_0(transport: CheckedTransport, url: string): Proto
     transport,
     url,
     headers,
-    wireStates: states,
+    wireStates,
     encode: (operation, input, overrides?: RequestOverrides) =>
       isRpc
-        ? encodeRpcRequest(url, headers, methods[operation], params(operation, input), overrides)
-        : encodeRestRequest(url, headers, rest(operation, input), overrides),
+        ? encodeRpcRequest(url, headers, methods[operation], encodeParams(operation, input), overrides)
+        : encodeRestRequest(url, headers, encodeRest(operation, input), overrides),
     decode: isRpc ? decodeRpcResponse : decodeRestResponse,
     decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
     decodeTask(result) {
       if (!isJsonObject(result)) return undefined;
-      if (isJsonObject(result.task)) return viewOf(result.task);
-      return isJsonObject(result.status) ? viewOf(result) : undefined;
+      if (isJsonObject(result.task)) return toTask(result.task);
+      return isJsonObject(result.status) ? toTask(result) : undefined;
     },
     decodeMessage(result) {
       const message = isJsonObject(result) ? result.message : undefined;
       return isJsonObject(message) ? { parts: asList(message.parts) ?? [], raw: message } : undefined;
     },
-    decodeEvent: eventOf,
+    decodeEvent: decodeEvent,
   };
 }

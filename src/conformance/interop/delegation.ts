@@ -1,164 +1,168 @@
 import { RuleViolationError, InconclusiveError, NotApplicableError } from '../check-errors.ts';
 import { type PeerAnswer, askPeer, type InteropPeer, promptFor } from './interop-peer.ts';
-import { isJsonObject, type JsonObject, asList, asText } from '../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
+import { asList, asText } from '../drivers/normalized-views.ts';
 
-/** The words for an agent that says that it delegates and not how it wants to be asked. */
-const usualWords = 'Ask the agent at {url} this, and give me its answer: {text}';
+/** Prompt for an agent that declares delegation without an example. */
+const defaultTemplate = 'Ask the agent at {url} this, and give me its answer: {text}';
 
-/** An address at which nobody is, by its name (RFC 2606). */
-const nowhere = 'https://nobody.invalid';
+/** Never resolves (RFC 2606). */
+const unreachableUrl = 'https://nobody.invalid';
 
-/** How many tasks are handed on at the same time. */
-const atOnce = 4;
+/** `as-configured` accepts the template of the options; `only-if-declared` requires a skill in the card. */
+export type DelegationMode = 'as-configured' | 'only-if-declared';
+
+/** Number of concurrent delegations of each agent. */
+const concurrency = 4;
 
 /**
- * Lets an agent ask another by itself: it is told the address of the other and a text with a mark, and the mark has to
- * come back in what the other answered.
+ * Tests whether an agent calls another by itself: sends it the URL of the other and a text with a marker, which must be
+ * in the response.
  *
- * @param wanted - the id of a skill, or the words that ask for it, with `{url}` and `{text}`.
- * @throws NotApplicable when the agent does not say that it can.
+ * @param delegate - the id of a skill, or a prompt template with `{url}` and `{text}`.
+ * @throws NotApplicableError if the agent does not declare delegation.
  */
 export async function testDelegation(
   from: InteropPeer,
   to: InteropPeer,
-  wanted: string | undefined,
-  who: 'as-told' | 'only-if-declared' = 'as-told',
+  delegate: string | undefined,
+  mode: DelegationMode = 'as-configured',
 ): Promise<void> {
-  const words = wordsOf(from, wanted, who);
+  const template = requireTemplate(from, delegate, mode);
   const direct = await askMarked(to, (text) => text, to.url);
-  if (!direct.answer.text.includes(direct.mark))
+  if (!direct.answer.text.includes(direct.marker))
     throw new InconclusiveError(
-      `${to.name} does not repeat what it is told, so its answer could not be told from others. Name a text that it repeats as \`completed\` in a scenario file.`,
+      `${to.name} does not echo the marker, so its response cannot be identified. Define a prompt that it echoes as \`completed\` in a prompts file.`,
     );
-  const handed = await askMarked(from, asked(words, to.url), to.url, promptFor(to));
-  expectAnswer(from, to, handed);
-  // What the other says beside the text cannot come from the request, so the other was there.
-  const expected = direct.answer.text.replaceAll(direct.mark, handed.mark);
-  if (handed.answer.text.includes(expected) && !handed.request.includes(expected)) return;
-  const control = await askMarked(from, asked(words, nowhere), nowhere, promptFor(to));
-  if (plain(control) === plain(handed))
+  const delegated = await askMarked(from, fillTemplate(template, to.url), to.url, promptFor(to));
+  expectAnswer(from, to, delegated);
+  // Text that the other agent adds to the marker is not in the request, so the other agent was called.
+  const expected = direct.answer.text.replaceAll(direct.marker, delegated.marker);
+  if (delegated.answer.text.includes(expected) && !delegated.request.includes(expected)) return;
+  const control = await askMarked(
+    from,
+    fillTemplate(template, unreachableUrl),
+    unreachableUrl,
+    promptFor(to),
+  );
+  if (normalize(control) === normalize(delegated))
     throw new RuleViolationError(
-      `${from.name} gives the same answer when nobody is at the address: it repeats the words and asks nobody`,
+      `${from.name} returns the same response for an unreachable URL: it echoes the request and calls no agent`,
       {
-        expected: `the answer of ${to.name}`,
-        actual: handed.answer.text,
-        exchanges: evidence(handed, control),
+        expected: `the response of ${to.name}`,
+        actual: delegated.answer.text,
+        exchanges: lastExchanges(delegated, control),
       },
     );
 }
 
-/** Hands several tasks on at the same time, from each agent that can, and looks for answers that got mixed up. */
+/** Delegates several tasks concurrently, from each agent that can, and checks that no response contains the marker of another. */
 export async function testConcurrentDelegation(
   first: InteropPeer,
   second: InteropPeer,
-  wanted: string | undefined,
+  delegate: string | undefined,
 ): Promise<void> {
   const pairs = [
-    { from: first, to: second, words: mayWordsOf(first, wanted, 'as-told') },
-    { from: second, to: first, words: mayWordsOf(second, wanted, 'only-if-declared') },
-  ].flatMap(({ words, ...pair }) => (words === undefined ? [] : [{ ...pair, words }]));
-  if (pairs.length === 0) throw cannot('Neither of the two says');
+    { from: first, to: second, template: findTemplate(first, delegate, 'as-configured') },
+    { from: second, to: first, template: findTemplate(second, delegate, 'only-if-declared') },
+  ].flatMap(({ template, ...pair }) => (template === undefined ? [] : [{ ...pair, template }]));
+  if (pairs.length === 0) throw notDeclared('Neither agent declares');
   const all = await Promise.all(
-    pairs.flatMap(({ from, to, words }) =>
-      Array.from({ length: atOnce }, async () => ({
+    pairs.flatMap(({ from, to, template }) =>
+      Array.from({ length: concurrency }, async () => ({
         from,
         to,
-        handed: await askMarked(from, asked(words, to.url), to.url, promptFor(to)),
+        delegated: await askMarked(from, fillTemplate(template, to.url), to.url, promptFor(to)),
       })),
     ),
   );
-  for (const { from, to, handed } of all) {
-    expectAnswer(from, to, handed);
-    const other = all.find((each) => each.handed !== handed && handed.answer.text.includes(each.handed.mark));
+  for (const { from, to, delegated } of all) {
+    expectAnswer(from, to, delegated);
+    const other = all.find(
+      (each) => each.delegated !== delegated && delegated.answer.text.includes(each.delegated.marker),
+    );
     if (other)
       throw new RuleViolationError(
-        `${from.name} answered "${handed.mark}" with words for "${other.handed.mark}"`,
+        `${from.name} responded to "${delegated.marker}" with the response to "${other.delegated.marker}"`,
         {
-          exchanges: evidence(handed),
+          exchanges: lastExchanges(delegated),
         },
       );
   }
 }
 
-/** A question with a mark in it, and what came of it. */
-interface Marked {
-  readonly mark: string;
+/** A request that contains a marker, and its response. */
+interface MarkedAnswer {
+  readonly marker: string;
   readonly url: string;
   readonly request: string;
   readonly answer: PeerAnswer;
 }
 
 async function askMarked(
-  partner: InteropPeer,
-  word: (text: string) => string,
+  peer: InteropPeer,
+  toRequest: (text: string) => string,
   url: string,
-  words = promptFor(partner),
-): Promise<Marked> {
-  const mark = `m${crypto.randomUUID().slice(0, 8)}`;
-  const request = word(`${words} ${mark}`);
-  return { mark, url, request, answer: await askPeer(partner, request) };
+  prompt = promptFor(peer),
+): Promise<MarkedAnswer> {
+  const marker = `m${crypto.randomUUID().slice(0, 8)}`;
+  const request = toRequest(`${prompt} ${marker}`);
+  return { marker, url, request, answer: await askPeer(peer, request) };
 }
 
-function asked(words: string, url: string): (text: string) => string {
-  return (text) => words.replaceAll('{url}', () => url).replaceAll('{text}', () => text);
+function fillTemplate(template: string, url: string): (text: string) => string {
+  return (text) => template.replaceAll('{url}', () => url).replaceAll('{text}', () => text);
 }
 
-function expectAnswer(from: InteropPeer, to: InteropPeer, { mark, answer }: Marked): void {
+function expectAnswer(from: InteropPeer, to: InteropPeer, { marker, answer }: MarkedAnswer): void {
   const { text, state, exchanges } = answer;
-  if ((state ?? 'completed') === 'completed' && text.includes(mark)) return;
-  const how = state === undefined ? 'a message' : `a task that is "${state}"`;
-  throw new RuleViolationError(
-    `${from.name} was asked to ask ${to.name}, and the answer of it did not come back`,
-    {
-      expected: `what ${to.name} answers, with "${mark}" in it`,
-      actual: `${how}: ${JSON.stringify(text.slice(0, 200))}`,
-      exchanges: exchanges.slice(-2),
-    },
-  );
+  if ((state ?? 'completed') === 'completed' && text.includes(marker)) return;
+  const kind = state === undefined ? 'a message' : `a task in the state "${state}"`;
+  throw new RuleViolationError(`${from.name} did not return the response of ${to.name}`, {
+    expected: `the response of ${to.name}, containing "${marker}"`,
+    actual: `${kind}: ${JSON.stringify(text.slice(0, 200))}`,
+    exchanges: exchanges.slice(-2),
+  });
 }
 
-/** An answer without what differs from one question to the next. */
-function plain({ mark, url, answer }: Marked): string {
-  return answer.text.replaceAll(mark, '{mark}').replaceAll(url, '{url}');
+/** Removes the values that differ between requests. */
+function normalize({ marker, url, answer }: MarkedAnswer): string {
+  return answer.text.replaceAll(marker, '{marker}').replaceAll(url, '{url}');
 }
 
-function evidence(...all: readonly Marked[]): PeerAnswer['exchanges'] {
+function lastExchanges(...all: readonly MarkedAnswer[]): PeerAnswer['exchanges'] {
   return all.flatMap(({ answer }) => answer.exchanges.slice(-1));
 }
 
-function wordsOf(
-  partner: InteropPeer,
-  wanted: string | undefined,
-  who: 'as-told' | 'only-if-declared',
-): string {
-  const words = mayWordsOf(partner, wanted, who);
-  if (words === undefined) throw cannot(`${partner.name} does not say`);
-  return words;
+function requireTemplate(peer: InteropPeer, delegate: string | undefined, mode: DelegationMode): string {
+  const template = findTemplate(peer, delegate, mode);
+  if (template === undefined) throw notDeclared(`${peer.name} does not declare`);
+  return template;
 }
 
-/** How an agent is asked to ask another; undefined where nobody says that it can. */
-function mayWordsOf(
+/** Returns the prompt template for delegation, or undefined if the agent does not declare it. */
+function findTemplate(
   { published }: InteropPeer,
-  wanted: string | undefined,
-  who: 'as-told' | 'only-if-declared',
+  delegate: string | undefined,
+  mode: DelegationMode,
 ): string | undefined {
-  const template = wanted?.includes('{text}') ? wanted : undefined;
+  const configured = delegate?.includes('{text}') ? delegate : undefined;
   const skill = (asList(published?.card.skills) ?? [])
     .filter(isJsonObject)
-    .find((each) => each.id === wanted || isTagged(each));
-  if (!skill) return who === 'as-told' ? template : undefined;
+    .find((each) => each.id === delegate || isTagged(each));
+  if (!skill) return mode === 'as-configured' ? configured : undefined;
   const example = (asList(skill.examples) ?? []).find(
     (each) => asText(each)?.includes('{url}') && asText(each)?.includes('{text}'),
   );
-  return template ?? asText(example) ?? usualWords;
+  return configured ?? asText(example) ?? defaultTemplate;
 }
 
 function isTagged({ tags }: JsonObject): boolean {
   return (asList(tags) ?? []).some((tag) => /^delegat(?:e|es|ion)$/i.test(asText(tag) ?? ''));
 }
 
-function cannot(who: string): NotApplicableError {
+function notDeclared(subject: string): NotApplicableError {
   return new NotApplicableError(
-    `${who} that it can ask other agents. Tag the skill that does so with "delegation", or name the words with --delegate 'Ask {url}: {text}'.`,
+    `${subject} delegation to other agents. Tag the skill with "delegation", or pass a prompt template with --delegate 'Ask {url}: {text}'.`,
   );
 }

@@ -4,67 +4,73 @@ import { InconclusiveError, NotApplicableError } from '../check-errors.ts';
 import { openPeer, openInteropContext, type InteropPeer } from './interop-peer.ts';
 import type { RunChecksOptions } from '../run-checks.ts';
 
-/** What became of sending what one agent said to another. */
+/** Result of one ordered pair of agents. */
 export interface InteropResult {
-  /** Places in the list of agents. */
+  /** Index of the sending agent. */
   readonly from: number;
+  /** Index of the receiving agent. */
   readonly to: number;
   readonly verdict: 'pass' | 'fail';
   readonly message: string;
-  /** Whether the one asks the other by itself: `open` where that could not be learned, undefined where it cannot. */
-  readonly direct?: { readonly verdict: 'pass' | 'fail' | 'open'; readonly message: string };
-  /** The versions and transports that both speak. */
+  /** Whether the first agent calls the second by itself; undefined if it does not declare that. */
+  readonly delegation?: { readonly verdict: 'pass' | 'fail' | 'inconclusive'; readonly message: string };
+  /** Variants that both declare. */
   readonly common: readonly string[];
 }
 
-/** Who got on with whom. */
+/** Results of all ordered pairs of agents. */
 export interface InteropMatrix {
   readonly agents: readonly { readonly name: string; readonly url: string; readonly variants: string }[];
-  readonly meetings: readonly InteropResult[];
+  readonly results: readonly InteropResult[];
 }
 
-/** Lets every agent speak to every other and to itself, one after the other. */
+/** Tests every agent with every other and with itself, one pair after the other. */
 export async function runInteropMatrix(
   urls: readonly string[],
   options: Partial<RunChecksOptions> = {},
 ): Promise<InteropMatrix> {
   const context = openInteropContext(options);
   try {
-    const partners: InteropPeer[] = [];
-    for (const url of urls) partners.push(await openPeer(url, context, options));
-    const meetings: InteropResult[] = [];
-    for (const [from, one] of partners.entries())
-      for (const [to, other] of partners.entries())
-        meetings.push({ from, to, common: commonVariants(one, other), ...(await tryPair(one, other)) });
-    return { agents: partners.map(told), meetings };
+    const peers: InteropPeer[] = [];
+    for (const url of urls) peers.push(await openPeer(url, context, options));
+    const results: InteropResult[] = [];
+    for (const [from, one] of peers.entries())
+      for (const [to, other] of peers.entries())
+        results.push({
+          from,
+          to,
+          common: commonVariants(one, other),
+          ...(await testOrderedPair(one, other)),
+        });
+    return { agents: peers.map(describePeer), results };
   } finally {
     context.close();
   }
 }
 
-async function tryPair(
+async function testOrderedPair(
   one: InteropPeer,
   other: InteropPeer,
-): Promise<Pick<InteropResult, 'verdict' | 'message' | 'direct'>> {
+): Promise<Pick<InteropResult, 'verdict' | 'message' | 'delegation'>> {
   try {
     await relayAnswer(one, other);
   } catch (error) {
     return { verdict: 'fail', message: (error as Error).message };
   }
   try {
-    // An agent that asks itself may wait for itself for ever.
+    // An agent that delegates to itself may deadlock.
     if (one === other) return { verdict: 'pass', message: '' };
     await testDelegation(one, other, undefined, 'only-if-declared');
-    return { verdict: 'pass', message: '', direct: { verdict: 'pass', message: '' } };
+    return { verdict: 'pass', message: '', delegation: { verdict: 'pass', message: '' } };
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof NotApplicableError) return { verdict: 'pass', message: '' };
-    const verdict = error instanceof InconclusiveError ? 'open' : 'fail';
-    return { verdict: 'pass', message: '', direct: { verdict, message } };
+    const verdict = error instanceof InconclusiveError ? 'inconclusive' : 'fail';
+    return { verdict: 'pass', message: '', delegation: { verdict, message } };
   }
 }
 
-function told({ name, url, variants }: InteropPeer): InteropMatrix['agents'][number] {
+function describePeer({ name, url, variants }: InteropPeer): InteropMatrix['agents'][number] {
   return {
     name,
     url,

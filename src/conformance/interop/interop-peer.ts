@@ -1,7 +1,8 @@
 import { findCards } from '../discovery/find-cards.ts';
 import { cardVariants, type PublishedCard } from '../discovery/card-variants.ts';
 import { RuleViolationError, InconclusiveError } from '../check-errors.ts';
-import { describeResponse, Probe } from '../probe.ts';
+import { describeResponse } from '../drivers/describe-response.ts';
+import { Probe } from '../probe.ts';
 import { cardExamples, PromptCatalog } from '../prompts/prompt-catalog.ts';
 import type { RunChecksOptions } from '../run-checks.ts';
 import { TaskTracker, terminalStates } from '../observation/task-tracker.ts';
@@ -11,24 +12,23 @@ import type { HttpExchange } from '../wire/http-exchange.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
 import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 
-/** An agent that is tried together with others. */
+/** An agent in an interoperability test. */
 export interface InteropPeer {
   readonly url: string;
   readonly name: string;
   readonly published: PublishedCard | undefined;
   readonly variants: readonly ProtocolDriver[];
-  /** Undefined where it names no way to be spoken to. */
+  /** Undefined if the card declares no supported interface. */
   readonly probe: Probe | undefined;
 }
 
-/** Everything that a partner is asked with. */
+/** Collaborators shared by the peers. */
 export interface InteropContext {
   readonly http: RawHttpClient;
   readonly receiver: WebhookReceiver;
   readonly deadline: number;
 }
 
-/** Opens what is needed to ask several agents. */
 export function openInteropContext({
   timeout = 60_000,
   insecure = false,
@@ -44,13 +44,13 @@ export function openInteropContext({
   return { http, receiver, deadline: timeout, close };
 }
 
-/** Looks an agent up. */
+/** Fetches the card of an agent and creates its probe. */
 export async function openPeer(
   url: string,
   context: InteropContext,
   options: Partial<RunChecksOptions>,
 ): Promise<InteropPeer> {
-  const { headers = {}, prompts: ways = {}, skills } = options;
+  const { headers = {}, prompts = {}, skills } = options;
   const [published] = await findCards(context.http, url, headers);
   const variants = published ? cardVariants(published) : [];
   const [driver] = variants;
@@ -62,7 +62,7 @@ export async function openPeer(
         headers,
         card,
         cardUrl: published?.url ?? url,
-        prompts: new PromptCatalog(ways, cardExamples(card, skills)),
+        prompts: new PromptCatalog(prompts, cardExamples(card, skills)),
         taskTracker: new TaskTracker(),
         siblings: variants.slice(1),
         countMessage: () => undefined,
@@ -72,45 +72,48 @@ export async function openPeer(
   return { url, name: asText(card.name) ?? url, published, variants, probe };
 }
 
-/** What an agent answered. */
+/** Final response of a peer. */
 export interface PeerAnswer {
   readonly text: string;
-  /** The state in which its task came to rest; undefined where it made none. */
+  /** Final state of the task; undefined for a direct message. */
   readonly state: TaskStateName | undefined;
-  /** What was said on the wire, the newest last. */
+  /** Newest last. */
   readonly exchanges: readonly HttpExchange[];
 }
 
-/** Asks, and waits for the end. */
-export async function askPeer(partner: InteropPeer, text: string): Promise<PeerAnswer> {
-  // Each question has its own, so that the evidence of questions at the same time stays apart.
-  const probe = new Probe(requireProbe(partner).context);
+/** Sends a text and waits until the task is terminal or interrupted. */
+export async function askPeer(peer: InteropPeer, text: string): Promise<PeerAnswer> {
+  // A probe of its own keeps the evidence of concurrent requests separate.
+  const probe = new Probe(requireProbe(peer).context);
   const { exchanges } = probe;
   const response = await probe.call('send', { message: { text, messageId: crypto.randomUUID() } });
   const message = probe.driver.decodeMessage(response.result);
   if (message) return { text: partsToText(message.parts), state: undefined, exchanges };
   const task = probe.driver.decodeTask(response.result);
   if (!task?.id)
-    throw new RuleViolationError(`${partner.name} did not answer: ${describeResponse(response)}`, {
-      exchanges,
-    });
-  const rested = terminalStates.has(task.state) ? task : await probe.waitUntilTerminalOrInterrupted(task.id);
-  return { text: textOfTask(rested), state: rested.state, exchanges };
+    throw new RuleViolationError(
+      `${peer.name} returned neither a task nor a message: ${describeResponse(response)}`,
+      {
+        exchanges,
+      },
+    );
+  const stopped = terminalStates.has(task.state) ? task : await probe.waitUntilTerminalOrInterrupted(task.id);
+  return { text: taskText(stopped), state: stopped.state, exchanges };
 }
 
-/** What an agent says that it understands. */
-export function promptFor(partner: InteropPeer): string {
-  return requireProbe(partner).context.prompts.anyPrompt().text ?? 'hello';
+/** Returns a text that the agent claims to understand. */
+export function promptFor(peer: InteropPeer): string {
+  return requireProbe(peer).context.prompts.anyPrompt().text ?? 'hello';
 }
 
-function textOfTask({ artifacts = [], statusParts: said = [] }: NormalizedTask): string {
-  const words = artifacts.map(({ parts }) => partsToText(parts)).filter((each) => each !== '');
-  // Some agents answer in their last status and give nothing else.
-  return words.length > 0 ? words.join('\n') : partsToText(said);
+function taskText({ artifacts = [], statusParts = [] }: NormalizedTask): string {
+  const texts = artifacts.map(({ parts }) => partsToText(parts)).filter((each) => each !== '');
+  // Some agents return their result only in the status message.
+  return texts.length > 0 ? texts.join('\n') : partsToText(statusParts);
 }
 
-/** What an agent is asked with. @throws Inconclusive where its card names no way. */
+/** @throws InconclusiveError if the card declares no supported interface. */
 export function requireProbe({ url, probe }: InteropPeer): Probe {
-  if (!probe) throw new InconclusiveError(`${url} names no way to speak to it, so this could not be tried.`);
+  if (!probe) throw new InconclusiveError(`The card of ${url} declares no supported interface.`);
   return probe;
 }

@@ -1,6 +1,12 @@
 import { buildRuleResult } from '../observation/invariant-monitor.ts';
 import { testDelegation, testConcurrentDelegation } from './delegation.ts';
-import type { RequirementLevel, ConformanceRule, RuleResult } from '../rule-model.ts';
+import {
+  type RequirementLevel,
+  type ConformanceRule,
+  type RuleResult,
+  type RuleVerdict,
+  verdictForLevel,
+} from '../rule-model.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError } from '../check-errors.ts';
 import {
   askPeer,
@@ -10,197 +16,202 @@ import {
   requireProbe,
   promptFor,
 } from './interop-peer.ts';
-import { describeResponse } from '../probe.ts';
+import { describeResponse } from '../drivers/describe-response.ts';
 import type { RunChecksOptions } from '../run-checks.ts';
 import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
 
-function rule(what: string, level: RequirementLevel, sentence: string, remedy: string): ConformanceRule {
-  const id = `interop.${what}`;
+function defineRule(
+  name: string,
+  level: RequirementLevel,
+  sentence: string,
+  remedy: string,
+): ConformanceRule {
+  const id = `interop.${name}`;
   return { id, requirements: [], section: '8.2', level, category: 'interop', sentence, remedy };
 }
 
 const rules = {
-  discovers: rule(
+  discovers: defineRule(
     'discovers',
     'MUST',
-    'The other agent can be found by its card, and the card names a way to speak to it.',
-    'Serve the card at /.well-known/agent-card.json, with the addresses that others can reach.',
+    'The peer publishes a card with a supported interface.',
+    'Serve the card at /.well-known/agent-card.json, with URLs that other machines can reach.',
   ),
-  language: rule(
+  language: defineRule(
     'language',
     'SHOULD',
-    'Both speak the same version over the same transport.',
-    'Offer the version and transport of the other agent as well, or put a gateway between the two.',
+    'Both agents support a common version and transport.',
+    'Support the version and transport of the peer as well, or put a gateway between the agents.',
   ),
-  there: rule(
+  firstToSecond: defineRule(
     'first-to-second',
     'MUST',
-    'What the first agent answers can be sent to the second, which answers it.',
-    'Look at the message that was relayed: the second agent does not take it.',
+    'The second agent responds to a message with the output of the first agent.',
+    'Inspect the relayed message in the evidence and make the second agent accept it.',
   ),
-  back: rule(
+  secondToFirst: defineRule(
     'second-to-first',
     'MUST',
-    'What the second agent answers can be sent to the first, which answers it.',
-    'Look at the message that was relayed: the first agent does not take it.',
+    'The first agent responds to a message with the output of the second agent.',
+    'Inspect the relayed message in the evidence and make the first agent accept it.',
   ),
-  thereDirectly: rule(
+  firstCallsSecond: defineRule(
     'first-asks-second',
     'MUST',
-    'The first agent, told the address of the second, asks it by itself and gives its answer back.',
-    'Let the skill that is tagged delegation send the text to the agent at the address, wait for the end of its task, and answer with what it said; else take the tag away.',
+    'The first agent, given the URL of the second, calls it and returns its response.',
+    'Make the skill tagged delegation send the text to the agent at the URL, wait until its task ends, and return its output; otherwise remove the tag.',
   ),
-  backDirectly: rule(
+  secondCallsFirst: defineRule(
     'second-asks-first',
     'MUST',
-    'The second agent, told the address of the first, asks it by itself and gives its answer back.',
-    'Let the skill that is tagged delegation send the text to the agent at the address, wait for the end of its task, and answer with what it said; else take the tag away.',
+    'The second agent, given the URL of the first, calls it and returns its response.',
+    'Make the skill tagged delegation send the text to the agent at the URL, wait until its task ends, and return its output; otherwise remove the tag.',
   ),
-  concurrentDirectly: rule(
+  concurrentDelegation: defineRule(
     'concurrent-delegation',
     'MUST',
-    'Tasks that are handed to the other agent at the same time each get their own answer.',
-    'Keep the connection to the other agent and what it answers with the task that it is for.',
+    'Concurrently delegated tasks each receive their own response.',
+    'Store the connection to the other agent and its response per task.',
   ),
-  concurrent: rule(
+  concurrent: defineRule(
     'concurrent',
     'MUST',
-    'Tasks that both agents work at at the same time do not get mixed up.',
-    'Keep everything that belongs to a task with the task, and nothing of it in variables of the process.',
+    'The agents keep concurrent tasks separate.',
+    'Store the state of a task per task, not in global variables.',
   ),
 };
 
-/** How two agents are tried together. */
+/** Options of {@link testPair}. All options are optional. */
 export interface TestPairOptions extends Partial<RunChecksOptions> {
-  /** A skill that hands work to other agents, or the words that ask for it, with `{url}` and `{text}`. */
+  /** Id of the skill that delegates to other agents, or a prompt template with `{url}` and `{text}`. */
   readonly delegate?: string;
-  /** The credentials for the second agent. */
-  readonly secondHeaders?: Readonly<Record<string, string>>;
+  /** Sent with every request to the peer, for credentials. */
+  readonly peerHeaders?: Readonly<Record<string, string>>;
 }
 
-/** Tries two agents together: each finds the other, each answers what the other said, and both at once. */
+/** Tests the interoperability of two agents: discovery, relayed messages, concurrency and delegation. */
 export async function testPair(
   firstUrl: string,
   secondUrl: string,
   options: TestPairOptions,
 ): Promise<RuleResult[]> {
-  const { delegate: words, secondHeaders = {} } = options;
+  const { delegate, peerHeaders = {} } = options;
   const context = openInteropContext(options);
   try {
     const first = await openPeer(firstUrl, context, options);
-    // Credentials are for the agent that they were given for.
-    const { skills: _ofTheFirst, ...others } = options;
-    const second = await openPeer(secondUrl, context, { ...others, headers: secondHeaders });
+    // Credentials of the first agent must not be sent to the second.
+    const { skills: _unused, ...others } = options;
+    const second = await openPeer(secondUrl, context, { ...others, headers: peerHeaders });
     return [
-      await judge(rules.discovers, second, () => expectFound(second)),
-      await judge(rules.language, second, () => expectCommon(first, second)),
-      await judge(rules.there, second, () => relayAnswer(first, second)),
-      await judge(rules.back, first, () => relayAnswer(second, first)),
-      await judge(rules.concurrent, first, () => tryAtOnce([first, second])),
-      await judge(rules.thereDirectly, first, () => testDelegation(first, second, words)),
-      // Whoever names words means the agent under test; the other is only asked when its card says that it can.
-      await judge(rules.backDirectly, second, () => testDelegation(second, first, words, 'only-if-declared')),
-      await judge(rules.concurrentDirectly, first, () => testConcurrentDelegation(first, second, words)),
+      await runRule(rules.discovers, second, () => expectFound(second)),
+      await runRule(rules.language, second, () => expectCommon(first, second)),
+      await runRule(rules.firstToSecond, second, () => relayAnswer(first, second)),
+      await runRule(rules.secondToFirst, first, () => relayAnswer(second, first)),
+      await runRule(rules.concurrent, first, () => testConcurrency([first, second])),
+      await runRule(rules.firstCallsSecond, first, () => testDelegation(first, second, delegate)),
+      // A configured template is meant for the agent under test; the peer must declare delegation in its card.
+      await runRule(rules.secondCallsFirst, second, () =>
+        testDelegation(second, first, delegate, 'only-if-declared'),
+      ),
+      await runRule(rules.concurrentDelegation, first, () =>
+        testConcurrentDelegation(first, second, delegate),
+      ),
     ];
   } finally {
     context.close();
   }
 }
 
-/** Sends what one agent answers to the other, over the raw wire. */
+/** Sends the output of one agent to another as a message. */
 export async function relayAnswer(from: InteropPeer, to: InteropPeer): Promise<void> {
   const { text } = await askPeer(from, promptFor(from));
-  // An agent that says nothing in words still gives the other something to answer.
+  // The output may have no text; a prompt replaces it.
   await askPeer(to, text === '' ? promptFor(to) : text);
 }
 
-/** Lets every agent work at several tasks at once, each with a mark of its own, and looks for marks elsewhere. */
-async function tryAtOnce(partners: readonly InteropPeer[]): Promise<void> {
-  const marks = partners.flatMap((partner) =>
-    Array.from({ length: 4 }, () => ({ partner, mark: `m${crypto.randomUUID().slice(0, 8)}` })),
+/** Sends concurrent messages with unique markers to every agent, and checks that no response contains the marker of another. */
+async function testConcurrency(peers: readonly InteropPeer[]): Promise<void> {
+  const requests = peers.flatMap((peer) =>
+    Array.from({ length: 4 }, () => ({ peer, marker: `m${crypto.randomUUID().slice(0, 8)}` })),
   );
-  const seen = await Promise.all(
-    marks.map(async ({ partner, mark }) => {
-      const probe = requireProbe(partner);
-      const text = `${promptFor(partner)} ${mark}`;
+  const responses = await Promise.all(
+    requests.map(async ({ peer, marker }) => {
+      const probe = requireProbe(peer);
+      const text = `${promptFor(peer)} ${marker}`;
       const response = await probe.call('send', { message: { text, messageId: crypto.randomUUID() } });
       if (response.error || response.decodeError !== undefined)
         throw new RuleViolationError(
-          `${partner.name} did not answer while others were asked: ${describeResponse(response)}`,
+          `${peer.name} failed under concurrent requests: ${describeResponse(response)}`,
           {
             exchanges: [response.exchange],
           },
         );
       const id = probe.driver.decodeTask(response.result)?.id;
-      return { partner, mark, id, response, answer: JSON.stringify(response.result) };
+      return { peer, marker, id, response, json: JSON.stringify(response.result) };
     }),
   );
-  for (const { partner, mark, answer, id, response } of seen) {
-    const strange = marks.find((other) => other.mark !== mark && answer.includes(other.mark));
+  for (const { peer, marker, json, id, response } of responses) {
+    const foreign = requests.find((other) => other.marker !== marker && json.includes(other.marker));
     const evidence = { exchanges: [response.exchange] };
-    if (strange)
+    if (foreign)
       throw new RuleViolationError(
-        `${partner.name} answered "${mark}" with words of "${strange.mark}"`,
+        `${peer.name} responded to "${marker}" with the marker "${foreign.marker}"`,
         evidence,
       );
     const isShared =
-      seen.filter((other) => other.partner === partner && id !== undefined && other.id === id).length > 1;
-    if (isShared) throw new RuleViolationError(`${partner.name} gave two tasks the id ${id}`, evidence);
+      responses.filter((other) => other.peer === peer && id !== undefined && other.id === id).length > 1;
+    if (isShared) throw new RuleViolationError(`${peer.name} assigned the id ${id} to two tasks`, evidence);
   }
 }
 
 function expectFound({ url, published, variants }: InteropPeer): void {
-  if (!published) throw new RuleViolationError(`There is no agent card at ${url}`);
+  if (!published) throw new RuleViolationError(`No agent card found at ${url}`);
   if (variants.length === 0)
-    throw new RuleViolationError(`The card at ${published.url} names no way to speak to the agent`);
+    throw new RuleViolationError(`The card at ${published.url} declares no supported interface`);
 }
 
-/** The ways in which both can be spoken to. */
+/** Returns the variants that both agents declare. */
 export function commonVariants(first: InteropPeer, second: InteropPeer): string[] {
-  const named = (each: ProtocolDriver): string => `${each.version} ${each.transport}`;
-  const theirs = new Set(second.variants.map(named));
-  return first.variants.map(named).filter((each) => theirs.has(each));
+  const ofSecond = new Set(second.variants.map(formatVariant));
+  return first.variants.map(formatVariant).filter((each) => ofSecond.has(each));
+}
+
+function formatVariant({ version, transport }: ProtocolDriver): string {
+  return `${version} ${transport}`;
 }
 
 function expectCommon(first: InteropPeer, second: InteropPeer): void {
   if (commonVariants(first, second).length > 0) return;
-  const named = ({ variants }: InteropPeer): string =>
-    variants.map(({ version, transport }) => `${version} ${transport}`).join(', ') || 'nothing';
-  throw new RuleViolationError('The two have no version and transport in common', {
-    expected: named(first),
-    actual: named(second),
+  const list = ({ variants }: InteropPeer): string => variants.map(formatVariant).join(', ') || 'none';
+  throw new RuleViolationError('The agents have no version and transport in common', {
+    expected: list(first),
+    actual: list(second),
   });
 }
 
-async function judge(rule: ConformanceRule, partner: InteropPeer, work: () => unknown): Promise<RuleResult> {
-  const began = performance.now();
-  const { version = '1.0', transport } = partner.variants[0] ?? {};
-  const where = { version, transport };
+async function runRule(
+  rule: ConformanceRule,
+  peer: InteropPeer,
+  work: () => Promise<void> | void,
+): Promise<RuleResult> {
+  const startedAt = performance.now();
+  const { version = '1.0', transport } = peer.variants[0] ?? {};
+  const result = (
+    verdict: RuleVerdict,
+    message: string,
+    violations: RuleResult['violations'] = [],
+  ): RuleResult => {
+    const milliseconds = performance.now() - startedAt;
+    return buildRuleResult(rule, { version, transport }, { verdict, message, violations, milliseconds });
+  };
   try {
     await work();
-    return buildRuleResult(rule, where, {
-      verdict: 'pass',
-      message: '',
-      milliseconds: performance.now() - began,
-    });
+    return result('pass', '');
   } catch (error) {
     const { message } = error as Error;
-    const milliseconds = performance.now() - began;
-    if (error instanceof NotApplicableError)
-      return buildRuleResult(rule, where, { verdict: 'not-applicable', message, milliseconds });
-    if (error instanceof InconclusiveError)
-      return buildRuleResult(rule, where, { verdict: 'inconclusive', message, milliseconds });
-    if (!(error instanceof RuleViolationError))
-      return buildRuleResult(rule, where, { verdict: 'error', message, milliseconds });
-    const { expected, actual, exchanges = [] } = error.evidence;
-    const violations = [
-      { message, exchanges, ...(expected ? { expected } : {}), ...(actual ? { actual } : {}) },
-    ];
-    return buildRuleResult(rule, where, {
-      verdict: rule.level === 'MUST' ? 'fail' : 'warn',
-      message,
-      violations,
-      milliseconds,
-    });
+    if (error instanceof NotApplicableError) return result('not-applicable', message);
+    if (error instanceof InconclusiveError) return result('inconclusive', message);
+    if (!(error instanceof RuleViolationError)) return result('error', message);
+    return result(verdictForLevel(rule.level), message, [{ message, exchanges: [], ...error.evidence }]);
   }
 }

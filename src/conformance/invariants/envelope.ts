@@ -1,6 +1,5 @@
-import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { defineInvariants, type Observation } from '../observation/observation.ts';
-import { isJsonObject } from '../drivers/normalized-views.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
 
 /** Rules of the JSON-RPC envelope. */

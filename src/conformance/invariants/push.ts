@@ -1,5 +1,6 @@
 import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
-import { type NormalizedEvent, isJsonObject } from '../drivers/normalized-views.ts';
+import { isJsonObject } from '../../primitives/json.ts';
+import type { NormalizedEvent } from '../drivers/normalized-views.ts';
 
 type PushObservation = Observation & { readonly kind: 'push' };
 

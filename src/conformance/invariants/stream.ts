@@ -193,7 +193,7 @@ export const streamInvariants = defineInvariants([
     check(observation) {
       if (observation.kind === 'event')
         return observation.event.kind === 'unknown'
-          ? [`Event ${observation.index}: ${observation.event.why}`]
+          ? [`Event ${observation.index}: ${observation.event.reason}`]
           : [];
       if (observation.kind !== 'stream') return undefined;
       const sseFields = new Set(['data', 'id', 'event', 'retry', '']);

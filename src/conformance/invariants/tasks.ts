@@ -1,6 +1,7 @@
 import { artifactContent, terminalStates, type TrackedTask } from '../observation/task-tracker.ts';
 import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
-import { isJsonObject, type NormalizedTask } from '../drivers/normalized-views.ts';
+import { isJsonObject } from '../../primitives/json.ts';
+import type { NormalizedTask } from '../drivers/normalized-views.ts';
 
 type ObservationOf<Kind extends Observation['kind']> = Observation & { readonly kind: Kind };
 type TaskRule = Omit<Invariant, 'level' | 'category' | 'versions' | 'check'>;

@@ -1,12 +1,12 @@
-import type {
-  ConformanceRule,
-  RuleResult,
-  CheckedTransport,
-  RuleVerdict,
-  CheckedVersion,
-  Violation,
+import {
+  type ConformanceRule,
+  type RuleResult,
+  type CheckedTransport,
+  type RuleVerdict,
+  type CheckedVersion,
+  verdictForLevel,
+  type Violation,
 } from '../rule-model.ts';
-import { verdictForLevel } from '../probe.ts';
 import type { Invariant, Observation } from './observation.ts';
 import { toEvidence } from '../wire/http-exchange.ts';
 

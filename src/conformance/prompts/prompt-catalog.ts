@@ -1,8 +1,9 @@
 import { InconclusiveError } from '../check-errors.ts';
 import type { MessageDraft } from '../drivers/protocol-driver.ts';
-import { isJsonObject, type JsonObject, asList } from '../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
+import { asList } from '../drivers/normalized-views.ts';
 
-/** What a message can be wanted to lead to. */
+/** Outcomes that a prompt can lead to. */
 export const targetOutcomes = [
   'completed',
   'artifact',
@@ -16,13 +17,13 @@ export const targetOutcomes = [
   'echo',
 ] as const;
 
-/** What a message can be wanted to lead to. */
+/** An outcome that a prompt can lead to. */
 export type TargetOutcome = (typeof targetOutcomes)[number];
 
-/** What to send to get there; undefined where nobody knows. */
-export type OutcomePrompts = { readonly [want in TargetOutcome]?: MessageDraft };
+/** Prompt for each outcome; undefined if unknown. */
+export type OutcomePrompts = { readonly [outcome in TargetOutcome]?: MessageDraft };
 
-/** The texts that the agents of this project's own fixtures obey. */
+/** Prompts understood by the fixture agents of this project. */
 export const fixturePrompts: OutcomePrompts = {
   completed: { text: 'fx:complete' },
   artifact: { text: 'fx:complete' },
@@ -36,7 +37,7 @@ export const fixturePrompts: OutcomePrompts = {
   echo: { text: 'fx:echo' },
 };
 
-/** The message ids that agents made for the official kit obey. They are prefixes: something is added to each. */
+/** Message ids understood by agents written for the official TCK. Each is a prefix of the id that is sent. */
 export const tckPrompts: OutcomePrompts = {
   completed: { messageId: 'tck-complete-task' },
   artifact: { messageId: 'tck-artifact-text' },
@@ -48,53 +49,50 @@ export const tckPrompts: OutcomePrompts = {
   rejected: { messageId: 'tck-reject-task' },
 };
 
-/** What a card says that its agent understands. */
-export function cardExamples({ skills }: JsonObject, wanted?: readonly string[]): string[] {
-  return (
-    (asList(skills) ?? [])
-      .filter(isJsonObject)
-      .filter(({ id }) => !wanted || wanted.includes(String(id)))
-      .flatMap(({ examples }) => (asList(examples) ?? []).filter((each) => typeof each === 'string'))
-      // What is still to be filled in is nothing to say.
-      .filter((each) => !/\{\w+\}/.test(each))
-  );
+/** Returns the examples of the skills in a card, without templates. */
+export function cardExamples({ skills }: JsonObject, skillIds?: readonly string[]): string[] {
+  return (asList(skills) ?? [])
+    .filter(isJsonObject)
+    .filter(({ id }) => !skillIds || skillIds.includes(String(id)))
+    .flatMap(({ examples }) => (asList(examples) ?? []).filter((each) => typeof each === 'string'))
+    .filter((each) => !/\{\w+\}/.test(each));
 }
 
-/** Finds messages that lead somewhere: as the person said, as the fixtures have it, or as it was learned on the way. */
+/** Provides prompts for outcomes: configured by the user, or learned from responses. */
 export class PromptCatalog {
-  readonly #ways: Map<TargetOutcome, MessageDraft>;
+  readonly #prompts: Map<TargetOutcome, MessageDraft>;
   readonly #examples: readonly string[];
 
-  constructor(ways: OutcomePrompts, examples: readonly string[]) {
-    this.#ways = new Map(Object.entries(ways) as [TargetOutcome, MessageDraft][]);
+  constructor(prompts: OutcomePrompts, examples: readonly string[]) {
+    this.#prompts = new Map(Object.entries(prompts) as [TargetOutcome, MessageDraft][]);
     this.#examples = examples;
   }
 
-  /** A message of which nobody knows where it leads, but which the agent says that it understands. */
+  /** Returns a message that the agent claims to understand; its outcome is not known. */
   anyPrompt(): MessageDraft {
-    return this.#fresh(this.#ways.get('completed') ?? { text: this.#examples[0] ?? 'hello' });
+    return this.#withFreshId(this.#prompts.get('completed') ?? { text: this.#examples[0] ?? 'hello' });
   }
 
-  knows(want: TargetOutcome): boolean {
-    return this.#ways.has(want) || want === 'completed';
+  knows(outcome: TargetOutcome): boolean {
+    return this.#prompts.has(outcome) || outcome === 'completed';
   }
 
-  /** @throws Inconclusive when nobody knows how. */
-  promptFor(want: TargetOutcome): MessageDraft {
-    const way = this.#ways.get(want);
-    if (way) return this.#fresh(way);
-    if (want === 'completed') return this.anyPrompt();
+  /** @throws InconclusiveError if no prompt is known. */
+  promptFor(outcome: TargetOutcome): MessageDraft {
+    const prompt = this.#prompts.get(outcome);
+    if (prompt) return this.#withFreshId(prompt);
+    if (outcome === 'completed') return this.anyPrompt();
     throw new InconclusiveError(
-      `Nobody knows a message that leads to "${want}". Name one in a scenario file (${want}: { text: … }), or let the agent obey the texts of --fixtures fx.`,
+      `No prompt known for target state "${outcome}". Define one in a prompts file (${outcome}: { text: … }), or implement the texts of --fixtures fx in the agent.`,
     );
   }
 
-  /** Notes where a message led, so that later checks can go there too. */
-  learn(want: TargetOutcome, draft: MessageDraft): void {
-    if (!this.#ways.has(want)) this.#ways.set(want, draft);
+  /** Stores a prompt whose outcome was observed, unless one is configured. */
+  learn(outcome: TargetOutcome, draft: MessageDraft): void {
+    if (!this.#prompts.has(outcome)) this.#prompts.set(outcome, draft);
   }
 
-  #fresh(draft: MessageDraft): MessageDraft {
+  #withFreshId(draft: MessageDraft): MessageDraft {
     const messageId =
       draft.messageId === undefined ? crypto.randomUUID() : `${draft.messageId}-${crypto.randomUUID()}`;
     return { ...draft, messageId };

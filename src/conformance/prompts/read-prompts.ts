@@ -3,7 +3,7 @@ import { Document } from '../../documents/document.ts';
 import { type TargetOutcome, targetOutcomes, type OutcomePrompts } from './prompt-catalog.ts';
 import type { MessageDraft } from '../drivers/protocol-driver.ts';
 
-const draft = z.union([
+const promptSchema = z.union([
   z.string().min(1),
   z.strictObject({
     text: z.string().min(1).optional(),
@@ -13,25 +13,25 @@ const draft = z.union([
   }),
 ]);
 
-/** Which message leads an agent where: the file that `--scenario` names. */
-const scenarioSchema = z.strictObject(
-  Object.fromEntries(targetOutcomes.map((want) => [want, draft.optional()])) as Record<
+/** Schema of the file of `--prompts`. */
+const promptsSchema = z.strictObject(
+  Object.fromEntries(targetOutcomes.map((outcome) => [outcome, promptSchema.optional()])) as Record<
     TargetOutcome,
-    z.ZodOptional<typeof draft>
+    z.ZodOptional<typeof promptSchema>
   >,
 );
 
 /**
- * Reads which message leads where. A text alone is the text of the message.
+ * Reads a prompts file. A string stands for a message with that text.
  *
- * @throws DocumentError that says where the file is not as it should be.
+ * @throws DocumentError with the position of each error in the file.
  */
 export function readPrompts(text: string, file: string): OutcomePrompts {
-  const ways = Document.parse(text, file).check(scenarioSchema);
+  const prompts = Document.parse(text, file).check(promptsSchema);
   return Object.fromEntries(
-    Object.entries(ways).map(([want, way]): [string, MessageDraft] => [
-      want,
-      typeof way === 'string' ? { text: way } : (way ?? {}),
+    Object.entries(prompts).map(([outcome, prompt]): [string, MessageDraft] => [
+      outcome,
+      typeof prompt === 'string' ? { text: prompt } : (prompt ?? {}),
     ]),
   );
 }

@@ -18,7 +18,7 @@ import { parseXml } from '../../../test/support/reports/parse-xml.ts';
 
 const secret = 'tok_live_4711_"quoted"';
 const headers = { authorization: `Bearer ${secret}`, 'x-tenant-pass': 'p4ssw0rd-of-them' };
-const nasty = `<script>alert(1)</script> | \`tick\` ]]> & ${secret} \u0000\u001B[2J`;
+const hostileText = `<script>alert(1)</script> | \`tick\` ]]> & ${secret} \u0000\u001B[2J`;
 
 const exchange: HttpExchange = {
   number: 1,
@@ -28,7 +28,7 @@ const exchange: HttpExchange = {
   requestBody: JSON.stringify({ params: { text: "it's", echo: secret, token: 'hook-token-1' } }),
   status: 200,
   headers: { 'set-cookie': 'sid=999999', 'content-type': 'application/json' },
-  body: JSON.stringify({ result: { said: nasty, accessToken: 'at-123', note: 'p4ssw0rd-of-them' } }),
+  body: JSON.stringify({ result: { said: hostileText, accessToken: 'at-123', note: 'p4ssw0rd-of-them' } }),
   hasInvalidUtf8: false,
   frames: [],
   end: 'complete',
@@ -44,21 +44,21 @@ function result(id: string, verdict: RuleResult['verdict'], more: Partial<Confor
     section: '3.1.1',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'It is answered.',
-    remedy: 'Answer it.',
+    sentence: 'The agent responds.',
+    remedy: 'Respond.',
     ...more,
   };
-  const isBroken = verdict === 'fail' || verdict === 'warn';
+  const isViolated = verdict === 'fail' || verdict === 'warn';
   return {
     rule,
     version: '1.0',
     transport: rule.category === 'agent-card' ? undefined : 'JSONRPC',
     verdict,
-    message: verdict === 'pass' ? '' : `Seen: ${nasty}`,
-    violations: isBroken
+    message: verdict === 'pass' ? '' : `Actual: ${hostileText}`,
+    violations: isViolated
       ? [
-          { message: nasty, expected: 'a task', actual: nasty, exchanges: [exchange] },
-          { message: 'and again', exchanges: [] },
+          { message: hostileText, expected: 'a task', actual: hostileText, exchanges: [exchange] },
+          { message: 'second violation', exchanges: [] },
         ]
       : [],
     observations: 1,
@@ -69,7 +69,7 @@ function result(id: string, verdict: RuleResult['verdict'], more: Partial<Confor
 const outcome: RunChecksOutcome = {
   url: 'https://agent.example',
   cards: [
-    { url: 'https://agent.example/card.json', version: '1.0', card: { name: nasty, version: '1.2.3' } },
+    { url: 'https://agent.example/card.json', version: '1.0', card: { name: hostileText, version: '1.2.3' } },
   ],
   variants: [{ version: '1.0', transport: 'JSONRPC', url: 'https://agent.example/rpc' }],
   results: [
@@ -81,22 +81,22 @@ const outcome: RunChecksOutcome = {
     result('turn.goes-on', 'inconclusive'),
     result('list.finds', 'error'),
   ],
-  warnings: [nasty],
+  warnings: [hostileText],
   unreachable: undefined,
   messages: 3,
   requests: 9,
   milliseconds: 1_234.5,
-  began: '2026-01-02T03:04:05.678Z',
+  startedAt: '2026-01-02T03:04:05.678Z',
 };
-const about = {
+const info = {
   suite: 'dragoman 0.1.0',
   command: `dragoman conformance --header 'Authorization: Bearer ${secret}'`,
   redactor: new Redactor(headers),
 };
-const report = buildReport(outcome, about);
+const report = buildReport(outcome, info);
 
-describe('a report', () => {
-  it('has what other tools read', () => {
+describe('buildReport', () => {
+  it('returns the members that other A2A test tools read', () => {
     expect(report).toMatchObject({
       agentUrl: 'https://agent.example',
       agentVersion: '1.2.3',
@@ -123,15 +123,15 @@ describe('a report', () => {
     expect(isConformant(report)).toBe(false);
   });
 
-  it('shows how to see it again, with secrets as variables of the shell', () => {
+  it('returns a curl command with secrets as shell variables', () => {
     const { curl = '' } = report.categories.lifecycle[1] ?? {};
     expect(curl).toContain('-X POST');
     expect(curl).toContain('-H "authorization: $AUTHORIZATION"');
     expect(curl).toContain(String.raw`it'\''s`);
   });
 
-  it.each(reportFormats)('as %s holds no secret', (form) => {
-    const text = writeReport(report, form);
+  it.each(reportFormats)('contains no secrets in the format %s', (format) => {
+    const text = writeReport(report, format);
     for (const each of [
       'tok_live',
       'p4ssw0rd',
@@ -145,60 +145,60 @@ describe('a report', () => {
       expect(text).not.toContain(each);
   });
 
-  it('can be read again, and anything else cannot', () => {
+  it('is parsed by readReport, which returns undefined for other text', () => {
     expect(readReport(writeReport(report, 'json'))).toEqual(report);
     expect(readReport('{}')).toBeUndefined();
     expect(readReport('no')).toBeUndefined();
     expect(readReport('{"categories":{"agentCard":[1]}}')).toBeUndefined();
   });
 
-  it('of an agent that is not there has no verdict in any form', () => {
-    const none = buildReport(
-      { ...outcome, results: [], variants: [], cards: [], unreachable: 'Nobody answers.' },
-      about,
+  it('contains the reason instead of a verdict for an unreachable agent in every format', () => {
+    const unreachable = buildReport(
+      { ...outcome, results: [], variants: [], cards: [], unreachable: 'Connection refused.' },
+      info,
     );
-    expect(isConformant(none)).toBe(false);
-    for (const form of reportFormats.filter((each) => each !== 'badge'))
-      expect(writeReport(none, form)).toContain('Nobody answers.');
-    expect(writeReport(none, 'badge')).toContain('no answer');
+    expect(isConformant(unreachable)).toBe(false);
+    for (const format of reportFormats.filter((each) => each !== 'badge'))
+      expect(writeReport(unreachable, format)).toContain('Connection refused.');
+    expect(writeReport(unreachable, 'badge')).toContain('unreachable');
   });
 });
 
-describe('markdown', () => {
-  it('has the table of failures, and no markup of the agent', () => {
+describe('Markdown report', () => {
+  it('lists failures in a table and escapes markup of the agent', () => {
     const text = writeReport(report, 'markdown');
-    expect(text).toContain('| Test | Category | Message | Recommendation | Where |');
+    expect(text).toContain('| Test | Category | Message | Recommendation | Variant |');
     expect(text).toMatch(
-      /^\| cancel\.running \| lifecycle \| Seen: \\<script\\>.* \| Answer it\. \| 1\.0 JSONRPC \|$/m,
+      /^\| cancel\.running \| lifecycle \| Actual: \\<script\\>.* \| Respond\. \| 1\.0 JSONRPC \|$/m,
     );
     const outside = text.replaceAll(/(`+)[^`]?.*?\1/gs, '');
     expect(outside).not.toContain('<script>'.replace('<', ' <'));
   });
 });
 
-describe('HTML', () => {
+describe('HTML report', () => {
   const html = writeReport(report, 'html');
 
-  it('lets no text of an agent become a part of the page', () => {
+  it('escapes text of the agent', () => {
     expect(html.match(/<script/g)).toHaveLength(1);
     expect(html).toContain('&lt;script&gt;');
     expect(html).toContain(`default-src 'none'`);
   });
 
-  it('loads nothing and asks nobody', () => {
+  it('loads no other resources', () => {
     expect(html).not.toMatch(/<(?:link|img|iframe|object|embed)\b|\bsrc=|@import|url\(/);
   });
 
-  it('has every part, dark and light, on paper too', () => {
-    for (const id of ['fix', 'matrix', 'open', 'card', 'timings', 'provenance'])
+  it('contains all sections, a dark scheme and a print layout', () => {
+    for (const id of ['violations', 'rules', 'inconclusive', 'card', 'timings', 'provenance'])
       expect(html).toContain(`<section id="${id}">`);
     expect(html).toContain('prefers-color-scheme:dark');
     expect(html).toContain('@media print');
-    expect(html).toContain('Read this first');
+    expect(html).toContain('<b>Warning:</b>');
   });
 });
 
-/** What makes documents break: markup, ends of sections, characters that are none, halves of characters. */
+/** Texts that break naive serializers: markup, CDATA ends, control characters, lone surrogates. */
 const hostile = [
   '<![CDATA[x]]> ]]> <!-- --> <?pi?> &amp; &#0; &unknown; "\'',
   '\u0000\u0001\u0008\u000B\u001F\u007F\u0085\u009F\uFFFE\uFFFF',
@@ -232,31 +232,31 @@ const hostileReport = buildReport(
       })),
     ),
   },
-  about,
+  info,
 );
-const noReport = buildReport(
+const unreachableReport = buildReport(
   { ...outcome, results: [], variants: [], cards: [], unreachable: hostile.join('') },
-  about,
+  info,
 );
 
-describe('JUnit', () => {
+describe('JUnit report', () => {
   const xml = writeReport(report, 'junit');
 
   it.each([
-    ['of every verdict', report],
-    ['with hostile texts', hostileReport],
-    ['of an agent that is not there', noReport],
-  ])('%s is well-formed, and as Jenkins wants it', (_what, each) => {
+    ['all verdicts', report],
+    ['hostile texts', hostileReport],
+    ['an unreachable agent', unreachableReport],
+  ])('is well-formed and valid by the Jenkins schema (%s)', (_name, each) => {
     expect(junitErrors(writeReport(each, 'junit'))).toEqual([]);
   });
 
-  it('keeps of hostile texts what can be kept', () => {
+  it('retains the valid characters of hostile texts', () => {
     const [, suite] = [...parseXml(writeReport(hostileReport, 'junit')).children, undefined].toReversed();
     const [first] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
     expect(first?.children[0]?.attributes.message).toContain(']]> <!-- -->');
   });
 
-  it('has a case for each rule and place, with what it is about', () => {
+  it('has a test case with properties for each rule and variant', () => {
     expect(xml.match(/<testcase /g)).toHaveLength(7);
     expect(xml.match(/\[\[PROPERTY\|section=/g)).toHaveLength(7);
   });
@@ -273,8 +273,8 @@ describe('JUnit', () => {
       'testsuite: tests is 2, there are 1',
     ],
     ['<testsuite name="a" tests="0" failures="0" errors="0" time="soon"/>', 'testsuite: the time is soon'],
-  ])('%s is not as Jenkins wants it', (wrong, fault) => {
-    expect(junitErrors(`<?xml version="1.0"?>${wrong}`)).toContain(fault);
+  ])('junitErrors reports %s', (xml, error) => {
+    expect(junitErrors(`<?xml version="1.0"?>${xml}`)).toContain(error);
   });
 
   it.each([
@@ -285,67 +285,71 @@ describe('JUnit', () => {
     '<a/><b/>',
     '<a>\u0001</a>',
     '<a b="<"/>',
-  ])('%j is not well-formed', (wrong) => {
-    expect(() => parseXml(wrong)).toThrow('line 1');
+  ])('parseXml rejects %j', (xml) => {
+    expect(() => parseXml(xml)).toThrow('line 1');
   });
 });
 
-describe('SARIF', () => {
-  const logOf = (each: ConformanceReport) => JSON.parse(writeReport(each, 'sarif'));
+describe('SARIF report', () => {
+  const parseSarif = (each: ConformanceReport) => JSON.parse(writeReport(each, 'sarif'));
 
   it.each([
-    ['of every verdict', report],
-    ['with hostile texts', hostileReport],
-    ['of an agent that is not there', noReport],
-  ])('%s is as 2.1.0 wants it, and what refers to something finds it', (_what, each) => {
-    expect(sarifErrors(logOf(each))).toEqual([]);
+    ['all verdicts', report],
+    ['hostile texts', hostileReport],
+    ['an unreachable agent', unreachableReport],
+  ])('is valid SARIF 2.1.0 without dangling references (%s)', (_name, each) => {
+    expect(sarifErrors(parseSarif(each))).toEqual([]);
   });
 
-  it('has a result for everything that is broken', () => {
-    expect(logOf(report).runs[0].results).toHaveLength(2);
+  it('has a result for every violation', () => {
+    expect(parseSarif(report).runs[0].results).toHaveLength(2);
   });
 
   it.each([
-    ['a member that nobody knows', (run: any) => (run.results[0].severity = 'high'), 'severity is not known'],
+    ['an unknown member', (run: any) => (run.results[0].severity = 'high'), 'severity is unknown'],
+    ['a rule index out of range', (run: any) => (run.results[0].ruleIndex = 99), 'ruleIndex out of range'],
     [
-      'a rule that is not there',
-      (run: any) => (run.results[0].ruleIndex = 99),
-      'points behind the last rule',
+      'a different rule id',
+      (run: any) => (run.results[0].ruleId = 'x'),
+      'result 0: ruleId x does not match ruleIndex',
     ],
-    ['another rule', (run: any) => (run.results[0].ruleId = 'x'), 'result 0 is of x and points at'],
     [
-      'a rule twice',
+      'a duplicate rule',
       (run: any) => run.tool.driver.rules.push({ ...run.tool.driver.rules[0], name: 'b' }),
-      'two rules',
+      'duplicate rule',
     ],
-    ['no message', (run: any) => delete run.results[0].message, 'message is missing'],
-    ['another level', (run: any) => (run.results[0].level = 'fatal'), '"fatal", not none|note|warning|error'],
+    ['a missing message', (run: any) => delete run.results[0].message, 'message is missing'],
     [
-      'a space in an address',
+      'an unknown level',
+      (run: any) => (run.results[0].level = 'fatal'),
+      '"fatal", not none|note|warning|error',
+    ],
+    [
+      'a space in a URI',
       (run: any) => (run.results[0].locations[0].physicalLocation.artifactLocation.uri = 'a b'),
       'not reference',
     ],
     [
-      'a base that nobody knows',
+      'an unknown base id',
       (run: any) =>
         (run.results[0].locations[0].physicalLocation.artifactLocation = { uri: 'a', uriBaseId: 'ROOT' }),
-      'nobody says what ROOT is',
+      'unknown uriBaseId ROOT',
     ],
     [
-      'a region without a place',
+      'a region without a start',
       (run: any) => (run.results[0].locations[0].physicalLocation.region = { endLine: 1 }),
       'has none of startLine',
     ],
-  ])('with %s is not', (_what, spoil, fault) => {
-    const log = logOf(report);
-    spoil(log.runs[0]);
-    expect(sarifErrors(log).join('\n')).toContain(fault);
+  ])('sarifErrors reports %s', (_name, corrupt, error) => {
+    const log = parseSarif(report);
+    corrupt(log.runs[0]);
+    expect(sarifErrors(log).join('\n')).toContain(error);
   });
 });
 
-describe('two reports', () => {
-  const change = (verdict: RuleResult['verdict']): ConformanceReport =>
-    buildReport({ ...outcome, results: [result('send.answers', verdict)] }, about);
+describe('compareReports', () => {
+  const reportWith = (verdict: RuleResult['verdict']): ConformanceReport =>
+    buildReport({ ...outcome, results: [result('send.answers', verdict)] }, info);
 
   it.each([
     ['pass', 'fail', { regressions: 1, fixed: 0, unchanged: 0, nowInconclusive: 0 }],
@@ -354,16 +358,16 @@ describe('two reports', () => {
     ['pass', 'inconclusive', { regressions: 0, fixed: 0, unchanged: 0, nowInconclusive: 1 }],
     ['fail', 'inconclusive', { regressions: 0, fixed: 0, unchanged: 0, nowInconclusive: 1 }],
     ['pass', 'warn', { regressions: 1, fixed: 0, unchanged: 0, nowInconclusive: 0 }],
-  ] as const)('from %s to %s', (before, after, counts) => {
-    const found = compareReports(change(before), change(after));
-    expect(Object.fromEntries(Object.entries(found).map(([name, list]) => [name, list.length]))).toEqual(
+  ] as const)('classifies a change from %s to %s', (before, after, counts) => {
+    const diff = compareReports(reportWith(before), reportWith(after));
+    expect(Object.fromEntries(Object.entries(diff).map(([name, list]) => [name, list.length]))).toEqual(
       counts,
     );
   });
 
-  it('take what nobody looked at before for worse when it is broken', () => {
-    const empty = buildReport({ ...outcome, results: [] }, about);
-    expect(compareReports(empty, change('fail')).regressions).toHaveLength(1);
+  it('reports a violated rule as a regression if the first report does not contain it', () => {
+    const empty = buildReport({ ...outcome, results: [] }, info);
+    expect(compareReports(empty, reportWith('fail')).regressions).toHaveLength(1);
     expect(listResults(empty)).toEqual([]);
   });
 });

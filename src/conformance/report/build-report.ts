@@ -9,39 +9,46 @@ import type {
   CheckedVersion,
 } from '../rule-model.ts';
 import type { RunChecksOutcome } from '../run-checks.ts';
-import { isJsonObject, type JsonObject, asText } from '../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
+import { asText } from '../drivers/normalized-views.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
 import { type TranscriptEntry, toTranscriptEntry } from './transcript.ts';
 
-/** What became of one rule, as other tools read it; what follows `duration_ms` is beside that. */
+/**
+ * Result of one rule in one protocol variant. The members up to `duration_ms` follow the format of other A2A test tools;
+ * the others are additions.
+ */
 export interface ConformanceResult {
   readonly test: string;
   readonly category: ReportCategory;
   readonly status: 'pass' | 'fail' | 'skip';
   readonly message?: string;
   readonly duration_ms?: number;
-  /** Finer than the status: a broken SHOULD is a pass that says `warn`. */
+  /** Finer than the status: a violated SHOULD has the status `pass` and the verdict `warn`. */
   readonly verdict: RuleVerdict;
   readonly level: RequirementLevel;
   readonly section: string;
-  /** What must hold. */
+  /** The requirement. */
   readonly rule: string;
   readonly requirements: readonly string[];
   readonly version: CheckedVersion;
-  /** Missing for what is about the card alone. */
+  /** Missing for rules of the card. */
   readonly transport?: CheckedTransport;
-  /** How often it was looked at. */
+  /** How often the rule was evaluated. */
   readonly observations: number;
   readonly remediation: string;
   readonly expected?: string;
   readonly actual?: string;
   readonly transcript?: readonly TranscriptEntry[];
   readonly curl?: string;
-  /** Every way in which it was broken, where there is more than one. */
+  /** Messages of the violations after the first one. */
   readonly otherViolations?: readonly string[];
 }
 
-/** What a run found, as other tools read it; what follows `conformanceLevel` is beside that. */
+/**
+ * Report of a run. The members up to `conformanceLevel` follow the format of other A2A test tools; the others are
+ * additions.
+ */
 export interface ConformanceReport {
   readonly agentUrl: string;
   readonly agentName: string;
@@ -52,11 +59,13 @@ export interface ConformanceReport {
     readonly passed: number;
     readonly failed: number;
     readonly skipped: number;
-    /** Of those passed. */
+    /** Included in `passed`. */
     readonly warned: number;
-    /** Of those skipped. */
+    /** Included in `skipped`. */
     readonly inconclusive: number;
+    /** Included in `skipped`. */
     readonly notApplicable: number;
+    /** Errors of the suite; included in `skipped`. */
     readonly errors: number;
   };
   readonly categories: {
@@ -67,9 +76,9 @@ export interface ConformanceReport {
     readonly interop: readonly ConformanceResult[];
   };
   readonly conformanceLevel: ConformanceLevel;
-  /** What makes the results worth less than they look. */
+  /** Conditions that limit the validity of the results. */
   readonly warnings: readonly string[];
-  /** Why there is no verdict at all. */
+  /** Why the agent could not be tested. */
   readonly unreachable?: string;
   readonly variants: readonly {
     readonly version: CheckedVersion;
@@ -84,10 +93,10 @@ export interface ConformanceReport {
   readonly provenance: Provenance;
 }
 
-/** Which suite looked at what, so that a report can be checked. */
+/** Origin of a report. */
 export interface Provenance {
   readonly suite: string;
-  /** Changes with the rules. */
+  /** Digest of the rules of the run. */
   readonly rulesDigest: string;
   readonly cardDigest: string;
   readonly command: string;
@@ -96,7 +105,7 @@ export interface Provenance {
   readonly duration_ms: number;
 }
 
-/** What a report says beside what was found. */
+/** Options of {@link buildReport}. */
 export interface ReportInfo {
   /** Such as `dragoman 0.1.0`. */
   readonly suite: string;
@@ -104,7 +113,7 @@ export interface ReportInfo {
   readonly redactor: Redactor;
 }
 
-const chapters: { readonly [category in ReportCategory]: keyof ConformanceReport['categories'] } = {
+const categoryKeys: { readonly [category in ReportCategory]: keyof ConformanceReport['categories'] } = {
   'agent-card': 'agentCard',
   lifecycle: 'lifecycle',
   streaming: 'streaming',
@@ -118,29 +127,30 @@ const statuses: { readonly [verdict in RuleVerdict]: ConformanceResult['status']
   fail: 'fail',
   'not-applicable': 'skip',
   inconclusive: 'skip',
-  // The agent is not to blame for the suite.
+  // An error of the suite is not a failure of the agent.
   error: 'skip',
 };
 
-/** The report of a run. No secret is in it. */
-export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): ConformanceReport {
-  const { redactor: secrets } = about;
-  const results = outcome.results.map((each) => resultOf(each, secrets));
-  const categories: { -readonly [chapter in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
+/** Builds the report of a run. All secrets known to the redactor are removed. */
+export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): ConformanceReport {
+  const { redactor } = info;
+  const results = outcome.results.map((each) => toResult(each, redactor));
+  const categories: { -readonly [key in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
     agentCard: [],
     lifecycle: [],
     streaming: [],
     errorHandling: [],
     interop: [],
   };
-  for (const each of results) categories[chapters[each.category]].push(each);
-  const count = (isIt: (result: ConformanceResult) => boolean): number => results.filter(isIt).length;
+  for (const each of results) categories[categoryKeys[each.category]].push(each);
+  const count = (predicate: (result: ConformanceResult) => boolean): number =>
+    results.filter(predicate).length;
   const card = outcome.cards[0]?.card ?? {};
   return {
-    agentUrl: secrets.redactUrl(outcome.url),
-    agentName: secrets.redactText(asText(card.name) ?? 'unknown'),
-    agentVersion: secrets.redactText(asText(card.version) ?? 'unknown'),
-    testDate: outcome.began,
+    agentUrl: redactor.redactUrl(outcome.url),
+    agentName: redactor.redactText(asText(card.name) ?? 'unknown'),
+    agentVersion: redactor.redactText(asText(card.version) ?? 'unknown'),
+    testDate: outcome.startedAt,
     summary: {
       total: results.length,
       passed: count(({ status }) => status === 'pass'),
@@ -153,25 +163,25 @@ export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): Confo
     },
     categories,
     conformanceLevel: computeLevel(outcome.results, outcome.variants),
-    warnings: outcome.warnings.map((each) => secrets.redactText(each)),
-    ...(outcome.unreachable === undefined ? {} : { unreachable: secrets.redactText(outcome.unreachable) }),
-    variants: outcome.variants.map((each) => ({ ...each, url: secrets.redactUrl(each.url) })),
-    cards: outcome.cards.map(({ url, version, card: shown }) => ({
-      url: secrets.redactUrl(url),
+    warnings: outcome.warnings.map((each) => redactor.redactText(each)),
+    ...(outcome.unreachable === undefined ? {} : { unreachable: redactor.redactText(outcome.unreachable) }),
+    variants: outcome.variants.map((each) => ({ ...each, url: redactor.redactUrl(each.url) })),
+    cards: outcome.cards.map(({ url, version, card: published }) => ({
+      url: redactor.redactUrl(url),
       version,
-      card: secrets.redactDeep(shown),
+      card: redactor.redactDeep(published),
     })),
     provenance: {
-      suite: about.suite,
-      rulesDigest: digestOf(
+      suite: info.suite,
+      rulesDigest: digest(
         [
           ...new Set(
             outcome.results.map(({ rule }) => `${rule.id} ${rule.level} ${rule.section} ${rule.sentence}`),
           ),
         ].toSorted(),
       ),
-      cardDigest: digestOf(outcome.cards.map((each) => each.card)),
-      command: secrets.redactText(about.command),
+      cardDigest: digest(outcome.cards.map((each) => each.card)),
+      command: redactor.redactText(info.command),
       messages: outcome.messages,
       requests: outcome.requests,
       duration_ms: Math.round(outcome.milliseconds),
@@ -179,29 +189,24 @@ export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): Confo
   };
 }
 
-/** Every result of a report, chapter by chapter. */
+/** Lists all results of a report, by category. */
 export function listResults({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
   return Object.values(categories).flat();
 }
 
-/** What tells results of the same rule apart. */
+/** Returns the protocol variant of a result, such as `1.0 JSONRPC` or `1.0 card`. */
 export function variantKey({ version, transport }: Pick<ConformanceResult, 'version' | 'transport'>): string {
   return `${version} ${transport ?? 'card'}`;
 }
 
-/** True when no MUST is broken. */
+/** Returns true if the agent was tested and violates no MUST. */
 export function isConformant({ summary, unreachable }: ConformanceReport): boolean {
   return unreachable === undefined && summary.failed === 0;
 }
 
-/** A report that another run wrote. @returns undefined when it is none. */
+/** Parses a JSON report. @returns undefined if the text is not a report */
 export function readReport(text: string): ConformanceReport | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJsonOrUndefined(text);
   return isReport(value) ? value : undefined;
 }
 
@@ -213,17 +218,17 @@ function isReport(value: unknown): value is ConformanceReport {
   );
 }
 
-function resultOf(result: RuleResult, secrets: Redactor): ConformanceResult {
+function toResult(result: RuleResult, redactor: Redactor): ConformanceResult {
   const { rule, verdict, violations, version, transport, milliseconds } = result;
   const [first] = violations;
-  const turns = first?.exchanges.map((each) => toTranscriptEntry(each, secrets)) ?? [];
-  const last = turns.at(-1);
-  const also = violations.slice(1).map(({ message }) => secrets.redactText(message));
+  const transcript = first?.exchanges.map((each) => toTranscriptEntry(each, redactor)) ?? [];
+  const last = transcript.at(-1);
+  const otherViolations = violations.slice(1).map(({ message }) => redactor.redactText(message));
   return {
     test: rule.id,
     category: rule.category,
     status: statuses[verdict],
-    ...(result.message === '' ? {} : { message: secrets.redactText(result.message) }),
+    ...(result.message === '' ? {} : { message: redactor.redactText(result.message) }),
     duration_ms: Math.round(milliseconds),
     verdict,
     level: rule.level,
@@ -234,14 +239,14 @@ function resultOf(result: RuleResult, secrets: Redactor): ConformanceResult {
     ...(transport === undefined ? {} : { transport }),
     observations: result.observations,
     remediation: rule.remedy,
-    ...(first?.expected === undefined ? {} : { expected: secrets.redactText(first.expected) }),
-    ...(first?.actual === undefined ? {} : { actual: secrets.redactText(first.actual) }),
-    ...(turns.length === 0 ? {} : { transcript: turns }),
+    ...(first?.expected === undefined ? {} : { expected: redactor.redactText(first.expected) }),
+    ...(first?.actual === undefined ? {} : { actual: redactor.redactText(first.actual) }),
+    ...(transcript.length === 0 ? {} : { transcript }),
     ...(last ? { curl: last.curl } : {}),
-    ...(also.length === 0 ? {} : { otherViolations: also }),
+    ...(otherViolations.length === 0 ? {} : { otherViolations }),
   };
 }
 
-function digestOf(value: unknown): string {
+function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }

@@ -1,31 +1,35 @@
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
 
-/** How two reports differ. */
+/** Difference between two reports. */
 export interface ReportDiff {
-  /** What is broken now and was not before, a rule that nobody had looked at included. */
+  /** Violated now and not before, including rules that the first report does not contain. */
   readonly regressions: readonly ConformanceResult[];
-  /** What was broken and holds now. */
+  /** Violated before and passed now. */
   readonly fixed: readonly ConformanceResult[];
-  /** What is broken as it was. */
+  /** Violated in both reports. */
   readonly unchanged: readonly ConformanceResult[];
-  /** What was learned before and could not be learned now. */
+  /** Skipped now and not before. */
   readonly nowInconclusive: readonly ConformanceResult[];
 }
 
-/** What changed from one report to the next. */
+/** Compares two reports rule by rule, separately for each protocol variant. */
 export function compareReports(before: ConformanceReport, after: ConformanceReport): ReportDiff {
-  const keyOf = (each: ConformanceResult): string => `${each.test} ${variantKey(each)}`;
-  const old = new Map(listResults(before).map((each) => [keyOf(each), each]));
-  const now = listResults(after);
-  const rank = (each: ConformanceResult | undefined): number =>
-    each?.status === 'fail' ? 2 : each?.verdict === 'warn' ? 1 : 0;
-  const was = (each: ConformanceResult): ConformanceResult | undefined => old.get(keyOf(each));
+  const keyOf = (result: ConformanceResult): string => `${result.test} ${variantKey(result)}`;
+  const earlier = new Map(listResults(before).map((each) => [keyOf(each), each]));
+  const pairs = listResults(after).map((now) => ({ now, was: earlier.get(keyOf(now)) }));
+  const select = (
+    isSelected: (now: ConformanceResult, was: ConformanceResult | undefined) => boolean,
+  ): ConformanceResult[] => pairs.filter(({ now, was }) => isSelected(now, was)).map(({ now }) => now);
   return {
-    regressions: now.filter((each) => rank(each) > rank(was(each))),
-    fixed: now.filter((each) => each.status === 'pass' && rank(each) < rank(was(each))),
-    unchanged: now.filter((each) => rank(each) > 0 && rank(each) <= rank(was(each))),
-    nowInconclusive: now.filter(
-      (each) => each.status === 'skip' && was(each) !== undefined && was(each)?.status !== 'skip',
+    regressions: select((now, was) => severity(now) > severity(was)),
+    fixed: select((now, was) => now.status === 'pass' && severity(now) < severity(was)),
+    unchanged: select((now, was) => severity(now) > 0 && severity(now) <= severity(was)),
+    nowInconclusive: select(
+      (now, was) => now.status === 'skip' && was !== undefined && was.status !== 'skip',
     ),
   };
+}
+
+function severity(result: ConformanceResult | undefined): number {
+  return result?.status === 'fail' ? 2 : result?.verdict === 'warn' ? 1 : 0;
 }

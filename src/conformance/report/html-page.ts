@@ -3,8 +3,8 @@ import { escapeXml } from '../../primitives/formats/escape-xml.ts';
 import { htmlReportScript, htmlReportStyle } from './html-style.ts';
 
 /**
- * A page that is one file: it loads nothing, and no text of an agent can become a part of it, because only the style
- * and the script that are named by their digests are let through.
+ * Renders a self-contained HTML page that loads no other resources. Its content security policy allows only the style
+ * and the script of the report, by digest, so that text of an agent cannot be executed.
  */
 export function renderHtmlPage(title: string, body: string): string {
   const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

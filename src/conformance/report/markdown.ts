@@ -1,26 +1,27 @@
-import { type ConformanceReport, variantKey, listResults } from './build-report.ts';
+import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
 import { groupFindings, formatVerdictLine } from './report-text.ts';
 
-/** The report for people who read it beside code. */
-export function markdownReport(report: ConformanceReport): string {
+/** Writes the report as Markdown, for pull requests and job summaries. */
+export function formatMarkdownReport(report: ConformanceReport): string {
   const { agentName, agentVersion, agentUrl, testDate, warnings, provenance } = report;
   const results = listResults(report);
   const findings = groupFindings(report);
-  const open = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'error');
+  const inconclusive = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'error');
   const lines = [
-    `# Conformance of ${cell(agentName)} ${cell(agentVersion)}`,
+    `# Conformance of ${escapeMarkdown(agentName)} ${escapeMarkdown(agentVersion)}`,
     '',
-    `**${cell(formatVerdictLine(report))}**`,
+    `**${escapeMarkdown(formatVerdictLine(report))}**`,
     '',
-    `Agent: ${cell(agentUrl)}. Date: ${testDate}. ${cell(provenance.suite)}, rules ${provenance.rulesDigest}, ${provenance.requests} requests in ${(provenance.duration_ms / 1_000).toFixed(1)} s.`,
+    `Agent: ${escapeMarkdown(agentUrl)}. Date: ${testDate}. ${escapeMarkdown(provenance.suite)}, rules ${provenance.rulesDigest}, ${provenance.requests} requests in ${(provenance.duration_ms / 1_000).toFixed(1)} s.`,
     '',
-    ...warnings.map((each) => `> **Warning:** ${cell(each)}\n`),
+    ...warnings.map((each) => `> **Warning:** ${escapeMarkdown(each)}\n`),
     '## Summary',
     '',
     '| Category | Passed | Failed | Warned | Skipped |',
     '|----------|--------|--------|--------|---------|',
     ...Object.entries(report.categories).map(([name, list]) => {
-      const count = (isIt: (each: (typeof list)[number]) => boolean): number => list.filter(isIt).length;
+      const count = (predicate: (each: (typeof list)[number]) => boolean): number =>
+        list.filter(predicate).length;
       return `| ${name} | ${count(({ verdict }) => verdict === 'pass')} | ${count(({ status }) => status === 'fail')} | ${count(({ verdict }) => verdict === 'warn')} | ${count(({ status }) => status === 'skip')} |`;
     }),
     '',
@@ -28,59 +29,53 @@ export function markdownReport(report: ConformanceReport): string {
     '',
   ];
   const failed = results.filter(({ status }) => status === 'fail');
-  lines.push(...tableOf(failed, 'Nothing failed.'));
+  lines.push(...formatTable(failed, 'No failures.'));
   const warned = results.filter(({ verdict }) => verdict === 'warn');
-  lines.push('', '## Warnings', '', ...tableOf(warned, 'No recommendation was ignored.'));
+  lines.push('', '## Warnings', '', ...formatTable(warned, 'No warnings.'));
   if (findings.length > 0) lines.push('', '## Evidence', '');
   for (const { first, all } of findings) {
-    lines.push(`### ${first.test} (${first.level}, ${first.section})`, '', cell(first.rule), '');
-    lines.push(`Seen on ${[...new Set(all.map(variantKey))].join(', ')}.`, '');
-    if (first.expected !== undefined) lines.push(`Expected: ${code(first.expected)}`, '');
-    if (first.actual !== undefined) lines.push(`Got: ${code(first.actual)}`, '');
-    if (first.curl !== undefined) lines.push(...fence('sh', first.curl), '');
+    lines.push(`### ${first.test} (${first.level}, ${first.section})`, '', escapeMarkdown(first.rule), '');
+    lines.push(`Affected: ${[...new Set(all.map(variantKey))].join(', ')}.`, '');
+    if (first.expected !== undefined) lines.push(`Expected: ${inlineCode(first.expected)}`, '');
+    if (first.actual !== undefined) lines.push(`Actual: ${inlineCode(first.actual)}`, '');
+    if (first.curl !== undefined) lines.push(...codeBlock('sh', first.curl), '');
   }
-  if (open.length > 0) {
-    lines.push(
-      '',
-      '## Not learned',
-      '',
-      '| Test | Where | Reason, and what would make it possible |',
-      '|---|---|---|',
-    );
-    for (const each of open)
-      lines.push(`| ${each.test} | ${variantKey(each)} | ${cell(each.message ?? '')} |`);
+  if (inconclusive.length > 0) {
+    lines.push('', '## Inconclusive', '', '| Test | Variant | Reason |', '|---|---|---|');
+    for (const each of inconclusive)
+      lines.push(`| ${each.test} | ${variantKey(each)} | ${escapeMarkdown(each.message ?? '')} |`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function tableOf(results: readonly ReturnType<typeof listResults>[number][], nothing: string): string[] {
-  if (results.length === 0) return [nothing];
+function formatTable(results: readonly ConformanceResult[], emptyText: string): string[] {
+  if (results.length === 0) return [emptyText];
   return [
-    '| Test | Category | Message | Recommendation | Where |',
-    '|------|----------|---------|----------------|-------|',
+    '| Test | Category | Message | Recommendation | Variant |',
+    '|------|----------|---------|----------------|---------|',
     ...results.map(
       (each) =>
-        `| ${each.test} | ${each.category} | ${cell(each.message ?? '')} | ${cell(each.remediation)} | ${variantKey(each)} |`,
+        `| ${each.test} | ${each.category} | ${escapeMarkdown(each.message ?? '')} | ${escapeMarkdown(each.remediation)} | ${variantKey(each)} |`,
     ),
   ];
 }
 
-/** Text of an agent must not become markup of ours. */
-function cell(text: string): string {
+/** Escapes Markdown, because the text may come from the agent. */
+function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>|#]/g, (character) => `\\${character}`).replaceAll(/\s*\n\s*/g, ' ');
 }
 
-function code(text: string): string {
+function inlineCode(text: string): string {
   const line = text.replaceAll(/\s*\n\s*/g, ' ');
-  const ticks = '`'.repeat(longestRun(line) + 1);
+  const ticks = '`'.repeat(longestBacktickRun(line) + 1);
   return `${ticks} ${line} ${ticks}`;
 }
 
-function fence(language: string, text: string): string[] {
-  const ticks = '`'.repeat(Math.max(3, longestRun(text) + 1));
+function codeBlock(language: string, text: string): string[] {
+  const ticks = '`'.repeat(Math.max(3, longestBacktickRun(text) + 1));
   return [`${ticks}${language}`, text, ticks];
 }
 
-function longestRun(text: string): number {
+function longestBacktickRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
 }

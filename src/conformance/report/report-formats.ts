@@ -1,18 +1,18 @@
 import { formatBadge } from './badge.ts';
-import { htmlReport } from './html.ts';
-import { junitReport } from './junit.ts';
-import { markdownReport } from './markdown.ts';
+import { formatHtmlReport } from './html.ts';
+import { formatJunitReport } from './junit.ts';
+import { formatMarkdownReport } from './markdown.ts';
 import type { ConformanceReport } from './build-report.ts';
-import { sarifReport } from './sarif.ts';
+import { formatSarifReport } from './sarif.ts';
 
-/** The forms that a report can have. */
+/** All report formats. */
 export const reportFormats = ['json', 'markdown', 'junit', 'html', 'sarif', 'badge'] as const;
 
-/** A form that a report can have. */
+/** Format of a report. */
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** What a file of each form is called where nobody names it. */
-export const reportFileNames: { readonly [form in ReportFormat]: string } = {
+/** Default file name of each format. */
+export const reportFileNames: { readonly [format in ReportFormat]: string } = {
   json: 'conformance.json',
   markdown: 'conformance.md',
   junit: 'conformance.xml',
@@ -21,16 +21,16 @@ export const reportFileNames: { readonly [form in ReportFormat]: string } = {
   badge: 'conformance.svg',
 };
 
-const writers: { readonly [form in ReportFormat]: (report: ConformanceReport) => string } = {
+const writers: { readonly [format in ReportFormat]: (report: ConformanceReport) => string } = {
   json: (report) => `${JSON.stringify(report, undefined, 2)}\n`,
-  markdown: markdownReport,
-  junit: junitReport,
-  html: htmlReport,
-  sarif: sarifReport,
+  markdown: formatMarkdownReport,
+  junit: formatJunitReport,
+  html: formatHtmlReport,
+  sarif: formatSarifReport,
   badge: formatBadge,
 };
 
-/** The report in a form. */
-export function writeReport(report: ConformanceReport, form: ReportFormat): string {
-  return writers[form](report);
+/** Serializes the report in the given format. */
+export function writeReport(report: ConformanceReport, format: ReportFormat): string {
+  return writers[format](report);
 }

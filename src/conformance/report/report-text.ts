@@ -1,48 +1,69 @@
 import type { ConformanceReport, ConformanceResult } from './build-report.ts';
 import { listResults } from './build-report.ts';
 
-/** Rules that are broken, each once, with every place where they are; a MUST comes first. */
+/** A violated rule with its results in all protocol variants. */
 export interface GroupedFinding {
   readonly first: ConformanceResult;
   readonly all: readonly ConformanceResult[];
 }
 
-/** What is to be mended, grouped by rule: first what is a MUST, then what is broken in most places. */
+/** Groups violations by rule: failures before warnings, then by the number of affected protocol variants. */
 export function groupFindings(report: Pick<ConformanceReport, 'categories'>): GroupedFinding[] {
-  const groups = new Map<string, ConformanceResult[]>();
-  for (const each of listResults(report)) {
-    if (each.verdict !== 'fail' && each.verdict !== 'warn') continue;
-    groups.set(each.test, [...(groups.get(each.test) ?? []), each]);
-  }
+  const groups = groupBy(
+    listResults(report).filter(({ verdict }) => verdict === 'fail' || verdict === 'warn'),
+    ({ test }) => test,
+  );
   const rank = ({ all }: GroupedFinding): number => (all.some(({ verdict }) => verdict === 'fail') ? 0 : 1);
   return [...groups.values()]
     .flatMap((all): GroupedFinding[] => (all[0] ? [{ first: all[0], all }] : []))
     .toSorted((a, b) => rank(a) - rank(b) || b.all.length - a.all.length);
 }
 
-/** The outcome in one sentence: counts, and never a bare percentage. */
+/** Groups items by key, in the order of their first occurrence. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+/** Returns the outcome in one line. It contains counts, because a percentage would hide what was not tested. */
 export function formatVerdictLine({
   conformanceLevel,
   summary,
-  variants: lanes,
+  variants,
   unreachable,
 }: ConformanceReport): string {
   if (unreachable !== undefined) return `No verdict: ${unreachable}`;
-  const where = lanes.map(({ version, transport }) => `${version} ${transport}`).join(', ');
-  const { total, failed, warned, inconclusive, notApplicable, errors } = summary;
-  const parts = [
-    `${total} looked at`,
-    `${failed} broken`,
-    `${warned} to be improved`,
-    `${notApplicable} not applicable`,
-    `${inconclusive} inconclusive`,
-    ...(errors > 0 ? [`${errors} errors of the suite`] : []),
-  ];
-  return `${conformanceLevel} · ${where} · ${parts.join(', ')}`;
+  const tested = variants.map(({ version, transport }) => `${version} ${transport}`).join(', ');
+  const counts = summaryCounts(summary).map(({ label, count }) => `${count} ${label}`);
+  return `${conformanceLevel} · ${tested} · ${counts.join(', ')}`;
 }
 
-/** Where the text of a rule stands. */
-export function specificationUrl({
+/** Returns the labeled counts of a summary; errors of the suite only if there are any. */
+export function summaryCounts({
+  total,
+  failed,
+  warned,
+  notApplicable,
+  inconclusive,
+  errors,
+}: ConformanceReport['summary']): { label: string; count: number; verdict?: 'fail' | 'warn' }[] {
+  return [
+    { label: 'checked', count: total },
+    { label: 'failed', count: failed, verdict: 'fail' },
+    { label: 'warnings', count: warned, verdict: 'warn' },
+    { label: 'not applicable', count: notApplicable },
+    { label: 'inconclusive', count: inconclusive },
+    ...(errors > 0 ? [{ label: 'suite errors', count: errors, verdict: 'fail' as const }] : []),
+  ];
+}
+
+/** Returns the place of a rule in the specification, such as `A2A 1.0.1, section 3.1.1`. */
+export function specificationReference({
   section,
   version,
 }: Pick<ConformanceResult, 'section' | 'version'>): string {

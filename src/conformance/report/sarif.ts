@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
-import { specificationUrl } from './report-text.ts';
+import { specificationReference } from './report-text.ts';
 
-/** The report as code scanning reads it: SARIF 2.1.0. */
-export function sarifReport(report: ConformanceReport): string {
+/** Writes the report as SARIF 2.1.0 for code scanning. */
+export function formatSarifReport(report: ConformanceReport): string {
   const results = listResults(report);
   const rules = [...new Map(results.map((each) => [each.test, each])).values()];
-  const index = new Map(rules.map(({ test }, at) => [test, at]));
-  const broken = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
-  const isRun = report.unreachable === undefined;
+  const index = new Map(rules.map(({ test }, position) => [test, position]));
+  const violations = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
+  const isReachable = report.unreachable === undefined;
   const [name = 'dragoman', version = '0.0.0'] = report.provenance.suite.split(' ');
   const sarif = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -20,19 +20,19 @@ export function sarifReport(report: ConformanceReport): string {
             name,
             version,
             informationUri: 'https://a2a-protocol.org/',
-            rules: rules.map(ruleOf),
+            rules: rules.map(toRule),
           },
         },
         invocations: [
           {
-            executionSuccessful: isRun,
+            executionSuccessful: isReachable,
             startTimeUtc: report.testDate,
-            ...(isRun
+            ...(isReachable
               ? {}
               : { toolExecutionNotifications: [{ level: 'error', message: { text: report.unreachable } }] }),
           },
         ],
-        results: broken.map((each) => resultOf(each, index.get(each.test) ?? 0, report)),
+        results: violations.map((each) => toResult(each, index.get(each.test) ?? 0, report)),
         properties: { conformanceLevel: report.conformanceLevel, summary: report.summary },
       },
     ],
@@ -40,11 +40,11 @@ export function sarifReport(report: ConformanceReport): string {
   return `${JSON.stringify(sarif, undefined, 2)}\n`;
 }
 
-function ruleOf(result: ConformanceResult): object {
+function toRule(result: ConformanceResult): object {
   return {
     id: result.test,
     shortDescription: { text: result.rule },
-    fullDescription: { text: `${result.rule} ${specificationUrl(result)}` },
+    fullDescription: { text: `${result.rule} ${specificationReference(result)}` },
     help: { text: result.remediation },
     defaultConfiguration: { level: result.level === 'MUST' ? 'error' : 'warning' },
     properties: {
@@ -56,28 +56,28 @@ function ruleOf(result: ConformanceResult): object {
   };
 }
 
-function resultOf(
+function toResult(
   result: ConformanceResult,
   ruleIndex: number,
   { agentUrl, cards }: ConformanceReport,
 ): object {
   const { test, verdict, message = '', expected, actual, curl } = result;
-  const lane = variantKey(result);
-  // Nobody but the author knows where in which file the fault is: the card's address stands for the agent.
+  const variant = variantKey(result);
+  // SARIF requires a location, and the source file is unknown: the URL of the request or card takes its place.
   const uri = result.transcript?.at(-1)?.request.url ?? cards[0]?.url ?? agentUrl;
   return {
     ruleId: test,
     ruleIndex,
     level: verdict === 'fail' ? 'error' : 'warning',
-    message: { text: `${message} (${lane}) ${result.remediation}` },
+    message: { text: `${message} (${variant}) ${result.remediation}` },
     locations: [
       {
-        physicalLocation: { artifactLocation: { uri: uriOf(uri) }, region: { startLine: 1 } },
-        logicalLocations: [{ fullyQualifiedName: `${lane} ${test}`, kind: 'member' }],
+        physicalLocation: { artifactLocation: { uri: encodeUri(uri) }, region: { startLine: 1 } },
+        logicalLocations: [{ fullyQualifiedName: `${variant} ${test}`, kind: 'member' }],
       },
     ],
     partialFingerprints: {
-      'rule/v1': createHash('sha256').update(`${test} ${lane}`).digest('hex').slice(0, 32),
+      'rule/v1': createHash('sha256').update(`${test} ${variant}`).digest('hex').slice(0, 32),
     },
     properties: {
       version: result.version,
@@ -89,9 +89,9 @@ function resultOf(
   };
 }
 
-/** An address of an agent as RFC 3986 wants it, whatever the agent wrote. */
-function uriOf(address: string): string {
-  // Halves of characters cannot be encoded.
-  const text = Buffer.from(address).toString();
+/** Percent-encodes a URL that comes from an agent, so that it is valid by RFC 3986. */
+function encodeUri(url: string): string {
+  // Lone surrogates cannot be encoded; they become U+FFFD.
+  const text = Buffer.from(url).toString();
   return text.replaceAll(/%(?![\da-fA-F]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent);
 }

@@ -1,8 +1,9 @@
 import { type HttpExchange, isEventStream } from '../wire/http-exchange.ts';
 import { formatCurlCommand } from '../../primitives/formats/curl-command.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
+import { truncate } from '../../primitives/text.ts';
 
-/** One request and its answer, as a report shows them: without secrets, and not endless. */
+/** One HTTP exchange in a report, redacted and truncated. */
 export interface TranscriptEntry {
   readonly request: {
     readonly method: string;
@@ -11,65 +12,68 @@ export interface TranscriptEntry {
     readonly body?: string;
   };
   readonly response: {
-    /** Zero when no answer came. */
+    /** 0 if no response was received. */
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
-    /** When each event of a stream came, in milliseconds, and what it was. */
+    /** Events of a stream; `at` is the time since the request, in milliseconds. */
     readonly events?: readonly { readonly at: number; readonly text: string }[];
   };
-  /** How it ended, where it did not end by itself. */
+  /** How the response ended; missing if it is complete. */
   readonly end?: string;
   readonly duration_ms: number;
-  /** A command that asks the same again. */
+  /** A curl command that repeats the request. */
   readonly curl: string;
 }
 
-const maxText = 8_192;
+const maxCharacters = 8_192;
 const maxEvents = 40;
 
-/** An exchange for others to see. */
-export function toTranscriptEntry(exchange: HttpExchange, secrets: Redactor): TranscriptEntry {
-  const { method, requestBody, status, frames, end, transportError: trouble, totalMs: endAfter } = exchange;
-  const shown = frames.slice(0, maxEvents).map(({ at, fields }) => ({
+/** Redacts and truncates an exchange. */
+export function toTranscriptEntry(exchange: HttpExchange, redactor: Redactor): TranscriptEntry {
+  const { method, requestBody, status, frames, end, transportError, totalMs } = exchange;
+  const events = frames.slice(0, maxEvents).map(({ at, fields }) => ({
     at: Math.round(at),
-    text: short(
-      secrets.redactText(fields.map(([name, value]) => `${name}: ${value}`).join('\n')),
-      maxText / 4,
+    text: shorten(
+      redactor.redactText(fields.map(([name, value]) => `${name}: ${value}`).join('\n')),
+      maxCharacters / 4,
     ),
   }));
-  const left = frames.length - shown.length;
+  const omitted = frames.length - events.length;
   return {
     request: {
       method,
-      url: secrets.redactUrl(exchange.url),
-      headers: secrets.redactHeaders(exchange.requestHeaders),
-      ...(requestBody === undefined ? {} : { body: short(secrets.redactText(requestBody)) }),
+      url: redactor.redactUrl(exchange.url),
+      headers: redactor.redactHeaders(exchange.requestHeaders),
+      ...(requestBody === undefined ? {} : { body: shorten(redactor.redactText(requestBody)) }),
     },
     response: {
       status,
-      headers: secrets.redactHeaders(exchange.headers),
-      body: frames.length > 0 ? '' : short(secrets.redactText(exchange.body)),
+      headers: redactor.redactHeaders(exchange.headers),
+      body: frames.length > 0 ? '' : shorten(redactor.redactText(exchange.body)),
       ...(frames.length === 0
         ? {}
         : {
-            events: left > 0 ? [...shown, { at: shown.at(-1)?.at ?? 0, text: `… and ${left} more` }] : shown,
+            events:
+              omitted > 0
+                ? [...events, { at: events.at(-1)?.at ?? 0, text: `… and ${omitted} more` }]
+                : events,
           }),
     },
     ...(end === 'complete'
       ? {}
-      : { end: trouble === undefined ? end : `${end}: ${secrets.redactText(trouble)}` }),
-    duration_ms: Math.round(endAfter),
+      : { end: transportError === undefined ? end : `${end}: ${redactor.redactText(transportError)}` }),
+    duration_ms: Math.round(totalMs),
     curl: formatCurlCommand({
       method,
-      url: secrets.redactUrl(exchange.url),
-      headers: secrets.redactHeaders(exchange.requestHeaders),
-      body: requestBody === undefined ? undefined : secrets.redactText(requestBody),
+      url: redactor.redactUrl(exchange.url),
+      headers: redactor.redactHeaders(exchange.requestHeaders),
+      body: requestBody === undefined ? undefined : redactor.redactText(requestBody),
       isStream: isEventStream(exchange) || exchange.requestHeaders.accept === 'text/event-stream',
     }),
   };
 }
 
-function short(text: string, most: number = maxText): string {
-  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
+function shorten(text: string, maxLength: number = maxCharacters): string {
+  return truncate(text, maxLength, { showLength: true });
 }

@@ -5,93 +5,102 @@ import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
 
-/** What a message is to the ledger: the beginning of a task, the next turn of one, or something it has heard before. */
+/** Class of an incoming message: it starts a task, continues one, or is a duplicate (idempotent resend). */
 export type MessageClass =
   | { kind: 'new'; taskId: string | undefined }
-  /** The sequence number tells whether anything happened to the task since this was decided. */
-  | { kind: 'next'; log: TaskLog; sequence: number }
-  | { kind: 'again'; log: TaskLog };
+  /** The sequence number detects changes of the task after the classification. */
+  | { kind: 'continuation'; log: TaskLog; sequence: number }
+  | { kind: 'duplicate'; log: TaskLog };
 
-/** The beginning of a task whose id nobody asked for. */
-const begins: MessageClass = { kind: 'new', taskId: undefined };
+/** A new task without a client-defined id. */
+const newTask: MessageClass = { kind: 'new', taskId: undefined };
 
-/** Decides what a message is. A task that does not exist, is over or has another context refuses it. */
+/**
+ * Classifies a message and deduplicates by message id and content.
+ *
+ * @throws {@link A2AError} if the task does not exist, has ended, is still working or has another context.
+ */
 export function classifyMessage(
-  ledger: TaskStore,
+  taskStore: TaskStore,
   owner: string,
   request: SendRequest,
 ): MessageClass | Promise<MessageClass> {
   const { message, clientTaskId } = request;
   const taskId = message.taskId ?? clientTaskId;
   if (taskId !== undefined) {
-    const log = ledger.open(owner, taskId);
-    return log instanceof Promise ? log.then((each) => settled(each, request)) : settled(log, request);
+    const log = taskStore.open(owner, taskId);
+    return log instanceof Promise
+      ? log.then((each) => classifyPersisted(each, request))
+      : classifyPersisted(log, request);
   }
-  const known = ledger.findByMessageId(owner, message.messageId);
-  if (known instanceof Promise)
-    return known.then((id) => (id === undefined ? begins : repeated(ledger, owner, id, message)));
-  return known === undefined ? begins : repeated(ledger, owner, known, message);
+  const knownTaskId = taskStore.findByMessageId(owner, message.messageId);
+  if (knownTaskId instanceof Promise)
+    return knownTaskId.then((id) =>
+      id === undefined ? newTask : findDuplicate(taskStore, owner, id, message),
+    );
+  return knownTaskId === undefined ? newTask : findDuplicate(taskStore, owner, knownTaskId, message);
 }
 
-/** Decides once everything that happened can be seen: a message may be on its way to the disk. */
-function settled(log: TaskLog | undefined, request: SendRequest): MessageClass | Promise<MessageClass> {
-  const settling = log?.whenPersisted();
-  return settling ? settling.then(() => continued(log, request)) : continued(log, request);
+/** Waits until all events are visible: a duplicate of this message may not be persisted yet. */
+function classifyPersisted(
+  log: TaskLog | undefined,
+  request: SendRequest,
+): MessageClass | Promise<MessageClass> {
+  const persisting = log?.whenPersisted();
+  return persisting ? persisting.then(() => classifyForTask(log, request)) : classifyForTask(log, request);
 }
 
-function continued(log: TaskLog | undefined, { message, clientTaskId }: SendRequest): MessageClass {
+function classifyForTask(log: TaskLog | undefined, { message, clientTaskId }: SendRequest): MessageClass {
   if (!log) {
     if (message.taskId !== undefined) throw taskNotFound(message.taskId);
     return { kind: 'new', taskId: clientTaskId };
   }
   if (message.contextId !== undefined && message.contextId !== log.contextId) {
-    throw invalidField('message.contextId', 'is not the context of this task');
+    throw invalidField('message.contextId', 'must match the context of the task');
   }
-  if (isRepeated(log.task(), message)) return { kind: 'again', log };
+  if (isDuplicate(log.task(), message)) return { kind: 'duplicate', log };
   if (isTerminal(log.state)) {
-    throw new A2AError('UNSUPPORTED_OPERATION', `The task is ${log.state} and takes no more messages`, {
+    throw new A2AError('UNSUPPORTED_OPERATION', `The task is ${log.state} and accepts no more messages`, {
       details: { taskId: log.id },
     });
   }
   if (log.state === 'submitted' || log.state === 'working') {
     throw new A2AError(
       'UNSUPPORTED_OPERATION',
-      'The task is still working; it takes messages when it asks for input',
-      {
-        details: { taskId: log.id },
-      },
+      'The task is still working; send messages only when its state is input-required',
+      { details: { taskId: log.id } },
     );
   }
-  return { kind: 'next', log, sequence: log.sequence };
+  return { kind: 'continuation', log, sequence: log.sequence };
 }
 
-function repeated(
-  ledger: TaskStore,
+function findDuplicate(
+  taskStore: TaskStore,
   owner: string,
-  known: string,
+  knownTaskId: string,
   message: Message,
 ): MessageClass | Promise<MessageClass> {
-  const log = ledger.open(owner, known);
-  if (log instanceof Promise) return log.then((each) => compared(each, message));
-  return compared(log, message);
+  const log = taskStore.open(owner, knownTaskId);
+  if (log instanceof Promise) return log.then((each) => compareWithTask(each, message));
+  return compareWithTask(log, message);
 }
 
-function compared(log: TaskLog | undefined, message: Message): MessageClass | Promise<MessageClass> {
-  const settling = log?.whenPersisted();
-  if (settling) return settling.then(() => compared(log, message));
-  // An id that is used again for other content is a careless client, not a retry.
-  if (log && isRepeated(log.task(), message)) return { kind: 'again', log };
-  return begins;
+function compareWithTask(log: TaskLog | undefined, message: Message): MessageClass | Promise<MessageClass> {
+  const persisting = log?.whenPersisted();
+  if (persisting) return persisting.then(() => compareWithTask(log, message));
+  // A reused message id with different content is a new message, not a resend.
+  if (log && isDuplicate(log.task(), message)) return { kind: 'duplicate', log };
+  return newTask;
 }
 
-function isRepeated({ history }: Task, message: Message): boolean {
-  const before = history?.find(
+function isDuplicate({ history }: Task, message: Message): boolean {
+  const earlier = history?.find(
     ({ messageId, role }) => messageId === message.messageId && role === message.role,
   );
-  return before !== undefined && isSame(before.parts, message.parts);
+  return earlier !== undefined && hasSameParts(earlier.parts, message.parts);
 }
 
-function isSame(some: readonly Part[], others: readonly Part[]): boolean {
-  if (some.length !== others.length) return false;
-  return some.every((part, i) => JSON.stringify(part) === JSON.stringify(others[i]));
+function hasSameParts(parts: readonly Part[], otherParts: readonly Part[]): boolean {
+  if (parts.length !== otherParts.length) return false;
+  return parts.every((part, i) => JSON.stringify(part) === JSON.stringify(otherParts[i]));
 }

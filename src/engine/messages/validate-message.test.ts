@@ -4,41 +4,41 @@ import { MessageValidator } from './validate-message.ts';
 
 const base = { name: 'A', description: 'a', process: () => undefined };
 
-function take(part: Part, definition: object): string {
+function validate(part: Part, definition: object): string {
   try {
     new MessageValidator({ ...base, ...definition }).check(
       { message: { messageId: 'm', role: 'user', parts: [part] } },
       {},
     );
-    return 'taken';
+    return 'accepted';
   } catch (error) {
     return (error as { reason: string }).reason;
   }
 }
 
-describe('the entrance of an agent', () => {
+describe('MessageValidator', () => {
   it.each([
-    ['image/png', ['image/png'], 'taken'],
-    ['Image/PNG; q=1', ['image/png'], 'taken'],
-    ['image/png', ['text/plain', 'image/*'], 'taken'],
-    ['text/csv', ['text'], 'taken'],
-    ['application/x-thing', ['*/*'], 'taken'],
+    ['image/png', ['image/png'], 'accepted'],
+    ['Image/PNG; q=1', ['image/png'], 'accepted'],
+    ['image/png', ['text/plain', 'image/*'], 'accepted'],
+    ['text/csv', ['text'], 'accepted'],
+    ['application/x-thing', ['*/*'], 'accepted'],
     ['application/x-thing', ['text/plain'], 'CONTENT_TYPE_NOT_SUPPORTED'],
     ['imagery/png', ['image/*'], 'CONTENT_TYPE_NOT_SUPPORTED'],
-  ])('lets %s in where %j is taken: %s', (mediaType, defaultInputModes, verdict) => {
-    expect(take({ raw: 'AA==', mediaType }, { defaultInputModes })).toBe(verdict);
+  ])('checks %s against input modes %j: %s', (mediaType, defaultInputModes, expected) => {
+    expect(validate({ raw: 'AA==', mediaType }, { defaultInputModes })).toBe(expected);
   });
 
-  it('takes everything where the agent does not say what', () => {
-    expect(take({ raw: 'AA==', mediaType: 'application/x-thing' }, {})).toBe('taken');
+  it('accepts every media type without defaultInputModes', () => {
+    expect(validate({ raw: 'AA==', mediaType: 'application/x-thing' }, {})).toBe('accepted');
   });
 
-  it('takes what one of the skills takes', () => {
+  it('accepts input modes of skills', () => {
     const definition = { defaultInputModes: ['text/plain'], skills: [{ id: 's', inputModes: ['audio/*'] }] };
-    expect(take({ raw: 'AA==', mediaType: 'audio/ogg' }, definition)).toBe('taken');
+    expect(validate({ raw: 'AA==', mediaType: 'audio/ogg' }, definition)).toBe('accepted');
   });
 
-  it('asks for no type where a part names none', () => {
-    expect(take({ text: 'hi' }, { defaultInputModes: ['image/png'] })).toBe('taken');
+  it('accepts parts without mediaType', () => {
+    expect(validate({ text: 'hi' }, { defaultInputModes: ['image/png'] })).toBe('accepted');
   });
 });

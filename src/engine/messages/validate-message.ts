@@ -4,12 +4,12 @@ import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { AgentDefinition } from '../agent-definition.ts';
 
-/** What a message must be for an agent to take it, as its card says. */
+/** Validates incoming messages against the agent card: required extensions, input modes and push support. */
 export class MessageValidator {
   readonly #extensions: readonly string[];
-  /** Undefined where every media type is taken. */
+  /** Undefined if every media type is accepted. */
   readonly #modes: readonly string[] | undefined;
-  readonly #takesPush: boolean;
+  readonly #supportsPush: boolean;
 
   constructor({
     extensions = [],
@@ -18,42 +18,47 @@ export class MessageValidator {
     pushNotifications = false,
   }: AgentDefinition) {
     this.#extensions = extensions.filter((each) => each.required).map(({ uri }) => uri);
-    // An agent that does not say what it takes gets everything, and its card says so.
+    // Without defaultInputModes every media type is accepted; the card lists */*.
     this.#modes = defaultInputModes && [
       ...defaultInputModes,
       ...skills.flatMap(({ inputModes = [] }) => inputModes),
     ];
-    this.#takesPush = pushNotifications;
+    this.#supportsPush = pushNotifications;
   }
 
-  /** Refuses what the agent does not take. */
+  /** @throws {@link A2AError} if the agent does not accept the message. */
   check({ message, configuration }: SendRequest, { extensions }: CallContext): void {
     for (const uri of this.#extensions) {
       if (extensions?.includes(uri)) continue;
       const details = { uri };
-      throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `This agent needs the extension ${uri}`, { details });
+      throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `Required extension not requested: ${uri}`, {
+        details,
+      });
     }
-    if (configuration?.pushConfig && !this.#takesPush) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    if (configuration?.pushConfig && !this.#supportsPush)
+      throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
     if (this.#modes) for (const part of message.parts) checkMode(part, this.#modes);
   }
 }
 
 function checkMode({ mediaType }: Part, modes: readonly string[]): void {
-  if (mediaType === undefined || modes.some((mode) => isCovered(mediaType, mode))) return;
+  if (mediaType === undefined || modes.some((mode) => matchesMode(mediaType, mode))) return;
   throw new A2AError(
     'CONTENT_TYPE_NOT_SUPPORTED',
-    `This agent takes ${modes.join(', ')}, and not ${mediaType}`,
-    {
-      details: { mediaType },
-    },
+    `Unsupported media type ${mediaType}; supported: ${modes.join(', ')}`,
+    { details: { mediaType } },
   );
 }
 
-/** True when a media type is the mode or of its kind: `image/*`, `text` and whatever follows a semicolon included. */
-function isCovered(mediaType: string, mode: string): boolean {
+/** Returns true if an input mode (such as `image/*`, `text` or a full type) matches; media type parameters are ignored. */
+function matchesMode(mediaType: string, mode: string): boolean {
   const type = (mediaType.split(';')[0] ?? '').trim().toLowerCase();
-  const wanted = mode.toLowerCase();
-  if (wanted === '*/*' || wanted === '*' || wanted === type) return true;
-  const kind = wanted.endsWith('/*') ? wanted.slice(0, -1) : wanted.includes('/') ? undefined : `${wanted}/`;
-  return kind !== undefined && type.startsWith(kind);
+  const accepted = mode.toLowerCase();
+  if (accepted === '*/*' || accepted === '*' || accepted === type) return true;
+  const prefix = accepted.endsWith('/*')
+    ? accepted.slice(0, -1)
+    : accepted.includes('/')
+      ? undefined
+      : `${accepted}/`;
+  return prefix !== undefined && type.startsWith(prefix);
 }

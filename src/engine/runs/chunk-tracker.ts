@@ -1,13 +1,13 @@
 import type { TaskLog } from '../../store/task-store.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
-/** What is known of the artifacts of a run, so that nobody is told to append to what they never saw begin. */
+/** Tracks which artifacts of a run have been started, so that the first chunk is always sent with `append: false`. */
 export class ChunkTracker {
   readonly #log: TaskLog;
-  /** The artifact that came last, and whether it had its last chunk: most runs have one, which needs no map. */
+  /** The last artifact and whether it is complete. Most runs have only one and need no map. */
   #current: string | undefined = undefined;
   #isCurrentClosed = false;
-  /** The same of those before it. */
+  /** The same for earlier artifacts. */
   #isClosed: Map<string, boolean> | undefined = undefined;
 
   constructor(log: TaskLog) {
@@ -15,9 +15,9 @@ export class ChunkTracker {
   }
 
   /**
-   * Notes an artifact or a chunk of one.
+   * Records an artifact or a chunk.
    *
-   * @returns whether it adds to something that is there: the first chunk begins the artifact.
+   * @returns true if it appends to an existing artifact; false for the first chunk.
    * @throws {@link A2AError} `INVALID_AGENT_RESPONSE` for a chunk after the last one.
    */
   add(artifactId: string, append: boolean, isLast: boolean): boolean {
@@ -25,7 +25,7 @@ export class ChunkTracker {
     if (append && isClosed) {
       throw new A2AError(
         'INVALID_AGENT_RESPONSE',
-        `The agent added to the artifact ${artifactId} after its last chunk`,
+        `The agent appended to artifact ${artifactId} after its last chunk`,
       );
     }
     if (this.#current !== undefined && this.#current !== artifactId) {
@@ -34,11 +34,11 @@ export class ChunkTracker {
     }
     this.#current = artifactId;
     this.#isCurrentClosed = isLast;
-    return append && (isClosed !== undefined || this.#isOlder(artifactId));
+    return append && (isClosed !== undefined || this.#existsInTask(artifactId));
   }
 
-  /** True for an artifact of an earlier turn, which another run made. */
-  #isOlder(id: string): boolean {
+  /** Returns true for an artifact that an earlier run created. */
+  #existsInTask(id: string): boolean {
     return this.#log.task().artifacts?.some(({ artifactId }) => artifactId === id) ?? false;
   }
 }

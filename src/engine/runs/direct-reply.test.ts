@@ -21,8 +21,8 @@ function define(process: ProcessFunction, more: Partial<AgentDefinition> = {}): 
 const hello = { messageId: '', role: 'agent', parts: [{ text: 'hello' }] } as const;
 const greeting = () => ({ ...hello, parts: [...hello.parts] });
 
-describe('an agent that may answer directly', () => {
-  it('answers with a message and makes no task', async () => {
+describe('allowDirectReply', () => {
+  it('returns a direct message without a task', async () => {
     const agent = define(greeting);
     const answer = await agent.send(userRequest('hi', { contextId: 'c' }));
     expect(isTask(answer)).toBe(false);
@@ -31,18 +31,18 @@ describe('an agent that may answer directly', () => {
     expect((await agent.listTasks({})).totalSize).toBe(0);
   });
 
-  it('answers a stream with a message and nothing else', async () => {
+  it('streams a direct message as the only event', async () => {
     const events = await collectStream(define(greeting).stream(userRequest('hi')));
     expect(events.map(({ kind }) => kind)).toEqual(['message']);
     expect(lintStream(events)).toEqual([]);
   });
 
-  it('answers with the first message that it yields, and tidies up', async () => {
+  it('returns the first yielded message and closes the generator', async () => {
     const tidy = createDeferred();
     const agent = define(async function* () {
       try {
         yield greeting();
-        yield 'never asked for';
+        yield 'never requested';
       } finally {
         tidy.resolve();
       }
@@ -51,7 +51,7 @@ describe('an agent that may answer directly', () => {
     await tidy.promise;
   });
 
-  it('makes a task as soon as it gives something else', async () => {
+  it('creates a task on other output', async () => {
     const agent = define(async function* () {
       yield 'some ';
       yield 'text';
@@ -64,11 +64,11 @@ describe('an agent that may answer directly', () => {
     expect(lintStream(events)).toEqual([]);
   });
 
-  it('makes a task when it returns nothing', async () => {
+  it('creates a task when nothing is returned', async () => {
     expect(expectTask(await define(() => {}).send(userRequest('hi'))).status.state).toBe('completed');
   });
 
-  it('makes a task when it asks, whose last word may be a message', async () => {
+  it('creates a task on ask(), which may end with a message', async () => {
     const agent = define(async (context) => {
       await context.ask('Which?');
       return greeting();
@@ -81,14 +81,14 @@ describe('an agent that may answer directly', () => {
     expect(statusTextOf(done)).toBe('hello');
   });
 
-  it('makes a task when it fails', async () => {
+  it('creates a task on failure', async () => {
     const agent = define(() => Promise.reject(new Error('secret')));
     const task = expectTask(await agent.send(userRequest('hi')));
     expect(task.status.state).toBe('failed');
     expect(JSON.stringify(task)).not.toContain('secret');
   });
 
-  it('knows the ids of its task before there is one, and the task only then', async () => {
+  it('provides the ids before the task exists, and the task afterwards', async () => {
     let before: unknown;
     const agent = define(async function* (context) {
       before = await reasonOf((async () => context.task)());
@@ -100,21 +100,21 @@ describe('an agent that may answer directly', () => {
     expect(artifactTexts(task)).toEqual([`${task.id} working`]);
   });
 
-  it('hears of a cancel on the signal that it took before there was a task', async () => {
-    const heard = createDeferred();
+  it('aborts a signal that was read before the task existed', async () => {
+    const aborted = createDeferred();
     const agent = define(async function* ({ signal }) {
-      signal.addEventListener('abort', heard.resolve);
+      signal.addEventListener('abort', aborted.resolve);
       yield 'begun';
-      await heard.promise;
+      await aborted.promise;
     });
     const { id } = expectTask(
       await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
     );
     expect((await agent.cancelTask({ id })).status.state).toBe('canceled');
-    await heard.promise;
+    await aborted.promise;
   });
 
-  it('makes the task that the caller claims', async () => {
+  it('uses clientTaskId for the task', async () => {
     const agent = define(() => 'x');
     expect(expectTask(await agent.send(userRequest('hi', {}, { clientTaskId: 'mine' }))).id).toBe('mine');
   });

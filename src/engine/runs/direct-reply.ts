@@ -8,115 +8,118 @@ import type { ProcessFunction } from '../agent-definition.ts';
 import { isMessage, type AgentOutput, type AgentResult, type MessageContent } from '../agent-output.ts';
 import { toIterator, type TaskRun } from './task-run.ts';
 
-/** How an agent that may answer directly did answer. */
+/** Result of an agent with `allowDirectReply`: a direct message or the run of a task. */
 export type DirectReply = { kind: 'message'; message: Message } | { kind: 'run'; run: TaskRun };
 
-/** What is needed to make a task after all. */
-interface TaskMaking {
+/** Collaborators of {@link runWithoutTask}, which create the task if it is needed. */
+interface TaskFactory {
   newId: () => string;
   ids: { taskId: string; contextId: string };
   create(ids: { taskId: string; contextId: string }): TaskLog | Promise<TaskLog>;
-  begin(log: TaskLog): Promise<TaskRun>;
+  startRun(log: TaskLog): Promise<TaskRun>;
 }
 
-/** The first thing a process gives, and what is left of it. */
-interface First {
+/** The first output of a process function and the iterator of the rest. */
+interface FirstOutput {
   value: AgentResult;
   rest: AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined;
 }
 
-/** Runs an agent without a task until it gives something that needs one. */
+/** Runs a process function without a task until its output needs one. */
 export async function runWithoutTask(
   process: ProcessFunction,
   request: SendRequest,
   call: CallContext,
-  making: TaskMaking,
+  factory: TaskFactory,
 ): Promise<DirectReply> {
-  const host = new LazyTask(making);
-  const first = firstOf(() => process(new ProcessContext(host, request.message, call, request)));
-  const outcome = await Promise.race([first.catch(() => undefined), host.asked]);
-  if (outcome && isMessage(outcome.value) && !host.isMade) {
+  const host = new LazyTask(factory);
+  const first = readFirstOutput(() => process(new ProcessContext(host, request.message, call, request)));
+  const outcome = await Promise.race([first.catch(() => undefined), host.inputRequested]);
+  if (outcome && isMessage(outcome.value) && !host.isCreated) {
     void outcome.rest?.return?.();
-    return { kind: 'message', message: directMessage(outcome.value, making) };
+    return { kind: 'message', message: directMessage(outcome.value, factory) };
   }
-  const run = await host.make();
+  const run = await host.createRun();
   void continueWith(run, first);
   return { kind: 'run', run };
 }
 
-/** A task that exists only once somebody needs it. */
+/** A task that is created on demand. */
 class LazyTask {
   readonly taskId: string;
   readonly contextId: string;
-  /** Resolves when the agent asks something, which makes the task. */
-  readonly asked: Promise<undefined>;
-  readonly #making: TaskMaking;
+  /** Resolves when the agent requests input, which creates the task. */
+  readonly inputRequested: Promise<undefined>;
+  readonly #factory: TaskFactory;
   #controller: AbortController | undefined = undefined;
-  #made: Promise<TaskRun> | undefined = undefined;
+  #creating: Promise<TaskRun> | undefined = undefined;
   #run: TaskRun | undefined = undefined;
-  #tellAsked: () => void = () => {};
+  #resolveInputRequested: () => void = () => {};
 
-  constructor(making: TaskMaking) {
-    this.#making = making;
-    this.taskId = making.ids.taskId;
-    this.contextId = making.ids.contextId;
-    this.asked = new Promise((resolve) => {
-      this.#tellAsked = () => resolve(undefined);
+  constructor(factory: TaskFactory) {
+    this.#factory = factory;
+    this.taskId = factory.ids.taskId;
+    this.contextId = factory.ids.contextId;
+    this.inputRequested = new Promise((resolve) => {
+      this.#resolveInputRequested = () => resolve(undefined);
     });
   }
 
-  get isMade(): boolean {
-    return this.#made !== undefined;
+  get isCreated(): boolean {
+    return this.#creating !== undefined;
   }
 
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      if (this.#run) this.#listen(this.#run, this.#controller);
+      if (this.#run) this.#forwardAbort(this.#run, this.#controller);
     }
     return this.#controller.signal;
   }
 
-  /** Whoever looked at the signal before there was a task must hear of its end too. */
-  #listen({ signal }: TaskRun, controller: AbortController): void {
+  /** Forwards the abort of the run to a signal that was read before the task existed. */
+  #forwardAbort({ signal }: TaskRun, controller: AbortController): void {
     if (signal.aborted) controller.abort(signal.reason);
     else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
   }
 
   task(): ReturnType<TaskRun['task']> {
     if (this.#run) return this.#run.task();
-    throw new A2AError('UNSUPPORTED_OPERATION', 'There is no task until the agent gives more than a message');
+    throw new A2AError(
+      'UNSUPPORTED_OPERATION',
+      'The task does not exist until the agent returns output other than a message',
+    );
   }
 
-  make(): Promise<TaskRun> {
-    this.#made ??= this.#make();
-    return this.#made;
+  createRun(): Promise<TaskRun> {
+    this.#creating ??= this.#createRun();
+    return this.#creating;
   }
 
-  async #make(): Promise<TaskRun> {
-    const run = await this.#making.begin(await this.#making.create(this.#making.ids));
+  async #createRun(): Promise<TaskRun> {
+    const run = await this.#factory.startRun(await this.#factory.create(this.#factory.ids));
     this.#run = run;
-    if (this.#controller) this.#listen(run, this.#controller);
+    if (this.#controller) this.#forwardAbort(run, this.#controller);
     run.status('working');
     return run;
   }
 
   async ask(question: MessageContent, state: 'input-required' | 'auth-required'): Promise<Message> {
-    const run = await this.make();
-    this.#tellAsked();
+    const run = await this.createRun();
+    this.#resolveInputRequested();
     return run.ask(question, state);
   }
 }
 
-async function firstOf(begin: () => ReturnType<ProcessFunction>): Promise<First> {
-  const given = begin();
-  const iterator = toIterator(given);
-  if (!iterator) return { value: (await given) as AgentResult, rest: undefined };
+async function readFirstOutput(start: () => ReturnType<ProcessFunction>): Promise<FirstOutput> {
+  const output = start();
+  const iterator = toIterator(output);
+  if (!iterator) return { value: (await output) as AgentResult, rest: undefined };
   const step = await iterator.next();
   return { value: step.value as AgentResult, rest: step.done ? undefined : iterator };
 }
 
-async function continueWith(run: TaskRun, first: Promise<First>): Promise<void> {
+async function continueWith(run: TaskRun, first: Promise<FirstOutput>): Promise<void> {
   try {
     const { value, rest } = await first;
     if (!rest) run.finish(value);
@@ -129,7 +132,7 @@ async function continueWith(run: TaskRun, first: Promise<First>): Promise<void> 
   }
 }
 
-function directMessage(message: Message, { newId, ids }: TaskMaking): Message {
+function directMessage(message: Message, { newId, ids }: TaskFactory): Message {
   return {
     ...message,
     role: 'agent',

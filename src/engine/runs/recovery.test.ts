@@ -20,19 +20,18 @@ import { defineAgent, type LocalAgent } from '../local-agent.ts';
 const immediately = { configuration: { returnImmediately: true } };
 const never: ProcessFunction = () => new Promise(() => {});
 
-interface Place {
-  /** What the process that dies has. */
+interface StoreSetup {
+  /** Task store of the first process. */
   first(): Promise<TaskStore>;
-  /** What the process after it finds. */
+  /** Task store of the process after the restart. */
   second(first: TaskStore): Promise<TaskStore>;
-  /** What it must say to take up what is there. */
-  recovers?: boolean;
+  recoverTasks?: boolean;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-recovery-'));
 let files = 0;
 
-const places: [string, () => Place][] = [
+const setups: [string, () => StoreSetup][] = [
   ['memory', () => ({ first: async () => memoryTaskStore(), second: async (first) => first })],
   [
     'SQLite',
@@ -41,9 +40,9 @@ const places: [string, () => Place][] = [
       return {
         first: () => sqliteTaskStore({ file }),
         async second() {
-          // Of the first nothing was heard for long.
+          // Simulates an expired lease of the first process.
           const database = await openDatabase(file);
-          database.exec('update lease set seen = 0');
+          database.exec('update lease set heartbeat_at = 0');
           database.close();
           return sqliteTaskStore({ file });
         },
@@ -51,24 +50,24 @@ const places: [string, () => Place][] = [
     },
   ],
   [
-    'SQLite that is shared',
+    'shared SQLite',
     () => {
       const file = join(folder, `${++files}.db`);
       const open = (): Promise<TaskStore> => sqliteTaskStore({ file, shared: true });
-      return { first: open, second: open, recovers: true };
+      return { first: open, second: open, recoverTasks: true };
     },
   ],
 ];
 
-describe.each(places)('an agent that begins again, with tasks in %s', (_where, make) => {
-  let place: Place;
+describe.each(setups)('task recovery with %s', (_where, make) => {
+  let setup: StoreSetup;
   let before: TaskStore;
   let after: TaskStore | undefined;
   const entries: LogEntry[] = [];
 
   beforeEach(async () => {
-    place = make();
-    before = await place.first();
+    setup = make();
+    before = await setup.first();
     after = undefined;
     entries.length = 0;
   });
@@ -81,23 +80,23 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
 
   const define = (
     process: ProcessFunction,
-    ledger: TaskStore,
+    taskStore: TaskStore,
     more: Partial<AgentDefinition> = {},
   ): LocalAgent =>
     defineAgent(
       { name: 'T', description: 'T', process, ...more },
-      { taskStore: ledger, recoverTasks: place.recovers, log: (entry) => entries.push(entry) },
+      { taskStore: taskStore, recoverTasks: setup.recoverTasks, log: (entry) => entries.push(entry) },
     );
 
-  /** The agent of the next process; the one before is simply not there any more. */
+  /** Creates the agent of the next process. The first one is not closed, as after a crash. */
   async function restart(process: ProcessFunction, more?: Partial<AgentDefinition>): Promise<LocalAgent> {
-    after = await place.second(before);
+    after = await setup.second(before);
     const agent = define(process, after, more);
     await agent.ready();
     return agent;
   }
 
-  it('ends what was running, with a reason', async () => {
+  it('fails unfinished tasks with a message', async () => {
     const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
     const agent = await restart(never);
     const task = await agent.getTask({ id });
@@ -106,7 +105,7 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     expect(entries).toMatchObject([{ level: 'warn', taskId: id }]);
   });
 
-  it('takes up what was running when it knows how', async () => {
+  it('resumes unfinished tasks with resume()', async () => {
     const first = define(never, before);
     const { id } = expectTask(await first.send(userRequest('the work', {}, immediately), { owner: 'ann' }));
     const resumed = createDeferred();
@@ -128,7 +127,7 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     expect(artifactTexts(task)).toEqual([`the work of ann in ${id}`]);
   });
 
-  it('leaves a question open, and its answer begins a run of its own', async () => {
+  it('keeps input-required tasks; the answer starts a new run', async () => {
     const first = define(async (context) => {
       await context.ask('Which?');
       return 'of the first';
@@ -140,7 +139,7 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     expect(artifactTexts(done)).toEqual(['second: L']);
   });
 
-  it('does so after an orderly end too', async () => {
+  it('keeps input-required tasks after close()', async () => {
     const first = define(async (context) => {
       await context.ask('Which?');
     }, before);
@@ -150,16 +149,16 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     expect(artifactTexts(expectTask(await agent.send(userRequest('L', { taskId: id }))))).toEqual(['L']);
   });
 
-  it('does not run a message again that it has heard in its former life', async () => {
+  it('deduplicates messages across a restart', async () => {
     const first = define(({ text }) => text, before);
     const sent = expectTask(await first.send(userRequest('hi', { messageId: 'm' })));
     const agent = await restart(() => 'run again');
     expect(await agent.send(userRequest('hi', { messageId: 'm' }))).toEqual(JSON.parse(JSON.stringify(sent)));
   });
 
-  it('keeps its hands off when it shares the ledger', async () => {
+  it('is disabled by recoverTasks: false', async () => {
     const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
-    after = await place.second(before);
+    after = await setup.second(before);
     const agent = defineAgent(
       { name: 'T', description: 'T', process: never },
       { taskStore: after, recoverTasks: false },
@@ -169,8 +168,8 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
   });
 });
 
-it('tells whoever waits when the ledger is gone, and goes on', async () => {
-  const ledger = await sqliteTaskStore({ file: ':memory:' });
+it('rejects waiting requests when the task store fails and stays usable', async () => {
+  const taskStore = await sqliteTaskStore({ file: ':memory:' });
   const go = createDeferred();
   const entries: LogEntry[] = [];
   const agent = defineAgent(
@@ -182,31 +181,31 @@ it('tells whoever waits when the ledger is gone, and goes on', async () => {
         yield 'x';
       },
     },
-    { taskStore: ledger, log: (entry) => entries.push(entry) },
+    { taskStore: taskStore, log: (entry) => entries.push(entry) },
   );
   const sent = reasonOf(agent.send(userRequest('hi')));
   await new Promise(setImmediate);
-  await ledger[Symbol.asyncDispose]();
+  await taskStore[Symbol.asyncDispose]();
   go.resolve();
   expect(await sent).toBe('UNAVAILABLE');
   expect(entries.map(({ level }) => level)).toEqual(['error', 'error']);
   await agent.close();
 });
 
-describe('closing', () => {
+describe('close()', () => {
   const define = (
     process: ProcessFunction,
-    ledger: TaskStore,
+    taskStore: TaskStore,
     more: Partial<AgentDefinition> = {},
-  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { taskStore: ledger });
+  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { taskStore: taskStore });
 
-  it('ends what runs, with a reason, and tells whoever waits', async () => {
-    const ledger = memoryTaskStore();
+  it('fails running tasks with a message and ends waiting requests', async () => {
+    const taskStore = memoryTaskStore();
     const stopped = createDeferred();
     const agent = define(({ signal }) => {
       signal.addEventListener('abort', stopped.resolve);
       return new Promise(() => {});
-    }, ledger);
+    }, taskStore);
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     await agent.close();
@@ -216,12 +215,12 @@ describe('closing', () => {
     expect(statusTextOf(task)).toMatch(/shut down/);
   });
 
-  it('leaves what can be resumed to whoever comes next', async () => {
-    const ledger = memoryTaskStore();
-    const first = define(never, ledger, { resume: never });
+  it('keeps tasks that can be resumed', async () => {
+    const taskStore = memoryTaskStore();
+    const first = define(never, taskStore, { resume: never });
     const { id } = expectTask(await first.send(userRequest('hi', {}, immediately)));
     await first.close();
-    const second = define(never, ledger, { resume: () => 'resumed' });
+    const second = define(never, taskStore, { resume: () => 'resumed' });
     await second.ready();
     for await (const _event of second.subscribe({ id, afterSequence: 0 }));
     expect(artifactTexts(await second.getTask({ id }))).toEqual(['resumed']);

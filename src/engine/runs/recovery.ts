@@ -2,7 +2,7 @@ import type { TaskStore, TaskLog } from '../../store/task-store.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { LogEntry, ProcessFunction } from '../agent-definition.ts';
 
-/** What recovery needs of the engine. */
+/** Collaborators of {@link recoverTasks}. */
 interface RecoveryHost {
   timestamp(): string;
   newId(): string;
@@ -10,22 +10,22 @@ interface RecoveryHost {
   resume(log: TaskLog, process: ProcessFunction, message: Message): void;
 }
 
-/** Takes up the tasks that were running when the process before this one ended, or ends them with a reason. */
+/** Resumes or fails the tasks that were unfinished when an earlier process ended. */
 export async function recoverTasks(
-  ledger: TaskStore,
+  taskStore: TaskStore,
   process: ProcessFunction | undefined,
   host: RecoveryHost,
 ): Promise<void> {
-  for (const { owner, id } of await ledger.listUnfinished()) {
-    const log = await ledger.open(owner, id);
+  for (const { owner, id } of await taskStore.listUnfinished()) {
+    const log = await taskStore.open(owner, id);
     if (!log) continue;
     const message = log.task().history?.findLast(({ role }) => role === 'user');
     if (process && message) {
-      host.report({ level: 'info', message: 'Resuming a task that a restart interrupted', taskId: id });
+      host.report({ level: 'info', message: 'Resuming a task after a restart', taskId: id });
       host.resume(log, process, message);
       continue;
     }
-    host.report({ level: 'warn', message: 'A restart interrupted this task', taskId: id });
+    host.report({ level: 'warn', message: 'Task failed because of a restart', taskId: id });
     log.append({
       kind: 'status',
       taskId: id,
@@ -36,7 +36,7 @@ export async function recoverTasks(
         message: {
           messageId: host.newId(),
           role: 'agent',
-          parts: [{ text: 'The agent was restarted while it worked on this task. Send the message again.' }],
+          parts: [{ text: 'The agent was restarted while it processed this task. Send the message again.' }],
           contextId: log.contextId,
           taskId: id,
         },

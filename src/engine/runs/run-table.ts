@@ -1,12 +1,12 @@
 import type { TaskLog } from '../../store/task-store.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** The runs of this process, by the task they work on. Ids are unique within an owner only. */
+/** The runs of this process by task. Task ids are unique only within an owner. */
 export class TaskRunTable {
   readonly #owners = new Map<string, Map<string, TaskRun>>();
 
-  /** The run that works on a task, if it is here. */
-  of({ owner, id }: TaskLog): TaskRun | undefined {
+  /** Returns the run of a task, if it runs in this process. */
+  find({ owner, id }: TaskLog): TaskRun | undefined {
     return this.#owners.get(owner)?.get(id);
   }
 
@@ -17,7 +17,7 @@ export class TaskRunTable {
     runs.set(id, run);
   }
 
-  /** Forgets a run, unless another one took its place. */
+  /** Removes a run, unless another run has replaced it. */
   remove(run: TaskRun): void {
     const { owner, id } = run.log;
     const runs = this.#owners.get(owner);
@@ -26,14 +26,12 @@ export class TaskRunTable {
     if (runs.size === 0 && owner !== '') this.#owners.delete(owner);
   }
 
-  /** How many runs there are. */
   get size(): number {
     let size = 0;
     for (const runs of this.#owners.values()) size += runs.size;
     return size;
   }
 
-  /** All runs, as they are now. */
   all(): TaskRun[] {
     return [...this.#owners.values()].flatMap((runs) => [...runs.values()]);
   }

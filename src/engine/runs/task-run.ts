@@ -21,42 +21,43 @@ import {
   toParts,
 } from '../agent-output.ts';
 
-/** What a run needs of the engine around it. */
+/** Collaborators of {@link TaskRun}. */
 export interface TaskRunHost {
   now(): number;
   timestamp(): string;
   newId(): string;
   report(entry: LogEntry): void;
-  /** Hears of every state that a task comes into, if anybody counts. */
-  readonly entered: ((state: TaskState) => void) | undefined;
-  /** The run is over, or rests until the caller speaks. */
+  /** Called with every new task state, if metrics are enabled. */
+  readonly onTaskState: ((state: TaskState) => void) | undefined;
+  /** Called when the run has ended, also when the task needs input. */
   ended(run: TaskRun): void;
 }
 
-/** One go at a task: from a message until the task ends or needs something. */
+/** One execution of the process function: from a message until the task reaches a terminal or interrupted state. */
 export class TaskRun {
   readonly log: TaskLog;
-  /** When it began, or went on after a question. */
+  /** Start time, reset when a question is answered; in milliseconds since 1970. */
   startedAt: number;
-  /** When it last gave a sign of life. */
+  /** Time of the last output, for the idle timeout. */
   get activeAt(): number {
-    return this.startedAt + this.#active;
+    return this.startedAt + this.#activeAfter;
   }
   readonly #host: TaskRunHost;
-  /** Milliseconds from the start until then: a small number takes no room of its own. */
-  #active = 0;
+  /** Milliseconds from `startedAt` to the last output. V8 stores small integers without a heap object. */
+  #activeAfter = 0;
   readonly #call: CallContext;
   #request: SendRequest | undefined;
   #isOver = false;
   #controller: AbortController | undefined = undefined;
   #iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined = undefined;
-  /** The artifact that yielded strings make up. */
+  /** Id of the artifact of yielded strings. */
   #textArtifact: string | undefined = undefined;
-  #chunks: ChunkTracker | undefined = undefined;
-  /** Who waits for the run to rest. */
+  #chunkTracker: ChunkTracker | undefined = undefined;
+  /** Resolvers of {@link TaskRun.whenIdle}. */
   #waiters: ((task: Promise<Task> | Task) => void)[] | undefined = undefined;
-  /** The question that waits for its answer. */
-  #answer: { resolve: (message: Message) => void; reject: (reason: unknown) => void } | undefined = undefined;
+  /** Resolvers of the pending question. */
+  #pendingQuestion: { resolve: (message: Message) => void; reject: (reason: unknown) => void } | undefined =
+    undefined;
 
   constructor(host: TaskRunHost, log: TaskLog, call: CallContext, request?: SendRequest) {
     this.#host = host;
@@ -74,7 +75,7 @@ export class TaskRun {
     return this.log.contextId;
   }
 
-  /** Made when somebody first looks, because most agents never do and a signal is heavy. */
+  /** Created on first access, because signals are expensive and most agents never read it. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -87,12 +88,11 @@ export class TaskRun {
     return this.log.task();
   }
 
-  /** True while an answer of the caller is awaited inside the run. */
+  /** True while the process function waits in `ask()`. */
   get isAsking(): boolean {
-    return this.#answer !== undefined;
+    return this.#pendingQuestion !== undefined;
   }
 
-  /** Begins the work. */
   start(process: ProcessFunction, message: Message): void {
     this.status('working');
     const request = this.#request;
@@ -100,53 +100,53 @@ export class TaskRun {
     this.drive(process, new ProcessContext(this, message, this.#call, request));
   }
 
-  /** Does the work with a context that exists already. */
+  /** Calls the process function with an existing context. */
   drive(process: ProcessFunction, context: ProcessContext): void {
-    let given: ReturnType<ProcessFunction>;
+    let output: ReturnType<ProcessFunction>;
     try {
-      given = process(context);
+      output = process(context);
     } catch (error) {
       this.fail(error);
       return;
     }
-    this.consume(given);
+    this.consume(output);
   }
 
-  /** Takes what a process gives until it is done. */
-  consume(given: ReturnType<ProcessFunction>): void {
+  /** Processes the output of a process function until it ends. */
+  consume(output: ReturnType<ProcessFunction>): void {
     try {
-      const iterator = toIterator(given);
-      if (iterator) this.#pump(iterator);
-      else void this.#await(given);
+      const iterator = toIterator(output);
+      if (iterator) this.#consumeIterator(iterator);
+      else void this.#awaitResult(output);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  async #await(given: ReturnType<ProcessFunction>): Promise<void> {
+  async #awaitResult(output: ReturnType<ProcessFunction>): Promise<void> {
     try {
-      this.finish((await given) as AgentResult);
+      this.finish((await output) as AgentResult);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  /** Callbacks and not a loop that awaits, because a task may rest here for hours and this takes half the memory. */
-  #pump(iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput>): void {
+  /** Uses callbacks instead of an async loop: a task may wait here for hours, and this takes half the memory. */
+  #consumeIterator(iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput>): void {
     this.#iterator = iterator;
     const fail = (error: unknown): void => this.fail(error);
-    const take = (step: IteratorResult<AgentOutput>): void => {
+    const processStep = (step: IteratorResult<AgentOutput>): void => {
       try {
-        if (this.#take(step)) Promise.resolve(iterator.next()).then(take, fail);
+        if (this.#processStep(step)) Promise.resolve(iterator.next()).then(processStep, fail);
       } catch (error) {
         this.fail(error);
       }
     };
-    Promise.resolve(iterator.next()).then(take, fail);
+    Promise.resolve(iterator.next()).then(processStep, fail);
   }
 
-  /** @returns true when more is wanted. */
-  #take(step: IteratorResult<AgentOutput>): boolean {
+  /** @returns true if the iterator must be advanced. */
+  #processStep(step: IteratorResult<AgentOutput>): boolean {
     if (this.#isOver) return false;
     if (step.done) {
       this.finish(step.value as AgentResult);
@@ -157,10 +157,10 @@ export class TaskRun {
     return !this.#isOver;
   }
 
-  /** Makes events of what an agent gave. */
+  /** Converts output of the agent to events. */
   emit(output: AgentOutput): void {
     if (this.#isOver) return;
-    this.#active = this.#host.now() - this.startedAt;
+    this.#activeAfter = this.#host.now() - this.startedAt;
     if (typeof output === 'string') this.#emitText(output);
     else if (typeof output !== 'object' || output === null) throw invalidOutputError(output);
     else if ('artifact' in output) {
@@ -173,18 +173,18 @@ export class TaskRun {
   #emitText(text: string): void {
     const append = this.#textArtifact !== undefined;
     this.#textArtifact ??= this.#host.newId();
-    this.#append(this.#textArtifact, { parts: [{ text }] }, append, undefined);
+    this.#appendArtifact(this.#textArtifact, { parts: [{ text }] }, append, undefined);
   }
 
   /** Appends an artifact, or a chunk of one. */
   artifact(draft: ArtifactDraft, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
     const artifactId = draft.artifactId ?? this.#host.newId();
-    this.#chunks ??= new ChunkTracker(this.log);
-    const isMore = this.#chunks.add(artifactId, append, lastChunk ?? false);
-    this.#append(artifactId, draft, isMore, lastChunk, metadata);
+    this.#chunkTracker ??= new ChunkTracker(this.log);
+    const isAppended = this.#chunkTracker.add(artifactId, append, lastChunk ?? false);
+    this.#appendArtifact(artifactId, draft, isAppended, lastChunk, metadata);
   }
 
-  #append(
+  #appendArtifact(
     artifactId: string,
     draft: ArtifactDraft,
     append: boolean,
@@ -195,7 +195,7 @@ export class TaskRun {
       kind: 'artifact',
       taskId: this.log.id,
       contextId: this.log.contextId,
-      // Written out, so that all artifacts have one shape for the machine.
+      // All members are listed, so that all artifacts have the same hidden class.
       artifact: {
         artifactId,
         name: draft.name,
@@ -212,37 +212,38 @@ export class TaskRun {
   }
 
   /**
-   * Appends a status. One that ends the task or waits for the caller's words ends the run; one that waits for
-   * authorization does not, because that may come by another way.
+   * Appends a status. A terminal state and `input-required` end the run; `auth-required` does not, because the
+   * authorization may arrive out of band.
    */
-  status(state: TaskState, said?: MessageContent, metadata?: Metadata): void {
+  status(state: TaskState, content?: MessageContent, metadata?: Metadata): void {
     this.log.append({
       kind: 'status',
       taskId: this.log.id,
       contextId: this.log.contextId,
       status: {
         state,
-        message: said === undefined ? undefined : this.#message(said),
+        message: content === undefined ? undefined : this.#createMessage(content),
         timestamp: this.#host.timestamp(),
       },
       metadata,
       sequence: 0,
     });
-    this.#host.entered?.(state);
+    this.#host.onTaskState?.(state);
     if (isTerminal(state) || (state === 'input-required' && !this.isAsking)) this.#end();
-    else if (isInterrupted(state)) this.#tellWaiters();
+    else if (isInterrupted(state)) this.#resolveWaiters();
   }
 
-  #message(said: MessageContent): Message {
+  #createMessage(content: MessageContent): Message {
     const ids = { contextId: this.log.contextId, taskId: this.log.id };
-    if (isMessage(said) && said.parts.length > 0)
-      return { ...said, role: 'agent', messageId: said.messageId || this.#host.newId(), ...ids };
-    const parts = isMessage(said) ? said.parts : toParts(said);
-    if (parts.length === 0) throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent said nothing');
+    if (isMessage(content) && content.parts.length > 0)
+      return { ...content, role: 'agent', messageId: content.messageId || this.#host.newId(), ...ids };
+    const parts = isMessage(content) ? content.parts : toParts(content);
+    if (parts.length === 0)
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned a message without parts');
     return { messageId: this.#host.newId(), role: 'agent', parts, ...ids };
   }
 
-  /** Ends the run with what the agent returned. */
+  /** Ends the run with the result of the process function. */
   finish(result: AgentResult): void {
     if (this.#isOver) return;
     if (result !== undefined && result !== null) {
@@ -259,45 +260,45 @@ export class TaskRun {
     else this.status('completed');
   }
 
-  /** Ends the task as failed. The agent's own error is said, a stranger's is logged. */
+  /** Fails the task. The message of an {@link A2AError} is sent to the client; other errors are only logged. */
   fail(error: unknown): void {
     if (this.#isOver) return;
-    this.#host.report({ level: 'error', message: 'The agent failed', taskId: this.log.id, error });
+    this.#host.report({ level: 'error', message: 'Process function failed', taskId: this.log.id, error });
     const reason = error instanceof A2AError ? error.message : 'The agent could not finish this task.';
     this.stop('failed', reason);
   }
 
-  /** Ends the task from outside: what the agent gives from now on is not heard. */
+  /** Ends the task from outside and ignores later output. */
   stop(state: 'failed' | 'canceled', reason?: string): void {
     if (this.#isOver) return;
     try {
       this.status(state, reason);
     } catch (error) {
-      // The ledger does not take it, so the task stays as it is; whoever waits must hear of it.
+      // The task store rejected the status, so the task stays unchanged; waiting requests must fail.
       this.#host.report({
         level: 'error',
-        message: 'The end of a task was not stored',
+        message: 'The final status of a task could not be stored',
         taskId: this.taskId,
         error,
       });
       this.#end(A2AError.from(error));
     }
-    this.#release(reason);
+    this.#abort(reason);
   }
 
-  /** Ends the run and leaves the task as it is, for another run to take up. */
+  /** Ends the run without changing the task, so that another run can resume it. */
   detach(): void {
     if (this.#isOver) return;
     this.#end();
-    this.#release('The agent was shut down');
+    this.#abort('The agent was shut down');
   }
 
-  #release(reason: string | undefined): void {
+  #abort(reason: string | undefined): void {
     this.#controller?.abort(new A2AError('CANCELED', reason ?? 'The task was canceled'));
     this.#closeIterator();
   }
 
-  /** The run is over; what the agent does while it tidies up is its own affair. */
+  /** Lets the generator clean up. Errors are logged, because the run has already ended. */
   #closeIterator(): void {
     const iterator = this.#iterator;
     this.#iterator = undefined;
@@ -312,41 +313,43 @@ export class TaskRun {
   #reportLate(error: unknown): void {
     this.#host.report({
       level: 'warn',
-      message: 'The agent failed after its task was over',
+      message: 'Process function failed after the end of its task',
       taskId: this.log.id,
       error,
     });
   }
 
-  #end(fault?: A2AError): void {
+  #end(failure?: A2AError): void {
     this.#isOver = true;
-    this.#answer?.reject(new A2AError('CANCELED', 'The task is over'));
-    this.#answer = undefined;
+    this.#pendingQuestion?.reject(new A2AError('CANCELED', 'The task has ended'));
+    this.#pendingQuestion = undefined;
     this.#host.ended(this);
-    this.#tellWaiters(fault);
+    this.#resolveWaiters(failure);
   }
 
   ask(question: MessageContent, state: 'input-required' | 'auth-required'): Promise<Message> {
-    if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task is over'));
-    if (this.#answer)
-      return Promise.reject(new A2AError('UNSUPPORTED_OPERATION', 'A question waits for its answer already'));
+    if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task has ended'));
+    if (this.#pendingQuestion)
+      return Promise.reject(
+        new A2AError('UNSUPPORTED_OPERATION', 'ask() was called while another question is pending'),
+      );
     return new Promise((resolve, reject) => {
-      this.#answer = { resolve, reject };
+      this.#pendingQuestion = { resolve, reject };
       this.status(state, question);
     });
   }
 
-  /** Gives the caller's answer to the question that waits for it. */
+  /** Resolves the pending question with a message. */
   answer(message: Message): void {
-    const answer = this.#answer;
-    this.#answer = undefined;
+    const answer = this.#pendingQuestion;
+    this.#pendingQuestion = undefined;
     this.startedAt = this.#host.now();
-    this.#active = 0;
+    this.#activeAfter = 0;
     this.status('working');
     answer?.resolve(message);
   }
 
-  /** Waits until the task ends or needs the caller, and gives it as it then stands. */
+  /** Resolves to the task when it reaches a terminal or interrupted state. */
   whenIdle(): Promise<Task> {
     return new Promise((resolve) => {
       if (this.#isOver || isInterrupted(this.log.state)) resolve(persistedTask(this.log));
@@ -355,26 +358,26 @@ export class TaskRun {
     });
   }
 
-  #tellWaiters(fault?: A2AError): void {
+  #resolveWaiters(failure?: A2AError): void {
     const waiters = this.#waiters;
     if (!waiters) return;
     this.#waiters = undefined;
-    const task = fault ? Promise.reject<Task>(fault) : persistedTask(this.log);
+    const task = failure ? Promise.reject<Task>(failure) : persistedTask(this.log);
     for (const resolve of waiters) resolve(task);
   }
 }
 
-/** The task once everything that happened to it is stored. */
+/** Returns the task after all of its events are persisted. */
 export function persistedTask(log: TaskLog): Promise<Task> | Task {
-  const settled = log.whenPersisted();
-  return settled ? settled.then(() => log.task()) : log.task();
+  const persisting = log.whenPersisted();
+  return persisting ? persisting.then(() => log.task()) : log.task();
 }
 
-/** Gives the iterator of something that yields; lists and strings are values. */
-export function toIterator(given: unknown): AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined {
-  if (typeof given !== 'object' || given === null) return undefined;
-  if (Symbol.asyncIterator in given) return (given as AsyncIterable<AgentOutput>)[Symbol.asyncIterator]();
-  if (Symbol.iterator in given && !Array.isArray(given))
-    return (given as Iterable<AgentOutput>)[Symbol.iterator]();
+/** Returns the iterator of a generator, or undefined for other values, including arrays and strings. */
+export function toIterator(output: unknown): AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined {
+  if (typeof output !== 'object' || output === null) return undefined;
+  if (Symbol.asyncIterator in output) return (output as AsyncIterable<AgentOutput>)[Symbol.asyncIterator]();
+  if (Symbol.iterator in output && !Array.isArray(output))
+    return (output as Iterable<AgentOutput>)[Symbol.iterator]();
   return undefined;
 }

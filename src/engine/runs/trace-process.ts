@@ -4,7 +4,7 @@ import type { ProcessFunction } from '../agent-definition.ts';
 import type { AgentOutput, AgentResult } from '../agent-output.ts';
 import { toIterator } from './task-run.ts';
 
-/** Gives the work of an agent with a span around each go of it, or as it is where nobody wants traces. */
+/** Wraps a process function in a tracing span. Returns it unchanged if tracing is disabled. */
 export function traceProcess(process: ProcessFunction, tracing: LazyTracing): ProcessFunction {
   if (!tracing.current && !tracing.pending) return process;
   return (context) => {
@@ -14,10 +14,10 @@ export function traceProcess(process: ProcessFunction, tracing: LazyTracing): Pr
     });
     if (!span) return process(context);
     try {
-      const given = span.run(() => process(context));
-      const iterator = toIterator(given);
-      if (iterator) return { [Symbol.asyncIterator]: () => within(span, iterator) };
-      return ended(span, Promise.resolve(given as Promise<AgentResult> | AgentResult));
+      const output = span.run(() => process(context));
+      const iterator = toIterator(output);
+      if (iterator) return { [Symbol.asyncIterator]: () => traceIterator(span, iterator) };
+      return traceResult(span, Promise.resolve(output as Promise<AgentResult> | AgentResult));
     } catch (error) {
       span.end(A2AError.from(error).reason);
       throw error;
@@ -25,7 +25,7 @@ export function traceProcess(process: ProcessFunction, tracing: LazyTracing): Pr
   };
 }
 
-async function ended<T>(span: Span, work: Promise<T>): Promise<T> {
+async function traceResult<T>(span: Span, work: Promise<T>): Promise<T> {
   try {
     const result = await work;
     span.end();
@@ -36,16 +36,16 @@ async function ended<T>(span: Span, work: Promise<T>): Promise<T> {
   }
 }
 
-/** A generator runs in the surroundings of whoever asks for its next value, so each step is put into the span. */
-function within(
+/** A generator runs in the async context of each `next()` call, so every step is run traceIterator the span. */
+function traceIterator(
   span: Span,
   inner: AsyncIterator<AgentOutput> | Iterator<AgentOutput>,
 ): AsyncIterator<AgentOutput> {
   const step = async (
-    take: () => Promise<IteratorResult<AgentOutput>> | IteratorResult<AgentOutput>,
+    advance: () => Promise<IteratorResult<AgentOutput>> | IteratorResult<AgentOutput>,
   ): Promise<IteratorResult<AgentOutput>> => {
     try {
-      const result = await span.run(take);
+      const result = await span.run(advance);
       if (result.done) span.end();
       return result;
     } catch (error) {

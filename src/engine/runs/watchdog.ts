@@ -1,15 +1,19 @@
-import type { IntervalClock } from '../interval-clock.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { AgentOptions } from '../agent-definition.ts';
 import type { TaskRunTable } from './run-table.ts';
 
 const defaultIdleTimeout = 15 * 60_000;
 
 /**
- * Ends runs that are silent for too long or take too long altogether. One timer looks after all of them.
+ * Fails runs that exceed `idleTimeout` or `deadline`. One timer serves all runs.
  *
- * @returns what stops it.
+ * @returns a function that stops it.
  */
-export function startWatchdog(runs: TaskRunTable, clock: IntervalClock, options: AgentOptions): () => void {
+export function startWatchdog(
+  runs: TaskRunTable,
+  clock: Pick<Clock, 'now' | 'every'>,
+  options: AgentOptions,
+): () => void {
   const idleTimeout = options.idleTimeout ?? defaultIdleTimeout;
   const deadline = options.deadline ?? 0;
   const limits = [idleTimeout, deadline].filter((limit) => limit > 0);
@@ -17,17 +21,17 @@ export function startWatchdog(runs: TaskRunTable, clock: IntervalClock, options:
   return clock.every(Math.max(10, Math.min(1_000, ...limits.map((limit) => limit / 4))), () => {
     const now = clock.now();
     for (const run of runs.all()) {
-      // While it waits for an answer it is the caller that takes its time.
+      // The time that the client takes to answer does not count.
       if (run.isAsking) continue;
       if (deadline > 0 && now - run.startedAt >= deadline) {
-        run.stop('failed', `The agent did not finish within ${seconds(deadline)}.`);
+        run.stop('failed', `The agent did not finish within ${formatSeconds(deadline)}.`);
       } else if (idleTimeout > 0 && now - run.activeAt >= idleTimeout) {
-        run.stop('failed', `The agent gave no sign of life for ${seconds(idleTimeout)}.`);
+        run.stop('failed', `The agent produced no output for ${formatSeconds(idleTimeout)}.`);
       }
     }
   });
 }
 
-function seconds(milliseconds: number): string {
+function formatSeconds(milliseconds: number): string {
   return `${milliseconds / 1_000} s`;
 }

@@ -24,12 +24,12 @@ function waiting() {
   return { agent, finish };
 }
 
-describe('a caller in the same process that leaves', () => {
-  it('is let go of at once by a send, and the task goes on', async () => {
+describe('abort signal of a local caller', () => {
+  it('rejects a send at once while the task continues', async () => {
     const { agent, finish } = waiting();
-    const leaving = new AbortController();
-    const sending = agent.send({ message: message('hi') }, { signal: leaving.signal });
-    leaving.abort();
+    const controller = new AbortController();
+    const sending = agent.send({ message: message('hi') }, { signal: controller.signal });
+    controller.abort();
     await expect(sending).rejects.toMatchObject({ reason: 'CANCELED' });
     const { tasks } = await agent.listTasks({});
     finish();
@@ -39,22 +39,22 @@ describe('a caller in the same process that leaves', () => {
     await agent.close();
   });
 
-  it('is let go of at once by a stream and by a subscription', async () => {
+  it('rejects streams and subscriptions at once', async () => {
     const { agent } = waiting();
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const events: StreamEvent[] = [];
-    const following = (async () => {
-      for await (const event of agent.stream({ message: message('hi') }, { signal: leaving.signal })) {
+    const reading = (async () => {
+      for await (const event of agent.stream({ message: message('hi') }, { signal: controller.signal })) {
         events.push(event);
-        if (event.kind === 'status') leaving.abort();
+        if (event.kind === 'status') controller.abort();
       }
     })();
-    await expect(following).rejects.toMatchObject({ reason: 'CANCELED' });
+    await expect(reading).rejects.toMatchObject({ reason: 'CANCELED' });
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'status']);
     const id = events[0]?.kind === 'task' ? events[0].task.id : '';
-    const gone = AbortSignal.abort();
+    const signal = AbortSignal.abort();
     const subscribing = (async () => {
-      for await (const event of agent.subscribe({ id }, { signal: gone })) events.push(event);
+      for await (const event of agent.subscribe({ id }, { signal })) events.push(event);
     })();
     await expect(subscribing).rejects.toMatchObject({ reason: 'CANCELED' });
     expect(await agent.getTask({ id })).toMatchObject({ status: { state: 'working' } });

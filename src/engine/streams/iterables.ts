@@ -1,6 +1,6 @@
 import { A2AError } from '../../protocol/errors.ts';
 
-/** A stream that fails at its first step. */
+/** A stream whose first read rejects. */
 export function failingStream<T>(error: unknown): AsyncIterable<T> {
   const next = async (): Promise<IteratorResult<T>> => {
     throw A2AError.from(error);
@@ -8,17 +8,16 @@ export function failingStream<T>(error: unknown): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** The stream of an agent that has none. */
+/** The stream of an agent without streaming support. */
 export function unsupportedStream<T>(): AsyncIterable<T> {
-  return failingStream(new A2AError('UNSUPPORTED_OPERATION', 'This agent does not stream'));
+  return failingStream(new A2AError('UNSUPPORTED_OPERATION', 'This agent does not support streaming'));
 }
 
-/** A stream of one thing. */
 export async function* singleEventStream<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-/** A stream that is still being opened. Whoever never reads it never hears of a failure. */
+/** A stream that is still being opened. A failure is reported on the first read only. */
 export function deferredStream<T>(opening: Promise<AsyncIterable<T>>): AsyncIterable<T> {
   opening.catch(() => {});
   return opened(opening);

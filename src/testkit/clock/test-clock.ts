@@ -1,5 +1,5 @@
 import { systemClock as clientClock, sleep } from '../../client/abortable-sleep.ts';
-import { systemIntervalClock as engineClock } from '../../engine/interval-clock.ts';
+import { systemClock as engineClock } from '../../primitives/clock.ts';
 
 /** Time, as a test agent and everything in it sees it: the engine, the deliveries and a client may have the same. */
 export interface TestClock {

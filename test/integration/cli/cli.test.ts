@@ -131,7 +131,7 @@ describe('dragoman', () => {
       '--store',
       `sqlite:${folder}/no/x.db`,
     ]).ended;
-    expect(stderr).toMatch(/cannot open .*no\/x\.db/);
+    expect(stderr).toMatch(/Cannot open the task store file .*no\/x\.db/);
     expect(code).toBe(1);
   });
 });
@@ -272,7 +272,9 @@ describe('dragoman serve', () => {
     expect(task.status.state).toBe('failed');
     expect(JSON.stringify(task)).not.toContain('hill');
     await agent.prints(/\n/, 'stderr');
-    expect(agent.stderr).toBe(`error: The agent failed (task ${task.id}): RangeError: too far: hill\n`);
+    expect(agent.stderr).toBe(
+      `error: Process function failed (task ${task.id}): RangeError: too far: hill\n`,
+    );
   });
 });
 

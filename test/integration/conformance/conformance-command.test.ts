@@ -50,7 +50,7 @@ describe('dragoman conformance', () => {
       'out',
     );
     expect(ended.stderr).toMatch(/^\d+ of \d+ checks$/m);
-    expect(ended.stdout).toContain('0 broken');
+    expect(ended.stdout).toContain('0 failed');
     expect(ended.code).toBe(0);
     const report = JSON.parse(readFileSync(file('a.json'), 'utf8')) as ConformanceReport;
     expect(report.agentName).toBe('Fixtures');

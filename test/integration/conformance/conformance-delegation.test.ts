@@ -95,9 +95,14 @@ describe('an agent that can ask others', () => {
   });
 
   it('is shown in the matrix', async () => {
-    const { agents, meetings } = await runInteropMatrix([urls.ours, urls.pretending], { timeout: 5_000 });
-    expect(meetings.map(({ direct }) => direct?.verdict)).toEqual([undefined, 'pass', 'fail', undefined]);
-    const page = formatMatrixPage(agents, meetings);
+    const { agents, results } = await runInteropMatrix([urls.ours, urls.pretending], { timeout: 5_000 });
+    expect(results.map(({ delegation }) => delegation?.verdict)).toEqual([
+      undefined,
+      'pass',
+      'fail',
+      undefined,
+    ]);
+    const page = formatMatrixPage(agents, results);
     expect(page).toContain('3 of 4');
     expect(page).toContain('✗ directly');
   });

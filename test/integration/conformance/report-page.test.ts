@@ -47,17 +47,17 @@ describe.runIf(browser)('a page', () => {
       url: `https://agents.example.com/with/a/rather/long/path/${index}`,
       variants: '1.0 JSONRPC, 1.0 HTTP+JSON, 0.3 JSONRPC, 0.3 HTTP+JSON',
     }));
-    const meetings = agents.flatMap((_from, from) =>
+    const results = agents.flatMap((_from, from) =>
       agents.map((_to, to) => ({
         from,
         to,
         verdict: from === 1 ? ('fail' as const) : ('pass' as const),
         message: from === 1 ? hostile : '',
         common: to === 2 ? [] : ['1.0 JSONRPC', '1.0 HTTP+JSON'],
-        ...(to === 0 ? { direct: { verdict: 'open' as const, message: hostile } } : {}),
+        ...(to === 0 ? { delegation: { verdict: 'inconclusive' as const, message: hostile } } : {}),
       })),
     );
-    writeFileSync(files.matrix, formatMatrixPage(agents, meetings));
+    writeFileSync(files.matrix, formatMatrixPage(agents, results));
   });
 
   afterAll(async () => {
@@ -100,7 +100,7 @@ describe.runIf(browser)('a page', () => {
 
   it('can be filtered by words and by verdict', async () => {
     const { page } = await open('report');
-    const rows = page.locator('#matrix tbody tr:visible');
+    const rows = page.locator('#rules tbody tr:visible');
     const rules = new Map<string, string[]>();
     for (const { test, verdict } of listResults(report))
       rules.set(test, [...(rules.get(test) ?? []), verdict]);

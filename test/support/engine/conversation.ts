@@ -1,4 +1,4 @@
-import type { IntervalClock } from '../../../src/engine/interval-clock.ts';
+import type { Clock } from '../../../src/primitives/clock.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import type { Message } from '../../../src/protocol/message.ts';
@@ -76,7 +76,7 @@ export function createDeferred(): Deferred {
 }
 
 /** A clock that stands still until `step()` is called; intervals fire once per step. */
-export class SteppedClock implements IntervalClock {
+export class SteppedClock implements Pick<Clock, 'now' | 'every'> {
   #now = Date.UTC(2026, 5, 1);
   readonly #intervals = new Set<() => void>();
 

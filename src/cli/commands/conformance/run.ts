@@ -92,7 +92,7 @@ export async function runConformanceCommand(
   const outcome = await testConformance(url, {
     headers,
     ...(flags.otherUserHeader.length > 0 ? { otherUserHeaders } : {}),
-    ...(flags.peer === undefined ? {} : { peer: flags.peer, secondHeaders: peerHeaders }),
+    ...(flags.peer === undefined ? {} : { peer: flags.peer, peerHeaders }),
     ...(flags.delegate === undefined ? {} : { delegate: flags.delegate }),
     ...(flags.skill.length > 0 ? { skills: flags.skill } : {}),
     ...(flags.transport.length > 0 ? { transports: flags.transport } : {}),
@@ -150,19 +150,19 @@ export async function runConformanceMatrixCommand(
   const matrix = new Redactor(headers).redactDeep(
     await runInteropMatrix(urls, { headers, timeout, insecure }),
   );
-  if (flags.html !== undefined) writeOutputFile(flags.html, formatMatrixPage(matrix.agents, matrix.meetings));
+  if (flags.html !== undefined) writeOutputFile(flags.html, formatMatrixPage(matrix.agents, matrix.results));
   if (flags.output === 'json') process.stdout.write(`${JSON.stringify(matrix)}\n`);
   else
-    for (const { from, to, direct, ...relayed } of matrix.meetings) {
+    for (const { from, to, delegation, ...relayed } of matrix.results) {
       const pair = `${matrix.agents[from]?.name ?? ''} → ${matrix.agents[to]?.name ?? ''}`;
-      process.stdout.write(meetingLine(pair, relayed));
-      if (direct) process.stdout.write(meetingLine(`${pair}, directly`, direct));
+      process.stdout.write(formatPair(pair, relayed));
+      if (delegation) process.stdout.write(formatPair(`${pair}, delegation`, delegation));
     }
-  if (matrix.meetings.some(({ verdict, direct }) => verdict === 'fail' || direct?.verdict === 'fail'))
+  if (matrix.results.some(({ verdict, delegation }) => verdict === 'fail' || delegation?.verdict === 'fail'))
     process.exitCode = 1;
 }
 
-function meetingLine(pair: string, { verdict, message }: { verdict: string; message: string }): string {
+function formatPair(pair: string, { verdict, message }: { verdict: string; message: string }): string {
   return `${verdict}  ${pair}${message === '' ? '' : `: ${message}`}\n`;
 }
 

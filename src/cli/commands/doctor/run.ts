@@ -27,17 +27,17 @@ export async function runDoctorCommand(
   });
   const steps = new Redactor(headers).redactDeep(diagnosis);
   process.stdout.write(output === 'json' ? `${JSON.stringify({ url, steps })}\n` : formatSteps(steps));
-  if (steps.some(({ state }) => state === 'trouble')) process.exitCode = 1;
+  if (steps.some(({ state }) => state === 'error')) process.exitCode = 1;
 }
 
 function formatSteps(steps: readonly DiagnosisStep[]): string {
   const { green, red, dim, bold } = createColors(process.stdout);
-  const signs = { ok: green('ok     '), trouble: red('trouble'), 'left-out': dim('-      ') };
-  const lines = steps.flatMap(({ name, state, finding: what, fix }) => [
-    `${signs[state]}  ${name.padEnd(7)}  ${what.replaceAll(/\s+/g, ' ').slice(0, 300)}`,
+  const labels = { ok: green('ok     '), error: red('error  '), skipped: dim('-      ') };
+  const lines = steps.flatMap(({ name, state, finding, fix }) => [
+    `${labels[state]}  ${name.padEnd(7)}  ${finding.replaceAll(/\s+/g, ' ').slice(0, 300)}`,
     ...(fix === undefined ? [] : [`         ${bold('fix')}      ${fix}`]),
   ]);
-  const isHealthy = steps.every(({ state }) => state !== 'trouble');
+  const isHealthy = steps.every(({ state }) => state !== 'error');
   return [
     ...lines,
     isHealthy

@@ -11,7 +11,8 @@ import {
   textSchema,
   shortValue,
 } from '../../invariants/schema.ts';
-import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 
 const word = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
 const must = (tag: string, schema: Schema): SchemaMember => ({ schema, required: tag });

@@ -1,4 +1,4 @@
-import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { type Check, defineChecks } from '../../check.ts';
 import type { RequirementLevel } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
@@ -9,7 +9,7 @@ import {
   type CardSignatureParts,
   signatureProblem,
 } from './verify-signature.ts';
-import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 import { cardCheck } from './card-check.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 

@@ -1,4 +1,4 @@
-import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import {
   requiredExtensions,
@@ -8,10 +8,11 @@ import {
 } from '../../discovery/card-variants.ts';
 import type { RequirementLevel } from '../../rule-model.ts';
 import { NotApplicableError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import { errorMismatch } from '../../drivers/error-response.ts';
 import type { ProtocolDriver } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
 import { cardCheck, fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';

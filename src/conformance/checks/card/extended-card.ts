@@ -1,10 +1,11 @@
 import { type Check, defineChecks, type Precondition } from '../../check.ts';
 import type { RequirementLevel, CheckedTransport } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import { errorMismatch } from '../../drivers/error-response.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, type JsonObject } from '../../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isAuthRejection, corruptCredentials } from '../security/credentials.ts';
 

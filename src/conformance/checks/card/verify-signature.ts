@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import { base64url, flattenedVerify, importJWK, type JWK } from 'jose';
-import { isJsonObject, type JsonObject } from '../../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 
 /**
  * How each field of a message is treated before it is signed: `!` is always there, `?` where it was set, nothing unless

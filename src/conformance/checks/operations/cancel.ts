@@ -13,11 +13,11 @@ export const cancelChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      const result = await probe.expectResult('cancel', { id: task.id ?? '' });
+      const result = await probe.expectResult('cancel', { id: task.id });
       const answered = probe.driver.decodeTask(result);
       probe.expect(answered !== undefined, 'cancel did not answer with a task');
       const after = await probe.pollTask(
-        task.id ?? '',
+        task.id,
         ({ state }) => state !== 'working' && state !== 'submitted',
       );
       probe.expect(after.state === 'canceled', 'The task was not canceled', {
@@ -41,8 +41,8 @@ export const cancelChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const task = await probe.completeTask();
-      await probe.expectError('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
-      const after = await probe.getTask(task.id ?? '');
+      await probe.expectError('cancel', { id: task.id }, 'TaskNotCancelable');
+      const after = await probe.getTask(task.id);
       probe.expect(after.state === 'completed', 'The refused cancellation changed the task', {
         expected: 'completed',
         actual: after.state,
@@ -60,7 +60,7 @@ export const cancelChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.sendPrompt('failed');
-      await probe.expectError('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
+      await probe.expectError('cancel', { id: task.id }, 'TaskNotCancelable');
     },
   },
   {
@@ -74,7 +74,7 @@ export const cancelChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.sendPrompt('rejected');
-      await probe.expectError('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
+      await probe.expectError('cancel', { id: task.id }, 'TaskNotCancelable');
     },
   },
   {
@@ -102,12 +102,12 @@ export const cancelChecks = defineChecks([
     versions: ['1.0', '0.3'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      await probe.expectResult('cancel', { id: task.id ?? '' });
-      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
-      const again = await probe.call('cancel', { id: task.id ?? '' });
+      await probe.expectResult('cancel', { id: task.id });
+      await probe.waitUntilTerminalOrInterrupted(task.id);
+      const again = await probe.call('cancel', { id: task.id });
       if (again.error)
         probe.assertError(again, ['TaskNotCancelable', 'TaskNotFound'], 'The second cancellation');
-      const after = await probe.call('get', { id: task.id ?? '' });
+      const after = await probe.call('get', { id: task.id });
       const state = probe.driver.decodeTask(after.result)?.state;
       probe.expect(
         state === 'canceled' || after.error !== undefined,
@@ -127,8 +127,8 @@ export const cancelChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const task = await probe.sendPrompt('input-required');
-      await probe.expectResult('cancel', { id: task.id ?? '' });
-      const after = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      await probe.expectResult('cancel', { id: task.id });
+      const after = await probe.waitUntilTerminalOrInterrupted(task.id);
       probe.expect(after.state === 'canceled', 'The waiting task was not canceled', {
         expected: 'canceled',
         actual: after.state,
@@ -146,10 +146,10 @@ export const cancelChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      await probe.expectResult('cancel', { id: task.id ?? '' });
-      const first = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      await probe.expectResult('cancel', { id: task.id });
+      const first = await probe.waitUntilTerminalOrInterrupted(task.id);
       await new Promise((resolve) => setTimeout(resolve, 600));
-      const later = await probe.getTask(task.id ?? '');
+      const later = await probe.getTask(task.id);
       probe.expect(later.state === first.state, 'The task went on after it was canceled', {
         expected: first.state,
         actual: later.state,

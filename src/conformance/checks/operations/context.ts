@@ -1,5 +1,5 @@
 import { defineChecks } from '../../check.ts';
-import { describeResponse } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
 
 /** Contexts and turns: section 3.4. */
 export const contextChecks = defineChecks([
@@ -59,18 +59,18 @@ export const contextChecks = defineChecks([
     async run(probe) {
       const task = await probe.sendPrompt('input-required');
       const result = await probe.expectResult('send', {
-        message: { text: 'the first one', taskId: task.id ?? '' },
+        message: { text: 'the first one', taskId: task.id },
       });
       const answered = probe.driver.decodeTask(result);
       probe.expect(answered?.id === task.id, 'The answer went to another task', {
-        expected: task.id ?? '',
+        expected: task.id,
         actual: answered?.id ?? 'none',
       });
       probe.expect(answered?.contextId === task.contextId, 'The task changed its context', {
         expected: task.contextId ?? '',
         actual: answered?.contextId ?? '',
       });
-      const rested = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
       probe.expect(rested.state !== 'failed', 'The task failed although it got what it asked for', {
         actual: rested.state,
       });
@@ -101,13 +101,13 @@ export const contextChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.sendPrompt('input-required');
-      const message = { text: 'go on', taskId: task.id ?? '', contextId: crypto.randomUUID() };
+      const message = { text: 'go on', taskId: task.id, contextId: crypto.randomUUID() };
       const response = await probe.call('send', { message });
       probe.expect(response.error !== undefined, 'A message with the wrong context was taken', {
         expected: 'an error',
         actual: describeResponse(response),
       });
-      const after = await probe.getTask(task.id ?? '');
+      const after = await probe.getTask(task.id);
       probe.expect(after.state === 'input-required', 'The refused message changed the task', {
         actual: after.state,
       });
@@ -125,9 +125,9 @@ export const contextChecks = defineChecks([
     async run(probe) {
       const task = await probe.sendPrompt('input-required');
       await probe.expectResult('send', {
-        message: { text: 'the answer', messageId: crypto.randomUUID(), taskId: task.id ?? '' },
+        message: { text: 'the answer', messageId: crypto.randomUUID(), taskId: task.id },
       });
-      const { history = [] } = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      const { history = [] } = await probe.waitUntilTerminalOrInterrupted(task.id);
       const ids = history
         .map((each) => (each as { messageId?: string }).messageId)
         .filter((id) => id !== undefined);

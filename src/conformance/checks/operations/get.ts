@@ -13,10 +13,10 @@ export const getChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const made = await probe.completeTask();
-      const task = await probe.getTask(made.id ?? '');
+      const task = await probe.getTask(made.id);
       probe.expect(task.id === made.id, 'get gave another task', {
-        expected: made.id ?? '',
-        actual: task.id ?? 'none',
+        expected: made.id,
+        actual: task.id,
       });
       probe.expect(task.state === made.state, 'get gave another state than the answer to send', {
         expected: made.state,

@@ -2,7 +2,8 @@ import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import type { OperationInput } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, type JsonObject, asList } from '../../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
+import { asList } from '../../drivers/normalized-views.ts';
 
 /** A page of tasks. */
 interface Page {
@@ -27,7 +28,7 @@ async function list(probe: Probe, input: OperationInput): Promise<Page> {
 async function several(probe: Probe, count: number): Promise<{ contextId: string; ids: string[] }> {
   const first = await probe.completeTask();
   const contextId = first.contextId ?? '';
-  const ids = [first.id ?? ''];
+  const ids = [first.id];
   for (let i = 1; i < count; i++) ids.push((await probe.completeTask({ message: { contextId } })).id ?? '');
   if (new Set(ids).size !== count)
     throw new InconclusiveError('The messages did not each make a task of their own.');
@@ -90,7 +91,7 @@ export const listChecks = defineChecks([
     remedy: 'Leave artifacts out when includeArtifacts is not true.',
     async run(probe) {
       const task = await probe.sendPrompt('artifact');
-      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      await probe.waitUntilTerminalOrInterrupted(task.id);
       for (const input of [{}, { includeArtifacts: false }]) {
         const page = await list(probe, { contextId: task.contextId ?? '', ...input });
         probe.expect(page.tasks.length > 0, 'The task is not listed');
@@ -110,7 +111,7 @@ export const listChecks = defineChecks([
     remedy: 'Add artifacts when includeArtifacts is true.',
     async run(probe) {
       const task = await probe.sendPrompt('artifact');
-      const rested = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
       if ((rested.artifacts ?? []).length === 0) throw new InconclusiveError('The task made no artifact.');
       const page = await list(probe, { contextId: task.contextId ?? '', includeArtifacts: true });
       const listed = page.tasks.find(({ id }) => id === task.id);
@@ -181,8 +182,8 @@ export const listChecks = defineChecks([
       const waiting = await probe.sendPrompt('input-required');
       const contextId = waiting.contextId ?? '';
       for (let i = 0; i < 2; i++) await probe.completeTask({ message: { contextId } });
-      await probe.expectResult('send', { message: { text: 'the first one', taskId: waiting.id ?? '' } });
-      await probe.waitUntilTerminalOrInterrupted(waiting.id ?? '');
+      await probe.expectResult('send', { message: { text: 'the first one', taskId: waiting.id } });
+      await probe.waitUntilTerminalOrInterrupted(waiting.id);
       const { tasks } = await list(probe, { contextId });
       const times = tasks.map(timeOf);
       const isSorted = times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0));
@@ -256,12 +257,12 @@ export const listChecks = defineChecks([
       const { wireStates: states } = probe.driver;
       const waitingOnes = await list(probe, { contextId, status: states['input-required'] ?? '' });
       probe.expect(idsOf(waitingOnes).join() === waiting.id, 'The filter by state gave other tasks', {
-        expected: waiting.id ?? '',
+        expected: waiting.id,
         actual: idsOf(waitingOnes).join(', '),
       });
       const doneOnes = await list(probe, { contextId, status: states.completed ?? '' });
       probe.expect(idsOf(doneOnes).join() === done.id, 'The filter by state gave other tasks', {
-        expected: done.id ?? '',
+        expected: done.id,
         actual: idsOf(doneOnes).join(', '),
       });
       probe.expect(doneOnes.totalSize === 1, 'totalSize does not heed the filter', {

@@ -1,8 +1,9 @@
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
-import { describeResponse } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 
 const bindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 
@@ -18,7 +19,7 @@ export const outputChecks = defineChecks([
     remedy: 'Put the result into an artifact; messages are for talking about the task.',
     versions: ['1.0'],
     async run(probe) {
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       const task = await probe.getTask(id);
       if ((task.artifacts ?? []).length > 0) return;
       const { status } = task.raw as { status?: unknown };

@@ -71,7 +71,7 @@ export const responseModeChecks = defineChecks([
       const task = await probe.sendPrompt('artifact');
       if (task.state !== 'completed')
         throw new InconclusiveError(`The task was ${task.state}, so nothing can be compared.`);
-      const later = await probe.getTask(task.id ?? '');
+      const later = await probe.getTask(task.id);
       const [now, then] = [contents(task), contents(later)];
       probe.expect(now === then, 'The task has other artifacts when it is asked for', {
         expected: then,
@@ -101,9 +101,9 @@ export const responseModeChecks = defineChecks([
         `The task had ended when the answer came, after ${Math.round(took)} ms`,
         { expected: 'a task at work', actual: task.state },
       );
-      const later = await probe.pollTask(task.id ?? '', ({ state }) => state !== 'submitted');
+      const later = await probe.pollTask(task.id, ({ state }) => state !== 'submitted');
       probe.expect(later.state !== 'submitted', 'The work never began');
-      await probe.call('cancel', { id: task.id ?? '' });
+      await probe.call('cancel', { id: task.id });
     },
   },
   {
@@ -117,7 +117,7 @@ export const responseModeChecks = defineChecks([
     versions: ['1.0', '0.3'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      const rested = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
       probe.expect(rested.state === 'completed', 'The task was never completed', {
         expected: 'completed',
         actual: rested.state,
@@ -155,7 +155,7 @@ export const responseModeChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.completeTask();
-      const asked = await probe.getTask(task.id ?? '', 0);
+      const asked = await probe.getTask(task.id, 0);
       probe.expect(
         !('history' in asked.raw) || (asked.history ?? []).length > 0,
         'There is an empty history instead of none',
@@ -182,15 +182,15 @@ export const responseModeChecks = defineChecks([
     versions: ['1.0', '0.3'],
     async run(probe) {
       const task = await probe.sendPrompt('input-required');
-      const reply = { text: 'the newest words', messageId: crypto.randomUUID(), taskId: task.id ?? '' };
+      const reply = { text: 'the newest words', messageId: crypto.randomUUID(), taskId: task.id };
       await probe.expectResult('send', { message: reply });
-      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
-      const { history = [] } = await probe.getTask(task.id ?? '', 1);
+      await probe.waitUntilTerminalOrInterrupted(task.id);
+      const { history = [] } = await probe.getTask(task.id, 1);
       probe.expect(history.length <= 1, 'There is more history than was asked for', {
         expected: '1',
         actual: String(history.length),
       });
-      const whole = (await probe.getTask(task.id ?? '')).history ?? [];
+      const whole = (await probe.getTask(task.id)).history ?? [];
       const newest = whole.at(-1);
       if (history.length === 1 && newest !== undefined)
         probe.expect(JSON.stringify(history[0]) === JSON.stringify(newest), 'The history is not the newest', {
@@ -210,7 +210,7 @@ export const responseModeChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.completeTask();
-      await probe.expectError('get', { id: task.id ?? '', historyLength: -1 }, 'InvalidParams');
+      await probe.expectError('get', { id: task.id, historyLength: -1 }, 'InvalidParams');
       await probe.expectError(
         'send',
         { message: probe.context.prompts.anyPrompt(), historyLength: -1 },

@@ -1,7 +1,9 @@
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
-import { isJsonObject, asList, asText, partsToText } from '../../drivers/normalized-views.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
+import { asList, asText, partsToText } from '../../drivers/normalized-views.ts';
 
 /** The media types that the card says are taken. */
 function inputModes({ card }: Probe): string[] {
@@ -52,9 +54,9 @@ export const sendChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.completeTask();
-      const message = { text: 'go on', taskId: task.id ?? '' };
+      const message = { text: 'go on', taskId: task.id };
       await probe.expectError('send', { message }, 'UnsupportedOperation');
-      const after = await probe.getTask(task.id ?? '');
+      const after = await probe.getTask(task.id);
       probe.expect(after.state === 'completed', 'The refused message changed the task', {
         expected: 'completed',
         actual: after.state,
@@ -72,9 +74,9 @@ export const sendChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.sendPrompt('failed');
-      const message = { text: 'go on', taskId: task.id ?? '' };
+      const message = { text: 'go on', taskId: task.id };
       await probe.expectError('send', { message }, 'UnsupportedOperation');
-      const after = await probe.getTask(task.id ?? '');
+      const after = await probe.getTask(task.id);
       probe.expect(after.state === 'failed', 'The refused message changed the task', {
         expected: 'failed',
         actual: after.state,
@@ -92,9 +94,9 @@ export const sendChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.sendPrompt('rejected');
-      const message = { text: 'go on', taskId: task.id ?? '' };
+      const message = { text: 'go on', taskId: task.id };
       await probe.expectError('send', { message }, 'UnsupportedOperation');
-      const after = await probe.getTask(task.id ?? '');
+      const after = await probe.getTask(task.id);
       probe.expect(after.state === 'rejected', 'The refused message changed the task', {
         expected: 'rejected',
         actual: after.state,
@@ -112,11 +114,11 @@ export const sendChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      await probe.expectResult('cancel', { id: task.id ?? '' });
-      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      await probe.expectResult('cancel', { id: task.id });
+      await probe.waitUntilTerminalOrInterrupted(task.id);
       await probe.expectError(
         'send',
-        { message: { text: 'go on', taskId: task.id ?? '' } },
+        { message: { text: 'go on', taskId: task.id } },
         'UnsupportedOperation',
       );
     },
@@ -132,7 +134,7 @@ export const sendChecks = defineChecks([
     versions: ['0.3'],
     async run(probe) {
       const task = await probe.completeTask();
-      const response = await probe.call('send', { message: { text: 'go on', taskId: task.id ?? '' } });
+      const response = await probe.call('send', { message: { text: 'go on', taskId: task.id } });
       probe.expect(response.error !== undefined, 'A message to a finished task was taken', {
         expected: 'an error',
         actual: describeResponse(response),

@@ -1,6 +1,7 @@
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type ObservedStream } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { ObservedStream } from '../../probe.ts';
 import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
 import { type NormalizedEvent, eventState, partsToText } from '../../drivers/normalized-views.ts';
 
@@ -175,7 +176,7 @@ export const streamChecks = defineChecks([
     async run(probe) {
       const task = await probe.completeTask();
       const followed = await probe.openStream('stream', {
-        message: { text: 'go on', taskId: task.id ?? '' },
+        message: { text: 'go on', taskId: task.id },
       });
       const response = {
         exchange: followed.exchange,
@@ -342,7 +343,7 @@ export const streamChecks = defineChecks([
       };
       probe.assertError(response, 'UnsupportedOperation', 'A stream that the card does not offer');
       const task = await probe.completeTask();
-      const subscribed = await probe.openStream('subscribe', { id: task.id ?? '' });
+      const subscribed = await probe.openStream('subscribe', { id: task.id });
       if (!subscribed.error)
         throw new RuleViolationError(
           `A subscription was not refused: ${describeResponse(probe.driver.decode(subscribed.exchange))}`,

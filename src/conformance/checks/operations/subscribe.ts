@@ -29,7 +29,7 @@ export const subscribeChecks = defineChecks([
     preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      const followed = await probe.expectStream('subscribe', { id: task.id ?? '' });
+      const followed = await probe.expectStream('subscribe', { id: task.id });
       const [first] = followed.events;
       probe.expect(first?.kind === 'task', 'The first event is not the task', {
         actual: first?.kind ?? 'none',
@@ -83,7 +83,7 @@ export const subscribeChecks = defineChecks([
     async run(probe) {
       const task = await probe.completeTask();
       probe.assertError(
-        heardOf(await probe.openStream('subscribe', { id: task.id ?? '' })),
+        heardOf(await probe.openStream('subscribe', { id: task.id })),
         'UnsupportedOperation',
         'Following a finished task',
       );
@@ -119,7 +119,7 @@ export const subscribeChecks = defineChecks([
     preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      const input = { id: task.id ?? '' };
+      const input = { id: task.id };
       const [one, two] = await Promise.all([
         probe.expectStream('subscribe', input),
         probe.expectStream('subscribe', input),
@@ -151,7 +151,7 @@ export const subscribeChecks = defineChecks([
     preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.startSlowTask();
-      const input = { id: task.id ?? '' };
+      const input = { id: task.id };
       const [stays] = await Promise.all([
         probe.expectStream('subscribe', input),
         probe.expectStream('subscribe', input, { until: () => true }),

@@ -2,9 +2,11 @@ import { type Check, defineChecks, type Precondition } from '../../check.ts';
 import { requiredExtensions } from '../../discovery/card-variants.ts';
 import type { RequirementLevel } from '../../rule-model.ts';
 import { NotApplicableError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import type { DecodedResponse, RequestOverrides } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 
 /** A check about extensions: id, requirements, section, level, sentence, remedy, and what it does. */
 function about(

@@ -1,9 +1,9 @@
-import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
-import { isJsonObject, type JsonObject, asList } from '../../drivers/normalized-views.ts';
+import { asList } from '../../drivers/normalized-views.ts';
 
 const rule = { level: 'MUST', category: 'agent-card', about: 'card' } as const;
 
@@ -230,7 +230,7 @@ export const pre1_0Checks = defineChecks([
       if (probe.capabilities.stateTransitionHistory !== true)
         throw new NotApplicableError('The card does not promise stateTransitionHistory.');
       const task = await probe.completeTask();
-      const { history } = await probe.getTask(task.id ?? '', 100);
+      const { history } = await probe.getTask(task.id, 100);
       probe.expect((history ?? []).length >= 2, 'The history has fewer than two entries', {
         actual: String(history?.length ?? 0),
       });
@@ -274,10 +274,10 @@ export const pre1_0Checks = defineChecks([
     remedy: 'Take the next message of the task.',
     async run(probe) {
       const task = await probe.sendPrompt('input-required');
-      const message = { text: 'the first one', taskId: task.id ?? '', contextId: task.contextId ?? '' };
+      const message = { text: 'the first one', taskId: task.id, contextId: task.contextId ?? '' };
       const answered = probe.driver.decodeTask(await probe.expectResult('send', { message }));
       probe.expect(answered?.id === task.id, 'The answer is another task', {
-        expected: task.id ?? '',
+        expected: task.id,
         actual: answered?.id ?? 'none',
       });
       probe.expect(

@@ -1,8 +1,9 @@
-import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
-import { isJsonObject, type JsonObject, asList } from '../../drivers/normalized-views.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
+import { asList } from '../../drivers/normalized-views.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
 
 function call(
@@ -286,7 +287,7 @@ export const restChecks = defineChecks([
     remedy: 'Read contextId, pageSize, pageToken, historyLength, statusTimestampAfter and includeArtifacts.',
     async run(probe) {
       const task = await probe.sendPrompt('artifact');
-      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      await probe.waitUntilTerminalOrInterrupted(task.id);
       const path = `/tasks?contextId=${encodeURIComponent(task.contextId ?? '')}&pageSize=1&includeArtifacts=true&historyLength=0`;
       const page = parseJsonOrUndefined((await call(probe, 'GET', path)).body);
       const tasks = (isJsonObject(page) ? (asList(page.tasks) ?? []) : []) as JsonObject[];

@@ -1,8 +1,7 @@
-import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import { isJsonObject, type JsonObject } from '../../drivers/normalized-views.ts';
 
 /** Sends a body as it is to the JSON-RPC endpoint. */
 async function post(

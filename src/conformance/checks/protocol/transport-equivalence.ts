@@ -32,8 +32,8 @@ export const transportEquivalenceChecks = defineChecks([
     remedy: 'Let all transports share one store.',
     async run(probe) {
       const made = await probe.completeTask({ message: probe.context.prompts.promptFor('artifact') });
-      const here = await probe.getTask(made.id ?? '');
-      const there = await other(probe).getTask(made.id ?? '');
+      const here = await probe.getTask(made.id);
+      const there = await other(probe).getTask(made.id);
       probe.expect(gist(here) === gist(there), 'The task differs between transports', {
         expected: gist(here).slice(0, 300),
         actual: gist(there).slice(0, 300),
@@ -69,8 +69,8 @@ export const transportEquivalenceChecks = defineChecks([
     remedy: 'Let all transports share one store.',
     async run(probe) {
       const task = await probe.startSlowTask();
-      await other(probe).expectResult('cancel', { id: task.id ?? '' });
-      const after = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      await other(probe).expectResult('cancel', { id: task.id });
+      const after = await probe.waitUntilTerminalOrInterrupted(task.id);
       probe.expect(after.state === 'canceled', 'The cancellation did not reach the task', {
         expected: 'canceled',
         actual: after.state,
@@ -89,10 +89,10 @@ export const transportEquivalenceChecks = defineChecks([
       const done = await probe.completeTask();
       for (const side of [probe, beside]) {
         await side.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
-        await side.expectError('cancel', { id: done.id ?? '' }, 'TaskNotCancelable');
+        await side.expectError('cancel', { id: done.id }, 'TaskNotCancelable');
         await side.expectError(
           'send',
-          { message: { text: 'go on', taskId: done.id ?? '' } },
+          { message: { text: 'go on', taskId: done.id } },
           'UnsupportedOperation',
         );
         await side.expectError('list', { pageSize: 101 }, 'InvalidParams');

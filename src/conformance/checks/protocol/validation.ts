@@ -1,6 +1,7 @@
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 
 /** Sends a message whose wire form was changed, and expects it to be refused as invalid. */
 async function refusedWith(

@@ -7,14 +7,16 @@ import {
 } from '../../discovery/card-variants.ts';
 import type { RequirementLevel, CheckedTransport } from '../../rule-model.ts';
 import { NotApplicableError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import type {
   OperationInput,
   DecodedResponse,
   RequestOverrides,
   DriverOperation,
 } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 
 /** A check about versions: id, requirements, section, level, sentence, remedy, and what it does. */
 function about(
@@ -94,7 +96,7 @@ export const versionChecks = defineChecks([
     'The patch number of a version plays no part.',
     'Compare Major.Minor only: 1.0.0, 1.0.1 and 1.0 are the same.',
     async (probe) => {
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       for (const version of ['1.0', '1.0.0', '1.0.1', '1.0.27'])
         await likeNew(probe, id, input(version), `A2A-Version: ${version}`);
     },
@@ -107,7 +109,7 @@ export const versionChecks = defineChecks([
     'The version may come as a parameter of the request instead of as a header.',
     'Read A2A-Version from the query where there is no header.',
     async (probe) => {
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
     ['HTTP+JSON'],
@@ -120,7 +122,7 @@ export const versionChecks = defineChecks([
     'The version may come as a parameter of the address, for JSON-RPC as well.',
     'Read A2A-Version from the query where there is no header.',
     async (probe) => {
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
     ['JSONRPC'],
@@ -133,7 +135,7 @@ export const versionChecks = defineChecks([
     'A version that the interface does not speak is refused with VersionNotSupported.',
     'Answer -32009 with the reason VERSION_NOT_SUPPORTED before anything is done.',
     async (probe) => {
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       const operations: [DriverOperation, OperationInput][] = [
         ['get', { id }],
         ['send', { message: probe.context.prompts.anyPrompt() }],
@@ -182,7 +184,7 @@ export const versionChecks = defineChecks([
       // There, REST of both versions may be told apart by its paths, and looks the same.
       if (speaksOld && probe.driver.transport === 'HTTP+JSON')
         throw new NotApplicableError('REST of 0.3 is spoken at this address as well.');
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       for (const [overrides, how] of [
         [silent, 'without A2A-Version'],
         [input(' '), 'with an empty A2A-Version'],
@@ -205,7 +207,7 @@ export const versionChecks = defineChecks([
     'A request of 1.0 is understood as one of 1.0, whatever else the agent speaks.',
     'Choose methods and shapes by the version of the request: 1.0 has no tasks/get.',
     async (probe) => {
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       const older = createDriver('0.3', 'JSONRPC', probe.driver.url);
       const request = older.encode('get', { id }, { headers: { 'a2a-version': '1.0' } });
       if (!request) throw new NotApplicableError('0.3 has no such method.');

@@ -1,9 +1,8 @@
-/** True for an address on this machine. */
+import { isLoopbackHost } from '../../../primitives/loopback.ts';
+
+/** Returns true for URLs of the local host. Names below `localhost` count, because clients resolve them locally. */
 export function isLoopbackUrl(url: string): boolean {
-  try {
-    const { hostname } = new URL(url);
-    return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
-  } catch {
-    return false;
-  }
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return isLoopbackHost(hostname) || hostname.endsWith('.localhost');
 }

@@ -1,8 +1,10 @@
 import { type Check, defineChecks, type Precondition } from '../../check.ts';
 import type { ReportCategory, RequirementLevel } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
-import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
+import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 import { isLoopbackUrl } from './loopback.ts';
 import { pushConfigId, registerWebhook } from './webhook-steps.ts';
 
@@ -41,7 +43,7 @@ async function waiting(probe: Probe): Promise<string> {
   const task = reach.knows('input-required')
     ? await probe.sendPrompt('input-required')
     : await probe.startSlowTask().catch(() => probe.completeTask());
-  return task.id ?? '';
+  return task.id;
 }
 
 /** Registers a webhook that will not be called; on this machine where addresses are resolved at once. */

@@ -37,7 +37,7 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that is registered for a running task is told what becomes of it.',
     'Post each update of the task to its webhooks, the last one included.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.startSlowTask();
+      const { id: taskId } = await probe.startSlowTask();
       const hook = await probe.context.receiver.openEndpoint();
       await registerWebhook(probe, taskId, { url: hook.url });
       const isTold = await hook.waitFor(some, notificationTimeout(probe));
@@ -65,7 +65,7 @@ export const pushDeliveryChecks = defineChecks([
       const hook = await probe.context.receiver.openEndpoint();
       const task = await probe.completeTask({ webhook: { url: hook.url } });
       const isTold = await heardTheEnd(probe, hook);
-      receivedNotifications(probe, hook, task.id ?? '');
+      receivedNotifications(probe, hook, task.id);
       probe.expect(some(hook.received), 'No notification arrived', {
         expected: `a POST to ${hook.url}`,
         actual: 'nothing',
@@ -81,7 +81,7 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook lives until its task has ended, through every turn of the conversation.',
     'Keep configurations while a task waits.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.sendPrompt('input-required');
+      const { id: taskId } = await probe.sendPrompt('input-required');
       const hook = await probe.context.receiver.openEndpoint();
       const config = await registerWebhook(probe, taskId, { url: hook.url });
       await probe.expectResult('getPush', { taskId, id: pushConfigId(config) });
@@ -103,7 +103,7 @@ export const pushDeliveryChecks = defineChecks([
     async (probe) => {
       const secrets = [crypto.randomUUID(), Buffer.from(`me:${crypto.randomUUID()}`).toString('base64')];
       const schemes = ['Bearer', 'Basic'];
-      const { id: taskId = '' } = await probe.startSlowTask();
+      const { id: taskId } = await probe.startSlowTask();
       const hooks: WebhookEndpoint[] = [];
       for (const [index, scheme] of schemes.entries()) {
         const hook = await probe.context.receiver.openEndpoint();
@@ -137,7 +137,7 @@ export const pushDeliveryChecks = defineChecks([
     'Deliver to each webhook by itself.',
     async (probe) => {
       const { receiver } = probe.context;
-      const { id: taskId = '' } = await probe.startSlowTask();
+      const { id: taskId } = await probe.startSlowTask();
       const hooks = [
         await receiver.openEndpoint(() => 500),
         await receiver.openEndpoint(),
@@ -162,7 +162,7 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that was deleted is told nothing more.',
     'Look up the webhooks of a task whenever there is news, and drop what waits for a deleted one.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.startSlowTask();
+      const { id: taskId } = await probe.startSlowTask();
       const [goes, stays] = [
         await probe.context.receiver.openEndpoint(),
         await probe.context.receiver.openEndpoint(),
@@ -206,7 +206,7 @@ export const pushDeliveryChecks = defineChecks([
           received.some(({ body }, index) => received.some((each, i) => i < index && each.body === body)),
         notificationTimeout(probe),
       );
-      receivedNotifications(probe, hook, task.id ?? '');
+      receivedNotifications(probe, hook, task.id);
       probe.expect(isAgain, 'A notification that was answered with 503 was not sent again', {
         expected: `a second attempt within ${notificationTimeout(probe)} ms`,
         actual: `${hook.received.length} notifications, each once`,

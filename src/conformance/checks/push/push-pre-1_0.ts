@@ -1,10 +1,11 @@
-import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { type Check, defineChecks } from '../../check.ts';
 import type { ConformanceRule, CheckedVersion } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
-import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { asList, asText } from '../../drivers/normalized-views.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import {
   receivedNotifications,
@@ -36,14 +37,14 @@ async function waiting(probe: Probe): Promise<string> {
   const task = probe.context.prompts.knows('input-required')
     ? await probe.sendPrompt('input-required')
     : await probe.completeTask();
-  return task.id ?? '';
+  return task.id;
 }
 
 /** Ends a task that has a webhook. */
 async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: WebhookEndpoint }> {
   // One that waits does not end by itself before its webhook is there.
   const isWaiting = probe.context.prompts.knows('input-required');
-  const { id: taskId = '', contextId = '' } = isWaiting
+  const { id: taskId, contextId = '' } = isWaiting
     ? await probe.sendPrompt('input-required')
     : await probe.startSlowTask();
   const hook = await probe.context.receiver.openEndpoint();
@@ -222,7 +223,7 @@ export const pushPre1_0Checks = defineChecks([
     },
     async (probe) => {
       const task = await probe.completeTask();
-      const input = { taskId: task.id ?? '', webhook: { url: 'https://webhook.example.com/a2a' } };
+      const input = { taskId: task.id, webhook: { url: 'https://webhook.example.com/a2a' } };
       await probe.expectError('createPush', input, ['PushNotificationNotSupported', 'MethodNotFound']);
     },
   ),

@@ -1,13 +1,9 @@
-import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import type { WebhookDraft } from '../../drivers/protocol-driver.ts';
-import {
-  type NormalizedEvent,
-  isJsonObject,
-  type JsonObject,
-  asText,
-} from '../../drivers/normalized-views.ts';
+import { type NormalizedEvent, asText } from '../../drivers/normalized-views.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import { isLoopbackUrl } from './loopback.ts';

@@ -1,9 +1,11 @@
 import { type Check, defineChecks, type Precondition } from '../../check.ts';
 import type { RequirementLevel } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import type { OperationInput, DecodedResponse, DriverOperation } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, asText } from '../../drivers/normalized-views.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
+import { asText } from '../../drivers/normalized-views.ts';
 import { isAuthRejection, corruptCredentials } from './credentials.ts';
 
 /** A check about credentials: id, requirements, section, level, sentence, remedy, and what it does. */
@@ -214,7 +216,7 @@ export const authChecks = defineChecks([
         actual: `HTTP ${status}, ${describeResponse(response)}`,
       });
     },
-    ['security', 'limited-identity'],
+    ['security', 'restricted-user'],
   ),
   about(
     'auth.forbidden-hint',
@@ -234,7 +236,7 @@ export const authChecks = defineChecks([
         },
       );
     },
-    ['security', 'limited-identity'],
+    ['security', 'restricted-user'],
   ),
   about(
     'in-task-auth.state',
@@ -269,7 +271,7 @@ export const authChecks = defineChecks([
     'Put a message with parts into the status.',
     async (probe) => {
       const task = await probe.sendPrompt('auth-required');
-      const { statusParts: said } = await probe.getTask(task.id ?? '');
+      const { statusParts: said } = await probe.getTask(task.id);
       probe.expect((said ?? []).length > 0, 'The status has no message that explains it', {
         expected: 'status.message with parts',
         actual: 'none',
@@ -285,7 +287,7 @@ export const authChecks = defineChecks([
     'A task that needs authorization takes messages.',
     'Let callers negotiate, correct or refuse.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.sendPrompt('auth-required');
+      const { id: taskId } = await probe.sendPrompt('auth-required');
       const response = await probe.call('send', { message: { text: 'I have logged in', taskId } });
       probe.expect(
         !response.error && response.decodeError === undefined,

@@ -1,9 +1,11 @@
 import { type Check, defineChecks, type Precondition } from '../../check.ts';
 import type { RequirementLevel } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse, type Probe } from '../../probe.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
+import type { Probe } from '../../probe.ts';
 import type { OperationInput, DecodedResponse, DriverOperation } from '../../drivers/protocol-driver.ts';
-import { isJsonObject, asList, type NormalizedTask } from '../../drivers/normalized-views.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
+import { asList, type NormalizedTask } from '../../drivers/normalized-views.ts';
 import { pushConfigId, registerWebhook } from '../push/webhook-steps.ts';
 
 /** A check with two callers: id, requirements, section, level, sentence, remedy, and what it does with somebody else. */
@@ -21,7 +23,7 @@ function between(
   return {
     ...rule,
     versions: ['1.0'],
-    preconditions: ['credentials', 'second-identity', ...needs],
+    preconditions: ['credentials', 'other-user', ...needs],
     async run(probe) {
       const other = probe.withCredentials(probe.context.otherUserHeaders ?? {});
       // Who may do nothing at all proves nothing.
@@ -111,7 +113,7 @@ export const authorizationChecks = defineChecks([
     'A task cannot be read by somebody else.',
     'Look tasks up by owner and id.',
     async (probe, other) => {
-      const { id = '' } = await probe.completeTask();
+      const { id } = await probe.completeTask();
       kept(probe, await other.call('get', { id }), 'read the task');
     },
   ),
@@ -146,7 +148,7 @@ export const authorizationChecks = defineChecks([
     'Look tasks up by owner and id.',
     async (probe, other) => {
       const task = await probe.startSlowTask();
-      const id = task.id ?? '';
+      const id = task.id;
       const response = await other.call('cancel', { id });
       const after = await probe.getTask(id);
       await probe.call('cancel', { id });
@@ -163,7 +165,7 @@ export const authorizationChecks = defineChecks([
     'Look the task of a message up by owner and id.',
     async (probe, other) => {
       const task = await probe.sendPrompt('input-required');
-      const message = { text: 'a word of somebody else', taskId: task.id ?? '' };
+      const message = { text: 'a word of somebody else', taskId: task.id };
       kept(probe, await other.call('send', { message }), 'send a message to the task');
       await unchanged(probe, task, 'a message');
     },
@@ -177,7 +179,7 @@ export const authorizationChecks = defineChecks([
     'Look the task up by owner and id before the stream is opened.',
     async (probe, other) => {
       const task = await probe.sendPrompt('input-required');
-      const taskId = task.id ?? '';
+      const taskId = task.id;
       const message = { text: 'a word of somebody else', taskId };
       kept(probe, await asked(other, 'subscribe', { id: taskId }), 'follow the task');
       kept(probe, await asked(other, 'stream', { message }), 'go on with the task');
@@ -193,7 +195,7 @@ export const authorizationChecks = defineChecks([
     'Nobody else can see, make or delete the webhooks of a task.',
     'Look the task up by owner and id before its webhooks.',
     async (probe, other) => {
-      const { id: taskId = '' } = await probe.sendPrompt('input-required');
+      const { id: taskId } = await probe.sendPrompt('input-required');
       const hook = await probe.context.receiver.openEndpoint();
       const id = pushConfigId(await registerWebhook(probe, taskId, { url: hook.url }));
       kept(probe, await other.call('getPush', { taskId, id }), 'read a webhook');

@@ -1,0 +1,17 @@
+import type { ErrorResponse } from './error-response.ts';
+import type { DecodedResponse } from './protocol-driver.ts';
+
+/** Returns a one-line summary of a response for violation messages. */
+export function describeResponse({ error, decodeError, result }: DecodedResponse): string {
+  if (error) return describeError(error);
+  if (decodeError !== undefined) return decodeError;
+  return JSON.stringify(result)?.slice(0, 200) ?? 'no result';
+}
+
+/** Returns the code, reason and message of an error in one line. */
+export function describeError({ code, httpStatus, message, reason }: ErrorResponse): string {
+  const summary = [code === undefined ? `HTTP ${httpStatus}` : `error ${code}`, reason]
+    .filter(Boolean)
+    .join(' ');
+  return message === '' ? summary : `${summary}: ${message.slice(0, 160)}`;
+}

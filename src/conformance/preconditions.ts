@@ -1,0 +1,63 @@
+import type { Precondition } from './check.ts';
+import { InconclusiveError, NotApplicableError } from './check-errors.ts';
+import { isJsonObject, type JsonObject } from '../primitives/json.ts';
+import { asList, asText } from './drivers/normalized-views.ts';
+import type { Probe } from './probe.ts';
+import type { RunChecksOptions } from './run-checks.ts';
+
+/** Returns the reason why a check with these preconditions cannot run, or undefined if it can. */
+export function findUnmetPrecondition(
+  preconditions: readonly Precondition[],
+  probe: Probe,
+  options: RunChecksOptions,
+): NotApplicableError | InconclusiveError | undefined {
+  const { capabilities, card } = probe;
+  const hasExtendedCard =
+    capabilities.extendedAgentCard === true || card.supportsAuthenticatedExtendedCard === true;
+  const isMet: Readonly<Record<Precondition, boolean>> = {
+    streaming: capabilities.streaming === true,
+    'no-streaming': capabilities.streaming !== true,
+    push: capabilities.pushNotifications === true,
+    'no-push': capabilities.pushNotifications !== true,
+    'extended-card': hasExtendedCard,
+    'no-extended-card': !hasExtendedCard,
+    security: requiresCredentials(card),
+    credentials: Object.keys(options.headers ?? {}).length > 0,
+    'other-user': options.otherUserHeaders !== undefined,
+    'restricted-user': options.restrictedUserHeaders !== undefined,
+    signatures: (asList(card.signatures) ?? []).length > 0,
+    extensions: (asList(capabilities.extensions) ?? []).length > 0,
+    tenant: (asList(card.supportedInterfaces) ?? []).some(
+      (each) => isJsonObject(each) && asText(each.tenant),
+    ),
+  };
+  const unmet = preconditions.find((each) => !isMet[each]);
+  if (unmet === undefined) return undefined;
+  const subject = `The ${probe.driver.version} card`;
+  if (!isMet.security && /^credentials$|-user$/.test(unmet))
+    return new NotApplicableError(`${subject} requires no credentials.`);
+  switch (unmet) {
+    case 'credentials':
+      return new InconclusiveError('Pass credentials with --header to run this check.');
+    case 'other-user':
+      return new InconclusiveError(
+        'Pass the credentials of another user with --other-user-header to run this check.',
+      );
+    case 'restricted-user':
+      return new NotApplicableError(
+        'Pass the credentials of a user that may not send messages with --restricted-user-header to run this check.',
+      );
+    default:
+      return new NotApplicableError(
+        unmet.startsWith('no-')
+          ? `${subject} declares ${unmet.slice(3).replace('-', ' ')}.`
+          : `${subject} does not declare ${unmet.replace('-', ' ')}.`,
+      );
+  }
+}
+
+/** Supports the members of every version: 1.0, 0.3 and 0.1. */
+function requiresCredentials({ securityRequirements, security, authentication }: JsonObject): boolean {
+  const schemes = isJsonObject(authentication) ? authentication.schemes : undefined;
+  return (asList(securityRequirements) ?? asList(security) ?? asList(schemes) ?? []).length > 0;
+}

@@ -1,0 +1,31 @@
+import type { JsonObject } from '../primitives/json.ts';
+import type { ProtocolDriver } from './drivers/protocol-driver.ts';
+import type { Observation } from './observation/observation.ts';
+import type { TaskTracker } from './observation/task-tracker.ts';
+import type { PromptCatalog } from './prompts/prompt-catalog.ts';
+import type { RawHttpClient } from './wire/raw-http-client.ts';
+import type { WebhookReceiver } from './wire/webhook-receiver.ts';
+
+/** Collaborators of `Probe`. */
+export interface ProbeContext {
+  readonly http: RawHttpClient;
+  readonly driver: ProtocolDriver;
+  /** Credentials, sent with every request in addition to the headers of the version. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Credentials of another user, if configured. */
+  readonly otherUserHeaders?: Readonly<Record<string, string>>;
+  /** Credentials of a user that may not send messages, if configured. */
+  readonly restrictedUserHeaders?: Readonly<Record<string, string>>;
+  readonly card: JsonObject;
+  readonly cardUrl: string;
+  readonly prompts: PromptCatalog;
+  readonly taskTracker: TaskTracker;
+  readonly receiver: WebhookReceiver;
+  /** Drivers of the other transports of the same version. */
+  readonly siblings: readonly ProtocolDriver[];
+  /** Milliseconds for one response and for one task to end. */
+  readonly deadline: number;
+  /** Counts one more message. @throws InconclusiveError if the limit is exceeded. */
+  readonly countMessage: () => void;
+  readonly observe: (observation: Observation) => void;
+}
