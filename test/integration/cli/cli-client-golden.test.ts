@@ -91,6 +91,6 @@ describe('what the client commands print', () => {
       stdout,
       ...(stderr === '' ? [] : ['--- standard error', stderr]),
     ];
-    await expect(settled(told.join('\n'))).toMatchFileSnapshot(`../golden/cli/${name}.txt`);
+    await expect(settled(told.join('\n'))).toMatchFileSnapshot(`../../golden/cli/${name}.txt`);
   });
 });

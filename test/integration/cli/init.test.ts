@@ -66,7 +66,7 @@ describe('dragoman init', () => {
     );
     expect(written.sort()).toEqual(files.toSorted());
     const steady = told.stdout.replace(folder, 'FOLDER');
-    await expect(steady).toMatchFileSnapshot('../golden/cli/init.txt');
+    await expect(steady).toMatchFileSnapshot('../../golden/cli/init.txt');
   });
 
   it('names what it needs', () => {

@@ -442,7 +442,7 @@ describe('what dragoman up tells a person', () => {
   it('fits in 80 columns, without colours where nobody wants them', async () => {
     const text = await toldWith({ NO_COLOR: '1' });
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    await expect(steady(text)).toMatchFileSnapshot('../golden/cli/up.txt');
+    await expect(steady(text)).toMatchFileSnapshot('../../golden/cli/up.txt');
   });
 
   it('is the same in colours', async () => {
@@ -450,6 +450,6 @@ describe('what dragoman up tells a person', () => {
     expect(text).toContain('\u001b[1mDragoman is up');
     // oxlint-disable-next-line no-control-regex -- these are what is looked for
     const plain = text.replaceAll(/\u001b\[\d+m/g, '');
-    await expect(steady(plain)).toMatchFileSnapshot('../golden/cli/up.txt');
+    await expect(steady(plain)).toMatchFileSnapshot('../../golden/cli/up.txt');
   });
 });
