@@ -19,13 +19,13 @@ import './app.css';
 const pages: { readonly [view in View]: { readonly title: string; readonly Page: ComponentType } } = {
   agents: { title: 'Agents', Page: AgentsView },
   chat: { title: 'Chat', Page: ChatView },
-  wire: { title: 'Wire', Page: TrafficView },
+  traffic: { title: 'Traffic', Page: TrafficView },
   tasks: { title: 'Tasks', Page: TasksView },
   conformance: { title: 'Conformance', Page: ConformanceView },
   load: { title: 'Load', Page: LoadView },
 };
 
-/** The whole page: tabs, and the view that is chosen. */
+/** The page: tabs and the selected view. */
 export function App() {
   const main = useRef<HTMLElement>(null);
   const { Page, title } = pages[currentRoute.value.view];
@@ -37,7 +37,7 @@ export function App() {
   return (
     <div class="app">
       <div class="skip">
-        <Button onClick={() => main.current?.focus()}>Skip to the view</Button>
+        <Button onClick={() => main.current?.focus()}>Skip to content</Button>
       </div>
       <header class="bar">
         <h1 class="brand">
@@ -62,7 +62,7 @@ export function App() {
             type="button"
             class="tool"
             aria-label="Keys"
-            title="Keys (?)"
+            title="Keyboard shortcuts (?)"
             onClick={() => (areShortcutsShown.value = true)}
           >
             ?
@@ -71,9 +71,9 @@ export function App() {
       </header>
       {accessState.value === 'gone' ? (
         <div class="gone" role="alert">
-          The server of the console does not answer. Is it still running?{' '}
+          The console server does not respond. Check that it is running.{' '}
           <Button small onClick={() => void refreshAgents().catch(() => undefined)}>
-            Try again
+            Retry
           </Button>
         </div>
       ) : null}

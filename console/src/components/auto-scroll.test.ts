@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { AutoScroll } from './auto-scroll.ts';
 
 const box = (at: number, scrollHeight: number) => ({
-  // As a browser has it: nothing scrolls further than to the end.
+  // Like a browser: scrolling is limited to the end.
   get scrollTop() {
     return Math.min(at, scrollHeight - 100);
   },

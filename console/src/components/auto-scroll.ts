@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { createContext } from 'preact';
 
-/** What is looked at: a box that scrolls. */
+/** A scrollable element. */
 interface ScrollBox {
   readonly scrollTop: number;
   readonly scrollHeight: number;
@@ -9,14 +9,14 @@ interface ScrollBox {
 }
 
 /**
- * Knows whether somebody wants to stay at the end of a box that grows. A box that grows while it scrolls is not at its
- * end for a moment, so only who scrolls up leaves the end.
+ * Keeps a growing element scrolled to its end until the user scrolls up. While content grows the element is briefly not
+ * at its end, so only scrolling up ends auto-scrolling.
  */
 export class AutoScroll {
   #top = 0;
   readonly #isAtEnd = signal(true);
 
-  /** Whoever reads it while a part is drawn, draws it again when it changes. */
+  /** A signal: components that read it render again when it changes. */
   get isAtEnd(): boolean {
     return this.#isAtEnd.value;
   }
@@ -25,21 +25,21 @@ export class AutoScroll {
     this.#isAtEnd.value = isSo;
   }
 
-  /** Looks at the box after it was scrolled, by whomever. */
+  /** Handles a scroll event of the element. */
   see({ scrollTop, scrollHeight, clientHeight }: ScrollBox, slack = 40): void {
     if (scrollTop + clientHeight >= scrollHeight - slack) this.isAtEnd = true;
     else if (scrollTop < this.#top - 1) this.isAtEnd = false;
     this.#top = scrollTop;
   }
 
-  /** Brings a box that has changed to its end, unless somebody left it. */
+  /** Scrolls a changed element to its end, unless the user scrolled up. */
   keep(box: { scrollTop: number; readonly scrollHeight: number }): void {
     if (!this.#isAtEnd.peek()) return;
     box.scrollTop = box.scrollHeight;
-    // What became shorter has moved up by itself, and nobody scrolled.
+    // A shrunk element moves up without user input.
     this.#top = box.scrollTop;
   }
 }
 
-/** The end of the box that a part stands in, where somebody watches it. */
+/** The auto-scroller of the surrounding element, if any. */
 export const AutoScrollContext = createContext<AutoScroll | undefined>(undefined);

@@ -2,18 +2,18 @@ import type { ComponentChildren } from 'preact';
 import type { TaskState } from '../../../src/protocol/task.ts';
 import './badge.css';
 
-/** The colours that things may have; each has `-ink`, `-soft` and `-line` in the theme. */
+/** Color tones; each has `-ink`, `-soft` and `-line` in the theme. */
 export type BadgeTone = 'grey' | 'teal' | 'amber' | 'green' | 'red' | 'blue' | 'violet';
 
 interface BadgeProps {
   tone?: BadgeTone;
-  /** A dot before the text; `beat` for what goes on. */
+  /** Shows a dot before the text; `beat` pulses. */
   dot?: boolean | 'beat';
   title?: string;
   children: ComponentChildren;
 }
 
-/** A word or two in a coloured pill. */
+/** A short text in a colored pill. */
 export function Badge({ tone = 'grey', dot = false, title, children }: BadgeProps) {
   const dots = dot === false ? '' : dot === 'beat' ? 'badge-dot badge-beat' : 'badge-dot';
   return (
@@ -30,7 +30,7 @@ const versionTones: { readonly [version: string]: BadgeTone } = {
   '1.0': 'teal',
 };
 
-/** A version of the protocol, always in the same colour. */
+/** A protocol version, each with a fixed color. */
 export function VersionBadge({ version }: { version: string }) {
   return (
     <Badge tone={versionTones[version] ?? 'grey'} title={`A2A ${version}`}>
@@ -46,15 +46,14 @@ const transportNames: { readonly [transport: string]: string } = {
   mesh: 'mesh',
 };
 
-/** The name of a transport as people say it. */
+/** Display name of a transport. */
 export const transportName = (transport: string): string => transportNames[transport] ?? transport;
 
-/** A transport. */
 export function TransportBadge({ transport }: { transport: string }) {
   return <Badge title={transport}>{transportName(transport)}</Badge>;
 }
 
-/** A version and a transport together. */
+/** A protocol variant: version and transport. */
 export function VariantBadge({ version, transport }: { version: string; transport: string }) {
   return (
     <Badge tone={versionTones[version] ?? 'grey'} title={`A2A ${version} over ${transport}`}>
@@ -63,7 +62,7 @@ export function VariantBadge({ version, transport }: { version: string; transpor
   );
 }
 
-/** The colour of each state of a task. */
+/** Color of each task state. */
 export const stateTones: { readonly [state in TaskState]: BadgeTone } = {
   unknown: 'grey',
   submitted: 'grey',
@@ -76,7 +75,6 @@ export const stateTones: { readonly [state in TaskState]: BadgeTone } = {
   'auth-required': 'violet',
 };
 
-/** The state of a task. */
 export function StateBadge({ state }: { state: TaskState }) {
   return (
     <Badge tone={stateTones[state] ?? 'grey'} dot={state === 'working' ? 'beat' : true}>
@@ -85,7 +83,7 @@ export function StateBadge({ state }: { state: TaskState }) {
   );
 }
 
-/** How bad a finding is. */
+/** Severity of a finding. */
 export function LevelBadge({ level }: { level: 'error' | 'warning' }) {
   return <Badge tone={level === 'error' ? 'red' : 'amber'}>{level}</Badge>;
 }

@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import './button.css';
 
-/** What a button looks like: the one thing to do here, a quiet one, one that destroys. */
+/** Visual style of a button: primary, secondary or destructive. */
 type ButtonKind = 'plain' | 'main' | 'quiet' | 'danger';
 
 interface ButtonProps extends ButtonHTMLAttributes {
@@ -13,7 +13,7 @@ interface ButtonProps extends ButtonHTMLAttributes {
 const classOf = (kind: ButtonKind, small: boolean): string =>
   `button button-${kind}${small ? ' button-small' : ''}`;
 
-/** A button; everything a `<button>` takes goes through. */
+/** A button; passes all `<button>` attributes through. */
 export function Button({ kind = 'plain', small = false, children, ...rest }: ButtonProps) {
   return (
     <button type="button" {...rest} class={classOf(kind, small)}>
@@ -29,7 +29,7 @@ interface LinkButtonProps {
   children: ComponentChildren;
 }
 
-/** A link within the page that looks like a button. */
+/** A link within the page, styled as a button. */
 export function LinkButton({ href, kind = 'plain', small = false, children }: LinkButtonProps) {
   return (
     <a href={href} class={classOf(kind, small)}>

@@ -3,16 +3,16 @@ import './code-block.css';
 
 interface CodeBlockProps {
   text: string;
-  /** What it is, above it and for those who listen. */
+  /** Visible and accessible label. */
   label?: string;
   isWrapped?: boolean;
-  /** As high as its text, for what is around it scrolls. */
+  /** Disables its own scrolling because the container scrolls. */
   isWhole?: boolean;
-  /** How many characters are shown; all are copied. @defaultValue 100000 */
+  /** Number of displayed characters; copying includes all. @defaultValue 100000 */
   maxShown?: number;
 }
 
-/** Text as it was written, to read and to copy. */
+/** Verbatim text with a copy button. */
 export function CodeBlock({
   text,
   label = 'Text',
@@ -31,8 +31,7 @@ export function CodeBlock({
       </pre>
       {text.length > maxShown ? (
         <div class="code-cut">
-          The first {maxShown.toLocaleString('en')} of {text.length.toLocaleString('en')} characters. Copy
-          gives all.
+          The first {maxShown.toLocaleString('en')} of {text.length.toLocaleString('en')} characters. Copy includes all.
         </div>
       ) : null}
     </div>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { Button } from './button.tsx';
 
-/** Copies a text, and says so. */
+/** Copies a text and confirms it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const said = useSignal<string | undefined>(undefined);
   const copy = async () => {

@@ -10,7 +10,7 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A window over the page; Escape and a click beside it close it, and the focus goes back where it was. */
+/** A modal dialog; Escape and a click outside close it, and the focus returns to its previous element. */
 export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

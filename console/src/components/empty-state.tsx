@@ -3,12 +3,12 @@ import './notes.css';
 
 interface EmptyStateProps {
   title: string;
-  /** What would fill this place. */
+  /** An action that creates content. */
   children?: ComponentChildren;
   actions?: ComponentChildren;
 }
 
-/** Stands where nothing is yet, and says what would be. */
+/** Placeholder for an empty view, with advice. */
 export function EmptyState({ title, children, actions }: EmptyStateProps) {
   return (
     <div class="empty">

@@ -2,19 +2,19 @@ import type { ComponentChildren } from 'preact';
 import { ApiError } from '../session/api-client.ts';
 import './notes.css';
 
-/** What went wrong, for people: a reason to search for and a sentence. */
+/** An error for display: a reason and a message. */
 export interface DisplayError {
   readonly reason: string;
   readonly message: string;
 }
 
-/** Makes a trouble of whatever was thrown. */
+/** Converts any thrown value. */
 export function toDisplayError(error: unknown): DisplayError {
   if (error instanceof ApiError) return { reason: error.reason, message: error.message };
   return { reason: 'PAGE_ERROR', message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Tells of a trouble, aloud too. */
+/** Displays an error and announces it to screen readers. */
 export function ErrorNote({ trouble, children }: { trouble: DisplayError; children?: ComponentChildren }) {
   return (
     <div class="error-note" role="alert">

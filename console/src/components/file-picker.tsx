@@ -5,13 +5,13 @@ import './file-picker.css';
 interface FilePickerProps {
   label: string;
   onFiles: (files: readonly File[]) => void;
-  /** Such as `.json`. */
+  /** Accepted extension, such as `.json`. */
   accept?: string;
   multiple?: boolean;
   disabled?: boolean;
 }
 
-/** A button that asks for files. */
+/** A button that opens a file dialog. */
 export function FilePicker({ label, onFiles, accept, multiple = false, disabled }: FilePickerProps) {
   return (
     <span class="files">
@@ -26,7 +26,7 @@ export function FilePicker({ label, onFiles, accept, multiple = false, disabled 
         disabled={disabled}
         onChange={(event) => {
           onFiles([...(event.currentTarget.files ?? [])]);
-          // The same file may be chosen again.
+          // Allows selecting the same file again.
           event.currentTarget.value = '';
         }}
       />
@@ -34,7 +34,7 @@ export function FilePicker({ label, onFiles, accept, multiple = false, disabled 
   );
 }
 
-/** A place onto which files may be dropped. */
+/** A drop zone for files. */
 export function FileDrop({
   onFiles,
   class: name = '',

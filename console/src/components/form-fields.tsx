@@ -4,19 +4,19 @@ import './form-fields.css';
 
 interface FieldProps {
   label: string;
-  /** Stands below, and is no part of the name. */
+  /** Help text below the input; not part of its label. */
   hint?: ComponentChildren;
-  /** Hears the label, does not see it. */
+  /** Hides the label visually; screen readers still announce it. */
   isLabelHidden?: boolean;
   children: ComponentChildren;
 }
 
-/** A label with the input that it names; inputs have the class `input`. */
+/** A label with its input; inputs have the class `input`. */
 function Field({ label, hint, isLabelHidden = false, children }: FieldProps) {
   return (
     <div class="field">
       <label class="field">
-        <span class={isLabelHidden ? 'heard-only' : 'field-label'}>{label}</span>
+        <span class={isLabelHidden ? 'visually-hidden' : 'field-label'}>{label}</span>
         {children}
       </label>
       {hint}
@@ -35,7 +35,7 @@ interface TextFieldProps {
   isLabelHidden?: boolean;
 }
 
-/** A line of text to fill in. */
+/** A single-line text input. */
 export function TextField({
   label,
   value,
@@ -81,7 +81,7 @@ interface SelectProps {
   disabled?: boolean;
 }
 
-/** One of several. */
+/** A select box. */
 export function Select({ label, value, onValue, choices, isLabelHidden, disabled }: SelectProps) {
   return (
     <Field label={label} isLabelHidden={isLabelHidden}>
@@ -108,7 +108,7 @@ interface ToggleProps {
   disabled?: boolean;
 }
 
-/** On or off. */
+/** A checkbox. */
 export function Toggle({ label, isOn, onTurn, disabled }: ToggleProps) {
   return (
     <label class="toggle">

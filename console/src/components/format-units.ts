@@ -5,7 +5,7 @@ function dateOf(time: string | number): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** The time of day to the millisecond, as in `14:03:09.120`; the text itself where it is no time. */
+/** Formats a time with milliseconds, as in `14:03:09.120`; returns the input if it is not a time. */
 export function formatClockTime(time: string | number): string {
   const date = dateOf(time);
   if (!date) return String(time).slice(0, 40);
@@ -13,7 +13,7 @@ export function formatClockTime(time: string | number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${millis}`;
 }
 
-/** Day and time to the second, as in `2026-06-01 14:03:09`. */
+/** Formats date and time, as in `2026-06-01 14:03:09`. */
 export function formatDateTime(time: string | number): string {
   const date = dateOf(time);
   if (!date) return String(time).slice(0, 40);
@@ -21,7 +21,7 @@ export function formatDateTime(time: string | number): string {
   return `${day} ${formatClockTime(time).slice(0, 8)}`;
 }
 
-/** How long something took, as in `120 ms`, `3.4 s`, `2 min 5 s`. */
+/** Formats a duration, as in `120 ms`, `3.4 s`, `2 min 5 s`. */
 export function formatDuration(millis: number): string {
   if (millis < 1000) return `${Math.round(millis)} ms`;
   if (millis < 60_000) return `${(millis / 1000).toFixed(1)} s`;
@@ -30,7 +30,7 @@ export function formatDuration(millis: number): string {
 
 const units = ['B', 'kB', 'MB', 'GB'] as const;
 
-/** How large something is, as in `12.3 kB`. */
+/** Formats a size, as in `12.3 kB`. */
 export function formatByteSize(bytes: number): string {
   const power = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;

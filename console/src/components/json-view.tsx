@@ -1,24 +1,24 @@
 import { useSignal } from '@preact/signals';
 import './json-view.css';
 
-/** How many members are shown at once; the rest comes when it is asked for. */
+/** Number of members per page. */
 const pageSize = 100;
-/** How much of a string is shown at first, and how much at most. */
+/** Initial and maximum length of a displayed string. */
 const shortString = 400;
 const longString = 50_000;
 const maxName = 120;
 
 interface JsonViewProps {
   value: unknown;
-  /** How many levels are open at first. @defaultValue 2 */
+  /** Number of initially expanded levels. @defaultValue 2 */
   openLevels?: number;
-  /** What it is, for those who listen. */
+  /** Accessible name. */
   label?: string;
 }
 
 /**
- * Any JSON value as a tree. What is closed is not made, long lists come in pages and long strings in pieces, so a
- * value may be as large, as deep and as strange as an agent likes.
+ * A JSON value as a tree. Collapsed nodes are not rendered, long lists are paged and long strings truncated, so values
+ * may be arbitrarily large and deep.
  */
 export function JsonView({ value, openLevels = 2, label = 'JSON' }: JsonViewProps) {
   return (
@@ -62,7 +62,7 @@ function Leaf({ value }: { value: unknown }) {
     <>
       <span class="json-string">{JSON.stringify(value.slice(0, shown)).slice(0, -1)}…</span>{' '}
       {isOpen.value ? (
-        <span class="json-count">{value.length.toLocaleString('en')} characters in all</span>
+        <span class="json-count">{value.length.toLocaleString('en')} characters in total</span>
       ) : (
         <button type="button" class="json-more" onClick={() => (isOpen.value = true)}>
           {value.length.toLocaleString('en')} characters, show more

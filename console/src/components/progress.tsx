@@ -1,6 +1,6 @@
 import './notes.css';
 
-/** Something is going on, nobody knows for how long. */
+/** Indeterminate progress. */
 export function Spinner({ label }: { label: string }) {
   return (
     <span class="spinner" role="status">
@@ -9,7 +9,7 @@ export function Spinner({ label }: { label: string }) {
   );
 }
 
-/** Something is going on, and this much of it is done. */
+/** Progress with a known fraction. */
 export function Progress({ label, done, total }: { label: string; done: number; total: number }) {
   return (
     <label class="progress">

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import './tabs.css';
 
-/** One of several panels that share a place. */
+/** A tab with its panel. */
 interface Tab {
   readonly id: string;
   readonly title: ComponentChildren;
@@ -11,16 +11,16 @@ interface Tab {
 interface TabsProps {
   label: string;
   tabs: readonly Tab[];
-  /** The id of the tab that is open. */
+  /** Id of the selected tab. */
   open: string;
   onOpen: (id: string) => void;
-  /** The panel of the open tab. */
+  /** Content of the selected tab. */
   children: ComponentChildren;
 }
 
 const steps: { readonly [key: string]: number } = { ArrowLeft: -1, ArrowRight: 1, Home: -1e9, End: 1e9 };
 
-/** Panels that share a place; arrow keys go from one to the next. */
+/** Tabs; arrow keys select the previous or next one. */
 export function Tabs({ label, tabs, open, onOpen, children }: TabsProps) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
 import { signal } from '@preact/signals';
 
-/** Whether the server lets this page in: `denied` when the token is missing or wrong, `gone` when nobody answers. */
+/** Access to the server: `denied` if the token is missing or wrong, `gone` if the server does not respond. */
 export const accessState = signal<'open' | 'denied' | 'gone'>('open');

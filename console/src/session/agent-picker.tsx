@@ -2,7 +2,7 @@ import { Select } from '../components/form-fields.tsx';
 import { agents, selectedAgent, labelForAgent } from './agents.ts';
 import { navigate, currentRoute } from './router.ts';
 
-/** Chooses the agent that the view speaks of; the address says which. */
+/** Selects the agent of the current view, stored in the page URL. */
 export function AgentPicker({ isLabelHidden = false }: { isLabelHidden?: boolean }) {
   return (
     <Select

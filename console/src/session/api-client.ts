@@ -1,9 +1,9 @@
 import { accessState } from './access-state.ts';
 import { token } from './token.ts';
 
-/** An answer of the server that is no success; its message is for people. */
+/** An error response of the console API; its message is for display. */
 export class ApiError extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'ApiError';
   readonly status: number;
   readonly reason: string;
 
@@ -14,17 +14,17 @@ export class ApiError extends Error {
   }
 }
 
-/** How to call. */
+/** Options of an API call. */
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'DELETE';
-  /** Becomes JSON. */
+  /** Sent as JSON. */
   body?: unknown;
-  /** Goes as it is, in place of a body. */
+  /** Sent unchanged instead of a JSON body. */
   text?: string;
   signal?: AbortSignal;
 }
 
-/** Asks the server; `path` is below `api/`, such as `agents`. */
+/** Calls the console API; `path` is relative to `api/`, such as `agents`. */
 export async function requestApi(
   path: string,
   { method = 'GET', body, text, signal }: CallOptions = {},
@@ -40,11 +40,11 @@ export async function requestApi(
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     accessState.value = 'gone';
-    throw new ApiError(0, 'NO_ANSWER', 'The server of the console does not answer. Is it still running?');
+    throw new ApiError(0, 'NO_RESPONSE', 'The console server does not respond. Check that it is running.');
   });
   if (accessState.value === 'gone') accessState.value = 'open';
   if (response.ok) return response;
-  // An agent that wants to know who calls is refused with the same status: only `about` is the console's own.
+  // Agents that require authentication return the same status; only `info` is answered by the console itself.
   if (response.status === 401) {
     if (path === 'about') accessState.value = 'denied';
     else await requestApi('about').catch(() => undefined);
@@ -55,17 +55,17 @@ export async function requestApi(
   throw new ApiError(
     response.status,
     told?.error?.reason ?? `HTTP_${response.status}`,
-    told?.error?.message ?? `The console answered with ${response.status}.`,
+    told?.error?.message ?? `Unexpected response from the console: HTTP ${response.status}`,
   );
 }
 
-/** Asks for one JSON document. */
+/** Requests one JSON document. */
 export async function requestJson<Answer>(path: string, options?: CallOptions): Promise<Answer> {
   const response = await requestApi(path, options);
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
 
-/** Asks for a stream and gives each document as it comes; leaving the loop ends it. */
+/** Requests a stream of JSON documents; leaving the loop closes it. */
 export async function* streamJson<Item>(path: string, options?: CallOptions): AsyncGenerator<Item> {
   const { body } = await requestApi(path, options);
   if (!body) return;

@@ -1,4 +1,4 @@
-/** Gathers what comes and hands it on once in a frame, however much it is. */
+/** Collects items and delivers them once per animation frame. */
 export class FrameBatcher<Item> {
   readonly #hand: (items: readonly Item[]) => void;
   #items: Item[] = [];
@@ -10,12 +10,12 @@ export class FrameBatcher<Item> {
   add(item: Item): void {
     this.#items.push(item);
     if (this.#items.length > 1) return;
-    // A page in the background has no frames, but its clock goes on.
+    // Background pages have no animation frames, but timers still run.
     if (document.hidden) setTimeout(() => this.flush(), 200);
     else requestAnimationFrame(() => this.flush());
   }
 
-  /** Hands on what there is, without waiting. */
+  /** Delivers pending items immediately. */
   flush(): void {
     const items = this.#items;
     this.#items = [];

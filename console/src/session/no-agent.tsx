@@ -4,12 +4,12 @@ import { Spinner } from '../components/progress.tsx';
 import { agents } from './agents.ts';
 import { routeHref } from './router.ts';
 
-/** Stands where a view needs an agent and there is none, or none yet. */
+/** Placeholder for views that need an agent. */
 export function NoAgent({ title }: { title: string }) {
   if (agents.value === undefined) {
     return (
       <div class="no-agent-yet">
-        <Spinner label="Asking for agents" />
+        <Spinner label="Loading agents" />
       </div>
     );
   }
@@ -22,7 +22,7 @@ export function NoAgent({ title }: { title: string }) {
         </LinkButton>
       }
     >
-      Add an agent by its address first.
+      Add an agent by its URL first.
     </EmptyState>
   );
 }

@@ -1,18 +1,18 @@
 import { accessState } from './access-state.ts';
 import { streamJson } from './api-client.ts';
 
-/** What to follow, for how long. */
+/** Options of a reconnecting stream. */
 export interface ReconnectingStreamOptions<Item> {
-  /** Asked anew for each attempt, because it may say what was seen last. */
+  /** Called for each attempt, because the path may contain the last seen position. */
   readonly path: () => string;
   readonly take: (item: Item) => void;
 }
 
 /**
- * Follows a stream, and again when it breaks. It rests while nobody looks at the page: a browser opens only a few
- * connections to one server, and forgotten tabs would hold them all.
+ * Subscribes to a stream and reconnects with backoff. Pauses while the page is hidden: browsers limit the connections
+ * per server, and background tabs would use them up.
  *
- * @returns what ends it.
+ * @returns a function that stops it
  */
 export function startReconnectingStream<Item>({ path, take }: ReconnectingStreamOptions<Item>): () => void {
   let now: AbortController | undefined;
@@ -24,7 +24,7 @@ export function startReconnectingStream<Item>({ path, take }: ReconnectingStream
           take(item);
         }
       } catch {
-        // The server is gone for now, or for good: the page says so above all views, and this goes on asking.
+        // The server is unavailable: the page shows a notice, and reconnecting continues.
       }
       await rest(Math.min(10_000, 500 * 2 ** attempts), signal);
     }

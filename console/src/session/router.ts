@@ -1,12 +1,11 @@
 import { signal } from '@preact/signals';
 
-/** The views, in the order of their tabs. */
-export const views = ['agents', 'chat', 'wire', 'tasks', 'conformance', 'load'] as const;
+/** The views in the order of their tabs. */
+export const views = ['agents', 'chat', 'traffic', 'tasks', 'conformance', 'load'] as const;
 
-/** The name of a view. */
 export type View = (typeof views)[number];
 
-/** Where the person is: `#wire?trip=7` is the view `wire` with the detail `trip`. */
+/** A location in the page: `#traffic?exchange=7` is the view `traffic` with the parameter `exchange`. */
 export interface ViewRoute {
   readonly view: View;
   readonly details: URLSearchParams;
@@ -20,24 +19,24 @@ function read(): ViewRoute {
   };
 }
 
-/** Where the person is now. */
+/** The current location. */
 export const currentRoute = signal<ViewRoute>(read());
 
 addEventListener('hashchange', () => {
   currentRoute.value = read();
 });
 
-/** What a place says beside its view; a detail that is undefined is left out. */
+/** Parameters of a location; undefined ones are omitted. */
 export type RouteParams = Readonly<Record<string, string | undefined>>;
 
-/** The address of a place within the page, for links. */
+/** The URL of a location, for links. */
 export function routeHref(view: View, details: RouteParams = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(details)) if (value !== undefined) query.set(name, value);
   return query.size === 0 ? `#${view}` : `#${view}?${query}`;
 }
 
-/** Goes to a view. */
+/** Navigates to a view. */
 export function navigate(view: View, details: RouteParams = {}): void {
   location.hash = routeHref(view, details);
 }

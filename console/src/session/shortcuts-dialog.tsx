@@ -2,10 +2,10 @@ import { Dialog } from '../components/dialog.tsx';
 import { areShortcutsShown } from './shortcuts.ts';
 import { views } from './router.ts';
 
-/** Shows the keys. */
+/** Lists the keyboard shortcuts. */
 export function ShortcutsDialog() {
   return (
-    <Dialog title="Keys" isOpen={areShortcutsShown.value} onClose={() => (areShortcutsShown.value = false)}>
+    <Dialog title="Keyboard shortcuts" isOpen={areShortcutsShown.value} onClose={() => (areShortcutsShown.value = false)}>
       <dl class="keys">
         <dt>
           <kbd>1</kbd>…<kbd>{views.length}</kbd>
@@ -14,29 +14,29 @@ export function ShortcutsDialog() {
         <dt>
           <kbd>?</kbd>
         </dt>
-        <dd>these keys</dd>
+        <dd>this dialog</dd>
         <dt>
           <kbd>Enter</kbd>
         </dt>
-        <dd>sends a message</dd>
+        <dd>send a message</dd>
         <dt>
           <kbd>Shift</kbd>
           <kbd>Enter</kbd>
         </dt>
-        <dd>begins a new line in a message</dd>
+        <dd>new line in a message</dd>
         <dt>
           <kbd>↑</kbd>
           <kbd>↓</kbd>
         </dt>
-        <dd>go through a list; Page, Home and End go further</dd>
+        <dd>move in a list; also Page Up, Page Down, Home and End</dd>
         <dt>
           <kbd>Space</kbd>
         </dt>
-        <dd>keeps the timeline of the wire as it is, or lets it go on</dd>
+        <dd>pause or resume the traffic timeline</dd>
         <dt>
           <kbd>Esc</kbd>
         </dt>
-        <dd>closes what is open</dd>
+        <dd>close the dialog or detail</dd>
       </dl>
     </Dialog>
   );

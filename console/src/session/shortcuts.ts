@@ -2,10 +2,10 @@ import { signal } from '@preact/signals';
 import { selectedAgent } from './agents.ts';
 import { navigate, views } from './router.ts';
 
-/** Whether the list of keys is shown. */
+/** True while the shortcuts dialog is open. */
 export const areShortcutsShown = signal(false);
 
-/** True where what is typed is text, or belongs to something open above the page. */
+/** Returns true if a key press belongs to an input or an open dialog. */
 function isTaken(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.closest('input, textarea, select, dialog, [contenteditable]') !== null;

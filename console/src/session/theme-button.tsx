@@ -7,9 +7,9 @@ const pictures = {
   dark: 'M20 14.5A8 8 0 1 1 9.5 4a6.5 6.5 0 0 0 10.5 10.5z',
 } as const;
 
-const names = { system: 'as the system', light: 'light', dark: 'dark' } as const;
+const names = { system: 'system', light: 'light', dark: 'dark' } as const;
 
-/** Turns from what the system says to light to dark. */
+/** Cycles through system, light and dark theme. */
 export function ThemeButton() {
   const label = `Theme: ${names[themePreference.value]}`;
   return (

@@ -3,7 +3,7 @@ import { computed, effect, signal } from '@preact/signals';
 const key = 'dragoman-console-theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-/** What a person can wish for. */
+/** Theme preference of the user. */
 export type ThemePreference = 'system' | 'light' | 'dark';
 
 const wishes: readonly ThemePreference[] = ['system', 'light', 'dark'];
@@ -15,10 +15,10 @@ function readWish(): ThemePreference {
 
 const systemIsDark = signal(dark.matches);
 
-/** What the person wishes for; kept for the next visit. */
+/** The stored theme preference. */
 export const themePreference = signal<ThemePreference>(readWish());
 
-/** The theme that is seen. Charts that are painted read their colours again when it changes. */
+/** The effective theme. Charts read their colors again when it changes. */
 export const theme = computed<'light' | 'dark'>(() => {
   if (themePreference.value !== 'system') return themePreference.value;
   return systemIsDark.value ? 'dark' : 'light';
@@ -37,7 +37,7 @@ effect(() => {
   else localStorage.setItem(key, themePreference.value);
 });
 
-/** Goes on to the next wish: what the system says, light, dark. */
+/** Switches to the next preference: system, light, dark. */
 export function cycleTheme(): void {
   themePreference.value = wishes[(wishes.indexOf(themePreference.value) + 1) % wishes.length] ?? 'system';
 }

@@ -1,8 +1,8 @@
 const key = 'dragoman-console-token';
 
 /**
- * The token of this page. It comes in the address once, is kept for this tab alone, and is taken out of the address so
- * that no screenshot, bookmark or history has it.
+ * The access token of this page. It is read from the URL once, stored for this tab, and removed from the URL so that no
+ * screenshot, bookmark or history contains it.
  */
 export const token: string = (() => {
   const url = new URL(location.href);

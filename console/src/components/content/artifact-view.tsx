@@ -8,10 +8,10 @@ import { PartsView } from './parts-view.tsx';
 import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
-/** How many parts of an artifact can be saved one by one. */
+/** Maximum number of parts with a download button. */
 const maxSaved = 20;
 
-/** Shows an artifact, with what is needed to keep it. */
+/** An artifact with download buttons. */
 export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifact; isGrowing?: boolean }) {
   const title = artifact.name ?? 'Artifact';
   const parts = joinTexts(artifact.parts);

@@ -1,20 +1,20 @@
-/** A piece of a text: prose, or what stands between two fences. */
+/** A segment of a text: prose or fenced code. */
 export interface TextSegment {
   readonly kind: 'prose' | 'code';
   readonly text: string;
-  /** What the fence says after its ticks. */
+  /** Info string of the fence. */
   readonly language?: string;
 }
 
 const fence = /^(`{3,})[ \t]*([\w+#.-]{0,40})[^\n`]*$/;
 
-/** A fence that was opened. */
+/** An open fence. */
 interface Opened {
   readonly ticks: string;
   readonly language: string;
 }
 
-/** Reads the line of a fence; undefined where it is none. */
+/** Parses a fence line; undefined if it is none. */
 function fenceIn(line: string): Opened | undefined {
   const [found, ticks = '', language = ''] = fence.exec(line.trimEnd()) ?? [];
   return found === undefined ? undefined : { ticks, language };
@@ -23,7 +23,7 @@ function fenceIn(line: string): Opened | undefined {
 const closes = (found: Opened, open: Opened): boolean =>
   found.ticks.length >= open.ticks.length && found.language === '';
 
-/** The line that would open again the fence that is open at a place of a text; empty where none is. */
+/** The opening line of the fence that is open at an offset; empty if none is. */
 export function openFenceAt(text: string, at: number): string {
   let open: Opened | undefined;
   for (const [line] of text.slice(0, at).matchAll(/^```.*$/gm)) {
@@ -34,7 +34,7 @@ export function openFenceAt(text: string, at: number): string {
   return open ? open.ticks + open.language : '';
 }
 
-/** Takes a text apart at its fences of three backticks; a fence that is never closed reaches to the end. */
+/** Splits a text at its code fences; an unclosed fence extends to the end. */
 export function splitCodeFences(text: string): TextSegment[] {
   const pieces: TextSegment[] = [];
   let lines: string[] = [];

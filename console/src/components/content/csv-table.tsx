@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { parseCsv } from './parse-csv.ts';
 import './content.css';
 
-/** Comma-separated values as a table, the first rows of it. */
+/** The first rows of CSV text as a table. */
 export function CsvTable({ text }: { text: string }) {
   const { head, rows, isCut } = useMemo(() => parseCsv(text), [text]);
   return (
@@ -29,7 +29,7 @@ export function CsvTable({ text }: { text: string }) {
           </tbody>
         </table>
       </div>
-      {isCut ? <div class="content-note">The first {rows.length} rows. Download gives all.</div> : null}
+      {isCut ? <div class="content-note">The first {rows.length} rows. Download includes all.</div> : null}
     </>
   );
 }

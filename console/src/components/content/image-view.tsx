@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import './content.css';
 
-/** An image that came as bytes. Nothing is fetched, and a drawing in an `img` runs no script. */
+/** An image from bytes. Nothing is fetched; an SVG in an `img` element cannot run scripts. */
 export function ImageView({
   bytes,
   mediaType,
@@ -19,7 +19,7 @@ export function ImageView({
     setBroken(false);
     return () => URL.revokeObjectURL(made);
   }, [bytes, mediaType]);
-  if (isBroken) return <div class="content-note">This image cannot be shown.</div>;
+  if (isBroken) return <div class="content-note">This image cannot be displayed.</div>;
   if (url === undefined) return null;
   return (
     <div class="content-image">

@@ -1,12 +1,12 @@
-/** What is shown of a table. */
+/** The displayed part of a CSV table. */
 export interface CsvPreview {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Whether there are more rows or columns than these. */
+  /** True if rows or columns were omitted. */
   readonly isCut: boolean;
 }
 
-/** Bounds of a table that is shown. */
+/** Limits of a displayed table. */
 export interface CsvPreviewLimits {
   /** @defaultValue 200 */
   readonly maxRows?: number;
@@ -14,7 +14,7 @@ export interface CsvPreviewLimits {
   readonly maxColumns?: number;
 }
 
-/** The character that separates, by what the first line has most of. */
+/** Detects the separator: the most frequent candidate of the first line. */
 function separatorOf(text: string): string {
   const end = text.indexOf('\n');
   const line = end < 0 ? text.slice(0, 4096) : text.slice(0, Math.min(end, 4096));
@@ -24,8 +24,8 @@ function separatorOf(text: string): string {
 }
 
 /**
- * Reads comma-separated values, quoted as RFC 4180 has it; semicolons and tabs separate as well. Stops as soon as there
- * is as much as is shown, and an unclosed quote ends with the text.
+ * Parses CSV with RFC 4180 quoting; semicolons and tabs are accepted as separators. Stops at the limits; an unclosed
+ * quote ends with the text.
  */
 export function parseCsv(
   text: string,

@@ -1,6 +1,6 @@
 import { bytesOf, type Part } from '../../../../src/protocol/part.ts';
 
-/** How a part is best shown. */
+/** Presentation of a part. */
 export type PartDisplay =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'csv'; readonly text: string }
@@ -18,7 +18,7 @@ const images = new Set([
   'image/bmp',
   'image/svg+xml',
 ]);
-/** Larger texts are not looked into for JSON. */
+/** Larger texts are not parsed as JSON. */
 const maxLookedInto = 2_000_000;
 
 const essence = (mediaType: string | undefined): string =>
@@ -57,7 +57,7 @@ const isTextual = (part: Part): boolean => {
   );
 };
 
-/** Says how a part is best shown. Only what is known to be an image becomes one. */
+/** Selects the presentation of a part. Only known image types are shown as images. */
 export function choosePartDisplay(part: Part): PartDisplay {
   if ('text' in part) return formOfText(part, part.text);
   if ('data' in part) return { kind: 'json', value: part.data };
@@ -74,14 +74,14 @@ export function choosePartDisplay(part: Part): PartDisplay {
   return { kind: 'bytes', bytes };
 }
 
-/** The bytes of a part, to save them; undefined for a link, which has none. */
+/** The bytes of a part, for download; undefined for a link. */
 export function partBlob(part: Part): Blob | undefined {
   if ('url' in part) return undefined;
-  // Saved, never opened: a type that a browser would run is of no use here.
+  // Downloads use a neutral type, so that the browser does not execute the content.
   const type = { type: 'application/octet-stream' };
   if ('text' in part) return new Blob([part.text], type);
   try {
-    // Data may be deeper than can be written.
+    // Data may be too deep to serialize.
     if ('data' in part) return new Blob([JSON.stringify(part.data, null, 2)], type);
     return new Blob([bytesOf(part) as Uint8Array<ArrayBuffer>], type);
   } catch {
@@ -100,7 +100,7 @@ const endings: { readonly [mediaType: string]: string } = {
   'text/html': '.html',
 };
 
-/** A name to save a part by. */
+/** The file name of a downloaded part. */
 export function partFileName(part: Part, otherwise: string): string {
   if (part.filename) return part.filename;
   if (/\.\w{1,8}$/.test(otherwise)) return otherwise;
@@ -110,7 +110,7 @@ export function partFileName(part: Part, otherwise: string): string {
   );
 }
 
-/** Joins texts that follow each other, as the chunks of a stream do. */
+/** Joins consecutive text parts, such as the chunks of a stream. */
 export function joinTexts(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {

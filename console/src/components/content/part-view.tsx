@@ -14,11 +14,11 @@ import './content.css';
 interface PartViewProps {
   part: Part;
   title?: string;
-  /** More comes at its end. */
+  /** True while more content is expected. */
   isGrowing?: boolean;
 }
 
-/** Shows one part of a message or an artifact. */
+/** Renders one part of a message or artifact. */
 export function PartView({ part, title, isGrowing = false }: PartViewProps) {
   const form = useMemo(() => choosePartDisplay(part), [part]);
   return (

@@ -4,17 +4,17 @@ import { joinTexts } from './part-display.ts';
 import { PartView } from './part-view.tsx';
 import './content.css';
 
-/** How many parts are shown of one message or artifact. */
+/** Maximum number of rendered parts. */
 const maxShown = 100;
 
 interface PartsViewProps {
   parts: readonly Part[];
   title?: string;
-  /** More comes at the end. */
+  /** True while more content is expected. */
   isGrowing?: boolean;
 }
 
-/** Shows parts in their order; chunks of text as the one text they make. A file of the name `title` is not named again. */
+/** Renders parts in order and joins text chunks. A file named like `title` is not labeled again. */
 export function PartsView({ parts, title, isGrowing = false }: PartsViewProps) {
   const joined = useMemo(() => joinTexts(parts), [parts]);
   return (
@@ -25,7 +25,7 @@ export function PartsView({ parts, title, isGrowing = false }: PartsViewProps) {
       {joined.length > maxShown ? (
         <div class="content-note">{joined.length - maxShown} more parts are not shown.</div>
       ) : null}
-      {joined.length === 0 ? <div class="content-note">(nothing)</div> : null}
+      {joined.length === 0 ? <div class="content-note">(empty)</div> : null}
     </div>
   );
 }

@@ -8,8 +8,8 @@ import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
 /**
- * Text of an agent: text it stays. Fenced code stands in a box of its own; nothing else is interpreted. Of a long text
- * the beginning is shown, but while it grows the newest, for whoever is at the end of the box around it.
+ * Text of an agent, never interpreted except for code fences. Shows the start of a long text, or its end while it is
+ * growing and the user is scrolled to the end.
  */
 export function PlainText({ text, isGrowing = false }: { text: string; isGrowing?: boolean }) {
   const end = useContext(AutoScrollContext);
@@ -18,7 +18,7 @@ export function PlainText({ text, isGrowing = false }: { text: string; isGrowing
   const hasGrown = useRef(false);
   const redraw = useReducer((count: number) => count + 1, 0)[1] as () => void;
   hasGrown.current ||= isGrowing;
-  // The last words come when it grows no more; who was there until then sees them too.
+  // The final text arrives when growing ends; keep showing the end if it was visible.
   isFollowing.current = (isGrowing || isFollowing.current) && end?.isAtEnd === true;
   if (isFollowing.current) shown.current = tailWindow(text);
   const { start } = shown.current;
@@ -26,7 +26,7 @@ export function PlainText({ text, isGrowing = false }: { text: string; isGrowing
   const fence = openFenceAt(text, start);
   const piece = text.slice(start, shown.current.end);
   const showEarlier = () => {
-    // Who asks for what was before does not want the newest now.
+    // A user who expands earlier text does not want to jump to the end.
     if (end) end.isAtEnd = false;
     shown.current = extendBackward(text, shown.current);
     redraw();
@@ -44,7 +44,7 @@ export function PlainText({ text, isGrowing = false }: { text: string; isGrowing
             key={at}
             text={each.text}
             label={each.language ?? 'code'}
-            // A box that scrolls by itself would hide what comes.
+            // A box with its own scroll bar would hide new text.
             isWhole={hasGrown.current && end !== undefined}
           />
         ) : (

@@ -1,34 +1,34 @@
-/** Which piece of a long text is shown. */
+/** The displayed window of a long text. */
 export interface TextWindow {
   readonly start: number;
   readonly end: number;
 }
 
-/** How much of a text is shown before somebody asks for more. */
+/** Initial window size in characters. */
 const pageSize = 8_000;
-/** How far a window may begin after its place, to begin with a line. */
+/** Maximum shift of the window start to reach the start of a line. */
 const maxToLine = 400;
 
-/** The piece that a text is first seen by. */
+/** The first window of a text. */
 export const initialWindow: TextWindow = { start: 0, end: pageSize };
 
-/** The newest piece of a text that grows. */
+/** The last window of a growing text. */
 export function tailWindow(text: string): TextWindow {
   const start = lineStart(text, text.length - pageSize);
   return start === 0 ? initialWindow : { start, end: text.length };
 }
 
-/** Four times as much, with what stands before it. */
+/** Enlarges the window four times towards the start. */
 export function extendBackward(text: string, { start, end }: TextWindow): TextWindow {
   return { start: lineStart(text, start - 3 * (end - start)), end };
 }
 
-/** Four times as much, with what stands behind it. */
+/** Enlarges the window four times towards the end. */
 export function extendForward({ start, end }: TextWindow): TextWindow {
   return { start, end: start + 4 * (end - start) };
 }
 
-/** A place where a line begins, or at least a character. */
+/** The nearest start of a line, or of a character. */
 function lineStart(text: string, at: number): number {
   if (at <= 0) return 0;
   const line = text.indexOf('\n', at - 1) + 1;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { isSafeHref } from './safe-href.ts';
 
-/** A link to somewhere an agent named; plain text where it is not safe to follow. */
+/** A link to a URL of an agent; plain text if it is not safe. */
 export function SafeLink({ href, children }: { href: string; children?: ComponentChildren }) {
   if (!isSafeHref(href)) return <span>{children ?? href}</span>;
   return (

@@ -6,7 +6,7 @@ import { type Part, textOf } from '../../../../src/protocol/part.ts';
 import { startReducer, type TaskReducer } from '../../../../src/protocol/reduce.ts';
 import { isTask, type Task, type TaskState, type TaskStatus } from '../../../../src/protocol/task.ts';
 
-/** A state that a task came to, and what the agent said with it. */
+/** A state transition of a task with its status message. */
 export interface StateChange {
   readonly state: TaskState;
   readonly parts?: readonly Part[];
@@ -14,37 +14,37 @@ export interface StateChange {
   readonly findings: readonly LintFinding[];
 }
 
-/** What a person said and all that came of it. */
+/** A message of the user and its results. */
 export interface ChatTurn {
   readonly id: string;
   readonly said: readonly Part[];
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly at: number;
   readonly isRunning: boolean;
   readonly steps: readonly StateChange[];
-  /** Steps that came first and are no longer kept. */
+  /** Number of evicted older steps. */
   readonly lostSteps: number;
   readonly task?: Task;
-  /** A direct answer, without a task. */
+  /** A direct message, without a task. */
   readonly message?: Message;
   /** Ids of artifacts that changed in this turn. */
   readonly touched: ReadonlySet<string>;
-  /** Ids of artifacts of which more may come. */
+  /** Ids of artifacts that are still being streamed. */
   readonly growing: ReadonlySet<string>;
-  /** Findings of no step: of artifacts, messages, and of the stream as a whole. */
+  /** Findings without a step: of artifacts, messages and the stream as a whole. */
   readonly findings: readonly LintFinding[];
   readonly error?: { readonly reason: string; readonly message: string };
-  /** The question that this turn answers; told again with the task, it is not asked again. */
+  /** The question that this turn replies to; not shown again when the task repeats it. */
   readonly question?: TaskStatus;
-  /** What the task is made with; never shown. */
+  /** Computes the task from events; not rendered. */
   readonly fold?: TaskReducer;
 }
 
-/** How many steps of a turn are kept. */
+/** Maximum number of steps per turn. */
 const maxSteps = 300;
 const maxFindings = 100;
 
-/** Begins a turn. */
+/** Creates a turn. */
 export function startTurn(id: string, said: readonly Part[], at: number, question?: TaskStatus): ChatTurn {
   return {
     ...(question && { question }),
@@ -62,9 +62,9 @@ export function startTurn(id: string, said: readonly Part[], at: number, questio
 
 function withStep(turn: ChatTurn, step: StateChange): ChatTurn {
   const last = turn.steps.at(-1);
-  // A state that is told again, without words, tells nothing.
+  // A repeated state without a message adds no step.
   if (last && last.state === step.state && !step.parts && step.findings.length === 0) return turn;
-  // Nor does one that had no words before it has some.
+  // A state without a message is replaced when the same state arrives with one.
   const isFirstWord = last?.state === step.state && !last.parts && last.findings.length === 0;
   const steps = [...(isFirstWord ? turn.steps.slice(0, -1) : turn.steps), step];
   if (steps.length <= maxSteps) return { ...turn, steps };
@@ -87,7 +87,7 @@ function withStatus(
 const withFindings = (turn: ChatTurn, findings: readonly LintFinding[]): ChatTurn =>
   findings.length === 0 ? turn : { ...turn, findings: [...turn.findings, ...findings].slice(-maxFindings) };
 
-/** Whether two statuses say the same; ids and times are not the same in every version. */
+/** Compares two statuses; ids and timestamps differ between versions. */
 function isSame({ state, message }: TaskStatus, other: TaskState, said: readonly Part[] = []): boolean {
   return state === other && textOf(message?.parts ?? []) === textOf(said);
 }
@@ -95,7 +95,7 @@ function isSame({ state, message }: TaskStatus, other: TaskState, said: readonly
 const isQuestion = (status: TaskStatus, question: TaskStatus | undefined): boolean =>
   question !== undefined && isSame(status, question.state, question.message?.parts);
 
-/** What the agent said since the person spoke last; in an answer of one piece it is history already. */
+/** Agent messages after the last user message; in a non-streaming response they are already history. */
 function saidSince(task: Task): Message[] {
   const history = task.history ?? [];
   const last = history.findLastIndex(({ role }) => role === 'user');
@@ -114,13 +114,13 @@ function hearAnswer(turn: ChatTurn, answer: Task | Message): ChatTurn {
 function hearArtifact(turn: ChatTurn, { artifact, append, lastChunk }: TaskArtifactUpdateEvent): ChatTurn {
   const id = artifact.artifactId;
   const growing = new Set(turn.growing);
-  // Without a word about the last chunk an artifact is whole when it came in one piece.
+  // Without `lastChunk` an artifact is complete if it arrived in one event.
   if (lastChunk === true) growing.delete(id);
   else if (append || lastChunk === false) growing.add(id);
   return { ...turn, touched: new Set(turn.touched).add(id), growing };
 }
 
-/** The whole task, told at the beginning and again when somebody comes back: only what is new in it is a step. */
+/** A task snapshot, sent at the start and after a resume: only new content becomes a step. */
 function hearTask(turn: ChatTurn, task: Task, findings: readonly LintFinding[]): ChatTurn {
   const last = turn.steps.at(-1);
   const known = last ? isSame(task.status, last.state, last.parts) : isQuestion(task.status, turn.question);
@@ -152,7 +152,7 @@ function hearOne(turn: ChatTurn, heard: ChatEvent): ChatTurn {
   }
 }
 
-/** Adds to a turn what became of it. Many events at once cost less than one by one: the task is made once. */
+/** Adds events to a turn. Batches are cheaper: the task is computed once. */
 export function applyEvents(turn: ChatTurn, heard: readonly ChatEvent[]): ChatTurn {
   const next = heard.reduce(hearOne, turn);
   return next.fold ? { ...next, task: next.fold.task() } : next;

@@ -2,7 +2,7 @@ import type { LintFinding } from '../../../../src/protocol/lint-stream.ts';
 import { LevelBadge } from '../badge.tsx';
 import './task.css';
 
-/** What is not legal about a stream, where it was not. */
+/** Violated stream rules. */
 export function FindingNotes({ findings }: { findings: readonly LintFinding[] }) {
   if (findings.length === 0) return null;
   return (

@@ -7,10 +7,10 @@ import type { StateChange } from './chat-turn.ts';
 import { FindingNotes } from './finding-notes.tsx';
 import './task.css';
 
-/** How many steps are shown before somebody asks for all. */
+/** Number of steps shown before "earlier steps" is expanded. */
 const maxShown = 6;
 
-/** The states that a task came to, as a small timeline. */
+/** Timeline of the states of a task. */
 export function StateTimeline({ steps, lost }: { steps: readonly StateChange[]; lost: number }) {
   const isOpen = useSignal(false);
   if (steps.length === 0) return null;
@@ -24,7 +24,7 @@ export function StateTimeline({ steps, lost }: { steps: readonly StateChange[]; 
         </Button>
       ) : null}
       {lost > 0 && hidden === 0 ? (
-        <div class="task-step-time">{lost} earlier steps are no longer kept</div>
+        <div class="task-step-time">{lost} earlier steps were discarded</div>
       ) : null}
       <ol>
         {shown.map((step, at) => (

@@ -6,22 +6,22 @@ import { rowAfterKey, scrollOffsetFor, computeWindow } from './virtual-window.ts
 import './virtual-list.css';
 
 interface VirtualListProps<Item> {
-  /** What the list is of, for those who listen. */
+  /** Accessible name of the list. */
   label: string;
   items: readonly Item[];
-  /** Pixels; every row has the same. */
+  /** Row height in pixels, equal for all rows. */
   rowHeight: number;
-  /** What a row shows. Nothing in it can have the focus: the list has it. */
+  /** Renders a row. Rows must not contain focusable elements: the list has the focus. */
   children: (item: Item, index: number) => ComponentChildren;
   keyOf: (item: Item, index: number) => string | number;
-  /** The index of the chosen row; -1 for none. */
+  /** Index of the selected row; -1 if none. */
   chosen?: number;
   onChoose?: (item: Item, index: number) => void;
-  /** Stays at the end while new rows come, as long as the person has not scrolled away. */
+  /** Scrolls to new rows until the user scrolls up. */
   isFollowing?: boolean;
 }
 
-/** A list of any length, of which only what is seen is made. Arrows, Page, Home and End choose a row. */
+/** A virtualized list: renders visible rows only. Arrow keys, Page, Home and End select a row. */
 export function VirtualList<Item>({
   label,
   items,

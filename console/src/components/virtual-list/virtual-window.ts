@@ -1,10 +1,10 @@
-/** Which rows of a long list are made: from `first` to before `end`. */
+/** The rendered rows of a list: from `first` up to, but excluding, `end`. */
 export interface VirtualWindow {
   readonly first: number;
   readonly end: number;
 }
 
-/** Says which rows are seen, with some beyond on either side so that scrolling shows no holes. */
+/** Computes the visible rows plus an overscan on both sides. */
 export function computeWindow(
   count: number,
   rowHeight: number,
@@ -18,7 +18,7 @@ export function computeWindow(
   return { first, end };
 }
 
-/** Says how far to scroll so that a row is seen, as little as possible. */
+/** Computes the smallest scroll offset that makes a row visible. */
 export function scrollOffsetFor(row: number, rowHeight: number, scrollTop: number, height: number): number {
   const top = row * rowHeight;
   if (top < scrollTop) return top;
@@ -26,7 +26,7 @@ export function scrollOffsetFor(row: number, rowHeight: number, scrollTop: numbe
   return scrollTop;
 }
 
-/** Says which row a key leads to; undefined for keys that mean something else. */
+/** Maps a key to the row it selects; undefined for other keys. */
 export function rowAfterKey(
   key: string,
   row: number,
@@ -43,7 +43,7 @@ export function rowAfterKey(
   };
   const step = Object.hasOwn(steps, key) ? steps[key] : undefined;
   if (step === undefined || count === 0) return undefined;
-  // Nothing is chosen yet: any key but those that lead to the end begins at the top.
+  // Without a selection, all keys except End select the first row.
   if (row < 0) return step > 0 && key === 'End' ? count - 1 : 0;
   return Math.min(count - 1, Math.max(0, row + step));
 }

@@ -13,7 +13,7 @@ const kinds: readonly { readonly value: CredentialsKind; readonly text: string }
   { value: 'client-credentials', text: 'OAuth 2 client credentials' },
 ];
 
-/** Asks for the address of an agent, and for credentials if it needs some. */
+/** Dialog for the URL and credentials of a new agent. */
 export function AddDialog() {
   return (
     <Dialog title="Add an agent" isOpen={draft.value !== undefined} onClose={closeDraft}>
@@ -35,11 +35,11 @@ function Form({ draft: wish }: { draft: AgentFormData }) {
       }}
     >
       <TextField
-        label="Address"
+        label="URL"
         type="url"
         required
         placeholder="http://localhost:4000"
-        hint="Where the agent is served, or its card."
+        hint="URL of the agent or of its card."
         value={wish.url}
         onValue={(url) => change({ url })}
       />
@@ -52,7 +52,7 @@ function Form({ draft: wish }: { draft: AgentFormData }) {
       {credentialFields[wish.kind].map(({ name, label, isSecret, isOptional }) => (
         <TextField
           key={`${wish.kind} ${name}`}
-          label={isOptional ? `${label} (if any)` : label}
+          label={isOptional ? `${label} (optional)` : label}
           type={isSecret ? 'password' : 'text'}
           required={!isOptional}
           value={wish.fields[name] ?? ''}
@@ -61,7 +61,7 @@ function Form({ draft: wish }: { draft: AgentFormData }) {
       ))}
       {wish.kind === 'none' ? null : (
         <p class="agents-small">
-          Kept in the memory of the console alone, sent to this agent alone, never shown again.
+          Kept in the memory of the console, sent only to this agent, never displayed again.
         </p>
       )}
       {draftError.value ? <ErrorNote trouble={draftError.value} /> : null}

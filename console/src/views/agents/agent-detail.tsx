@@ -12,7 +12,7 @@ import { routeHref } from '../../session/router.ts';
 import { CardView } from './card-view.tsx';
 import { cards, removeSelectedAgent, isRaw, loadCards, openDraft, removeError } from './state.ts';
 
-/** One agent: who it is, how to reach it, and its cards of every version side by side. */
+/** One agent: name, variants, and its cards of all versions side by side. */
 export function AgentDetail({ entry }: { entry: AgentEntry }) {
   useEffect(() => void loadCards(entry.id), [entry.id, entry.isReachable]);
   return (
@@ -43,10 +43,10 @@ export function AgentDetail({ entry }: { entry: AgentEntry }) {
       {removeError.value ? <ErrorNote trouble={removeError.value} /> : null}
       {entry.isReachable ? null : (
         <ErrorNote
-          trouble={{ reason: 'NOT_REACHABLE', message: entry.problem ?? 'This agent does not answer.' }}
+          trouble={{ reason: 'NOT_REACHABLE', message: entry.problem ?? 'The agent does not respond.' }}
         >
           <Button small onClick={() => openDraft(entry.url)}>
-            Connect again
+            Reconnect
           </Button>
         </ErrorNote>
       )}
@@ -59,21 +59,21 @@ function Facts({ entry }: { entry: AgentEntry }) {
   return (
     <div class="agents-badges">
       {entry.ways.map((way, at) => (
-        <span key={`${way.version}/${way.transport}`} title={at === 0 ? 'taken by default' : undefined}>
+        <span key={`${way.version}/${way.transport}`} title={at === 0 ? 'default' : undefined}>
           <VariantBadge version={way.version} transport={way.transport} />
         </span>
       ))}
       {entry.isReachable ? (
         <Badge tone={entry.isStreaming ? 'green' : 'grey'}>
-          {entry.isStreaming ? 'streams' : 'no streams'}
+          {entry.isStreaming ? 'streams' : 'no streaming'}
         </Badge>
       ) : null}
       {entry.asksFor.map((scheme) => (
         <Badge key={scheme} tone="violet">
-          asks for {scheme}
+          requires {scheme}
         </Badge>
       ))}
-      {entry.hasCredentials ? <Badge tone="teal">credentials given</Badge> : null}
+      {entry.hasCredentials ? <Badge tone="teal">credentials set</Badge> : null}
     </div>
   );
 }
@@ -81,19 +81,19 @@ function Facts({ entry }: { entry: AgentEntry }) {
 function CardsOf({ entry }: { entry: AgentEntry }) {
   const state = cards.value;
   if (state?.agentId !== entry.id || (!state.cards && !state.trouble))
-    return <Spinner label="Reading cards" />;
+    return <Spinner label="Loading cards" />;
   if (state.trouble) return <ErrorNote trouble={state.trouble} />;
   const shown = state.cards?.cards ?? [];
   if (shown.length === 0) {
     if (!entry.isReachable) return null;
     return (
-      <EmptyState title="No card was found">Neither at its new nor at its old well-known address.</EmptyState>
+      <EmptyState title="No card found">Checked /.well-known/agent-card.json and /.well-known/agent.json.</EmptyState>
     );
   }
   return (
     <>
       <div class="agents-cards-bar">
-        <h3>{shown.length === 1 ? 'Its card' : `Its cards in ${shown.length} versions`}</h3>
+        <h3>{shown.length === 1 ? 'Card' : `Cards in ${shown.length} versions`}</h3>
         <Toggle label="As published" isOn={isRaw.value} onTurn={(isOn) => (isRaw.value = isOn)} />
       </div>
       <div class="agents-cards">

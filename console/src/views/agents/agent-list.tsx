@@ -4,7 +4,6 @@ import { Button } from '../../components/button.tsx';
 import { routeHref } from '../../session/router.ts';
 import { openDraft } from './state.ts';
 
-/** All agents that the console knows. */
 export function AgentList({ entries, chosenId }: { entries: readonly AgentEntry[]; chosenId: string }) {
   return (
     <aside class="agents-side" aria-label="Agents">

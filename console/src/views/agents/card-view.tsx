@@ -11,7 +11,7 @@ import { MediaTypes } from './media-types.tsx';
 import { Security } from './security.tsx';
 import { Skills } from './skills.tsx';
 
-/** One card: what it means, or as it was published, with what is wrong about it. */
+/** One card, decoded or as published, with its findings. */
 export function CardView({ shown, isRaw }: { shown: VersionedCard; isRaw: boolean }) {
   const { version, url, wire, card, findings } = shown;
   return (
@@ -94,7 +94,7 @@ function Rendered({ card, findings }: { card: AgentCard; findings: readonly Card
           </Row>
         ) : null}
         {card.documentationUrl !== undefined || at('links').length > 0 ? (
-          <Row label="Documents" findings={at('links')}>
+          <Row label="Documentation" findings={at('links')}>
             {card.documentationUrl === undefined ? null : <SafeLink href={card.documentationUrl} />}
           </Row>
         ) : null}
@@ -104,10 +104,10 @@ function Rendered({ card, findings }: { card: AgentCard; findings: readonly Card
         <Row label="Capabilities" findings={at('capabilities')}>
           <Capabilities card={card} />
         </Row>
-        <Row label="Takes" findings={at('takes')}>
+        <Row label="Input modes" findings={at('takes')}>
           <MediaTypes modes={card.defaultInputModes} />
         </Row>
-        <Row label="Gives" findings={at('gives')}>
+        <Row label="Output modes" findings={at('gives')}>
           <MediaTypes modes={card.defaultOutputModes} />
         </Row>
         <Row label="Security" findings={at('security')}>
@@ -124,7 +124,7 @@ function Rendered({ card, findings }: { card: AgentCard; findings: readonly Card
   );
 }
 
-/** Addresses in the order of preference, each with the ways that are spoken there. */
+/** Interface URLs in order of preference, each with its variants. */
 function Interfaces({ card }: { card: AgentCard }) {
   const places = [...new Set(card.interfaces.map(({ url }) => url))];
   return (

@@ -1,17 +1,17 @@
 import type { CredentialsInput } from '../../../../src/console/console-api.ts';
 
-/** The kinds of credentials, and `none`. */
+/** Kinds of credentials, and `none`. */
 export type CredentialsKind = CredentialsInput['kind'] | 'none';
 
-/** What stands in the form for a new agent. */
+/** Content of the form for a new agent. */
 export interface AgentFormData {
   readonly url: string;
   readonly kind: CredentialsKind;
-  /** The fields of the credentials. */
+  /** Values of the credential fields. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The fields that each kind of credentials has; those with `isSecret` are not shown while they are typed. */
+/** Fields of each kind of credentials; `isSecret` fields are masked. */
 export const credentialFields: {
   readonly [kind in CredentialsKind]: readonly {
     readonly name: string;
@@ -23,7 +23,7 @@ export const credentialFields: {
   none: [],
   bearer: [{ name: 'token', label: 'Token', isSecret: true }],
   header: [
-    { name: 'name', label: 'Name of the header' },
+    { name: 'name', label: 'Header name' },
     { name: 'value', label: 'Value', isSecret: true },
   ],
   basic: [
@@ -31,14 +31,14 @@ export const credentialFields: {
     { name: 'password', label: 'Password', isSecret: true },
   ],
   'client-credentials': [
-    { name: 'tokenUrl', label: 'Address that gives tokens' },
+    { name: 'tokenUrl', label: 'Token URL' },
     { name: 'clientId', label: 'Client id' },
     { name: 'clientSecret', label: 'Client secret', isSecret: true },
     { name: 'scope', label: 'Scope', isOptional: true },
   ],
 };
 
-/** The credentials that a form describes; undefined for none. */
+/** Converts the form to credentials; undefined for none. */
 export function credentialsFromForm({ kind, fields }: AgentFormData): CredentialsInput | undefined {
   if (kind === 'none') return undefined;
   const given: Record<string, string> = { kind };

@@ -1,7 +1,7 @@
 import type { CardFinding } from '../../../../src/console/console-api.ts';
 import { LevelBadge } from '../../components/badge.tsx';
 
-/** What is wrong, right where it is. */
+/** Findings beside the affected field. */
 export function FindingMarks({ findings }: { findings: readonly CardFinding[] }) {
   if (findings.length === 0) return null;
   return (

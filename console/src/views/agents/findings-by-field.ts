@@ -1,18 +1,18 @@
 import type { CardFinding } from '../../../../src/console/console-api.ts';
 
-/** True when a place is the other one, or within it: `skills[0].tags` is within `skills[0]` and `skills`. */
+/** Returns true if a field path equals or is below another: `skills[0].tags` is below `skills[0]` and `skills`. */
 function isWithin(path: string, place: string): boolean {
   if (!path.startsWith(place)) return false;
   const next = path[place.length];
   return next === undefined || next === '.' || next === '[';
 }
 
-/** The findings of some places of a card. */
+/** Selects the findings of some fields. */
 export function findingsAt(findings: readonly CardFinding[], ...places: readonly string[]): CardFinding[] {
   return findings.filter(({ path }) => places.some((place) => isWithin(path, place)));
 }
 
-/** Which members of a card each rendered field stands for, whatever the version calls them. */
+/** Card fields of each rendered row, in all versions. */
 export const fieldPaths = {
   name: ['name'],
   description: ['description'],
@@ -34,7 +34,7 @@ export const fieldPaths = {
   signatures: ['signatures'],
 } as const;
 
-/** The findings of no field that is rendered. */
+/** Selects the findings of fields that are not rendered. */
 export function unplacedFindings(findings: readonly CardFinding[]): CardFinding[] {
   const shown = [...Object.values(fieldPaths).flat(), 'skills'];
   return findings.filter(({ path }) => !shown.some((place) => isWithin(path, place)));

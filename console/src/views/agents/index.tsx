@@ -9,7 +9,7 @@ import { AgentList } from './agent-list.tsx';
 import { openDraft } from './state.ts';
 import './agents.css';
 
-/** The view of agents: all that the console knows, and the cards of one. */
+/** The agents view: all agents, and the cards of one. */
 export function AgentsView() {
   useEffect(() => {
     if (agents.peek() !== undefined) void refreshAgents().catch(() => undefined);
@@ -26,21 +26,21 @@ function Body() {
   if (agents.value === undefined) {
     return (
       <div class="agents-wait">
-        <Spinner label="Asking for agents" />
+        <Spinner label="Loading agents" />
       </div>
     );
   }
   if (!selectedAgent.value) {
     return (
       <EmptyState
-        title="No agent yet"
+        title="No agents yet"
         actions={
           <Button kind="main" onClick={() => openDraft()}>
             Add an agent
           </Button>
         }
       >
-        Add one by its address. Its card says which versions of A2A it speaks, and how to talk to it.
+        Add an agent by its URL. Its card lists the A2A versions and transports that it supports.
       </EmptyState>
     );
   }

@@ -1,4 +1,4 @@
-/** Media types, as codes. */
+/** Media types as code. */
 export function MediaTypes({ modes }: { modes: readonly string[] }) {
   if (modes.length === 0) return <span class="agents-none">none</span>;
   return (

@@ -16,11 +16,11 @@ function wordsOf(scheme: SecurityScheme): string {
   }
 }
 
-/** How a caller proves who it is, and which proofs are enough. */
+/** Security schemes and requirements of a card. */
 export function Security({ card }: { card: AgentCard }) {
   const schemes = Object.entries(card.securitySchemes ?? {});
   const requirements = card.securityRequirements ?? [];
-  if (schemes.length === 0) return <span class="agents-none">open to everybody</span>;
+  if (schemes.length === 0) return <span class="agents-none">no authentication required</span>;
   return (
     <ul class="agents-schemes">
       {schemes.map(([name, scheme]) => (
@@ -32,7 +32,7 @@ export function Security({ card }: { card: AgentCard }) {
       ))}
       {requirements.length > 0 ? (
         <li class="agents-small">
-          needs{' '}
+          requires{' '}
           {requirements
             .map((alternative) =>
               Object.entries(alternative)

@@ -5,10 +5,9 @@ import { FindingMarks } from './finding-marks.tsx';
 import { findingsAt } from './findings-by-field.ts';
 import { MediaTypes } from './media-types.tsx';
 
-/** How many skills are shown of one card. */
+/** Maximum number of rendered skills. */
 const maxShown = 100;
 
-/** What an agent can do. */
 export function Skills({
   skills,
   findings,
@@ -54,7 +53,7 @@ function Skill({ skill, findings }: { skill: AgentSkill; findings: readonly Card
       ) : null}
       {skill.inputModes?.length || skill.outputModes?.length ? (
         <div class="agents-small">
-          takes <MediaTypes modes={skill.inputModes ?? []} /> gives{' '}
+          input <MediaTypes modes={skill.inputModes ?? []} /> output{' '}
           <MediaTypes modes={skill.outputModes ?? []} />
         </div>
       ) : null}

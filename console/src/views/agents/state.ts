@@ -6,20 +6,20 @@ import { requestJson } from '../../session/api-client.ts';
 import { navigate } from '../../session/router.ts';
 import { credentialsFromForm, type AgentFormData } from './credentials-form.ts';
 
-/** What is known of the cards of one agent. */
+/** Loading state of the cards of one agent. */
 export interface CardsState {
   readonly agentId: string;
   readonly cards?: AgentCards;
   readonly trouble?: DisplayError;
 }
 
-/** The cards of the agent that is looked at. */
+/** The cards of the selected agent. */
 export const cards = signal<CardsState | undefined>(undefined);
 
-/** Whether cards are shown as they were published. */
+/** Shows cards as published. */
 export const isRaw = signal(false);
 
-/** Fetches the cards of an agent; an answer that comes after another agent was chosen is not shown. */
+/** Loads the cards of an agent; responses for a previously selected agent are ignored. */
 export async function loadCards(agentId: string): Promise<void> {
   if (cards.peek()?.agentId !== agentId) cards.value = { agentId };
   let next: CardsState;
@@ -33,25 +33,24 @@ export async function loadCards(agentId: string): Promise<void> {
 
 const emptyDraft: AgentFormData = { url: '', kind: 'none', fields: {} };
 
-/** The form for a new agent; undefined while it is closed. */
+/** The form for a new agent; undefined while closed. */
 export const draft = signal<AgentFormData | undefined>(undefined);
-/** Why the agent in the form could not be added. */
+/** Error of adding the agent. */
 export const draftError = signal<DisplayError | undefined>(undefined);
-/** Whether the agent in the form is being added. */
+/** True while the agent is being added. */
 export const isAdding = signal(false);
 
-/** Opens the form. */
 export function openDraft(url = ''): void {
   draftError.value = undefined;
   draft.value = { ...emptyDraft, url };
 }
 
-/** Forgets the form, and the secrets in it. */
+/** Closes the form and clears its secrets. */
 export function closeDraft(): void {
   draft.value = undefined;
 }
 
-/** Adds the agent of the form, and goes to it. */
+/** Adds the agent of the form and selects it. */
 export async function submitDraft(): Promise<void> {
   const wish = draft.peek();
   if (!wish) return;
@@ -70,10 +69,10 @@ export async function submitDraft(): Promise<void> {
   }
 }
 
-/** Why an agent could not be removed. */
+/** Error of removing an agent. */
 export const removeError = signal<DisplayError | undefined>(undefined);
 
-/** Forgets an agent, and looks at the first again. */
+/** Removes an agent and selects the first one. */
 export async function removeSelectedAgent(id: string): Promise<void> {
   removeError.value = undefined;
   try {

@@ -13,7 +13,7 @@ import {
   variantPreference,
 } from './state.ts';
 
-/** Chooses whom to talk to, and how. */
+/** Selects agent, variant and streaming. */
 export function ChatToolbar({ agent }: { agent: AgentEntry }) {
   return (
     <div class="chat-tools">

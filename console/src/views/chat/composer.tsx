@@ -15,17 +15,17 @@ interface ComposerProps {
   conversation: ChatConversation | undefined;
 }
 
-/** Reads what stands in the field for data; a mistake is for the person. */
+/** Parses the JSON data field. */
 function readData(text: string): { part?: Part; mistake?: string } {
   if (text.trim() === '') return {};
   try {
     return { part: { data: JSON.parse(text) as unknown } };
   } catch (error) {
-    return { mistake: `The data is not JSON: ${error instanceof Error ? error.message : ''}` };
+    return { mistake: `Invalid JSON: ${error instanceof Error ? error.message : ''}` };
   }
 }
 
-/** Writes the next message: text, files, data. */
+/** Composes the next message: text, files and data. */
 export function Composer({ agent, conversation }: ComposerProps) {
   const text = useSignal('');
   const files = useSignal<readonly Attachment[]>([]);
@@ -33,7 +33,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
   const hasData = useSignal(false);
   const mistake = useSignal<string | undefined>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
-  // A question may be answered while its stream is still open.
+  // A question can be answered while its stream is still open.
   const isBusy = conversation?.turns.at(-1)?.isRunning === true && !conversation.waiting;
 
   const attach = async (more: readonly File[]) => {
@@ -73,7 +73,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
               {file.name} <small>{formatByteSize(file.size)}</small>
               <button
                 type="button"
-                aria-label={`Take ${file.name} away`}
+                aria-label={`Remove ${file.name}`}
                 onClick={() => (files.value = files.value.filter((each) => each !== file))}
               >
                 ×
@@ -86,7 +86,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
         <textarea
           class="input input-mono"
           rows={4}
-          aria-label="Data, as JSON"
+          aria-label="Data (JSON)"
           placeholder='{"any": "JSON"}'
           spellcheck={false}
           value={data.value}
@@ -98,7 +98,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
         class="input chat-text"
         rows={2}
         aria-label="Message"
-        placeholder={conversation?.waiting ? 'Your answer' : `Message ${agent.name}`}
+        placeholder={conversation?.waiting ? 'Your reply' : `Message ${agent.name}`}
         value={text.value}
         onInput={(event) => (text.value = event.currentTarget.value)}
         onKeyDown={onKeyDown}
@@ -111,27 +111,27 @@ export function Composer({ agent, conversation }: ComposerProps) {
       <div class="chat-send">
         <FilePicker label="Attach" multiple onFiles={(more) => void attach(more)} />
         <Toggle label="Data" isOn={hasData.value} onTurn={(isOn) => (hasData.value = isOn)} />
-        <span class="chat-hint">Enter sends, Shift + Enter begins a line</span>
+        <span class="chat-hint">Enter: send, Shift + Enter: new line</span>
         <Button kind="main" disabled={isBusy} onClick={send}>
-          {conversation?.waiting ? 'Answer' : 'Send'}
+          {conversation?.waiting ? 'Reply' : 'Send'}
         </Button>
       </div>
     </FileDrop>
   );
 }
 
-/** Says that the next message answers a question. */
+/** States that the next message replies to a question. */
 function Bound({ conversation }: { conversation: ChatConversation }) {
   const isAuth = conversation.waiting?.status.state === 'auth-required';
   return (
     <div class="chat-bound">
       <span>
         {isAuth
-          ? 'Once you have done what the agent asks for, say so here. This goes on with its task.'
-          : 'This answers the question, and goes on with its task.'}
+          ? 'Follow the instructions of the agent, then send a message to continue its task.'
+          : 'This message replies to the question and continues its task.'}
       </span>
       <Button small kind="quiet" onClick={() => abandonQuestion(conversation)}>
-        Begin another task instead
+        Start a new task instead
       </Button>
     </div>
   );

@@ -3,10 +3,10 @@ import { formatClockTime } from '../../components/format-units.ts';
 import { titleOf } from './conversation.ts';
 import { currentConversation, openConversation, agentConversations } from './state.ts';
 
-/** The conversations with an agent, the newest first. */
+/** Conversations with an agent, newest first. */
 export function ConversationList({ agentId }: { agentId: string }) {
   if (agentConversations.value.length === 0)
-    return <p class="chat-side-note">Conversations are kept while this page is open.</p>;
+    return <p class="chat-side-note">Conversations are stored while this page is open.</p>;
   return (
     <ul class="chat-list">
       {agentConversations.value.map((conversation) => {

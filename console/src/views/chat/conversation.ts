@@ -2,18 +2,18 @@ import { textOf } from '../../../../src/protocol/part.ts';
 import { type Artifact, isInterrupted, isTerminal, type Task } from '../../../../src/protocol/task.ts';
 import type { ChatTurn } from '../../components/task/chat-turn.ts';
 
-/** Turns with one agent that belong together. */
+/** Turns of one conversation with an agent. */
 export interface ChatConversation {
   readonly id: string;
   readonly agentId: string;
   readonly turns: readonly ChatTurn[];
-  /** Given by the agent with its first answer. */
+  /** Assigned by the agent in its first response. */
   readonly contextId?: string;
-  /** The task that waits for an answer of the person. */
+  /** The interrupted task that waits for a reply of the user. */
   readonly waiting?: Task;
 }
 
-/** Puts a turn in the place of the one of its id, or at the end. */
+/** Replaces the turn with the same id, or appends it. */
 export function withTurn(conversation: ChatConversation, turn: ChatTurn): ChatConversation {
   const at = conversation.turns.findIndex(({ id }) => id === turn.id);
   const turns = at < 0 ? [...conversation.turns, turn] : conversation.turns.with(at, turn);
@@ -30,7 +30,7 @@ export function withTurn(conversation: ChatConversation, turn: ChatTurn): ChatCo
   };
 }
 
-/** The artifacts to show with a turn: those it made or changed, not those that an earlier turn showed. */
+/** The artifacts of a turn: created or changed in it, without those of earlier turns. */
 export function artifactsOf(conversation: ChatConversation, turn: ChatTurn): readonly Artifact[] {
   const artifacts = turn.task?.artifacts ?? [];
   const at = conversation.turns.findIndex(({ id }) => id === turn.id);
@@ -45,7 +45,7 @@ export function artifactsOf(conversation: ChatConversation, turn: ChatTurn): rea
   });
 }
 
-/** True for text that has no name and is no file: an answer rather than a thing. */
+/** Returns true for unnamed text, which is a chat message rather than a file. */
 export function isPlainAnswer({ name, description, parts }: Artifact): boolean {
   if (name !== undefined || description !== undefined) return false;
   return parts.every(
@@ -54,15 +54,15 @@ export function isPlainAnswer({ name, description, parts }: Artifact): boolean {
   );
 }
 
-/** True while the task of a turn can still be ended; the last turn of a task knows best. */
+/** Returns true if the task of a turn can be canceled, according to its last turn. */
 export function isCancelable({ turns }: ChatConversation, turn: ChatTurn): boolean {
   if (!turn.task || isTerminal(turn.task.status.state)) return false;
   const last = turns.findLast(({ task }) => task?.id === turn.task?.id);
-  // An answer under way has no task yet.
+  // A pending reply has no task yet.
   return last?.id === turn.id && (turns.at(-1)?.id === turn.id || turns.at(-1)?.isRunning !== true);
 }
 
-/** What a conversation is called: how it began. */
+/** The title of a conversation: its first message. */
 export function titleOf({ turns: [first] }: ChatConversation): string {
   if (!first) return 'New conversation';
   const text = textOf(first.said).trim().replaceAll(/\s+/g, ' ');

@@ -8,10 +8,10 @@ import { ChatToolbar } from './chat-toolbar.tsx';
 import { Transcript } from './transcript.tsx';
 import './chat.css';
 
-/** The view of chat: talks to any agent, in any version and over any transport. */
+/** The chat view. */
 export function ChatView() {
   const agent = selectedAgent.value;
-  if (!agent) return <NoAgent title="Nobody to talk to" />;
+  if (!agent) return <NoAgent title="No agents yet" />;
   return (
     <div class="chat">
       <aside class="chat-side" aria-label="Conversations">

@@ -9,21 +9,21 @@ import { requestJson, streamJson } from '../../session/api-client.ts';
 import { FrameBatcher } from '../../session/frame-batcher.ts';
 import { type ChatConversation, withTurn } from './conversation.ts';
 
-/** How many conversations are kept of all agents together. */
+/** Maximum number of conversations of all agents. */
 const maxConversations = 50;
 
-/** All conversations, the newest first. They are kept as long as the page is open. */
+/** All conversations, newest first, kept while the page is open. */
 const conversations = signal<readonly ChatConversation[]>([]);
 
-/** The conversation that is open, of each agent. */
+/** The open conversation of each agent. */
 const open = signal<Readonly<Record<string, string>>>({});
 
-/** The conversations with the chosen agent. */
+/** The conversations with the selected agent. */
 export const agentConversations = computed(() =>
   conversations.value.filter(({ agentId }) => agentId === selectedAgent.value?.id),
 );
 
-/** The conversation that is open; undefined before anything was said. */
+/** The open conversation; undefined before the first message. */
 export const currentConversation = computed(() => {
   const id = open.value[selectedAgent.value?.id ?? ''];
   return id === undefined
@@ -31,25 +31,24 @@ export const currentConversation = computed(() => {
     : agentConversations.value.find((each) => each.id === id);
 });
 
-/** The way that is taken, as `1.0/JSONRPC`; the first of the agent when it has no such way. */
+/** The selected variant, as `1.0/JSONRPC`; the first variant of the agent if it does not offer it. */
 export const variantPreference = signal('');
 export const isStreamingPreferred = signal(true);
 
-/** Writes a way as it stands in a query. */
+/** Formats a variant for a query. */
 export const variantToQuery = ({ version, transport }: ProtocolVariant): string => `${version}/${transport}`;
 
-/** The way that will be taken. */
+/** The variant of the next message. */
 export const selectedVariant = computed<ProtocolVariant | undefined>(() => {
   const ways = selectedAgent.value?.ways ?? [];
   return ways.find((each) => variantToQuery(each) === variantPreference.value) ?? ways[0];
 });
 
-/** Opens a conversation. */
 export function openConversation(agentId: string, id: string): void {
   open.value = { ...open.peek(), [agentId]: id };
 }
 
-/** Opens an empty page; the conversation begins with what is said. */
+/** Opens an empty page; the conversation starts with the first message. */
 export function startConversation(agentId: string): void {
   openConversation(agentId, '');
 }
@@ -66,10 +65,10 @@ function update(id: string, change: (conversation: ChatConversation) => ChatConv
   if (conversation) keep(change(conversation));
 }
 
-/** What ends the following of each turn that runs. */
+/** Abort controllers of the running turns. */
 const followed = new Map<string, AbortController>();
 
-/** Says something to the chosen agent, in the conversation that is open, and follows what becomes of it. */
+/** Sends a message in the open conversation and subscribes to its events. */
 export async function sendMessage(parts: readonly Part[]): Promise<void> {
   const agent = selectedAgent.peek();
   if (!agent) return;
@@ -90,7 +89,7 @@ export async function sendMessage(parts: readonly Part[]): Promise<void> {
     keep(withTurn(conversation, turn));
     openConversation(agent.id, conversation.id);
   });
-  // The stream of the question may still be open; what comes of the answer belongs to this turn alone.
+  // The stream of the question may still be open; events of the reply belong to this turn only.
   if (conversation.waiting) followed.get(conversation.turns.at(-1)?.id ?? '')?.abort();
   const heard = new FrameBatcher<ChatEvent>((events) => tellTurn(conversation.id, turn.id, events));
   const abort = new AbortController();
@@ -106,9 +105,9 @@ export async function sendMessage(parts: readonly Part[]): Promise<void> {
       heard.add(event);
       last = event;
     }
-    // A stream that breaks off has no last word of its own.
+    // An interrupted stream has no final event.
     if (last?.kind !== 'done' && last?.kind !== 'error') {
-      heard.add({ kind: 'error', reason: 'BROKEN_OFF', message: 'The stream ended without saying why.' });
+      heard.add({ kind: 'error', reason: 'INTERRUPTED', message: 'The stream ended without a final event.' });
     }
   } catch (error) {
     heard.add(abort.signal.aborted ? { kind: 'done' } : { kind: 'error', ...toDisplayError(error) });
@@ -118,7 +117,7 @@ export async function sendMessage(parts: readonly Part[]): Promise<void> {
   }
 }
 
-/** Ends the task of a turn; where there is no task yet, ends the waiting for it. */
+/** Cancels the task of a turn; without a task, aborts the request. */
 export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn): Promise<void> {
   if (!turn.task) {
     followed.get(turn.id)?.abort();
@@ -130,7 +129,7 @@ export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn)
   const path = `agents/${encodeURIComponent(conversation.agentId)}/tasks/${encodeURIComponent(turn.task.id)}/cancel${asked}`;
   try {
     const task = await requestJson<Task>(path, { method: 'POST' });
-    // Whoever follows hears it from the stream; whoever waits does not.
+    // Streaming clients receive the canceled state from the stream; others do not.
     if (!followed.has(turn.id)) tellTurn(conversation.id, turn.id, [{ kind: 'answer', answer: task }]);
   } catch (error) {
     const { reason, message } = toDisplayError(error);
@@ -148,7 +147,7 @@ function tellTurn(conversationId: string, turnId: string, events: readonly ChatE
   });
 }
 
-/** Leaves a question open and begins something new in the same conversation. */
+/** Leaves a question unanswered and starts a new task in the same conversation. */
 export function abandonQuestion(conversation: ChatConversation): void {
   update(conversation.id, ({ waiting: _left, ...rest }) => rest);
 }

@@ -9,10 +9,10 @@ import type { ChatConversation } from './conversation.ts';
 import { sendMessage } from './state.ts';
 import { TurnView } from './turn-view.tsx';
 
-/** How many examples of its skills are offered to begin with. */
+/** Maximum number of example prompts. */
 const maxExamples = 4;
 
-/** Everything that was said, the newest at the end; stays there unless the person scrolls away. */
+/** All turns, newest at the end; scrolls to the end unless the user scrolls up. */
 export function Transcript({
   agent,
   conversation,
@@ -27,7 +27,7 @@ export function Transcript({
   useLayoutEffect(() => {
     end.current.isAtEnd = true;
     if (!box.current || !turns.current) return;
-    // Whatever makes the page longer: a chunk, an image that is ready, a tree that is opened.
+    // Anything that changes the height: a chunk, a loaded image, an expanded tree.
     const observer = new ResizeObserver(() => {
       if (box.current) end.current.keep(box.current);
     });
@@ -42,7 +42,7 @@ export function Transcript({
       onScroll={(event) => end.current.see(event.currentTarget)}
       tabIndex={0}
       role="region"
-      aria-label="What was said"
+      aria-label="Transcript"
     >
       {conversation ? (
         <div class="chat-turns" ref={turns} role="log" aria-label="Conversation">
@@ -66,7 +66,7 @@ function Welcome({ agent }: { agent: AgentEntry }) {
   const examples = [...new Set(skills.flatMap((skill) => skill.examples ?? []))].slice(0, maxExamples);
   return (
     <EmptyState
-      title={`Say something to ${labelForAgent(agent)}`}
+      title={`Send a message to ${labelForAgent(agent)}`}
       actions={examples.map((example) => (
         <Button key={example} small onClick={() => void sendMessage([{ text: example }])}>
           {example.length > 60 ? `${example.slice(0, 60)}…` : example}

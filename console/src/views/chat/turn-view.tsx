@@ -19,12 +19,12 @@ interface TurnProps {
   turn: ChatTurn;
 }
 
-/** One turn: what the person said, and all that came of it. */
+/** One turn: the message of the user and its results. */
 export function TurnView({ conversation, turn }: TurnProps) {
   return (
     <div class="chat-turn">
       <div class="chat-mine">
-        <span class="heard-only">You said</span>
+        <span class="visually-hidden">You</span>
         <PartsView parts={turn.said} />
       </div>
       <time class="chat-time">{formatClockTime(turn.at).slice(0, 8)}</time>
@@ -33,7 +33,7 @@ export function TurnView({ conversation, turn }: TurnProps) {
   );
 }
 
-/** A status that says something with weight: the end, or a question. */
+/** A status with a message: a terminal state or a question. */
 const isSpoken = ({ state, parts }: StateChange): boolean =>
   parts !== undefined && parts.length > 0 && (isTerminal(state) || isInterrupted(state));
 
@@ -66,13 +66,13 @@ function Answer({ conversation, turn }: TurnProps) {
           )}
         </ErrorNote>
       ) : null}
-      {turn.isRunning && steps.length === 0 ? <Spinner label="Waiting for an answer" /> : null}
+      {turn.isRunning && steps.length === 0 ? <Spinner label="Waiting for a response" /> : null}
       <Foot conversation={conversation} turn={turn} />
     </div>
   );
 }
 
-/** What an agent made. Text without a name is simply its answer. */
+/** An artifact. Unnamed text is rendered as a chat message. */
 function Made({ artifact, isGrowing }: { artifact: Artifact; isGrowing: boolean }) {
   if (!isPlainAnswer(artifact)) return <ArtifactView artifact={artifact} isGrowing={isGrowing} />;
   return (
@@ -83,8 +83,8 @@ function Made({ artifact, isGrowing }: { artifact: Artifact; isGrowing: boolean 
 }
 
 const questions: { readonly [state: string]: string } = {
-  'input-required': 'The agent asks',
-  'auth-required': 'The agent asks you to prove who you are',
+  'input-required': 'The agent requests input',
+  'auth-required': 'The agent requires authentication',
 };
 
 function SpokenStep({ step }: { step: StateChange }) {
@@ -116,8 +116,8 @@ function Foot({ conversation, turn }: TurnProps) {
       <code class="chat-id" title={`Task ${task.id}`}>
         {task.id}
       </code>
-      <LinkButton small kind="quiet" href={routeHref('wire', { task: task.id })}>
-        Show on wire
+      <LinkButton small kind="quiet" href={routeHref('traffic', { task: task.id })}>
+        Show traffic
       </LinkButton>
       <LinkButton
         small

@@ -2,19 +2,19 @@ import type { RuleVerdict } from '../../../../src/conformance/rule-model.ts';
 import type { ConformanceEvent } from '../../../../src/console/console-api.ts';
 import { isVerdict } from './results.ts';
 
-/** An examination: how far it is while it goes on. */
+/** Progress of a conformance run. */
 export interface ConformanceRun {
   readonly agentName: string;
   readonly done: number;
   readonly total: number;
   readonly counts: { readonly [verdict in RuleVerdict]?: number };
-  /** The rules that were looked at last, the newest first. */
+  /** The last evaluated rules, newest first. */
   readonly latest: readonly { readonly rule: string; readonly verdict: RuleVerdict }[];
 }
 
 const maxLatest = 6;
 
-/** An examination after one more rule. */
+/** Adds the result of one rule. */
 export function advanceRun(
   before: ConformanceRun,
   { done, total, rule, verdict }: Extract<ConformanceEvent, { kind: 'progress' }>,

@@ -5,18 +5,18 @@ function headerLines(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 }
 
-/** A request as it went out, its body laid out. */
+/** Formats a request. */
 export function formatRequest({ request: { method, url, headers, body } }: TranscriptEntry): string {
   const head = [`${method} ${url}`, ...headerLines(headers)];
   return [...head, ...(body === undefined ? [] : ['', prettyPrint(body).text])].join('\n');
 }
 
-/** An answer as it came: its body laid out, or its events with the time of each. */
+/** Formats a response: its body, or its events with their times. */
 export function formatResponse({
   response: { status, headers, body, events },
   end,
 }: TranscriptEntry): string {
-  const head = [status === 0 ? 'no answer' : `HTTP ${status}`, ...headerLines(headers)];
+  const head = [status === 0 ? 'no response' : `HTTP ${status}`, ...headerLines(headers)];
   const rest = events
     ? events.map(({ at, text }) => `+${at} ms\n${prettyPrint(text).text}\n`)
     : [prettyPrint(body).text];

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 
-/** The report as its own page, in a frame that can reach nothing. */
+/** The HTML report in a sandboxed frame. */
 export function HtmlReport({ html, onClose }: { html: string; onClose: () => void }) {
   const [url, setUrl] = useState('');
   useEffect(() => {
@@ -10,9 +10,9 @@ export function HtmlReport({ html, onClose }: { html: string; onClose: () => voi
     return () => URL.revokeObjectURL(made);
   }, [html]);
   return (
-    <div class="exam-reading">
-      <div class="exam-reading-bar">
-        <Button onClick={onClose}>Back to the results</Button>
+    <div class="conformance-reading">
+      <div class="conformance-reading-bar">
+        <Button onClick={onClose}>Back to results</Button>
       </div>
       {url === '' ? null : <iframe title="Report" src={url} sandbox="allow-scripts" />}
     </div>

@@ -10,7 +10,7 @@ import { ResultList } from './result-list.tsx';
 import { selectedResult, lastReport, currentRun, runError } from './state.ts';
 import './conformance.css';
 
-/** Examines an agent, and shows what was found. */
+/** The conformance view. */
 export function ConformanceView() {
   const isReading = useSignal(false);
   const report = lastReport.value;
@@ -25,7 +25,7 @@ export function ConformanceView() {
         <>
           <RunOutcome report={report.report} html={report.html} onRead={() => (isReading.value = true)} />
           {report.report.unreachable === undefined ? (
-            <div class={selectedResult.value ? 'exam-results exam-results-open' : 'exam-results'}>
+            <div class={selectedResult.value ? 'conformance-results conformance-results-open' : 'conformance-results'}>
               <ResultList />
               {selectedResult.value ? <ResultDetail result={selectedResult.value} /> : null}
             </div>
@@ -33,9 +33,8 @@ export function ConformanceView() {
         </>
       ) : null}
       {report || currentRun.value || runError.value ? null : (
-        <EmptyState title="How well does it keep to the protocol?">
-          Every rule of every version that the agent's card declares is tried over the wire. What is broken
-          comes with the evidence, and with what to do about it.
+        <EmptyState title="Test A2A conformance">
+          Runs every rule in all versions and transports of the agent card. Violations are reported with evidence and a fix.
         </EmptyState>
       )}
     </div>

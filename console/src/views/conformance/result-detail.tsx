@@ -8,37 +8,37 @@ import { verdicts } from './results.ts';
 import { selectedResult } from './state.ts';
 import { formatRequest, formatResponse } from './format-transcript.ts';
 
-/** One result in full: what must hold, what was seen, and what to do. */
+/** One result in full: requirement, observation and fix. */
 export function ResultDetail({ result }: { result: ConformanceResult }) {
   const { test, verdict, level, version, transport, section, requirements, rule, message } = result;
   const { tone, name } = verdicts[verdict];
   const rows: readonly (readonly [string, string | undefined])[] = [
-    ['Seen', message],
+    ['Observed', message],
     ['Expected', result.expected],
-    ['Got', result.actual],
-    ['To do', verdict === 'pass' ? undefined : result.remediation],
+    ['Actual', result.actual],
+    ['Fix', verdict === 'pass' ? undefined : result.remediation],
     ['Section', `A2A ${version}, ${section}`],
     ['Requirements', requirements.join(', ')],
-    ['Looked at', result.observations === 1 ? 'once' : `${result.observations} times`],
+    ['Observations', result.observations === 1 ? 'once' : `${result.observations} times`],
   ];
   return (
-    <section class="exam-detail" aria-label={`Result ${test}`} key={`${test} ${version} ${transport}`}>
-      <header class="exam-title">
+    <section class="conformance-detail" aria-label={`Result ${test}`} key={`${test} ${version} ${transport}`}>
+      <header class="conformance-title">
         <h2>
           <code>{test}</code>
         </h2>
         <Button small kind="quiet" aria-label="Close" onClick={() => (selectedResult.value = undefined)}>
           ✕
         </Button>
-        <span class="exam-badges">
+        <span class="conformance-badges">
           <Badge tone={tone}>{name}</Badge>
           <Badge>{level}</Badge>
           <VersionBadge version={version} />
           <Badge>{transport ?? 'card'}</Badge>
         </span>
       </header>
-      <p class="exam-sentence">{rule}</p>
-      <dl class="exam-told">
+      <p class="conformance-sentence">{rule}</p>
+      <dl class="conformance-told">
         {rows
           .filter(([, text]) => text !== undefined && text !== '')
           .map(([label, text]) => (
@@ -50,8 +50,8 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
       </dl>
       {result.otherViolations ? (
         <details>
-          <summary>{result.otherViolations.length} more of the kind</summary>
-          <ul class="exam-also">
+          <summary>{result.otherViolations.length} more like this</summary>
+          <ul class="conformance-also">
             {result.otherViolations.map((each, at) => (
               <li key={at}>{each}</li>
             ))}
@@ -67,12 +67,12 @@ function Evidence({ turns, curl }: { turns: readonly TranscriptEntry[]; curl?: s
   if (turns.length === 0) return null;
   return (
     <>
-      <div class="exam-evidence">
+      <div class="conformance-evidence">
         <h3>Transcript</h3>
         {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
       </div>
       {turns.map((turn, at) => (
-        <div key={at} class="exam-turn">
+        <div key={at} class="conformance-turn">
           <CodeBlock
             label={`Request ${turns.length > 1 ? at + 1 : ''}`}
             text={formatRequest(turn)}

@@ -9,19 +9,18 @@ function change(members: Partial<ResultFilter>): void {
   resultFilter.value = { ...resultFilter.value, ...members };
 }
 
-/** The results, one row each. */
 export function ResultList() {
   const { text, section, lane } = resultFilter.value;
   const sections = distinctValues(results.value.map((each) => each.section));
   const lanes = distinctValues(results.value.map(variantLabel));
   return (
-    <section class="exam-list" aria-label="Results">
-      <div class="exam-filters" role="search" aria-label="Filter the results">
+    <section class="conformance-list" aria-label="Results">
+      <div class="conformance-filters" role="search" aria-label="Filter results">
         <TextField
-          label="Text to find"
+          label="Search"
           isLabelHidden
           type="search"
-          placeholder="Find a rule or a requirement"
+          placeholder="Search rules and requirements"
           value={text}
           onValue={(value) => change({ text: value })}
         />
@@ -36,20 +35,20 @@ export function ResultList() {
           ]}
         />
         <Select
-          label="Way"
+          label="Variant"
           isLabelHidden
           value={lane}
           onValue={(value) => change({ lane: value })}
-          choices={[{ value: '', text: 'All ways' }, ...lanes.map((each) => ({ value: each, text: each }))]}
+          choices={[{ value: '', text: 'All variants' }, ...lanes.map((each) => ({ value: each, text: each }))]}
         />
-        <span class="exam-shown" role="status">
+        <span class="conformance-shown" role="status">
           {visibleResults.value.length} of {results.value.length}
         </span>
       </div>
       {visibleResults.value.length === 0 ? (
-        <EmptyState title="No result is like that">Ask for less.</EmptyState>
+        <EmptyState title="No matching results">Change or clear the filters.</EmptyState>
       ) : (
-        <div class="exam-rows">
+        <div class="conformance-rows">
           <VirtualList
             label="Results"
             items={visibleResults.value}
@@ -59,22 +58,22 @@ export function ResultList() {
             onChoose={(each) => (selectedResult.value = each)}
           >
             {(each) => (
-              <div class="exam-row">
+              <div class="conformance-row">
                 <span
-                  class={`exam-sign exam-${verdicts[each.verdict].tone}`}
+                  class={`conformance-sign conformance-${verdicts[each.verdict].tone}`}
                   title={verdicts[each.verdict].name}
                 >
                   {verdicts[each.verdict].sign}
-                  <span class="heard-only">{verdicts[each.verdict].name}</span>
+                  <span class="visually-hidden">{verdicts[each.verdict].name}</span>
                 </span>
-                <span class="exam-rule">
+                <span class="conformance-rule">
                   <code>{each.test}</code>
                   <span>{each.rule}</span>
                 </span>
-                <span class="exam-lane">
+                <span class="conformance-lane">
                   {each.level}
                   <VersionBadge version={each.version} />
-                  <span class="exam-transport">
+                  <span class="conformance-transport">
                     {each.transport === undefined ? 'card' : transportName(each.transport)}
                   </span>
                 </span>

@@ -5,7 +5,7 @@ import type {
 import type { RuleVerdict } from '../../../../src/conformance/rule-model.ts';
 import type { BadgeTone } from '../../components/badge.tsx';
 
-/** The verdicts, the worst first, as people read them. */
+/** Display names of the verdicts, worst first. */
 export const verdicts: {
   readonly [verdict in RuleVerdict]: {
     readonly name: string;
@@ -14,22 +14,22 @@ export const verdicts: {
   };
 } = {
   fail: { name: 'broken', sign: '✗', tone: 'red' },
-  warn: { name: 'to be improved', sign: '!', tone: 'amber' },
-  error: { name: 'error of the suite', sign: '⚠', tone: 'violet' },
+  warn: { name: 'warning', sign: '!', tone: 'amber' },
+  error: { name: 'suite error', sign: '⚠', tone: 'violet' },
   inconclusive: { name: 'inconclusive', sign: '?', tone: 'blue' },
   pass: { name: 'holds', sign: '✓', tone: 'green' },
   'not-applicable': { name: 'not applicable', sign: '–', tone: 'grey' },
 };
 
-/** The names of the verdicts, the worst first. */
+/** The verdicts, worst first. */
 export const verdictOrder = Object.keys(verdicts) as readonly RuleVerdict[];
 
-/** True for a word that is a verdict. */
+/** Returns true if a text is a verdict. */
 export function isVerdict(word: string | undefined): word is RuleVerdict {
   return word !== undefined && Object.hasOwn(verdicts, word);
 }
 
-/** What an agent of each level can be relied on for. */
+/** Meaning of each conformance level. */
 export const levels: {
   readonly [level in ConformanceReport['conformanceLevel']]: {
     readonly tone: BadgeTone;
@@ -38,32 +38,32 @@ export const levels: {
 } = {
   full: {
     tone: 'green',
-    means: 'Every MUST that applies holds, wherever the card says the agent can be spoken to.',
+    means: 'Every applicable MUST holds in all variants of the card.',
   },
   partial: {
     tone: 'amber',
-    means: 'The core holds. Something optional that the card declares is broken, or could not be tried.',
+    means: 'The core holds. A declared optional feature violates a rule, or a MUST could not be tested.',
   },
-  minimal: { tone: 'amber', means: 'Card, sending and asking hold. Another MUST of the core is broken.' },
+  minimal: { tone: 'amber', means: 'Card, send and get hold. Another core MUST is violated.' },
   'non-conformant': {
     tone: 'red',
-    means: 'A MUST of the card, of sending or of asking for a task is broken.',
+    means: 'A MUST of card, send or get is violated.',
   },
 };
 
-/** What of the results is to be seen; what is empty asks for nothing. */
+/** A filter of results; empty members match everything. */
 export interface ResultFilter {
   readonly verdict: RuleVerdict | '';
   readonly section: string;
-  /** A version and a transport, or `card`. */
+  /** A protocol variant, or `card`. */
   readonly lane: string;
   readonly text: string;
 }
 
-/** A filter that asks for nothing. */
+/** A filter that matches everything. */
 export const noFilter: ResultFilter = { verdict: '', section: '', lane: '', text: '' };
 
-/** Where a rule was looked at. */
+/** The variant of a result. */
 export function variantLabel({
   version,
   transport,
@@ -71,14 +71,14 @@ export function variantLabel({
   return transport === undefined ? `${version} card` : `${version} ${transport}`;
 }
 
-/** All results of a report, the worst first. */
+/** All results of a report, worst first. */
 export function sortedResults({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
   return Object.values(categories)
     .flat()
     .toSorted((a, b) => verdictOrder.indexOf(a.verdict) - verdictOrder.indexOf(b.verdict));
 }
 
-/** The results that a filter lets through. */
+/** Filters results. */
 export function filterResults(
   results: readonly ConformanceResult[],
   filter: ResultFilter,
@@ -96,7 +96,7 @@ export function filterResults(
   );
 }
 
-/** Each value once, in the order of a dictionary that knows numbers. */
+/** Distinct values in natural order. */
 export function distinctValues(values: readonly string[]): string[] {
   return [...new Set(values)].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }

@@ -7,19 +7,19 @@ import { cancelRun, startRun, currentRun, runInput } from './state.ts';
 
 type Wish = Omit<ConformanceInput, 'agentId'>;
 
-/** Sets a member, or takes it out where nothing is asked for. */
+/** Sets an option, or removes it if empty. */
 function change<Name extends keyof Wish>(name: Name, value: Wish[Name] | undefined): void {
   const { [name]: _, ...others } = runInput.value;
   runInput.value = value === undefined ? others : { ...others, [name]: value };
 }
 
-/** What to examine, and how. */
+/** Options of a conformance run. */
 export function RunForm() {
   const { level = '', fixtures = '', timeout } = runInput.value;
   const who = agent.value;
   return (
     <form
-      class="exam-form"
+      class="conformance-form"
       onSubmit={(event) => {
         event.preventDefault();
         if (who) void startRun(who);
@@ -37,19 +37,19 @@ export function RunForm() {
         ]}
       />
       <Select
-        label="The agent understands"
+        label="Prompts"
         value={fixtures}
         onValue={(value) => change('fixtures', value === '' ? undefined : (value as Wish['fixtures']))}
         choices={[
-          { value: '', text: 'its own skills' },
+          { value: '', text: 'examples of its skills' },
           { value: 'fx', text: 'fx texts' },
           { value: 'tck', text: 'tck message ids' },
         ]}
       />
       <TextField
-        label="Seconds for a task"
+        label="Timeout per task (seconds)"
         type="number"
-        placeholder="as usual"
+        placeholder="default"
         value={timeout === undefined ? '' : String(timeout / 1_000)}
         onValue={(text) => change('timeout', Number(text) > 0 ? Math.round(Number(text) * 1_000) : undefined)}
       />
@@ -57,7 +57,7 @@ export function RunForm() {
         <Button onClick={cancelRun}>Cancel</Button>
       ) : (
         <Button kind="main" type="submit" disabled={!who}>
-          Examine
+          Run tests
         </Button>
       )}
     </form>

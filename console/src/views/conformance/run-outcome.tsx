@@ -12,7 +12,7 @@ interface OutcomeProps {
   onRead: () => void;
 }
 
-/** What an examination found, in one look. */
+/** Summary of a run. */
 export function RunOutcome({ report, html, onRead }: OutcomeProps) {
   const {
     agentName,
@@ -28,14 +28,14 @@ export function RunOutcome({ report, html, onRead }: OutcomeProps) {
   const name = `conformance-${agentName}`;
   return (
     <section
-      class={`exam-outcome exam-edge-${unreachable === undefined ? tone : 'grey'}`}
+      class={`conformance-outcome conformance-edge-${unreachable === undefined ? tone : 'grey'}`}
       aria-label="Verdict"
     >
-      <div class="exam-verdict">
+      <div class="conformance-verdict">
         <h2>{unreachable === undefined ? conformanceLevel : 'No verdict'}</h2>
         <p>{unreachable ?? means}</p>
       </div>
-      <div class="exam-facts">
+      <div class="conformance-facts">
         <b>
           {agentName} {agentVersion}
         </b>
@@ -52,15 +52,15 @@ export function RunOutcome({ report, html, onRead }: OutcomeProps) {
         </span>
       </div>
       {warnings.map((each) => (
-        <p key={each} class="exam-warning">
-          <Badge tone="amber">read this first</Badge> {each}
+        <p key={each} class="conformance-warning">
+          <Badge tone="amber">read first</Badge> {each}
         </p>
       ))}
-      <div class="exam-bottom">
+      <div class="conformance-bottom">
         <Counts />
-        <span class="exam-saves">
+        <span class="conformance-saves">
           <Button small onClick={onRead}>
-            Read the report
+            Open report
           </Button>
           <Button small onClick={() => download(new Blob([html], { type: 'text/html' }), `${name}.html`)}>
             Save HTML
@@ -82,11 +82,11 @@ export function RunOutcome({ report, html, onRead }: OutcomeProps) {
   );
 }
 
-/** How many results there are of each verdict; each shows its own. */
+/** Number of results per verdict; a click filters by it. */
 function Counts() {
   const now = resultFilter.value.verdict;
   return (
-    <div class="exam-tallies" role="group" aria-label="Show only">
+    <div class="conformance-tallies" role="group" aria-label="Show only">
       {verdictOrder.map((verdict) => {
         const count = results.value.filter((each) => each.verdict === verdict).length;
         if (count === 0) return null;
@@ -95,13 +95,13 @@ function Counts() {
           <button
             key={verdict}
             type="button"
-            class="exam-tally"
+            class="conformance-tally"
             aria-pressed={now === verdict}
             onClick={() =>
               (resultFilter.value = { ...resultFilter.value, verdict: now === verdict ? '' : verdict })
             }
           >
-            <b class={`exam-${tone}`}>{count}</b> {name}
+            <b class={`conformance-${tone}`}>{count}</b> {name}
           </button>
         );
       })}

@@ -3,17 +3,16 @@ import { Progress } from '../../components/progress.tsx';
 import { verdictOrder, verdicts } from './results.ts';
 import type { ConformanceRun } from './conformance-run.ts';
 
-/** How far an examination is. */
 export function RunProgress({ examination }: { examination: ConformanceRun }) {
   const { agentName, done, total, counts, latest } = examination;
   return (
-    <section class="exam-going" aria-label="Progress">
+    <section class="conformance-going" aria-label="Progress">
       <Progress
-        label={total === 0 ? `Looking at ${agentName}` : `${agentName}: ${done} of ${total} checks`}
+        label={total === 0 ? `Preparing tests of ${agentName}` : `${agentName}: ${done} of ${total} checks`}
         done={done}
         total={total}
       />
-      <div class="exam-counts">
+      <div class="conformance-counts">
         {verdictOrder
           .filter((verdict) => counts[verdict] !== undefined)
           .map((verdict) => (
@@ -22,10 +21,10 @@ export function RunProgress({ examination }: { examination: ConformanceRun }) {
             </Badge>
           ))}
       </div>
-      <ul class="exam-latest">
+      <ul class="conformance-latest">
         {latest.map(({ rule, verdict }, at) => (
           <li key={done - at}>
-            <span class={`exam-sign exam-${verdicts[verdict].tone}`}>{verdicts[verdict].sign}</span>
+            <span class={`conformance-sign conformance-${verdicts[verdict].tone}`}>{verdicts[verdict].sign}</span>
             <code>{rule}</code>
           </li>
         ))}

@@ -9,35 +9,35 @@ import { streamJson } from '../../session/api-client.ts';
 import { advanceRun, type ConformanceRun } from './conformance-run.ts';
 import { noFilter, filterResults, type ResultFilter, sortedResults } from './results.ts';
 
-/** What is asked for, beside the agent. */
+/** Options of the run, except the agent. */
 export const runInput = signal<Omit<ConformanceInput, 'agentId'>>({});
 
-/** The examination that goes on, whichever view is looked at. */
+/** The current run; it continues when the view changes. */
 export const currentRun = signal<ConformanceRun | undefined>(undefined);
 
-/** What the last examination found. */
+/** The outcome of the last run. */
 export const lastReport = signal<{ readonly report: ConformanceReport; readonly html: string } | undefined>(
   undefined,
 );
 
-/** Why there is nothing found. */
+/** Error of the last run. */
 export const runError = signal<DisplayError | undefined>(undefined);
 
-/** What of the results is to be seen. */
+/** The filter of the results. */
 export const resultFilter = signal<ResultFilter>(noFilter);
 
-/** The result that is shown in full. */
+/** The open result. */
 export const selectedResult = signal<ConformanceResult | undefined>(undefined);
 
-/** All results, the worst first. */
+/** All results, worst first. */
 export const results = computed(() => (lastReport.value ? sortedResults(lastReport.value.report) : []));
 
-/** The results that are to be seen. */
+/** The filtered results. */
 export const visibleResults = computed(() => filterResults(results.value, resultFilter.value));
 
 let stopping: AbortController | undefined;
 
-/** Examines an agent. Leaving the view does not end it. */
+/** Starts a run. Leaving the view does not stop it. */
 export async function startRun(agent: { readonly id: string; readonly name: string }): Promise<void> {
   if (currentRun.value) return;
   const stop = new AbortController();
@@ -54,7 +54,7 @@ export async function startRun(agent: { readonly id: string; readonly name: stri
     const events = streamJson<ConformanceEvent>('conformance', { method: 'POST', body, signal: stop.signal });
     for await (const event of events) take(event);
     if (!lastReport.value && !runError.value)
-      runError.value = { reason: 'NO_REPORT', message: 'The examination ended without a report.' };
+      runError.value = { reason: 'NO_REPORT', message: 'The conformance run ended without a report.' };
   } catch (error) {
     if (!stop.signal.aborted) runError.value = toDisplayError(error);
   } finally {
@@ -62,7 +62,7 @@ export async function startRun(agent: { readonly id: string; readonly name: stri
   }
 }
 
-/** Ends the examination; nothing of it is kept. */
+/** Stops the run and discards it. */
 export function cancelRun(): void {
   stopping?.abort();
 }

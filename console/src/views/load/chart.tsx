@@ -6,18 +6,18 @@ import type { BadgeTone } from '../../components/badge.tsx';
 import { theme } from '../../session/theme.ts';
 import { columnsOf, highlights, type Measure, formatShortNumber, retention } from './samples.ts';
 
-/** One line of a chart. */
+/** One series of a chart. */
 export interface ChartLine {
   readonly name: string;
   readonly tone: BadgeTone;
   readonly measure: Measure;
-  /** Fills the room below it. */
+  /** Fills the area below the line. */
   readonly isFilled?: boolean;
 }
 
 interface ChartProps {
   title: string;
-  /** After each value, such as ` ms`. */
+  /** Unit after each value, such as ` ms`. */
   unit?: string;
   lines: readonly ChartLine[];
   samples: readonly LoadSample[];
@@ -25,13 +25,13 @@ interface ChartProps {
 
 const height = 210;
 
-/** Some lines over the last minutes, with the newest values above them. */
+/** A line chart of the last minutes, with the newest values above it. */
 export function Chart({ title, unit = '', lines, samples }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const look = theme.value;
 
-  // What is painted has no style: other colours make another chart.
+  // A canvas has no CSS: a theme change creates a new chart.
   useEffect(() => {
     const room = box.current;
     if (!room) return;
@@ -64,7 +64,7 @@ export function Chart({ title, unit = '', lines, samples }: ChartProps) {
 
   const told = lines.map(({ name, tone, measure }) => ({ name, tone, ...highlights(samples, measure) }));
   const spoken = told.map(
-    ({ name, now, most }) => `${name}: now ${say(now, unit)}, at most ${say(most, unit)}`,
+    ({ name, now, most }) => `${name}: now ${say(now, unit)}, maximum ${say(most, unit)}`,
   );
   return (
     <figure class="load-chart">
@@ -111,7 +111,7 @@ function optionsFor(room: HTMLElement, lines: readonly ChartLine[], unit: string
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
       x: { time: true, range: (_, __, max) => [(max ?? 0) - retention / 1_000, max ?? 1] },
-      // A quiet second is a line at the bottom, not in the middle.
+      // A series of zeros is drawn at the bottom, not in the middle.
       y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.15, unit === '' ? 4 : 1)] },
     },
     axes: [
@@ -129,7 +129,7 @@ function optionsFor(room: HTMLElement, lines: readonly ChartLine[], unit: string
         label: name,
         stroke: colour(`${tone}-ink`),
         width: 1.75,
-        // Only a second between quiet ones gets a point; the others are joined by the line.
+        // Only an isolated sample is drawn as a point; others are connected by lines.
         points: { size: 4 },
         ...(isFilled ? { fill: colour(`${tone}-soft`) } : {}),
       })),

@@ -4,7 +4,7 @@ import { SampleTable } from './sample-table.tsx';
 import { startSampling, samples } from './state.ts';
 import './load.css';
 
-/** Outside of the component, because a chart is made anew when its lines are others. */
+/** Constant, because a chart is recreated when its series change. */
 const charts: readonly {
   readonly title: string;
   readonly unit?: string;
@@ -35,7 +35,7 @@ const charts: readonly {
   },
 ];
 
-/** How much is going on. */
+/** The load view. */
 export function LoadView() {
   useEffect(startSampling, []);
   return (

@@ -3,12 +3,12 @@ import { formatClockTime } from '../../components/format-units.ts';
 
 const rows = 60;
 
-/** The same as the charts, in numbers: the last minute, the newest second first. */
+/** The values of the charts in a table: the last minute, newest first. */
 export function SampleTable({ samples }: { samples: readonly LoadSample[] }) {
   return (
     <details class="load-numbers">
-      <summary>The last minute in numbers</summary>
-      <div class="load-scroll" tabIndex={0} role="region" aria-label="The last minute in numbers">
+      <summary>Values of the last minute</summary>
+      <div class="load-scroll" tabIndex={0} role="region" aria-label="Values of the last minute">
         <table>
           <thead>
             <tr>

@@ -1,22 +1,22 @@
 import type { LoadSample } from '../../../../src/console/console-api.ts';
 
-/** How long samples are kept, in milliseconds. */
+/** Retention of samples in milliseconds. */
 export const retention = 5 * 60_000;
 
-/** A sample later than this after the one before has a hole before it: the page did not look. */
+/** A longer interval between two samples is drawn as a gap: the page was hidden. */
 const patience = 3_500;
 
-/** Adds a sample, and forgets those that are too old. */
+/** Adds a sample and evicts expired ones. */
 export function withSample(samples: readonly LoadSample[], sample: LoadSample): readonly LoadSample[] {
   // A clock that was set back would draw lines backwards.
   const before = samples.filter(({ at }) => at < sample.at && at > sample.at - retention);
   return [...before, sample];
 }
 
-/** One line of a chart: its values, where it has one. */
+/** One series: its values, with gaps. */
 export type Measure = (sample: LoadSample) => number | undefined;
 
-/** The columns of a chart: seconds since 1970, then the values of each line; null where nobody looked. */
+/** The columns of a chart: Unix time in seconds, then the values of each series; null for gaps. */
 export function columnsOf(
   samples: readonly LoadSample[],
   measures: readonly Measure[],
@@ -36,7 +36,7 @@ export function columnsOf(
   return [times, ...values];
 }
 
-/** The newest value and the greatest one. */
+/** The newest and the greatest value. */
 export function highlights(
   samples: readonly LoadSample[],
   measure: Measure,
@@ -46,7 +46,7 @@ export function highlights(
   return { now: last && measure(last), most: known.length === 0 ? undefined : Math.max(...known) };
 }
 
-/** A number short enough for a label: `0`, `4.2`, `12`, `1.5k`, `12k`. */
+/** Formats a number for a label: `0`, `4.2`, `12`, `1.5k`, `12k`. */
 export function formatShortNumber(value: number): string {
   if (value >= 1e6) return `${trimmed(value / 1e6)}M`;
   if (value >= 1e3) return `${trimmed(value / 1e3)}k`;

@@ -3,10 +3,10 @@ import type { LoadSample } from '../../../../src/console/console-api.ts';
 import { startReconnectingStream } from '../../session/reconnecting-stream.ts';
 import { withSample } from './samples.ts';
 
-/** What happened in the last minutes, one sample for each second. */
+/** Samples of the last minutes, one per second. */
 export const samples = signal<readonly LoadSample[]>([]);
 
-/** Reads what is measured, from the last minutes on. @returns what ends it; the server goes on measuring. */
+/** Subscribes to samples, starting with the last minutes. @returns a function that unsubscribes */
 export function startSampling(): () => void {
   return startReconnectingStream<LoadSample>({
     path: () => 'load',

@@ -9,14 +9,14 @@ import { TaskDetailView } from './task-detail.tsx';
 import { TaskTable } from './task-table.tsx';
 import './tasks.css';
 
-/** The view of tasks: those of one agent, and the one that is open. */
+/** The tasks view: tasks of one agent, and the open one. */
 export function TasksView() {
-  if (!selectedAgent.value) return <NoAgent title="No agent, no tasks" />;
+  if (!selectedAgent.value) return <NoAgent title="No agents yet" />;
   if (!consoleInfo.value?.hasPushes) return <Tasks agentId={selectedAgent.value.id} />;
   return (
     <div class="tasks-tabs">
       <Tabs
-        label="Tasks and pushes"
+        label="Tasks and push notifications"
         tabs={[
           { id: 'tasks', title: 'Tasks' },
           { id: 'pushes', title: 'Push notifications' },

@@ -8,13 +8,13 @@ import { Spinner } from '../../components/progress.tsx';
 import { formatDateTime } from '../../components/format-units.ts';
 import { loadPushes, pushDeliveries, pushAnnouncement, pushError, retryPush } from './state.ts';
 
-/** Webhooks that have not got everything, with a way to try again. */
+/** Webhooks with undelivered notifications, with retry buttons. */
 export function PushDeliveries() {
   useEffect(() => void loadPushes(), []);
   return (
     <section class="tasks-pushes" aria-label="Push notifications">
       <div class="tasks-pushes-bar">
-        <p>Webhooks that have not got every notification of their task.</p>
+        <p>Webhooks with undelivered notifications.</p>
         <Button small onClick={() => void loadPushes()}>
           Refresh
         </Button>
@@ -28,12 +28,12 @@ export function PushDeliveries() {
 
 function List() {
   if (!pushDeliveries.value)
-    return pushError.value ? null : <Spinner label="Asking for push notifications" />;
+    return pushError.value ? null : <Spinner label="Loading push notifications" />;
   if (pushDeliveries.value.length === 0) {
-    return <EmptyState title="Everything has arrived">No webhook waits for anything.</EmptyState>;
+    return <EmptyState title="All notifications delivered">No pending deliveries.</EmptyState>;
   }
   return (
-    <div class="tasks-scroll" role="region" aria-label="Table of webhooks" tabIndex={0}>
+    <div class="tasks-scroll" role="region" aria-label="Webhooks" tabIndex={0}>
       <table class="tasks-table">
         <thead>
           <tr>
@@ -41,13 +41,13 @@ function List() {
             <th scope="col">Task</th>
             <th scope="col">State</th>
             <th scope="col" class="tasks-number">
-              Waiting
+              Pending
             </th>
             <th scope="col" class="tasks-number">
               Attempts
             </th>
             <th scope="col">
-              <span class="heard-only">What to do</span>
+              <span class="visually-hidden">Actions</span>
             </th>
           </tr>
         </thead>
@@ -78,7 +78,7 @@ function Row({ entry }: { entry: PushEntry }) {
           </Badge>
         ) : (
           <Badge tone="red" dot title={`since ${formatDateTime(entry.deadSince)}`}>
-            given up
+            dead letter
           </Badge>
         )}
       </td>

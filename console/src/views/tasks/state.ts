@@ -9,16 +9,16 @@ import { requestJson, streamJson } from '../../session/api-client.ts';
 import { FrameBatcher } from '../../session/frame-batcher.ts';
 import { type RouteParams, navigate, currentRoute } from '../../session/router.ts';
 
-/** Which tasks are shown, as the address says. */
+/** Filters and selection, stored in the page URL. */
 export interface TaskFilter {
   readonly state: string;
   readonly contextId: string;
-  /** The id of the task that is open. */
+  /** Id of the open task. */
   readonly taskId: string;
   readonly isPushes: boolean;
 }
 
-/** What the address says of this view. */
+/** Reads the filters from the page URL. */
 export const taskFilter = computed<TaskFilter>(() => {
   const { details } = currentRoute.value;
   return {
@@ -29,27 +29,27 @@ export const taskFilter = computed<TaskFilter>(() => {
   };
 });
 
-/** Goes to the same view with something changed. */
+/** Changes filters in the page URL. */
 export function updateFilter(changes: RouteParams): void {
   const now: Record<string, string | undefined> = Object.fromEntries(currentRoute.peek().details);
   for (const [name, value] of Object.entries({ ...now, ...changes })) now[name] = value || undefined;
   navigate('tasks', now);
 }
 
-/** A page of tasks, as far as it is known. */
+/** Loading state of a page of tasks. */
 export interface TaskPageState {
   readonly page?: TaskPage;
   readonly trouble?: DisplayError;
   readonly isLoading: boolean;
 }
 
-/** The page that is shown. */
+/** The current page. */
 export const taskPage = signal<TaskPageState>({ isLoading: false });
 
-/** The tokens of the pages before this one, and of this one; the first page has none. */
+/** Page tokens up to the current page; the first page has none. */
 export const pageTokens = signal<readonly string[]>(['']);
 
-/** The query that asks for a way which can list: only 1.0 can. */
+/** Query of a variant that can list tasks: only 1.0 can. */
 function wayQuery(): string {
   const ways = selectedAgent.peek()?.ways ?? [];
   const way = ways.find(({ version }) => version === '1.0');
@@ -58,7 +58,7 @@ function wayQuery(): string {
 
 let asked = 0;
 
-/** Asks for the page that the filter and the last token name. */
+/** Loads the page of the current filters and page token. */
 async function loadPage(): Promise<void> {
   const agent = selectedAgent.peek();
   if (!agent) return;
@@ -80,35 +80,35 @@ async function loadPage(): Promise<void> {
   } catch (error) {
     next = { trouble: toDisplayError(error), isLoading: false };
   }
-  // Only the newest question counts.
+  // Responses to outdated requests are ignored.
   if (turn === asked) taskPage.value = next;
 }
 
-/** Shows the first page anew. */
+/** Reloads the first page. */
 export function reloadFirstPage(): void {
   pageTokens.value = [''];
   taskPage.value = { isLoading: true };
   void loadPage();
 }
 
-/** Goes to the page after, or the one before. */
+/** Loads the next or previous page. */
 export function turnPage(by: 1 | -1): void {
   const token = taskPage.peek().page?.nextPageToken ?? '';
   pageTokens.value = by === 1 ? [...pageTokens.peek(), token] : pageTokens.peek().slice(0, -1);
   void loadPage();
 }
 
-/** What is known of the task that is open. */
+/** Loading state of the open task. */
 export interface TaskDetail {
   readonly agentId: string;
   readonly taskId: string;
-  /** Folds what is heard; its task is the one that is shown. */
+  /** Computes the displayed task from events. */
   readonly turn: ChatTurn;
   readonly trouble?: DisplayError;
   readonly isLive: boolean;
 }
 
-/** The task that is open. */
+/** The open task. */
 export const taskDetail = signal<TaskDetail | undefined>(undefined);
 
 let live: AbortController | undefined;
@@ -119,7 +119,7 @@ const pathOf = (agentId: string, taskId: string, more = ''): string => {
   return `agents/${encodeURIComponent(agentId)}/tasks/${encodeURIComponent(taskId)}${more}${query}`;
 };
 
-/** Changes the open task, unless another one was opened meanwhile. */
+/** Updates the open task, unless another one was opened in the meantime. */
 function updateDetail(taskId: string, change: (before: TaskDetail) => TaskDetail): void {
   const before = taskDetail.peek();
   if (before?.taskId === taskId) taskDetail.value = change(before);
@@ -129,7 +129,6 @@ function take(taskId: string, events: readonly ChatEvent[]): void {
   updateDetail(taskId, (before) => ({ ...before, turn: applyEvents(before.turn, events) }));
 }
 
-/** Opens a task. */
 export async function openTask(agentId: string, taskId: string): Promise<void> {
   stopFollowing();
   taskDetail.value = { agentId, taskId, turn: startTurn(taskId, [], 0), isLive: false };
@@ -141,7 +140,7 @@ export async function openTask(agentId: string, taskId: string): Promise<void> {
   }
 }
 
-/** Follows the open task as it goes on. */
+/** Subscribes to the open task. */
 export async function followTask(): Promise<void> {
   const now = taskDetail.peek();
   if (!now) return;
@@ -167,7 +166,7 @@ export async function followTask(): Promise<void> {
   }
 }
 
-/** Leaves the task alone; it goes on without us. */
+/** Unsubscribes; the task continues. */
 export function stopFollowing(): void {
   live?.abort();
   live = undefined;
@@ -175,7 +174,7 @@ export function stopFollowing(): void {
   if (now?.isLive) taskDetail.value = { ...now, isLive: false };
 }
 
-/** Asks the agent to end the open task. */
+/** Cancels the open task. */
 export async function cancelTask(): Promise<void> {
   const now = taskDetail.peek();
   if (!now) return;
@@ -188,20 +187,20 @@ export async function cancelTask(): Promise<void> {
   }
 }
 
-/** True while something can still happen to the open task. */
+/** Returns true if the open task is not in a terminal state. */
 export const isTaskActive = computed(() => {
   const task = taskDetail.value?.turn.task;
   return task !== undefined && !isTerminal(task.status.state);
 });
 
-/** Webhooks that have not got everything. */
+/** Webhooks with undelivered notifications. */
 export const pushDeliveries = signal<readonly PushEntry[] | undefined>(undefined);
-/** Why webhooks could not be asked for, or tried again. */
+/** Error of loading or retrying deliveries. */
 export const pushError = signal<DisplayError | undefined>(undefined);
-/** What became of the last try, for those who do not see it. */
+/** Result of the last retry, for screen readers. */
 export const pushAnnouncement = signal('');
 
-/** Asks for the webhooks. */
+/** Loads the deliveries. */
 export async function loadPushes(): Promise<void> {
   try {
     pushDeliveries.value = await requestJson<PushEntry[]>('pushes');
@@ -211,14 +210,14 @@ export async function loadPushes(): Promise<void> {
   }
 }
 
-/** Tries a webhook again. */
+/** Retries a delivery. */
 export async function retryPush({ taskId, configId }: PushEntry): Promise<void> {
   try {
     const { retried } = await requestJson<{ retried: number }>('pushes/retry', {
       method: 'POST',
       body: { taskId, configId },
     });
-    pushAnnouncement.value = retried === 0 ? 'There was nothing to try again.' : 'It is being tried again.';
+    pushAnnouncement.value = retried === 0 ? 'No delivery to retry.' : 'Delivery is being retried.';
     await loadPushes();
   } catch (error) {
     pushError.value = toDisplayError(error);

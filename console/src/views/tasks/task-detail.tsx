@@ -21,10 +21,10 @@ import {
   stopFollowing,
 } from './state.ts';
 
-/** How many messages of the history are shown, the newest. */
+/** Maximum number of rendered history messages, newest first. */
 const maxHistory = 50;
 
-/** The task that is open: its states, what was said, what it made. */
+/** The open task: states, history and artifacts. */
 export function TaskDetailView() {
   const now = taskDetail.value;
   return (
@@ -42,7 +42,7 @@ export function TaskDetailView() {
         {now?.turn.task ? (
           <Opened task={now.turn.task} turn={now.turn} isLive={now.isLive} />
         ) : now?.trouble ? null : (
-          <Spinner label="Asking for the task" />
+          <Spinner label="Loading the task" />
         )}
       </div>
     </section>
@@ -61,12 +61,12 @@ function Opened({ task, turn, isLive }: { task: Task; turn: ChatTurn; isLive: bo
         ) : null}
         {isTaskActive.value && !isLive ? (
           <Button small onClick={() => void followTask()}>
-            Follow live
+            Subscribe
           </Button>
         ) : null}
         {isLive ? (
           <Button small onClick={stopFollowing}>
-            Stop following
+            Unsubscribe
           </Button>
         ) : null}
         {isTaskActive.value ? (
@@ -74,8 +74,8 @@ function Opened({ task, turn, isLive }: { task: Task; turn: ChatTurn; isLive: bo
             Cancel task
           </Button>
         ) : null}
-        <LinkButton small kind="quiet" href={routeHref('wire', { task: task.id })}>
-          Show on wire
+        <LinkButton small kind="quiet" href={routeHref('traffic', { task: task.id })}>
+          Show traffic
         </LinkButton>
       </div>
       <dl class="tasks-facts">
@@ -83,7 +83,7 @@ function Opened({ task, turn, isLive }: { task: Task; turn: ChatTurn; isLive: bo
         <dd>
           <code>{task.contextId}</code>{' '}
           <Button small kind="quiet" onClick={() => updateFilter({ context: task.contextId })}>
-            All of it
+            All tasks of this context
           </Button>
         </dd>
       </dl>

@@ -10,7 +10,7 @@ const states = [
   ...taskStates.filter((state) => state !== 'unknown').map((state) => ({ value: state, text: state })),
 ];
 
-/** Says which tasks are wanted: of which agent, in which state, of which context; or one by its id. */
+/** Filters for agent, state and context, and a field to open a task by id. */
 export function TaskFilters() {
   const context = useSignal(taskFilter.value.contextId);
   const id = useSignal('');
@@ -46,7 +46,7 @@ export function TaskFilters() {
       <TextField
         label="Open by id"
         type="search"
-        placeholder="id of a task"
+        placeholder="task id"
         value={id.value}
         onValue={(value) => (id.value = value)}
       />

@@ -13,20 +13,20 @@ import { taskFilter, taskPage, pageTokens, turnPage } from './state.ts';
 export function TaskTable({ openId }: { openId: string }) {
   const { page: shown, trouble, isLoading } = taskPage.value;
   if (trouble) return <ErrorNote trouble={trouble} />;
-  if (!shown) return isLoading ? <Spinner label="Asking for tasks" /> : null;
+  if (!shown) return isLoading ? <Spinner label="Loading tasks" /> : null;
   if (shown.tasks.length === 0) {
     const isFiltered = taskFilter.value.state !== '' || taskFilter.value.contextId !== '';
     return (
-      <EmptyState title={isFiltered ? 'No task is like that' : 'No tasks yet'}>
+      <EmptyState title={isFiltered ? 'No matching tasks' : 'No tasks yet'}>
         {isFiltered
-          ? 'Ask for another state or context.'
-          : 'Say something to the agent, and its task is here.'}
+          ? 'Change or clear the filters.'
+          : 'Send a message to the agent to create a task.'}
       </EmptyState>
     );
   }
   return (
     <>
-      <div class="tasks-scroll" role="region" aria-label="Table of tasks" tabIndex={0}>
+      <div class="tasks-scroll" role="region" aria-label="Tasks" tabIndex={0}>
         <table class="tasks-table" aria-busy={isLoading}>
           <thead>
             <tr>
@@ -47,10 +47,10 @@ export function TaskTable({ openId }: { openId: string }) {
       </div>
       <nav class="tasks-pages" aria-label="Pages of tasks">
         <span>
-          Page {pageTokens.value.length}, {shown.totalSize} {shown.totalSize === 1 ? 'task' : 'tasks'} in all
+          Page {pageTokens.value.length}, {shown.totalSize} {shown.totalSize === 1 ? 'task' : 'tasks'} in total
         </span>
         <Button small disabled={pageTokens.value.length === 1} onClick={() => turnPage(-1)}>
-          Before
+          Previous
         </Button>
         <Button small disabled={shown.nextPageToken === ''} onClick={() => turnPage(1)}>
           Next
@@ -60,7 +60,7 @@ export function TaskTable({ openId }: { openId: string }) {
   );
 }
 
-/** What a task is about: what was said first. */
+/** The subject of a task: its first message. */
 function gistOf(task: Task): string {
   const first = task.history?.find(({ role }) => role === 'user');
   return first ? textOf(first.parts).slice(0, 120) : '';

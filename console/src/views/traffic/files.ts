@@ -3,13 +3,13 @@ import { download } from '../../components/download.ts';
 import { requestApi, requestJson } from '../../session/api-client.ts';
 import { showFile } from './state.ts';
 
-/** Saves what the server keeps as the file of a tap. */
+/** Downloads the traffic log of the server as a traffic file. */
 export async function exportFile(): Promise<void> {
   const response = await requestApi('wire/file');
   download(await response.blob(), nameOf(response) ?? 'wire.tap.jsonl');
 }
 
-/** Opens the file of a tap and shows it instead of what passes now. */
+/** Opens a traffic file instead of the live traffic. */
 export async function importFile(file: File): Promise<void> {
   const { passages } = await requestJson<{ passages: TrafficRecord[] }>('wire/file', {
     method: 'POST',
@@ -18,7 +18,7 @@ export async function importFile(file: File): Promise<void> {
   showFile({ name: file.name, passages });
 }
 
-/** Saves passages as a scenario that a test agent can play. */
+/** Exports records as a scenario. */
 export async function saveScenario(passages: readonly TrafficRecord[], name: string): Promise<void> {
   const { yaml } = await requestJson<{ yaml: string }>('wire/scenario', {
     method: 'POST',

@@ -2,35 +2,35 @@ import type { ProtocolVersion } from '../../../../src/protocol/card.ts';
 import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
 import type { TaskCorrelation } from './model/task-correlation.ts';
 
-/** Something about a passage that is worth a look. */
+/** A property of a record that needs attention. */
 export type RecordMark = 'errors' | 'losses' | 'findings';
 
-/** What is to be seen. A member that is missing or empty asks for nothing. */
+/** A filter. Missing or empty members match everything. */
 export interface TrafficFilter {
   readonly text?: string;
   readonly party?: string;
   readonly version?: ProtocolVersion | '';
   readonly kind?: TrafficRecordKind | '';
-  /** A passage is seen when one of them holds. */
+  /** Matches records with at least one of them. */
   readonly marks?: ReadonlySet<RecordMark>;
-  /** Leaves out what is asked for and announced all the time; a trip that is named is seen whole. */
+  /** Hides card requests and health checks; a selected exchange is always complete. */
   readonly isWithoutCards?: boolean;
-  /** The whole of every trip that has to do with the task, its first request too. */
+  /** All exchanges that refer to the task, including its first request. */
   readonly task?: string;
-  readonly trip?: string;
+  readonly exchange?: string;
 }
 
-/** True for an answer that is an error, by its status or by what it says. */
+/** Returns true for an error response, by status or content. */
 export function isError({ http, decoded: meaning }: TrafficRecord): boolean {
   return meaning?.isError === true || (http?.status ?? 0) >= 400;
 }
 
-/** How much a translation could not carry over. */
+/** Number of translation losses. */
 export function lossCount({ kind, decoded: meaning }: TrafficRecord): number {
   return meaning?.losses?.length ?? (kind === 'loss' ? 1 : 0);
 }
 
-/** How much is not legal. */
+/** Number of findings. */
 export function findingCount({ decoded: meaning }: TrafficRecord): number {
   return meaning?.findings?.length ?? 0;
 }
@@ -41,39 +41,39 @@ const holds: { readonly [mark in RecordMark]: (passage: TrafficRecord) => boolea
   findings: (passage) => findingCount(passage) > 0,
 };
 
-/** True for what parties do by themselves all the time: cards, and looks whether somebody is well. */
+/** Returns true for periodic traffic: card requests and health checks. */
 export function isBackgroundTraffic({ decoded: meaning, http }: TrafficRecord): boolean {
   if (meaning) return meaning.operation === 'card';
   return http?.method === 'GET' && /\/(?:healthz|readyz|metrics)$/.test(http.url);
 }
 
-/** True when a filter lets everything through that is no housekeeping. */
+/** Returns true if a filter hides at most periodic traffic. */
 export function isEmpty({ marks, isWithoutCards: _usual, ...others }: TrafficFilter): boolean {
   return !Object.values(others).some(Boolean) && !marks?.size;
 }
 
-/** Makes of a filter a test for one passage. */
+/** Compiles a filter to a predicate. */
 export function createMatcher(
   filter: TrafficFilter,
   threads: TaskCorrelation,
 ): (passage: TrafficRecord) => boolean {
   const tests: ((passage: TrafficRecord) => boolean)[] = [];
-  const { text, party, version, kind, marks, isWithoutCards, task, trip } = filter;
-  if (trip) tests.push((each) => each.exchangeId === trip);
+  const { text, party, version, kind, marks, isWithoutCards, task, exchange } = filter;
+  if (exchange) tests.push((each) => each.exchangeId === exchange);
   if (task) tests.push((each) => threads.isAbout(each.exchangeId, task));
   if (kind) tests.push((each) => each.kind === kind);
   if (party) tests.push(({ from, to }) => from === party || to === party);
   if (version) tests.push(({ decoded: meaning }) => meaning?.version === version);
-  if (isWithoutCards && !trip) tests.push((each) => !isBackgroundTraffic(each));
+  if (isWithoutCards && !exchange) tests.push((each) => !isBackgroundTraffic(each));
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));
   return (passage) => tests.every((test) => test(passage));
 }
 
-/** A pattern ignores case without making a copy of every text that it looks at. */
+/** A regular expression ignores case without copying every text. */
 function contains(text: string): (passage: TrafficRecord) => boolean {
   const pattern = new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`), 'i');
-  return ({ text, from, to, exchangeId: trip, http, mesh, decoded: meaning }) =>
+  return ({ text, from, to, exchangeId, http, mesh, decoded }) =>
     [
       meaning?.summary,
       meaning?.operation,

@@ -1,6 +1,6 @@
 import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 
-/** The least of a timeline that it takes to find the other side. */
+/** The part of a timeline that the search needs. */
 interface Kept {
   passages(isWanted: (passage: TrafficRecord) => boolean): TrafficRecord[];
   readonly threads: {
@@ -10,9 +10,8 @@ interface Kept {
 }
 
 /**
- * Finds the same thing on the other side of whoever translates: the passage of another trip of the same task that
- * came to the party that sent this one, or went on from the party that got it. Of several, the one that means the same
- * comes first, then the one that is nearest.
+ * Finds the counterpart of a record on the other side of a gateway: a record of another exchange of the same task that
+ * was received by its sender or sent by its receiver. Prefers equal decoded content, then the nearest in time.
  */
 export function findCounterpart(passage: TrafficRecord, kept: Kept): TrafficRecord | undefined {
   const { threads } = kept;
@@ -31,7 +30,7 @@ export function findCounterpart(passage: TrafficRecord, kept: Kept): TrafficReco
   return others.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
-/** An answer in one piece on one side may be an event of a stream on the other, and a mesh has messages alone. */
+/** A non-streaming response on one side may be a stream event on the other, and a mesh has only messages. */
 function isAlike(one: TrafficRecord, other: TrafficRecord): boolean {
   const sorts = [one, other].map(({ kind }) => (kind === 'frame' ? 'response' : kind));
   return (

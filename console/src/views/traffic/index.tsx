@@ -20,7 +20,7 @@ import { TrafficToolbar } from './traffic-toolbar.tsx';
 import { formatCountedNoun } from './labels.ts';
 import './traffic.css';
 
-/** Everything that passes between the parties, as it passes. */
+/** The traffic view: live traffic between all participants. */
 export function TrafficView() {
   useEffect(startTraffic, []);
   void timelineVersion.value;
@@ -29,7 +29,7 @@ export function TrafficView() {
     <div class="wire">
       <TrafficToolbar />
       <Notices />
-      <div class={isSplit ? 'wire-split wire-split-open' : 'wire-split'}>
+      <div class={isSplit ? 'traffic-split traffic-split-open' : 'traffic-split'}>
         {timeline.value.shown.length === 0 ? <Nothing /> : <SequenceDiagram />}
         {isSplit ? <Splitter /> : null}
         <RecordDetail />
@@ -42,9 +42,9 @@ function Notices() {
   return (
     <>
       {openedFile.value ? (
-        <div class="wire-notice" role="status">
+        <div class="traffic-notice" role="status">
           <span>
-            This is the file <b>{openedFile.value.name}</b>, not what passes now.
+            Showing the file <b>{openedFile.value.name}</b>, not live traffic.
           </span>
           <Button small onClick={() => showFile(undefined)}>
             Back to live
@@ -52,13 +52,12 @@ function Notices() {
         </div>
       ) : null}
       {missedRecords.value > 0 && !openedFile.value ? (
-        <div class="wire-notice" role="status">
+        <div class="traffic-notice" role="status">
           <span>
-            {formatCountedNoun(missedRecords.value, 'passage was', 'passages were')} forgotten before this
-            page read them.
+            {formatCountedNoun(missedRecords.value, 'record was', 'records were')} evicted before this page received them.
           </span>
           <Button small onClick={() => (missedRecords.value = 0)}>
-            All right
+            Dismiss
           </Button>
         </div>
       ) : null}
@@ -70,17 +69,17 @@ function Nothing() {
   if (timeline.value.length > 0 && hiddenCount.value === timeline.value.length) {
     return (
       <EmptyState
-        title="Nothing but cards has passed"
+        title="Only card requests so far"
         actions={
           <Button onClick={() => (filterInput.value = { ...filterInput.value, isWithoutCards: false })}>
-            Show cards
+            Show card requests
           </Button>
         }
       >
         {formatCountedNoun(
           hiddenCount.value,
-          'passage fetched or announced a card',
-          'passages fetched or announced cards',
+          'record is a card request or announcement',
+          'records are card requests or announcements',
         )}
         .
       </EmptyState>
@@ -88,17 +87,16 @@ function Nothing() {
   }
   if (timeline.value.length > 0) {
     return (
-      <EmptyState title="Nothing of this kind has passed">
-        Ask for less, or wait: what comes is looked at as well.
+      <EmptyState title="No matching records">
+        Change or clear the filters. New records are filtered too.
       </EmptyState>
     );
   }
   return (
-    <EmptyState title="Nothing has passed yet">
-      What agents, gateways and meshes say to each other appears here as it happens: each request, each
-      answer, each event of a stream. Say something in the chat to see it. To see what others say to each
-      other, run <code>dragoman tap --to URL --console</code> or <code>dragoman up</code>, or import the file
-      of a tap.
+    <EmptyState title="No traffic yet">
+      Requests, responses and stream events between agents, gateways and brokers appear here live. Send a message in
+      the chat to see them. To record other traffic, run <code>dragoman tap --to URL --console</code> or{' '}
+      <code>dragoman up</code>, or import a traffic file.
     </EmptyState>
   );
 }

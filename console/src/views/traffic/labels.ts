@@ -2,7 +2,7 @@ import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traff
 import { formatClockTime } from '../../components/format-units.ts';
 import { findingCount, isError, lossCount } from './filter.ts';
 
-/** The kinds of passages as people read them. */
+/** Display names of the record kinds. */
 export const kindNames: { readonly [kind in TrafficRecordKind]: string } = {
   request: 'request',
   response: 'answer',
@@ -12,7 +12,7 @@ export const kindNames: { readonly [kind in TrafficRecordKind]: string } = {
   loss: 'loss',
 };
 
-/** What a passage says, in a few words. */
+/** The short text of a record. */
 export function recordSummary({ kind, decoded: meaning, http, mesh, text }: TrafficRecord): string {
   if (meaning?.summary) return meaning.summary;
   if (kind === 'end') return text || 'end';
@@ -27,17 +27,17 @@ function pathOf(url: string): string {
 
 const plain = new Intl.NumberFormat('en');
 
-/** A count that can be read: `20,000`. */
+/** Formats a count: `20,000`. */
 export function formatCount(count: number): string {
   return plain.format(count);
 }
 
-/** A count with its noun: `1 loss`, `2 losses`. */
+/** Formats a count with its noun: `1 loss`, `2 losses`. */
 export function formatCountedNoun(count: number, one: string, many: string): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** One row in one sentence, for those who hear the timeline. */
+/** One row as a sentence, for screen readers. */
 export function accessibleLabel(passage: TrafficRecord): string {
   const { at, kind, from, to, http, decoded: meaning } = passage;
   const losses = lossCount(passage);

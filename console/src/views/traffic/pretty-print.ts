@@ -1,11 +1,11 @@
-/** What was written, laid out for reading. */
+/** Text formatted for reading. */
 export interface PrettyText {
   readonly text: string;
-  /** Whether it was JSON, alone or in the lines of a server-sent event. */
+  /** True if it was JSON, alone or in SSE data lines. */
   readonly isJson: boolean;
 }
 
-/** Lays out JSON, also inside the `data:` of a server-sent event; everything else stays as it is. */
+/** Formats JSON, also in SSE data lines; other text is unchanged. */
 export function prettyPrint(text: string): PrettyText {
   const whole = indented(text);
   if (whole !== undefined) return { text: whole, isJson: true };
@@ -23,7 +23,7 @@ function indented(text: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    // Cut off, or never was JSON: it is shown as it was written.
+    // Truncated or not JSON: shown unchanged.
     return undefined;
   }
 }

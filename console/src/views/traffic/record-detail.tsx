@@ -15,24 +15,24 @@ import { isOpen, counterpartRecord, selectedRecord, select, timeline } from './s
 import { recordSummary, formatCount, kindNames } from './labels.ts';
 import './record-detail.css';
 
-/** The selected passage in full. */
+/** The selected record in full. */
 export function RecordDetail() {
   const shown = selectedRecord.value;
   if (!isOpen.value || !shown) return null;
   return (
     <section
-      class="wire-detail"
-      aria-label={`Passage ${shown.sequence}`}
+      class="traffic-detail"
+      aria-label={`Record ${shown.sequence}`}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
         isOpen.value = false;
-        document.querySelector<HTMLElement>('.wire-rows')?.focus();
+        document.querySelector<HTMLElement>('.traffic-rows')?.focus();
       }}
     >
       <Title passage={shown} />
-      <div class="wire-sheet">
+      <div class="traffic-sheet">
         <Remarks passage={shown} />
-        <div class="wire-sides">
+        <div class="traffic-sides">
           <Raw key={`raw-${shown.sequence}`} passage={shown} />
           <Decoded key={`decoded-${shown.sequence}`} passage={shown} />
         </div>
@@ -44,11 +44,11 @@ export function RecordDetail() {
 function Title({ passage: shown }: { passage: TrafficRecord }) {
   const { sequence, at, from, to, kind, elapsed: after, http, decoded: meaning } = shown;
   return (
-    <header class="wire-title">
+    <header class="traffic-title">
       <h2>
-        <span class="wire-number">#{sequence}</span> {recordSummary(shown)}
+        <span class="traffic-number">#{sequence}</span> {recordSummary(shown)}
       </h2>
-      <span class="wire-badges">
+      <span class="traffic-badges">
         {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
         {meaning?.transport === undefined ? null : <TransportBadge transport={meaning.transport} />}
         {http?.status === undefined || kind !== 'response' ? null : (
@@ -59,7 +59,7 @@ function Title({ passage: shown }: { passage: TrafficRecord }) {
       <Button small kind="quiet" aria-label="Close" title="Esc" onClick={() => (isOpen.value = false)}>
         ✕
       </Button>
-      <span class="wire-facts">
+      <span class="traffic-facts">
         {kindNames[kind]}, {from} → {to}, {formatClockTime(at)}
         {after === undefined || kind === 'request' ? '' : `, ${formatDuration(after)} after the request`}
       </span>
@@ -76,30 +76,30 @@ function Actions({ passage: shown }: { passage: TrafficRecord }) {
   const save = () =>
     saveScenario(
       timeline.value.passages((each) => each.exchangeId === shown.exchangeId),
-      `trip-${shown.exchangeId}`,
+      `exchange-${shown.exchangeId}`,
     ).catch((error: unknown) => {
       trouble.value = toDisplayError(error);
     });
   return (
     <>
-      <span class="wire-actions">
+      <span class="traffic-actions">
         {same ? (
           <Button small onClick={() => select(same.sequence)}>
-            Other side: {same.from} → {same.to}
+            Counterpart: {same.from} → {same.to}
             {same.decoded?.version === undefined ? null : <VersionBadge version={same.decoded.version} />}
           </Button>
         ) : null}
         {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
-        <LinkButton small kind="quiet" href={routeHref('wire', { trip: shown.exchangeId })}>
-          Show trip
+        <LinkButton small kind="quiet" href={routeHref('traffic', { exchange: shown.exchangeId })}>
+          Show exchange
         </LinkButton>
         {task === undefined ? null : (
-          <LinkButton small kind="quiet" href={routeHref('wire', { task })}>
+          <LinkButton small kind="quiet" href={routeHref('traffic', { task })}>
             Show task
           </LinkButton>
         )}
         <Button small kind="quiet" onClick={() => void save()}>
-          Save trip as scenario
+          Save exchange as scenario
         </Button>
       </span>
       {trouble.value ? <ErrorNote trouble={trouble.value} /> : null}
@@ -107,13 +107,13 @@ function Actions({ passage: shown }: { passage: TrafficRecord }) {
   );
 }
 
-const lossWords = { dropped: 'dropped', guessed: 'guessed', defaulted: 'filled in' } as const;
+const lossWords = { dropped: 'dropped', guessed: 'guessed', defaulted: 'default applied' } as const;
 
 function Remarks({ passage: { decoded: meaning } }: { passage: TrafficRecord }) {
   const { losses = [], findings = [] } = meaning ?? {};
   if (losses.length + findings.length === 0) return null;
   return (
-    <ul class="wire-remarks">
+    <ul class="traffic-remarks">
       {findings.map((each, at) => (
         <li key={`finding-${at}`}>
           <LevelBadge level={each.level} /> {each.message} <code>{each.rule}</code>
@@ -142,8 +142,8 @@ function Raw({ passage: shown }: { passage: TrafficRecord }) {
       : `HTTP ${http.status ?? ''}`
     : mesh?.topic;
   return (
-    <section class="wire-side" aria-label="Raw">
-      <div class="wire-side-bar">
+    <section class="traffic-side" aria-label="Raw">
+      <div class="traffic-side-bar">
         <h3>Raw</h3>
         {laid.isJson ? (
           <Button
@@ -157,7 +157,7 @@ function Raw({ passage: shown }: { passage: TrafficRecord }) {
         ) : null}
       </div>
       {first === undefined || kind === 'frame' ? null : (
-        <details class="wire-headers" open={lines.length > 0 && lines.length < 7}>
+        <details class="traffic-headers" open={lines.length > 0 && lines.length < 7}>
           <summary>
             <code>{first}</code>
           </summary>
@@ -165,7 +165,7 @@ function Raw({ passage: shown }: { passage: TrafficRecord }) {
         </details>
       )}
       {text === '' ? (
-        <p class="wire-nothing">No body</p>
+        <p class="traffic-nothing">No body</p>
       ) : (
         <CodeBlock
           label={laid.isJson ? 'JSON' : 'Text'}
@@ -175,7 +175,7 @@ function Raw({ passage: shown }: { passage: TrafficRecord }) {
         />
       )}
       {cut === undefined || cut === 0 ? null : (
-        <p class="wire-nothing">{formatCount(cut)} characters more were not kept.</p>
+        <p class="traffic-nothing">{formatCount(cut)} more characters were truncated.</p>
       )}
     </section>
   );
@@ -183,17 +183,17 @@ function Raw({ passage: shown }: { passage: TrafficRecord }) {
 
 function Decoded({ passage: { decoded: meaning } }: { passage: TrafficRecord }) {
   return (
-    <section class="wire-side" aria-label="Decoded">
-      <div class="wire-side-bar">
+    <section class="traffic-side" aria-label="Decoded">
+      <div class="traffic-side-bar">
         <h3>Decoded</h3>
         {meaning?.operation === undefined ? null : <code>{meaning.operation}</code>}
       </div>
       {meaning?.model === undefined ? (
-        <p class="wire-nothing">
-          {meaning ? 'The model has no more to say about this.' : 'This is not a word of the protocol.'}
+        <p class="traffic-nothing">
+          {meaning ? 'No decoded content.' : 'Not an A2A message.'}
         </p>
       ) : (
-        <JsonView value={meaning.model} openLevels={4} label="In the words of the model" />
+        <JsonView value={meaning.model} openLevels={4} label="Model" />
       )}
     </section>
   );

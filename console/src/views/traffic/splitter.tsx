@@ -5,7 +5,7 @@ const key = 'dragoman-wire-split';
 const least = 20;
 const most = 80;
 
-/** How much of the view, in percent, the diagram has while a passage is open. */
+/** Height of the diagram in percent while a record is open. */
 const share = signal(bounded(Number(localStorage.getItem(key) ?? 50)));
 
 function bounded(percent: number): number {
@@ -17,15 +17,15 @@ function move(percent: number): void {
   localStorage.setItem(key, String(share.value));
 }
 
-/** The line between the diagram and a passage; it can be dragged, and moved by arrow keys. */
+/** The splitter between diagram and record; it can be dragged and moved with arrow keys. */
 export function Splitter() {
   useEffect(() => {
-    document.querySelector<HTMLElement>('.wire-split')?.style.setProperty('--share', `${share.value}fr`);
-    document.querySelector<HTMLElement>('.wire-split')?.style.setProperty('--rest', `${100 - share.value}fr`);
+    document.querySelector<HTMLElement>('.traffic-split')?.style.setProperty('--share', `${share.value}fr`);
+    document.querySelector<HTMLElement>('.traffic-split')?.style.setProperty('--rest', `${100 - share.value}fr`);
   }, [share.value]);
   return (
     <div
-      class="wire-splitter"
+      class="traffic-splitter"
       role="separator"
       tabIndex={0}
       aria-orientation="horizontal"

@@ -10,66 +10,66 @@ import { TrafficTimeline } from './model/traffic-timeline.ts';
 
 const live = new TrafficTimeline();
 
-/** A file that is looked at instead of what passes now. */
+/** An opened traffic file. */
 export const openedFile = signal<{ readonly name: string; readonly timeline: TrafficTimeline } | undefined>(
   undefined,
 );
 
-/** What is looked at. */
+/** The displayed timeline. */
 export const timeline = computed(() => openedFile.value?.timeline ?? live);
 
-/** Rises when the timeline has changed, at most once in a frame. */
+/** Incremented when the timeline changes, at most once per frame. */
 export const timelineVersion = signal(0);
 
-/** How many passages the server forgot before they could be read. */
+/** Number of records that the server evicted before the page could read them. */
 export const missedRecords = signal(0);
 
-/** Whether what comes is kept back. */
+/** True while paused. */
 export const isPaused = signal(false);
 
-/** How many passages are kept back. */
+/** Number of records held back while paused. */
 export const heldBackCount = signal(0);
 
-/** Whether the newest row stays in sight. */
+/** True while following the newest row. */
 export const isFollowing = signal(true);
 
-/** What the person asks to see; the task and the trip are in the address. */
-export const filterInput = signal<Omit<TrafficFilter, 'task' | 'trip'>>({ isWithoutCards: true });
+/** Filters of the toolbar; task and exchange are in the page URL. */
+export const filterInput = signal<Omit<TrafficFilter, 'task' | 'exchange'>>({ isWithoutCards: true });
 
-/** All that decides what is seen. */
+/** The effective filter. */
 export const trafficFilter = computed<TrafficFilter>(() => {
   const { view, details } = currentRoute.value;
-  if (view !== 'wire') return filterInput.value;
-  return { ...filterInput.value, task: details.get('task') ?? '', trip: details.get('trip') ?? '' };
+  if (view !== 'traffic') return filterInput.value;
+  return { ...filterInput.value, task: details.get('task') ?? '', exchange: details.get('exchange') ?? '' };
 });
 
-/** How many passages are left out because they are cards and the like. */
+/** Number of hidden card requests and health checks. */
 export const hiddenCount = computed(() => {
   void timelineVersion.value;
-  return trafficFilter.value.isWithoutCards && !trafficFilter.value.trip ? timeline.value.housekeeping : 0;
+  return trafficFilter.value.isWithoutCards && !trafficFilter.value.exchange ? timeline.value.housekeeping : 0;
 });
 
-/** The sequence number of the row that is selected. */
+/** Sequence number of the selected row. */
 export const selectedSequence = signal<number | undefined>(undefined);
 
-/** Whether the selected row is shown in full. */
+/** True if the selected record is open. */
 export const isOpen = signal(false);
 
-/** The trip under the pointer. */
+/** The hovered exchange. */
 export const hoveredExchange = signal<string | undefined>(undefined);
 
-/** The selected passage. */
+/** The selected record. */
 export const selectedRecord = computed<TrafficRecord | undefined>(() => {
   void timelineVersion.value;
   return selectedSequence.value === undefined ? undefined : timeline.value.find(selectedSequence.value);
 });
 
-/** The same on the other side of whoever translates. */
+/** The counterpart of the selected record on the other side of a gateway. */
 export const counterpartRecord = computed<TrafficRecord | undefined>(() =>
   selectedRecord.value ? findCounterpart(selectedRecord.value, timeline.value) : undefined,
 );
 
-/** What has come since the last frame, or since the person paused. */
+/** Records received since the last frame, or since the pause. */
 let pending: TrafficRecord[] = [];
 let isDue = false;
 const maxPending = 20_000;
@@ -77,7 +77,7 @@ const maxPending = 20_000;
 function take(arrived: TrafficRecord): void {
   pending.push(arrived);
   if (pending.length > maxPending) {
-    // A page that is not in front gets no frames, and a pause may be long.
+    // Hidden pages get no frames, and a pause may be long: the buffer is bounded.
     if (isPaused.value) pending = pending.slice(maxPending / 10);
     else flush();
   }
@@ -105,13 +105,13 @@ function flush(): void {
   });
 }
 
-/** Keeps back what comes, or shows it again. */
+/** Pauses or resumes the timeline. */
 export function togglePause(): void {
   isPaused.value = !isPaused.value;
   if (!isPaused.value) flush();
 }
 
-/** Selects a row, and shows it in full if wanted. */
+/** Selects a row, and optionally opens it. */
 export function select(sequence: number | undefined, options: { open?: boolean } = {}): void {
   batch(() => {
     selectedSequence.value = sequence;
@@ -121,7 +121,7 @@ export function select(sequence: number | undefined, options: { open?: boolean }
   });
 }
 
-/** Forgets everything that was seen, here and at the server. */
+/** Clears the timeline and the traffic log of the server. */
 export async function clear(): Promise<void> {
   await requestJson('wire', { method: 'DELETE' });
   forget();
@@ -139,7 +139,7 @@ function forget(): void {
   });
 }
 
-/** Looks at a file; `undefined` goes back to what passes now. */
+/** Opens a file; `undefined` returns to the live traffic. */
 export function showFile(
   file: { readonly name: string; readonly passages: readonly TrafficRecord[] } | undefined,
 ): void {
@@ -158,11 +158,11 @@ export function showFile(
   });
 }
 
-/** The newest passage that was read, shown or kept back, and the tape that it is on. */
+/** The newest received sequence number, and the traffic log it belongs to. */
 let last = 0;
 let tape: string | undefined;
 
-/** A console that was started anew counts anew: what was seen before has no place in that. */
+/** A restarted server has a new traffic log: earlier records are discarded. */
 function beginTape(id: string): void {
   if (tape !== undefined && tape !== id) {
     last = 0;
@@ -171,7 +171,7 @@ function beginTape(id: string): void {
   tape = id;
 }
 
-/** Reads what passes, from where it was left. @returns what ends it; the server keeps what comes until then. */
+/** Subscribes to traffic from the last position. @returns a function that unsubscribes */
 export function startTraffic(): () => void {
   const stopFiltering = effect(() => {
     timeline.value.filter(trafficFilter.value);

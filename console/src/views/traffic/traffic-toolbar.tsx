@@ -30,9 +30,9 @@ const marks: readonly { readonly mark: RecordMark; readonly name: string }[] = [
   { mark: 'findings', name: 'Findings' },
 ];
 
-/** What can be done with the timeline, and what is to be seen of it. */
+/** Actions and filters of the timeline. */
 export function TrafficToolbar() {
-  /** A small view has no room for all of it. */
+  /** Narrow views collapse the tools. */
   const isAll = useSignal(false);
   const trouble = useSignal<DisplayError | undefined>(undefined);
   const attempt = (work: Promise<void>) => {
@@ -42,14 +42,14 @@ export function TrafficToolbar() {
     });
   };
   return (
-    <div class={isAll.value ? 'wire-tools wire-tools-all' : 'wire-tools'}>
-      <div class="wire-bar">
+    <div class={isAll.value ? 'traffic-tools traffic-tools-all' : 'traffic-tools'}>
+      <div class="traffic-bar">
         <Playing attempt={attempt} />
-        <span class="wire-space" />
-        <span class="wire-seldom">
+        <span class="traffic-space" />
+        <span class="traffic-seldom">
           <Files attempt={attempt} />
         </span>
-        <span class="wire-more">
+        <span class="traffic-more">
           <Button kind="quiet" aria-expanded={isAll.value} onClick={() => (isAll.value = !isAll.value)}>
             {isAll.value ? 'Less' : 'More'}
           </Button>
@@ -85,7 +85,7 @@ function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
     <>
       <Button
         disabled={shown.length === 0}
-        title="What is shown, as a script that a test agent plays"
+        title="Export the shown records as a scenario test"
         onClick={() => attempt(saveScenario(shown.slice(), 'scenario'))}
       >
         Save as scenario
@@ -117,7 +117,7 @@ function Filters() {
   } = filterInput.value;
   const { parties, shown, length } = timeline.value;
   const usual = length - hiddenCount.value;
-  // A letter more is not worth looking through everything at once.
+  // Debounces filtering while typing.
   useEffect(() => {
     const timer = setTimeout(() => {
       if ((filterInput.peek().text ?? '') !== text.value)
@@ -127,23 +127,23 @@ function Filters() {
   }, [text.value]);
   const names = party === '' || parties.names.includes(party) ? parties.names : [party, ...parties.names];
   return (
-    <div class="wire-bar wire-filters" role="search" aria-label="Filter the timeline">
+    <div class="traffic-bar traffic-filters" role="search" aria-label="Filter traffic">
       <input
-        class="input wire-find"
+        class="input traffic-find"
         type="search"
-        aria-label="Text to find"
-        placeholder="Find in everything"
+        aria-label="Search"
+        placeholder="Search all content"
         autocomplete="off"
         spellcheck={false}
         value={text.value}
         onInput={(event) => (text.value = event.currentTarget.value)}
       />
       <Select
-        label="Party"
+        label="Participant"
         isLabelHidden
         value={party}
         onValue={(value) => (filterInput.value = { ...filterInput.value, party: value })}
-        choices={[{ value: '', text: 'All parties' }, ...names.map((name) => ({ value: name, text: name }))]}
+        choices={[{ value: '', text: 'All participants' }, ...names.map((name) => ({ value: name, text: name }))]}
       />
       <Select
         label="Version"
@@ -169,7 +169,7 @@ function Filters() {
           ...Object.entries(kindNames).map(([value, name]) => ({ value, text: name })),
         ]}
       />
-      <span class="wire-group" role="group" aria-label="Only rows with">
+      <span class="traffic-group" role="group" aria-label="Only rows with">
         {marks.map(({ mark, name }) => (
           <Button
             key={mark}
@@ -184,21 +184,21 @@ function Filters() {
           </Button>
         ))}
       </span>
-      <span class="wire-seldom">
+      <span class="traffic-seldom">
         <Button
           aria-pressed={!isWithoutCards}
-          title="Cards that are fetched and announced, and looks whether somebody is well"
+          title="Card requests, card announcements and health checks"
           onClick={() => (filterInput.value = { ...filterInput.value, isWithoutCards: !isWithoutCards })}
         >
           Cards
         </Button>
       </span>
       <Narrowed />
-      <span class="wire-space" />
-      <span class="wire-count" role="status">
+      <span class="traffic-space" />
+      <span class="traffic-count" role="status">
         {shown.length === usual
-          ? formatCountedNoun(usual, 'passage', 'passages')
-          : `${formatCount(shown.length)} of ${formatCountedNoun(usual, 'passage', 'passages')}`}
+          ? formatCountedNoun(usual, 'record', 'records')
+          : `${formatCount(shown.length)} of ${formatCountedNoun(usual, 'record', 'records')}`}
         {hiddenCount.value === 0 ? '' : `, ${formatCountedNoun(hiddenCount.value, 'card', 'cards')} hidden`}
       </span>
       {isEmpty(trafficFilter.value) ? null : (
@@ -207,7 +207,7 @@ function Filters() {
           onClick={() => {
             text.value = '';
             filterInput.value = { isWithoutCards };
-            navigate('wire');
+            navigate('traffic');
           }}
         >
           Show all
@@ -217,18 +217,18 @@ function Filters() {
   );
 }
 
-/** The task or the trip that the address asks for. */
+/** The task or exchange filter of the page URL. */
 function Narrowed() {
-  const { task, trip } = trafficFilter.value;
-  const [name, id] = task ? ['Task', task] : ['Trip', trip];
+  const { task, exchange } = trafficFilter.value;
+  const [name, id] = task ? ['Task', task] : ['Exchange', exchange];
   if (!id) return null;
   return (
-    <span class="wire-narrowed">
+    <span class="traffic-narrowed">
       {name} <code title={id}>{id}</code>
       <button
         type="button"
-        aria-label={`Show more than this ${name.toLowerCase()}`}
-        onClick={() => navigate('wire')}
+        aria-label={`Remove the ${name.toLowerCase()} filter`}
+        onClick={() => navigate('traffic')}
       >
         ×
       </button>

@@ -1,8 +1,8 @@
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 
 /**
- * The parties, one column each, in the order in which they were first seen; but who calls somebody already known stands
- * to the left of them, so that requests run to the right. Hiding rows hides parties and moves none past another.
+ * The participants, one column each, in order of appearance; a participant that calls an already known one is placed to
+ * its left, so that requests point to the right. Filtering hides participants but never reorders them.
  */
 export class Participants {
   #order: string[] = [];
@@ -11,19 +11,19 @@ export class Participants {
   #names: readonly string[] | undefined;
   #columns: ReadonlyMap<string, number> | undefined;
 
-  /** The names of those that are shown, from left to right. */
+  /** Names of the visible participants, from left to right. */
   get names(): readonly string[] {
     this.#names ??= this.#order.filter((name) => this.#shown.has(name));
     return this.#names;
   }
 
-  /** The column of a party, counted from 0. */
+  /** The column of a participant, from 0. */
   columnOf(name: string): number {
     this.#columns ??= new Map(this.names.map((each, index) => [each, index]));
     return this.#columns.get(name) ?? 0;
   }
 
-  /** Takes note of the parties of a passage. */
+  /** Adds the participants of a record. */
   add({ from, to, kind }: TrafficRecord): void {
     if (!this.#kept.has(from)) {
       const called = kind === 'request' ? this.#order.indexOf(to) : -1;
@@ -37,7 +37,7 @@ export class Participants {
     for (const name of new Set([from, to])) this.#count(this.#kept, name, 1);
   }
 
-  /** Forgets a passage; a party whose last one goes is gone. */
+  /** Removes a record; a participant without records is removed. */
   remove({ from, to }: TrafficRecord): void {
     for (const name of new Set([from, to])) {
       this.#count(this.#kept, name, -1);
@@ -47,17 +47,16 @@ export class Participants {
     }
   }
 
-  /** Shows the parties of a passage that was added. */
+  /** Shows the participants of an added record. */
   show({ from, to }: TrafficRecord): void {
     for (const name of new Set([from, to])) this.#count(this.#shown, name, 1);
   }
 
-  /** Hides the parties of a passage, unless others show them. */
+  /** Hides the participants of a record, unless other records show them. */
   hide({ from, to }: TrafficRecord): void {
     for (const name of new Set([from, to])) this.#count(this.#shown, name, -1);
   }
 
-  /** Hides all parties. */
   hideAll(): void {
     this.#shown.clear();
     this.#change();

@@ -8,32 +8,32 @@ import './row.css';
 
 interface RowProps {
   passage: TrafficRecord;
-  /** Counted from 0. */
+  /** Row index, from 0. */
   index: number;
   count: number;
   height: number;
-  /** Where the lines of the two parties are; undefined where there is no room for a diagram. */
+  /** Columns of sender and receiver; undefined if the view is too narrow for a diagram. */
   lines: { readonly from: number; readonly to: number } | undefined;
-  /** The colour of the task. */
+  /** Color of the task. */
   hue: number | undefined;
   isSelected: boolean;
-  /** Of the trip of the selected or pointed row. */
+  /** True if the row belongs to the exchange of the selected or hovered row. */
   isRelated: boolean;
-  /** What the selected row is on the other side of a gateway. */
+  /** True if the row is the counterpart of the selected row on the other side of a gateway. */
   isOther: boolean;
 }
 
-/** One passage: when, from whom to whom, what it says, and how it was written. */
+/** One record: time, participants, summary and variant. */
 export function DiagramRow(props: RowProps) {
   const { passage, index, count, height, lines, hue, isSelected, isRelated, isOther } = props;
   const names = [
-    'wire-row',
-    `wire-kind-${passage.kind}`,
-    ...(isError(passage) ? ['wire-bad'] : []),
-    ...(isRelated ? ['wire-related'] : []),
-    ...(isOther ? ['wire-other'] : []),
-    ...(hue === undefined ? [] : [`wire-hue-${hue}`]),
-    ...(lines ? [] : ['wire-told']),
+    'traffic-row',
+    `traffic-kind-${passage.kind}`,
+    ...(isError(passage) ? ['traffic-bad'] : []),
+    ...(isRelated ? ['traffic-related'] : []),
+    ...(isOther ? ['traffic-other'] : []),
+    ...(hue === undefined ? [] : [`traffic-hue-${hue}`]),
+    ...(lines ? [] : ['traffic-told']),
   ];
   return (
     <div
@@ -41,22 +41,22 @@ export function DiagramRow(props: RowProps) {
       class={names.join(' ')}
       role="option"
       data-sequence={passage.sequence}
-      data-trip={passage.exchangeId}
+      data-exchange={passage.exchangeId}
       aria-label={accessibleLabel(passage)}
       aria-selected={isSelected}
       aria-posinset={index + 1}
       aria-setsize={count}
       style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
     >
-      <span class="wire-time">{formatClockTime(passage.at)}</span>
+      <span class="traffic-time">{formatClockTime(passage.at)}</span>
       {lines ? (
         <Drawn passage={passage} arrow={layoutArrow(lines.from, lines.to)} />
       ) : (
-        <span class="wire-words">
-          <span class="wire-route">
+        <span class="traffic-words">
+          <span class="traffic-route">
             {passage.from} → {passage.to}
           </span>
-          <span class="wire-said">{recordSummary(passage)}</span>
+          <span class="traffic-said">{recordSummary(passage)}</span>
         </span>
       )}
       <Marks passage={passage} />
@@ -66,12 +66,12 @@ export function DiagramRow(props: RowProps) {
 
 function Drawn({ passage, arrow }: { passage: TrafficRecord; arrow: Arrow }) {
   return (
-    <span class="wire-lane">
+    <span class="traffic-lane">
       <span
-        class={`wire-arrow wire-arrow-${arrow.direction}`}
+        class={`traffic-arrow traffic-arrow-${arrow.direction}`}
         style={{ left: `${arrow.left}px`, width: `${arrow.width}px` }}
       >
-        <span class="wire-gist">{recordSummary(passage)}</span>
+        <span class="traffic-gist">{recordSummary(passage)}</span>
       </span>
     </span>
   );
@@ -82,27 +82,27 @@ function Marks({ passage }: { passage: TrafficRecord }) {
   const losses = lossCount(passage);
   const findings = findingCount(passage);
   return (
-    <span class="wire-marks">
+    <span class="traffic-marks">
       {losses > 0 ? (
-        <span class="wire-mark wire-mark-loss" title={formatCountedNoun(losses, 'loss', 'losses')}>
+        <span class="traffic-mark traffic-mark-loss" title={formatCountedNoun(losses, 'loss', 'losses')}>
           ▲{losses}
         </span>
       ) : null}
       {findings > 0 ? (
-        <span class="wire-mark wire-mark-finding" title={formatCountedNoun(findings, 'finding', 'findings')}>
+        <span class="traffic-mark traffic-mark-finding" title={formatCountedNoun(findings, 'finding', 'findings')}>
           ◆{findings}
         </span>
       ) : null}
       {http?.status === undefined || kind !== 'response' ? null : (
-        <span class={http.status < 400 ? 'wire-status' : 'wire-status wire-status-bad'}>{http.status}</span>
+        <span class={http.status < 400 ? 'traffic-status' : 'traffic-status traffic-status-bad'}>{http.status}</span>
       )}
-      <span class="wire-how">{howOf(passage)}</span>
+      <span class="traffic-how">{howOf(passage)}</span>
       {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
     </span>
   );
 }
 
-/** How long it took, and over what. */
+/** Duration and protocol variant. */
 function howOf({ kind, elapsed: after, decoded: meaning }: TrafficRecord): string {
   const took = kind === 'request' || after === undefined ? [] : [formatDuration(after)];
   const over = meaning?.transport === undefined ? [] : [transportName(meaning.transport)];

@@ -21,18 +21,18 @@ import {
 } from '../state.ts';
 import './sequence-diagram.css';
 
-/** Pixels; `diagram.css` has the same. */
+/** Row height in pixels; must equal the value in `sequence-diagram.css`. */
 const timeWidth = 104;
 const marksWidth = 196;
 const headHeight = 34;
 const leastColumn = 150;
-/** Below this, rows are told in words. */
+/** Below this width, rows are rendered as text. */
 const leastDiagram = 560;
 const hues = 6;
-/** Rows above and below what is seen. */
+/** Overscan rows above and below the visible ones. */
 const beyond = 6;
 
-/** The sequence diagram: a column for each party, a row for each passage. Only what can be seen is made. */
+/** The sequence diagram: one column per participant, one row per record. Renders visible rows only. */
 export function SequenceDiagram() {
   const frame = useRef<HTMLDivElement>(null);
   const size = useSignal({ width: 900, height: 500 });
@@ -61,11 +61,11 @@ export function SequenceDiagram() {
     const gone = kept.forgotten - forgotten.current;
     forgotten.current = kept.forgotten;
     if (isFollowing.value) box.scrollTop = box.scrollHeight;
-    // What is being read stays where it is while older rows go away above it.
+    // Keeps the visible rows in place while older rows are evicted above them.
     else if (gone > 0) box.scrollTop -= gone * height;
   });
 
-  // The row that was chosen comes into sight when it is chosen, not whenever something passes.
+  // Scrolls to a row when it is selected, not on every new record.
   useLayoutEffect(() => {
     const box = frame.current;
     const row = selectedSequence.value === undefined ? -1 : kept.rowOf(selectedSequence.value);
@@ -79,7 +79,7 @@ export function SequenceDiagram() {
     if (!box) return;
     const isAtEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
     if (isAtEnd) isFollowing.value = true;
-    // Only going up says that somebody wants to stay; the list itself only ever moves down.
+    // Only scrolling up ends following; the list itself only scrolls down.
     else if (box.scrollTop < scroll.value.top - 1) isFollowing.value = false;
     scroll.value = { left: box.scrollLeft, top: box.scrollTop };
   };
@@ -88,19 +88,19 @@ export function SequenceDiagram() {
   const width = isDrawn ? timeWidth + marksWidth + column * parties.names.length : size.value.width;
   const { first, end } = computeWindow(count, height, scroll.value.top, size.value.height, beyond);
   const columns = visibleColumns(scroll.value.left, size.value.width, column, parties.names.length);
-  // A row that goes out of sight lends what it is made of to one that comes in: making elements costs most.
+  // Rows that leave the view reuse their elements for rows that enter it: creating elements is the main cost.
   const slots = end - first + 1;
   const chosen = selectedRecord.value?.exchangeId;
 
   return (
-    <div class="wire-diagram" ref={frame} onScroll={onScroll}>
+    <div class="traffic-diagram" ref={frame} onScroll={onScroll}>
       {isDrawn ? (
-        <div class="wire-head" style={{ width: `${width}px` }}>
-          <span class="wire-corner">time</span>
+        <div class="traffic-head" style={{ width: `${width}px` }}>
+          <span class="traffic-corner">time</span>
           {parties.names.slice(columns.first, columns.end).map((name, at) => (
             <span
               key={name}
-              class="wire-party"
+              class="traffic-party"
               title={name}
               style={{ left: `${timeWidth + (columns.first + at) * column}px`, width: `${column}px` }}
             >
@@ -110,11 +110,11 @@ export function SequenceDiagram() {
         </div>
       ) : null}
       <div
-        class="wire-body"
+        class="traffic-body"
         style={{ width: `${width}px`, height: `${count * height}px`, '--column': `${column}px` }}
       >
         <div
-          class="wire-rows"
+          class="traffic-rows"
           role="listbox"
           tabIndex={0}
           aria-label="Timeline"
@@ -126,7 +126,7 @@ export function SequenceDiagram() {
             const sequence = rowUnder(event)?.dataset.sequence;
             if (sequence !== undefined) select(Number(sequence), { open: true });
           }}
-          onMouseOver={(event) => (hoveredExchange.value = rowUnder(event)?.dataset.trip)}
+          onMouseOver={(event) => (hoveredExchange.value = rowUnder(event)?.dataset.exchange)}
           onMouseLeave={() => (hoveredExchange.value = undefined)}
         >
           {shown.slice(first, end).map((each, at) => (
@@ -157,7 +157,7 @@ export function SequenceDiagram() {
 }
 
 function rowUnder({ target }: Event): HTMLElement | undefined {
-  const row = target instanceof Element ? target.closest('.wire-row') : null;
+  const row = target instanceof Element ? target.closest('.traffic-row') : null;
   return row instanceof HTMLElement ? row : undefined;
 }
 

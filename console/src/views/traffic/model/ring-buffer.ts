@@ -1,17 +1,17 @@
-/** How much a roll keeps. */
+/** Limits of a ring buffer. */
 export interface RingBufferOptions<Item> {
   readonly maxItems?: number;
   readonly maxWeight?: number;
   readonly weigh?: (item: Item) => number;
 }
 
-/** A list that forgets its oldest items at a constant cost for each new one. */
+/** A list that evicts its oldest items at constant cost per new item. */
 export class RingBuffer<Item> {
   readonly #maxItems: number;
   readonly #maxWeight: number;
   readonly #weigh: (item: Item) => number;
   #items: Item[] = [];
-  /** The index in `#items` of the oldest one that still counts. */
+  /** Index in `#items` of the oldest retained item. */
   #oldest = 0;
   #weight = 0;
 
@@ -25,17 +25,17 @@ export class RingBuffer<Item> {
     return this.#items.length - this.#oldest;
   }
 
-  /** The item at a place counted from the oldest. */
+  /** The item at a position, counted from the oldest. */
   at(index: number): Item | undefined {
     return index < 0 ? undefined : this.#items[this.#oldest + index];
   }
 
-  /** The items from one place up to, but not with, another. */
+  /** The items in a range; the end is exclusive. */
   slice(first = 0, end = this.length): Item[] {
     return this.#items.slice(this.#oldest + Math.max(0, first), this.#oldest + Math.max(0, end));
   }
 
-  /** Adds an item. @returns what had to be forgotten for it, oldest first. */
+  /** Adds an item. @returns the evicted items, oldest first */
   push(item: Item): Item[] {
     this.#items.push(item);
     this.#weight += this.#weigh(item);
@@ -46,12 +46,12 @@ export class RingBuffer<Item> {
     return forgotten;
   }
 
-  /** Forgets the oldest item. */
+  /** Evicts the oldest item. */
   shift(): Item | undefined {
     if (this.length === 0) return undefined;
     const item = this.#items[this.#oldest++] as Item;
     this.#weight -= this.#weigh(item);
-    // Moving everything each time would cost more than keeping as many dead items as live ones.
+    // Compacting is amortized: at most half of the array is unused.
     if (this.#oldest * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#oldest);
       this.#oldest = 0;
@@ -59,7 +59,6 @@ export class RingBuffer<Item> {
     return item;
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.#items = [];
     this.#oldest = 0;

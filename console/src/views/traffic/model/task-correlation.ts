@@ -6,21 +6,21 @@ interface Trip {
 }
 
 interface Task {
-  /** Counted from 0 in the order in which tasks were first seen. */
+  /** Index of the task in order of appearance, from 0. */
   readonly number: number;
   readonly trips: Set<string>;
 }
 
 /**
- * Knows which trips are about which task. A request that begins a task does not name it; its answer does, and so does
- * what a gateway says to the agent behind it. The task is what joins the two sides of a translation.
+ * Maps exchanges to tasks. A request that starts a task does not contain its id; its response does, and so do the
+ * requests of a gateway to the upstream. The task joins both sides of a translation.
  */
 export class TaskCorrelation {
   readonly #trips = new Map<string, Trip>();
   readonly #tasks = new Map<string, Task>();
   #seen = 0;
 
-  /** Takes note of a passage. @returns whether its trip turned out to be about another task. */
+  /** Adds a record. @returns true if the task of its exchange changed */
   add({ exchangeId: id, decoded: meaning }: TrafficRecord): boolean {
     let trip = this.#trips.get(id);
     if (!trip) this.#trips.set(id, (trip = { passages: 0, tasks: new Set() }));
@@ -34,7 +34,7 @@ export class TaskCorrelation {
     return true;
   }
 
-  /** Forgets a passage, and with the last one of a trip the trip. */
+  /** Removes a record, and its exchange with the last one. */
   remove({ exchangeId: id }: TrafficRecord): void {
     const trip = this.#trips.get(id);
     if (!trip || --trip.passages > 0) return;
@@ -46,17 +46,17 @@ export class TaskCorrelation {
     }
   }
 
-  /** The task that a trip is about: the first that it named. */
+  /** The first task that an exchange referred to. */
   taskOf(trip: string): string | undefined {
     return this.#trips.get(trip)?.tasks.values().next().value;
   }
 
-  /** Whether a trip has to do with a task. */
+  /** Returns true if an exchange refers to a task. */
   isAbout(trip: string, taskId: string): boolean {
     return this.#trips.get(trip)?.tasks.has(taskId) ?? false;
   }
 
-  /** A small number for the task of a trip, to choose a colour by; tasks that follow each other have different ones. */
+  /** A small number per task, for its color; consecutive tasks have different ones. */
   hueOf(trip: string, hues: number): number | undefined {
     const taskId = this.taskOf(trip);
     const number = taskId === undefined ? undefined : this.#tasks.get(taskId)?.number;

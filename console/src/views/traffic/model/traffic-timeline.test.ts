@@ -182,7 +182,7 @@ describe('a filter', () => {
     timeline.filter({ isWithoutCards: true });
     expect(timeline.shown.slice()).toEqual([plain]);
     expect([timeline.length, timeline.housekeeping]).toEqual([3, 2]);
-    // Whoever asks for one of them by its trip sees it.
+    // An exchange filter includes them.
     timeline.filter({ isWithoutCards: true, trip: looked.exchangeId });
     expect(timeline.shown.slice()).toContain(looked);
     timeline.clear();

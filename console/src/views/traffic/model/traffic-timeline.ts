@@ -4,15 +4,15 @@ import { Participants } from '../diagram/participants.ts';
 import { RingBuffer } from './ring-buffer.ts';
 import { TaskCorrelation } from './task-correlation.ts';
 
-/** How much a timeline keeps. */
+/** Limits of a timeline. */
 export interface TrafficTimelineOptions {
   /** @defaultValue 20,000 */
   readonly maxPassages?: number;
-  /** Of text. @defaultValue 64 Mi */
+  /** Characters of text. @defaultValue 64 Mi */
   readonly maxCharacters?: number;
 }
 
-/** Keeps the newest passages, and of them those that are to be seen, at a constant cost for each new one. */
+/** Retains the newest records and their filtered view, at constant cost per new record. */
 export class TrafficTimeline {
   readonly #all: RingBuffer<TrafficRecord>;
   readonly #shown = new RingBuffer<TrafficRecord>();
@@ -31,22 +31,22 @@ export class TrafficTimeline {
     });
   }
 
-  /** How many passages are kept. */
+  /** Number of retained records. */
   get length(): number {
     return this.#all.length;
   }
 
-  /** How many of them are cards and the like. */
+  /** Number of retained card requests and health checks. */
   get housekeeping(): number {
     return this.#housekeeping;
   }
 
-  /** What is to be seen, oldest first. */
+  /** The filtered records, oldest first. */
   get shown(): Pick<RingBuffer<TrafficRecord>, 'at' | 'slice' | 'length'> {
     return this.#shown;
   }
 
-  /** How many rows went away at the top since the filter was last set; whoever scrolls takes them off. */
+  /** Number of rows evicted at the top since the filter was set; used to correct the scroll position. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -55,24 +55,24 @@ export class TrafficTimeline {
     return this.#threads;
   }
 
-  /** The parties of what is to be seen. */
+  /** The participants of the filtered records. */
   get parties(): Pick<Participants, 'names' | 'columnOf'> {
     return this.#parties;
   }
 
-  /** The sequence number of the newest passage; 0 before the first. */
+  /** Sequence number of the newest record; 0 if there is none. */
   get last(): number {
     return this.#all.at(this.#all.length - 1)?.sequence ?? 0;
   }
 
-  /** Adds what was seen next. */
+  /** Adds new records. */
   add(passages: Iterable<TrafficRecord>): void {
     let isLate = false;
     for (const passage of passages) {
       this.#parties.add(passage);
       if (isBackgroundTraffic(passage)) this.#housekeeping++;
       const learned = this.#threads.add(passage);
-      // What a trip is about comes to light after its first rows were passed over.
+      // The task of an exchange may become known after its first rows were filtered out.
       isLate ||= learned && passage.decoded?.taskId === this.#filter.task;
       for (const old of this.#all.push(passage)) this.#forget(old);
       if (this.#matches(passage)) this.#show(passage);
@@ -80,14 +80,13 @@ export class TrafficTimeline {
     if (isLate) this.#look();
   }
 
-  /** Shows what a filter lets through. */
+  /** Sets the filter. */
   filter(filter: TrafficFilter): void {
     this.#filter = filter;
     this.#matches = createMatcher(filter, this.#threads);
     this.#look();
   }
 
-  /** Forgets everything. */
   clear(): void {
     for (const passage of this.#all.slice()) {
       this.#threads.remove(passage);
@@ -98,18 +97,18 @@ export class TrafficTimeline {
     this.#look();
   }
 
-  /** All passages of a trip, or of everything, oldest first. */
+  /** All records of an exchange, or all records, oldest first. */
   passages(isWanted: (passage: TrafficRecord) => boolean = () => true): TrafficRecord[] {
     return this.#all.slice().filter(isWanted);
   }
 
-  /** The passage of a sequence number, if it is kept. */
+  /** The record with a sequence number, if retained. */
   find(sequence: number): TrafficRecord | undefined {
     const index = placeOf(this.#all, sequence);
     return index < 0 ? undefined : this.#all.at(index);
   }
 
-  /** The row of a passage among those that are to be seen; -1 if it is not. */
+  /** The row of a record in the filtered view; -1 if filtered out. */
   rowOf(sequence: number): number {
     return placeOf(this.#shown, sequence);
   }
@@ -137,7 +136,7 @@ export class TrafficTimeline {
   }
 }
 
-/** Sequence numbers rise, but with gaps: halving finds one. */
+/** Binary search: sequence numbers increase, with gaps. */
 function placeOf(passages: Pick<RingBuffer<TrafficRecord>, 'at' | 'length'>, sequence: number): number {
   let low = 0;
   let high = passages.length - 1;
