@@ -1,29 +1,29 @@
 /**
- * What the page of the console and its server say to each other. All paths are below `/api`, all bodies are JSON, and
- * every request has `Authorization: Bearer <token>`. An error is `{ error: { reason, message } }` with a status ≥ 400.
- * What streams is `text/event-stream`, one JSON document in each `data:`; the page reads it with `fetch`.
+ * API between the console page and its server. All paths are below `/api`, bodies are JSON, and every request has
+ * `Authorization: Bearer <token>`. An error is `{ error: { reason, message } }` with a status ≥ 400. Streams are
+ * `text/event-stream` with one JSON document per `data:`; the page reads them with `fetch`.
  *
- * | request | body | answer |
+ * | request | body | response |
  * |---|---|---|
- * | `GET /api/about` | | {@link ConsoleInfo} |
+ * | `GET /api/info` | | {@link ConsoleInfo} |
  * | `GET /api/agents` | | {@link AgentEntry}[] |
  * | `POST /api/agents` | {@link NewAgent} | {@link AgentEntry} |
  * | `DELETE /api/agents/{id}` | | 204 |
  * | `GET /api/agents/{id}/cards` | | {@link AgentCards} |
  * | `POST /api/agents/{id}/messages` | {@link ChatInput} | stream of {@link ChatEvent} |
- * | `GET /api/agents/{id}/tasks?…` | | `TaskPage` of the model; query: contextId, state, pageSize, pageToken, way |
+ * | `GET /api/agents/{id}/tasks?…` | | `TaskPage` of the model; query: contextId, state, pageSize, pageToken, variant |
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
  * | `POST /api/agents/{id}/tasks/{taskId}/cancel` | | `Task` |
  * | `GET /api/agents/{id}/tasks/{taskId}/events` | | stream of {@link ChatEvent} |
- * | `GET /api/wire?after=n&tape=id` | | stream of {@link TrafficEvent}: what is kept after `n`, if that was of this tape, then what comes |
- * | `DELETE /api/wire` | | 204; forgets what is kept |
- * | `GET /api/wire/file` | | the file of a tap, to save |
- * | `POST /api/wire/file` | the file of a tap | `{ passages: Passage[] }`, checked; nothing is kept |
- * | `POST /api/wire/scenario` | `{ passages: Passage[] }` | `{ yaml: string }` |
+ * | `GET /api/traffic?after=n&log=id` | | stream of {@link TrafficEvent}: records after `n`, if the log id matches, then new ones |
+ * | `DELETE /api/traffic` | | 204; clears the traffic log |
+ * | `GET /api/traffic/file` | | a traffic file |
+ * | `POST /api/traffic/file` | a traffic file | `{ records: TrafficRecord[] }`, validated; not stored |
+ * | `POST /api/traffic/scenario` | `{ records: TrafficRecord[] }` | `{ yaml: string }` |
  * | `POST /api/conformance` | {@link ConformanceInput} | stream of {@link ConformanceEvent} |
- * | `GET /api/load` | | stream of {@link LoadSample}: the last five minutes, then one each second |
- * | `GET /api/pushes` | | {@link PushEntry}[] |
- * | `POST /api/pushes/retry` | `{ taskId, configId }` | `{ retried: number }` |
+ * | `GET /api/load` | | stream of {@link LoadSample}: the last five minutes, then one per second |
+ * | `GET /api/push-deliveries` | | {@link PushEntry}[] |
+ * | `POST /api/push-deliveries/retry` | `{ taskId, configId }` | `{ retried: number }` |
  *
  * @module
  */
@@ -36,21 +36,21 @@ import type { Part } from '../protocol/part.ts';
 import type { Task } from '../protocol/task.ts';
 import type { TrafficRecord } from '../tap/traffic-record.ts';
 
-/** What this console is, and what it can show. */
+/** Version and features of the console. */
 export interface ConsoleInfo {
   readonly name: 'dragoman';
   readonly version: string;
-  /** Whether push notifications are known of. */
-  readonly hasPushes: boolean;
+  /** True if a task store with push deliveries is configured. */
+  readonly hasPushDeliveries: boolean;
 }
 
-/** One way to speak to an agent; written `1.0/JSONRPC` in a query. */
+/** A protocol variant of an agent; written `1.0/JSONRPC` in a query. */
 export interface ProtocolVariant {
   readonly version: ProtocolVersion;
   readonly transport: 'JSONRPC' | 'HTTP+JSON';
 }
 
-/** Credentials that a person gave; the server keeps them in memory only and never shows them again. */
+/** Credentials entered by the user; the server keeps them in memory only and never returns them. */
 export type CredentialsInput =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'header'; readonly name: string; readonly value: string }
@@ -63,49 +63,48 @@ export type CredentialsInput =
       readonly scope?: string;
     };
 
-/** An agent that somebody wants to look at. */
+/** An agent to add. */
 export interface NewAgent {
   readonly url: string;
   readonly credentials?: CredentialsInput;
 }
 
-/** An agent that the console knows. */
+/** A registered agent. */
 export interface AgentEntry {
   readonly id: string;
   readonly url: string;
-  /** From the card; the URL where there is none. */
+  /** From the card; the URL if there is none. */
   readonly name: string;
   readonly description?: string;
   readonly isReachable: boolean;
-  /** Why not, and what to do, in plain words. */
-  readonly problem?: string;
-  /** The ways that the card offers, the one that is taken by default first. */
-  readonly ways: readonly ProtocolVariant[];
+  /** Why it is unreachable, with advice. */
+  readonly error?: string;
+  /** Variants of the card; the default is first. */
+  readonly variants: readonly ProtocolVariant[];
   readonly isStreaming: boolean;
-  /** Whether credentials are kept for it. */
+  /** True if credentials are stored for it. */
   readonly hasCredentials: boolean;
-  /** What the card asks for, such as `bearer` or `apiKey X-Key`. */
-  readonly asksFor: readonly string[];
-  /** False for agents that the console was started with. */
+  /** Security schemes of the card, such as `bearer` or `apiKey X-Key`. */
+  readonly requiredCredentials: readonly string[];
+  /** False for agents of the command line. */
   readonly isRemovable: boolean;
 }
 
-/** One thing about a card that is wrong or seldom meant. */
+/** An error or warning about a card. */
 export interface CardFinding {
   readonly level: 'error' | 'warning';
-  /** The place, such as `skills[0].tags`. */
+  /** Field path, such as `skills[0].tags`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A card as it was published in one version. */
+/** A card published in one version. */
 export interface VersionedCard {
   readonly version: ProtocolVersion;
-  /** Where it was found. */
   readonly url: string;
-  /** As it was published. */
-  readonly wire: unknown;
-  /** What it means. */
+  /** The published JSON. */
+  readonly published: unknown;
+  /** The decoded card. */
   readonly card?: AgentCard;
   readonly findings: readonly CardFinding[];
 }
@@ -115,46 +114,46 @@ export interface AgentCards {
   readonly cards: readonly VersionedCard[];
 }
 
-/** What a person says to an agent. */
+/** A message of the user. */
 export interface ChatInput {
   readonly parts: readonly Part[];
   readonly taskId?: string;
   readonly contextId?: string;
-  /** @defaultValue the first way of the agent */
-  readonly way?: ProtocolVariant;
-  /** Follows the task; otherwise one answer comes. @defaultValue true where the agent can */
+  /** @defaultValue the first variant of the agent */
+  readonly variant?: ProtocolVariant;
+  /** Streams events instead of one result. @defaultValue true if the agent supports it */
   readonly stream?: boolean;
 }
 
-/** What becomes of a saying, as it happens. The last one is `done` or `error`. */
+/** An event of a chat message. The last one is `done` or `error`. */
 export type ChatEvent =
   | { readonly kind: 'event'; readonly event: StreamEvent; readonly findings: readonly LintFinding[] }
-  /** The answer in one piece, where nothing was streamed. */
-  | { readonly kind: 'answer'; readonly answer: Task | Message }
+  /** The result of a call without streaming. */
+  | { readonly kind: 'result'; readonly result: Task | Message }
   | { readonly kind: 'error'; readonly reason: string; readonly message: string }
-  /** What is wrong with the stream as a whole, where something is, comes with its end. */
+  /** Findings about the stream as a whole are sent at its end. */
   | { readonly kind: 'done'; readonly findings?: readonly LintFinding[] };
 
 /**
- * What is seen on the wire. `tape` comes first and says which numbers count from here on, because those of a console
- * that was started anew begin again; `gap` says that passages were forgotten before the reader came to them.
+ * An event of the traffic stream. `log` is first and identifies the traffic log, because a restarted console numbers
+ * its records from 1 again; `gap` reports records that were evicted before they could be sent.
  */
 export type TrafficEvent =
-  | { readonly kind: 'tape'; readonly id: string }
-  | { readonly kind: 'passage'; readonly passage: TrafficRecord }
+  | { readonly kind: 'log'; readonly id: string }
+  | { readonly kind: 'record'; readonly record: TrafficRecord }
   | { readonly kind: 'gap'; readonly missed: number };
 
-/** What to examine. */
+/** Options of a conformance run. */
 export interface ConformanceInput {
   readonly agentId: string;
   readonly level?: 'MUST' | 'SHOULD' | 'MAY';
-  /** Text prefixes or message-id prefixes that the agent understands. */
+  /** Fixtures that the agent implements: text prefixes or message id prefixes. */
   readonly fixtures?: 'fx' | 'tck';
-  /** Milliseconds for one task. */
+  /** Timeout of one task in milliseconds. */
   readonly timeout?: number;
 }
 
-/** How an examination goes. `html` is the report in one file. */
+/** An event of a conformance run. `html` is the HTML report. */
 export type ConformanceEvent =
   | {
       readonly kind: 'progress';
@@ -166,27 +165,27 @@ export type ConformanceEvent =
   | { readonly kind: 'report'; readonly report: ConformanceReport; readonly html: string }
   | { readonly kind: 'error'; readonly reason: string; readonly message: string };
 
-/** What happened in one second. */
+/** Load of one second. */
 export interface LoadSample {
   readonly at: number;
   readonly requests: number;
   readonly errors: number;
   readonly events: number;
   readonly openStreams: number;
-  /** Milliseconds; undefined when nothing was answered. */
+  /** Milliseconds; undefined without responses. */
   readonly latencyMedian?: number;
   readonly latencyP99?: number;
 }
 
-/** A webhook that has not got everything. */
+/** A webhook with undelivered notifications. */
 export interface PushEntry {
   readonly taskId: string;
   readonly configId: string;
   readonly url: string;
   readonly attempts: number;
-  /** How many notifications wait. */
-  readonly waiting: number;
-  /** When it was given up; undefined while it is still tried. */
+  /** Number of undelivered notifications. */
+  readonly pendingCount: number;
+  /** Time at which it became a dead letter; undefined while it is retried. */
   readonly deadSince?: string;
-  readonly problem?: string;
+  readonly error?: string;
 }

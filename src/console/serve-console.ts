@@ -149,10 +149,10 @@ class ConsoleServer {
     const about: ConsoleInfo = {
       name: 'dragoman',
       version: packageVersion(),
-      hasPushes: options.taskStore !== undefined,
+      hasPushDeliveries: options.taskStore !== undefined,
     };
     this.#routes = {
-      'GET about': () => ({ json: about }),
+      'GET info': () => ({ json: about }),
       ...book.routes,
       ...cardRoutes(book, http),
       ...chatRoutes(book),

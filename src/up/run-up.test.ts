@@ -21,7 +21,7 @@ async function requestConsole(path: string): Promise<string> {
 
 /** Returns the recorded requests as `sender → receiver`, without card requests. */
 async function requests(): Promise<string[]> {
-  return readTrafficFile(await requestConsole('wire/file'))
+  return readTrafficFile(await requestConsole('traffic/file'))
     .filter(({ kind, decoded }) => kind === 'request' && decoded?.operation !== 'card')
     .map(({ from, to }) => `${from} → ${to}`);
 }
@@ -73,7 +73,7 @@ describe('runUp', () => {
     }
     const recorded = (await requests()).slice(before);
     expect(recorded).toEqual(['dragoman → gateway', 'gateway → interpreter', 'dragoman → interpreter']);
-    expect(await requestConsole('wire/file')).not.toContain('dragoman-console-probe');
+    expect(await requestConsole('traffic/file')).not.toContain('dragoman-console-probe');
   });
 
   it('updates the agents of the console and of MCP on reload', async () => {

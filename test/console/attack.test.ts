@@ -110,7 +110,7 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
           loaded('script', `${at}/api/about`),
           loaded('link', `${at}/index.html`),
           new Promise<string>((resolve) => {
-            const socket = new WebSocket(`${at.replace('http', 'ws')}/api/wire`);
+            const socket = new WebSocket(`${at.replace('http', 'ws')}/api/traffic`);
             socket.addEventListener('open', () => resolve('open'));
             socket.addEventListener('error', () => resolve('refused'));
           }),

@@ -150,7 +150,7 @@ describe.skipIf(!browser)('talking in a browser', () => {
     // Secrets are gone from the page, and are nowhere on the wire.
     const secret = /token-of-alice|key-of-alice|open sesame|secret-of-mine/;
     expect(await tab.page.content()).not.toMatch(secret);
-    const wire = await fetch(`${running.origin}/api/wire/file`, {
+    const wire = await fetch(`${running.origin}/api/traffic/file`, {
       headers: { authorization: `Bearer ${running.token}` },
     });
     expect(await wire.text()).not.toMatch(secret);

@@ -22,7 +22,7 @@ describe.skipIf(!browser)('the wire in a browser', () => {
   let rows: Locator;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-'));
+    folder = mkdtempSync(join(tmpdir(), 'dragoman-traffic-'));
     official = await start13();
     tap = runDragoman(['tap', '--to', official.url, '--port', '0', '--console']);
     const [url] = await tap.prints(/http:\/\/\S+token=[\w-]+/);
@@ -100,8 +100,8 @@ describe.skipIf(!browser)('the wire in a browser', () => {
     const before = await told();
     expect(before.length).toBeGreaterThan(8);
     const text = await saved('Export');
-    await importFile('wire.tap.jsonl', text);
-    await tab.page.getByText('wire.tap.jsonl').waitFor();
+    await importFile('traffic.tap.jsonl', text);
+    await tab.page.getByText('traffic.tap.jsonl').waitFor();
     await rows.getByRole('option').first().waitFor();
     expect(await told()).toEqual(before);
     await tab.page.getByRole('button', { name: 'Back to live' }).click();

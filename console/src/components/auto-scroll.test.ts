@@ -13,14 +13,14 @@ const box = (at: number, scrollHeight: number) => ({
   clientHeight: 100,
 });
 
-it('stays at the end while the box grows faster than it scrolls', () => {
+it('stays at the end while content grows faster than it scrolls', () => {
   const watch = new AutoScroll();
   watch.see(box(400, 500));
   watch.see(box(450, 900));
   expect(watch.isAtEnd).toBe(true);
 });
 
-it('leaves the end with whoever scrolls up, and comes back with them', () => {
+it('stops when the user scrolls up and resumes at the end', () => {
   const watch = new AutoScroll();
   watch.see(box(400, 500));
   watch.see(box(200, 500));
@@ -31,7 +31,7 @@ it('leaves the end with whoever scrolls up, and comes back with them', () => {
   expect(watch.isAtEnd).toBe(true);
 });
 
-it('does not take a box that became shorter for somebody who scrolls up', () => {
+it('ignores a shrunk element', () => {
   const watch = new AutoScroll();
   watch.see(box(400, 500));
   const shorter = box(300, 400);
@@ -40,7 +40,7 @@ it('does not take a box that became shorter for somebody who scrolls up', () => 
   expect(watch.isAtEnd).toBe(true);
 });
 
-it('leaves a box where it is once somebody has scrolled up', () => {
+it('does not scroll after the user scrolled up', () => {
   const watch = new AutoScroll();
   watch.see(box(400, 500));
   watch.see(box(200, 500));

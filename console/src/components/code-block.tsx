@@ -31,7 +31,8 @@ export function CodeBlock({
       </pre>
       {text.length > maxShown ? (
         <div class="code-cut">
-          The first {maxShown.toLocaleString('en')} of {text.length.toLocaleString('en')} characters. Copy includes all.
+          The first {maxShown.toLocaleString('en')} of {text.length.toLocaleString('en')} characters. Copy
+          includes all.
         </div>
       ) : null}
     </div>

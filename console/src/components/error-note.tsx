@@ -15,12 +15,12 @@ export function toDisplayError(error: unknown): DisplayError {
 }
 
 /** Displays an error and announces it to screen readers. */
-export function ErrorNote({ trouble, children }: { trouble: DisplayError; children?: ComponentChildren }) {
+export function ErrorNote({ error, children }: { error: DisplayError; children?: ComponentChildren }) {
   return (
     <div class="error-note" role="alert">
-      <div class="error-note-words">
-        <div>{trouble.message}</div>
-        <div class="error-note-reason">{trouble.reason}</div>
+      <div class="error-note-text">
+        <div>{error.message}</div>
+        <div class="error-note-reason">{error.reason}</div>
       </div>
       {children}
     </div>

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { safeFileName } from './download.ts';
 import { formatByteSize, formatClockTime, formatDuration } from './format-units.ts';
 
-it('says how long something took', () => {
+it('formats durations', () => {
   expect([120.4, 3400, 125_000].map(formatDuration)).toEqual(['120 ms', '3.4 s', '2 min 5 s']);
 });
 
-it('says how large something is', () => {
+it('formats sizes', () => {
   expect([0, 999, 12_345, 5e6, 3e12].map(formatByteSize)).toEqual([
     '0 B',
     '999 B',
@@ -16,12 +16,12 @@ it('says how large something is', () => {
   ]);
 });
 
-it('gives back what is no time, but not all of it', () => {
+it('returns truncated input that is not a time', () => {
   expect(formatClockTime('yesterday')).toBe('yesterday');
   expect(formatClockTime('x'.repeat(1000))).toHaveLength(40);
 });
 
-it('makes harmless names of files', () => {
+it('sanitizes file names', () => {
   expect(safeFileName('../../etc/passwd')).toBe('_.._etc_passwd');
   expect(safeFileName('a\u0000b\n.txt')).toBe('a_b_.txt');
   expect(safeFileName('...')).toBe('download');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { agentLabel } from './agent-label.ts';
 
-it('tells agents of one name apart by where they are, in as few letters as it takes', () => {
+it('distinguishes agents of one name by the shortest part of their URL', () => {
   const agent = (name: string, url: string) => ({ id: url, name, url });
   const all = [
     agent('Caravan', 'http://127.0.0.1:4000/agents/caravan'),

@@ -46,7 +46,7 @@ export async function startSession(): Promise<void> {
     return;
   }
   try {
-    consoleInfo.value = await requestJson<ConsoleInfo>('about');
+    consoleInfo.value = await requestJson<ConsoleInfo>('info');
     await refreshAgents();
   } catch {
     // `access` displays the error above the page.
@@ -54,11 +54,11 @@ export async function startSession(): Promise<void> {
 }
 
 /** Milliseconds between two reconnect attempts. */
-const patience = 2_000;
+const retryDelay = 2_000;
 
 // The server may have been restarted: reload until it responds.
 effect(() => {
   if (accessState.value !== 'gone') return undefined;
-  const timer = setInterval(() => void startSession(), patience);
+  const timer = setInterval(() => void startSession(), retryDelay);
   return () => clearInterval(timer);
 });

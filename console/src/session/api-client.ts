@@ -46,16 +46,16 @@ export async function requestApi(
   if (response.ok) return response;
   // Agents that require authentication return the same status; only `info` is answered by the console itself.
   if (response.status === 401) {
-    if (path === 'about') accessState.value = 'denied';
-    else await requestApi('about').catch(() => undefined);
+    if (path === 'info') accessState.value = 'denied';
+    else await requestApi('info').catch(() => undefined);
   }
-  const told = (await response.json().catch(() => undefined)) as
+  const content = (await response.json().catch(() => undefined)) as
     | { error?: { reason?: string; message?: string } }
     | undefined;
   throw new ApiError(
     response.status,
-    told?.error?.reason ?? `HTTP_${response.status}`,
-    told?.error?.message ?? `Unexpected response from the console: HTTP ${response.status}`,
+    content?.error?.reason ?? `HTTP_${response.status}`,
+    content?.error?.message ?? `Unexpected response from the console: HTTP ${response.status}`,
   );
 }
 

@@ -5,7 +5,11 @@ import { views } from './router.ts';
 /** Lists the keyboard shortcuts. */
 export function ShortcutsDialog() {
   return (
-    <Dialog title="Keyboard shortcuts" isOpen={areShortcutsShown.value} onClose={() => (areShortcutsShown.value = false)}>
+    <Dialog
+      title="Keyboard shortcuts"
+      isOpen={areShortcutsShown.value}
+      onClose={() => (areShortcutsShown.value = false)}
+    >
       <dl class="keys">
         <dt>
           <kbd>1</kbd>…<kbd>{views.length}</kbd>

@@ -6,11 +6,11 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 /** Theme preference of the user. */
 export type ThemePreference = 'system' | 'light' | 'dark';
 
-const wishes: readonly ThemePreference[] = ['system', 'light', 'dark'];
+const preferences: readonly ThemePreference[] = ['system', 'light', 'dark'];
 
 function readWish(): ThemePreference {
-  const kept = localStorage.getItem(key);
-  return wishes.find((each) => each === kept) ?? 'system';
+  const stored = localStorage.getItem(key);
+  return preferences.find((each) => each === stored) ?? 'system';
 }
 
 const systemIsDark = signal(dark.matches);
@@ -39,5 +39,6 @@ effect(() => {
 
 /** Switches to the next preference: system, light, dark. */
 export function cycleTheme(): void {
-  themePreference.value = wishes[(wishes.indexOf(themePreference.value) + 1) % wishes.length] ?? 'system';
+  themePreference.value =
+    preferences[(preferences.indexOf(themePreference.value) + 1) % preferences.length] ?? 'system';
 }

@@ -85,7 +85,7 @@ export class ConsoleAgent {
 
   /** The agent, spoken to in one way; without one, in the best. */
   async over(way: ProtocolVariant | undefined): Promise<RemoteAgent> {
-    const [best] = (await this.entry()).ways;
+    const [best] = (await this.entry()).variants;
     // The best way stays open to another, because a card may be wrong about it.
     const isBest = way === undefined || (best !== undefined && formatVariant(best) === formatVariant(way));
     const key = isBest ? '' : formatVariant(way);
@@ -120,27 +120,27 @@ export class ConsoleAgent {
         name: card.name === '' ? (name ?? url) : card.name,
         ...(card.description !== '' && { description: card.description }),
         isReachable: true,
-        ways,
+        variants: ways,
         isStreaming: card.capabilities.streaming === true,
-        asksFor: asksFor(card),
+        requiredCredentials: asksFor(card),
       };
     } catch (thrown) {
       const {
         name: known = name ?? url,
-        ways = [],
+        variants: ways = [],
         isStreaming = false,
-        asksFor: asked = [],
+        requiredCredentials: asked = [],
       } = this.#entry ?? {};
       this.#entry = {
         ...always,
         name: known,
         isReachable: false,
-        problem: call.signal.aborted
+        error: call.signal.aborted
           ? `It did not answer within ${patience / 1_000} seconds.`
           : errorText(thrown),
-        ways,
+        variants: ways,
         isStreaming,
-        asksFor: asked,
+        requiredCredentials: asked,
       };
     }
     return this.#entry;

@@ -49,7 +49,7 @@ async function cardsOf(agent: ConsoleAgent, http: HttpClient): Promise<AgentCard
       const broken = results.filter((each) => each.version === version).flatMap(findingsOf);
       const paths = new Set(broken.map(({ path }) => path));
       const all = [...broken, ...noWay, ...findings.filter(({ path }) => !paths.has(path))];
-      return { version, url: place, wire, ...(card && { card }), findings: all };
+      return { version, url: place, published: wire, ...(card && { card }), findings: all };
     }),
   };
 }

@@ -19,12 +19,12 @@ export function chatRoutes(book: AgentRegistry): ApiRoutes {
       return {
         stream: (stream) =>
           told(stream, async () => {
-            const agent = await known.over(said.way);
+            const agent = await known.over(said.variant);
             const streams = said.stream ?? (await known.entry()).isStreaming;
             const request = requestOf(said);
             const call = { signal: stream.signal };
             if (streams) return follow(agent.stream(request, call), stream);
-            await tell(stream, { kind: 'answer', answer: await agent.send(request, call) });
+            await tell(stream, { kind: 'result', result: await agent.send(request, call) });
             return [];
           }),
       };
@@ -45,11 +45,11 @@ export function chatRoutes(book: AgentRegistry): ApiRoutes {
     },
     'GET agents/{}/tasks/{}/events': async ({ query }, id = '', taskId = '') => {
       const known = book.get(id);
-      const way = parseVariant(query);
+      const variant = parseVariant(query);
       return {
         stream: (stream) =>
           told(stream, async () => {
-            const agent = await known.over(way);
+            const agent = await known.over(variant);
             return follow(agent.subscribe({ id: taskId }, { signal: stream.signal }), stream);
           }),
       };
@@ -103,6 +103,6 @@ async function noList(agent: RemoteAgent, thrown: unknown): Promise<never> {
     version === '1.0' ? 'This agent does not list its tasks' : `A2A ${version} has no list of tasks`;
   throw new A2AError('UNSUPPORTED_OPERATION', why, {
     cause: error,
-    hint: 'Open a task by its id, or choose a way of 1.0 if the agent has one.',
+    hint: 'Open a task by its id, or select a 1.0 variant if the agent offers one.',
   });
 }

@@ -9,10 +9,10 @@ import type { ApiRoutes } from '../api-routes.ts';
 /** Shows push notifications that did not arrive, of all agents whose ledgers are known. */
 export function pushRoutes(ledgers: () => readonly TaskStore[]): ApiRoutes {
   return {
-    'GET pushes': async () => ({
+    'GET push-deliveries': async () => ({
       json: (await Promise.all(ledgers().map((each) => listDeliveries(each)))).flat().map(entryOf),
     }),
-    'POST pushes/retry': async ({ body }) => {
+    'POST push-deliveries/retry': async ({ body }) => {
       const wish = parseRequestBody(pushRetrySchema, body);
       const known = ledgers();
       if (known.length === 0)
@@ -33,8 +33,8 @@ function entryOf({ config, state, sequence }: PushDelivery): PushEntry {
     configId: config.id,
     url: stripQuery(config.url),
     attempts,
-    waiting: sequence - delivered,
+    pendingCount: sequence - delivered,
     ...(deadSince !== undefined && { deadSince }),
-    ...(error !== undefined && { problem: error }),
+    ...(error !== undefined && { error: error }),
   };
 }

@@ -66,7 +66,7 @@ const part = z.union(
 ) satisfies z.ZodType<Part>;
 
 const transport = z.enum(['JSONRPC', 'HTTP+JSON']);
-const way = z.strictObject({
+const variant = z.strictObject({
   version: z.enum(['1.0', '0.3', '0.2', '0.1']),
   transport,
 }) satisfies z.ZodType<ProtocolVariant>;
@@ -76,7 +76,7 @@ export const chatInputSchema = z.strictObject({
   parts: z.array(part).min(1, { error: 'must have at least one part' }).max(1_000),
   taskId: word.exactOptional(),
   contextId: word.exactOptional(),
-  way: way.exactOptional(),
+  variant: variant.exactOptional(),
   stream: z.boolean().exactOptional(),
 }) satisfies z.ZodType<ChatInput>;
 
@@ -91,9 +91,9 @@ export const conformanceInputSchema = z.strictObject({
 /** Which webhook to try again. */
 export const pushRetrySchema = z.strictObject({ taskId: word, configId: word });
 
-/** The passages to make a scenario of; what is in them is checked where files of a tap are. */
+/** The records to make a scenario of; what is in them is checked where files of a tap are. */
 export const trafficSelectionSchema = z.strictObject({
-  passages: z.array(z.looseObject({})).min(1, { error: 'must have at least one passage' }).max(100_000),
+  records: z.array(z.looseObject({})).min(1, { error: 'must have at least one record' }).max(100_000),
 });
 
 const taskQuery = z.strictObject({
@@ -125,14 +125,16 @@ function checked<T>(schema: z.ZodType<T>, value: unknown): T {
 
 /** Reads which tasks somebody wants to see. */
 export function parseTaskQuery(query: URLSearchParams): z.infer<typeof taskQuery> {
-  const { way: _way, ...given } = Object.fromEntries([...query].filter(([, value]) => value !== ''));
-  return checked(taskQuery, given);
+  const { variant: _variant, ...filters } = Object.fromEntries(
+    [...query].filter(([, value]) => value !== ''),
+  );
+  return checked(taskQuery, filters);
 }
 
 /** Reads a way such as `1.0/JSONRPC`; undefined where none is named. */
 export function parseVariant(query: URLSearchParams): ProtocolVariant | undefined {
-  const text = query.get('way');
+  const text = query.get('variant');
   if (text === null || text === '') return undefined;
   const [version, ...rest] = text.split('/');
-  return checked(z.strictObject({ way }), { way: { version, transport: rest.join('/') } }).way;
+  return checked(z.strictObject({ variant }), { variant: { version, transport: rest.join('/') } }).variant;
 }

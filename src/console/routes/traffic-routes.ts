@@ -9,88 +9,85 @@ import { trafficSelectionSchema, parseRequestBody } from './request-schemas.ts';
 import type { JsonEventStream } from '../json-event-stream.ts';
 import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 
-/** How many passages go out at once. */
-const batch = 250;
-/** Milliseconds for which passages are gathered before they go out. */
-const gathering = 20;
+/** Maximum number of records per write. */
+const batchSize = 250;
+/** Milliseconds for which new records are collected into one write. */
+const batchDelay = 20;
 
-/** Shows what is seen on the wire. */
-export function trafficRoutes(tape: TrafficLog): ApiRoutes {
-  /** What was forgotten because somebody said so is no gap. */
-  let cleared = 0;
-  const id = randomUUID();
+/** Routes of the traffic view. */
+export function trafficRoutes(trafficLog: TrafficLog): ApiRoutes {
+  /** Records up to this sequence number were cleared by the user and are not reported as a gap. */
+  let clearedSequence = 0;
+  const logId = randomUUID();
   return {
-    'GET wire': ({ query }) => {
+    'GET traffic': ({ query }) => {
       const after = query.get('after') ?? '0';
-      if (!/^\d{1,15}$/.test(after)) throw invalidField('after', 'must be the number of a passage');
-      // A place on the tape of a console that is gone is none on this one.
-      const place = (query.get('tape') ?? id) === id ? Number(after) : 0;
+      if (!/^\d{1,15}$/.test(after)) throw invalidField('after', 'must be a sequence number');
+      // A sequence number of another log, from before a restart, has no meaning here.
+      const cursor = (query.get('log') ?? logId) === logId ? Number(after) : 0;
       return {
         stream: async (stream) => {
-          await stream.send({ kind: 'tape', id } satisfies TrafficEvent);
-          await play(tape, place, stream, () => cleared);
+          await stream.send({ kind: 'log', id: logId } satisfies TrafficEvent);
+          await sendRecords(trafficLog, cursor, stream, () => clearedSequence);
         },
       };
     },
-    'DELETE wire': () => {
-      cleared = tape.lastSequence;
-      tape.clear();
+    'DELETE traffic': () => {
+      clearedSequence = trafficLog.lastSequence;
+      trafficLog.clear();
       return emptyResponse;
     },
-    'GET wire/file': () => ({
-      file: writeTrafficFile(tape.recordsAfter()),
-      name: 'wire.tap.jsonl',
+    'GET traffic/file': () => ({
+      file: writeTrafficFile(trafficLog.recordsAfter()),
+      name: 'traffic.tap.jsonl',
       type: 'application/x-ndjson',
     }),
-    'POST wire/file': ({ body }) => ({ json: { passages: readTrafficFile(body) } }),
-    'POST wire/scenario': ({ body }) => ({ json: { yaml: exportScenario(passagesIn(body)) } }),
+    'POST traffic/file': ({ body }) => ({ json: { records: readTrafficFile(body) } }),
+    'POST traffic/scenario': ({ body }) => ({ json: { yaml: exportScenario(parseSelection(body)) } }),
   };
 }
 
-/** The passages that the page chose, which are checked as those of a file are. */
-function passagesIn(body: string): TrafficRecord[] {
-  const { passages } = parseRequestBody(trafficSelectionSchema, body);
-  return readTrafficFile(writeTrafficFile(passages as unknown as TrafficRecord[]));
+/** The records selected on the page, validated like those of a file. */
+function parseSelection(body: string): TrafficRecord[] {
+  const { records } = parseRequestBody(trafficSelectionSchema, body);
+  return readTrafficFile(writeTrafficFile(records as unknown as TrafficRecord[]));
 }
 
-/**
- * Plays what is kept, then what comes. Nothing is kept for the reader but its place: the tape is the only buffer, and
- * whoever is so slow that the tape has forgotten is told how much.
- */
-async function play(
-  tape: TrafficLog,
+/** Sends stored records, then new ones. The traffic log is the only buffer: a slow client gets a `gap` event. */
+async function sendRecords(
+  trafficLog: TrafficLog,
   after: number,
   stream: JsonEventStream,
-  cleared: () => number,
+  clearedSequence: () => number,
 ): Promise<void> {
-  let seen = after;
+  let cursor = after;
   while (!stream.signal.aborted) {
-    const found = tape.recordsAfter(seen);
-    const [oldest] = found;
+    const records = trafficLog.recordsAfter(cursor);
+    const [oldest] = records;
     if (!oldest) {
-      await news(tape, stream.signal);
+      await waitForRecords(trafficLog, stream.signal);
       continue;
     }
-    const events: TrafficEvent[] = found.slice(0, batch).map((passage) => ({ kind: 'passage', passage }));
-    const missed = oldest.sequence - 1 - Math.max(seen, cleared());
+    const events: TrafficEvent[] = records.slice(0, batchSize).map((record) => ({ kind: 'record', record }));
+    const missed = oldest.sequence - 1 - Math.max(cursor, clearedSequence());
     if (missed > 0) events.unshift({ kind: 'gap', missed });
-    seen = oldest.sequence - 1 + Math.min(found.length, batch);
+    cursor = oldest.sequence - 1 + Math.min(records.length, batchSize);
     await stream.send(...events);
   }
 }
 
-/** Waits for something new, and a moment longer, so that much at once is one piece. */
-function news(tape: TrafficLog, signal: AbortSignal): Promise<void> {
+/** Waits for a new record, and a short time longer to batch several. */
+function waitForRecords(trafficLog: TrafficLog, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const done = (): void => {
       clearTimeout(timer);
-      ignore();
+      unsubscribe();
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const ignore = tape.subscribe(() => {
-      timer ??= setTimeout(done, gathering);
+    const unsubscribe = trafficLog.subscribe(() => {
+      timer ??= setTimeout(done, batchDelay);
     });
     signal.addEventListener('abort', done);
   });

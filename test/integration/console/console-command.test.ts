@@ -46,7 +46,7 @@ describe('dragoman console', () => {
     });
     expect(await said.text()).toContain('"kind":"done"');
     expect(seen).toBe('abc');
-    const open = await fetch(`${origin}/api/wire`, { headers });
+    const open = await fetch(`${origin}/api/traffic`, { headers });
     const { code, stderr } = await started.stop('SIGINT');
     expect(stderr).toBe('');
     expect(code).toBe(0);
@@ -70,9 +70,11 @@ describe('dragoman console', () => {
     const headers = { authorization: `Bearer ${new URL(url).searchParams.get('token')}` };
     const ask = async (path: string, body?: string): Promise<any> =>
       (await fetch(`${origin}/api/${path}`, { headers, method: body ? 'POST' : 'GET', body })).json();
-    expect(await ask('about')).toMatchObject({ hasPushes: true });
-    expect(await ask('pushes')).toMatchObject([{ taskId: 't', configId: 'p', attempts: 9, deadSince }]);
-    expect(await ask('pushes/retry', '{"taskId":"t","configId":"p"}')).toEqual({ retried: 1 });
+    expect(await ask('info')).toMatchObject({ hasPushDeliveries: true });
+    expect(await ask('push-deliveries')).toMatchObject([
+      { taskId: 't', configId: 'p', attempts: 9, deadSince },
+    ]);
+    expect(await ask('push-deliveries/retry', '{"taskId":"t","configId":"p"}')).toEqual({ retried: 1 });
     expect((await started.stop('SIGINT')).code).toBe(0);
     rmSync(folder, { recursive: true });
   });

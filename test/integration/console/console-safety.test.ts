@@ -251,13 +251,14 @@ describe('what is taken in', () => {
 
   it('is as many streams as there is room for', async () => {
     const leaving = new AbortController();
-    for (const _ of [1, 2]) expect((await page.request('wire', { signal: leaving.signal })).status).toBe(200);
-    const third = await page.request('wire');
+    for (const _ of [1, 2])
+      expect((await page.request('traffic', { signal: leaving.signal })).status).toBe(200);
+    const third = await page.request('traffic');
     expect(third.status).toBe(429);
     leaving.abort();
     await waitUntil(async () => {
       const again = new AbortController();
-      const { status } = await page.request('wire', { signal: again.signal });
+      const { status } = await page.request('traffic', { signal: again.signal });
       again.abort();
       return status === 200;
     }, 'there is room again');

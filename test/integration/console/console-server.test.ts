@@ -96,7 +96,7 @@ const kinds = (events: any[]) => events.map((each) => (each.kind === 'event' ? e
 
 describe('the console', () => {
   it('says what it is', async () => {
-    expect(await page.requestJson('about')).toMatchObject({ name: 'dragoman', hasPushes: true });
+    expect(await page.requestJson('info')).toMatchObject({ name: 'dragoman', hasPushDeliveries: true });
   });
 
   it('knows its agents, the ways to speak to them and what they ask for', async () => {
@@ -107,7 +107,7 @@ describe('the console', () => {
         name: 'Talker',
         description: 'Talks',
         isReachable: true,
-        ways: [
+        variants: [
           { version: '1.0', transport: 'JSONRPC' },
           { version: '1.0', transport: 'HTTP+JSON' },
           { version: '0.3', transport: 'JSONRPC' },
@@ -119,7 +119,7 @@ describe('the console', () => {
         asksFor: [],
         isRemovable: false,
       },
-      expect.objectContaining({ name: 'Old', ways: [{ version: '0.1', transport: 'JSONRPC' }] }),
+      expect.objectContaining({ name: 'Old', variants: [{ version: '0.1', transport: 'JSONRPC' }] }),
     ]);
   });
 
@@ -143,11 +143,11 @@ describe('the console', () => {
   it('shows the cards of every version side by side', async () => {
     const { cards } = await page.requestJson(`agents/${id}/cards`);
     expect(cards.map(({ version }: any) => version)).toEqual(['1.0', '0.3', '0.1']);
-    for (const { card, wire } of cards) {
+    for (const { card, published } of cards) {
       expect(card.name).toBe('Talker');
-      expect(wire.name).toBe('Talker');
+      expect(published.name).toBe('Talker');
     }
-    expect(cards[0].wire).toHaveProperty('supportedInterfaces');
+    expect(cards[0].published).toHaveProperty('supportedInterfaces');
   });
 });
 
@@ -155,11 +155,11 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
   'a chat over %s',
   (text) => {
     const [version, transport] = [text?.slice(0, 3), text?.slice(4)];
-    const way = text === undefined ? {} : { way: { version, transport } };
-    const query = text === undefined ? '' : `?way=${encodeURIComponent(text)}`;
+    const variant = text === undefined ? {} : { variant: { version, transport } };
+    const query = text === undefined ? '' : `?variant=${encodeURIComponent(text)}`;
 
     it('streams what the agent says, and nothing is wrong with it', async () => {
-      const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...way });
+      const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...variant });
       expect(events.at(-1)).toEqual({ kind: 'done' });
       expect(events.flatMap((each) => each.findings ?? [])).toEqual([]);
       expect(kinds(events)).toContain('artifact');
@@ -167,13 +167,17 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
     });
 
     it('comes in one piece where that is wanted', async () => {
-      const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...way, stream: false });
+      const events = await page.collect(`agents/${id}/messages`, {
+        ...parts('hi'),
+        ...variant,
+        stream: false,
+      });
       expect(kinds(events)).toEqual(['answer', 'done']);
       expect(events[0].answer.status.state).toBe('completed');
     });
 
     it('answers a question', async () => {
-      const asked = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...way });
+      const asked = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...variant });
       const last = asked.findLast((each) => each.event?.kind === 'status');
       expect(last.event.status.state).toBe('input-required');
       const { taskId, contextId } = last.event;
@@ -181,7 +185,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
         ...parts('this one'),
         taskId,
         contextId,
-        ...way,
+        ...variant,
       });
       expect(JSON.stringify(more)).toContain('this one');
       const task = await page.requestJson(`agents/${id}/tasks/${taskId}${query}`);
@@ -190,7 +194,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
 
     it('that is left goes on, is followed again and canceled', async () => {
       let taskId = '';
-      for await (const { event } of page.stream(`agents/${id}/messages`, { ...parts('slow'), ...way })) {
+      for await (const { event } of page.stream(`agents/${id}/messages`, { ...parts('slow'), ...variant })) {
         taskId = event.task?.id ?? event.taskId;
         break;
       }
@@ -220,7 +224,7 @@ describe('agents of others', () => {
   ])('are talked to: official server %i, which speaks %s', async (index, version, hasList) => {
     const entry = await page.requestJson('agents', { url: official[index]?.url });
     expect(entry).toMatchObject({ isReachable: true, isRemovable: true });
-    expect(entry.ways[0].version).toBe(version);
+    expect(entry.variants[0].version).toBe(version);
     const events = await page.collect(`agents/${entry.id}/messages`, parts('stream'));
     expect(events.at(-1).kind).toBe('done');
     const { event } = events.find((each) => each.event?.kind === 'artifact');
@@ -243,7 +247,7 @@ describe('agents of others', () => {
       error: {
         reason: 'UNSUPPORTED_OPERATION',
         message:
-          'A2A 0.1 has no list of tasks. Open a task by its id, or choose a way of 1.0 if the agent has one.',
+          'A2A 0.1 has no list of tasks. Open a task by its id, or select a 1.0 variant if the agent offers one.',
       },
     });
     const { cards } = await page.requestJson(`agents/${oldId}/cards`);
@@ -386,13 +390,17 @@ describe('tasks', () => {
     });
   });
 
-  it.each(['state=busy', 'pageSize=0', 'pageSize=x', 'colour=red', 'way=2.0/JSONRPC', 'way=1.0/GRPC'])(
-    'are not listed by %s',
-    async (query) => {
-      const response = await page.request(`agents/${id}/tasks?${query}`);
-      expect(response.status).toBe(400);
-    },
-  );
+  it.each([
+    'state=busy',
+    'pageSize=0',
+    'pageSize=x',
+    'colour=red',
+    'variant=2.0/JSONRPC',
+    'variant=1.0/GRPC',
+  ])('are not listed by %s', async (query) => {
+    const response = await page.request(`agents/${id}/tasks?${query}`);
+    expect(response.status).toBe(400);
+  });
 
   it('that nobody has are not found', async () => {
     expect((await page.request(`agents/${id}/tasks/${encodeURIComponent('a/b')}`)).status).toBe(404);
@@ -492,7 +500,7 @@ describe('pushes', () => {
       error: 'HTTP 500',
       deadSince: '2026-01-01T00:00:00.000Z',
     });
-    const pushes = await page.requestJson('pushes');
+    const pushes = await page.requestJson('push-deliveries');
     expect(pushes).toEqual([
       {
         taskId,
@@ -504,8 +512,10 @@ describe('pushes', () => {
         problem: 'HTTP 500',
       },
     ]);
-    expect(await page.requestJson('pushes/retry', { taskId, configId: 'p' })).toEqual({ retried: 1 });
-    expect((await page.requestJson('pushes'))[0]).not.toHaveProperty('deadSince');
+    expect(await page.requestJson('push-deliveries/retry', { taskId, configId: 'p' })).toEqual({
+      retried: 1,
+    });
+    expect((await page.requestJson('push-deliveries'))[0]).not.toHaveProperty('deadSince');
   });
 });
 
@@ -514,7 +524,7 @@ describe('the end', () => {
     const stopping = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(stopping);
     const streams = [
-      mine.stream('wire'),
+      mine.stream('traffic'),
       mine.stream('load'),
       mine.stream(`agents/${id}/messages`, parts('slow')),
     ];

@@ -35,7 +35,7 @@ describe('the wire', () => {
   it('is played from a number on, then as it comes', async () => {
     tape.add(passage('one'));
     const two = tape.add(passage('two'));
-    const playing = page.stream(`wire?after=${two.sequence - 1}`);
+    const playing = page.stream(`traffic?after=${two.sequence - 1}`);
     expect((await playing.next()).value).toEqual({ kind: 'tape', id: expect.any(String) });
     expect((await playing.next()).value).toEqual({ kind: 'passage', passage: two });
     const three = tape.add(passage('three'));
@@ -45,11 +45,11 @@ describe('the wire', () => {
 
   it('is played from its beginning to whoever has seen the tape of another console', async () => {
     const [oldest] = tape.recordsAfter();
-    const playing = page.stream(`wire?after=${tape.lastSequence + 1_000}&tape=another`);
-    const { id: tapeId } = (await playing.next()).value;
+    const playing = page.stream(`traffic?after=${tape.lastSequence + 1_000}&log=another`);
+    const { id: logId } = (await playing.next()).value;
     expect((await playing.next()).value).toEqual({ kind: 'passage', passage: oldest });
     await playing.return(undefined);
-    const again = page.stream(`wire?after=${tape.lastSequence}&tape=${tapeId}`);
+    const again = page.stream(`traffic?after=${tape.lastSequence}&log=${logId}`);
     await again.next();
     const next = again.next();
     const newest = tape.add(passage('newest'));
@@ -58,8 +58,8 @@ describe('the wire', () => {
   });
 
   it('is forgotten on demand, which is no gap', async () => {
-    expect((await page.request('wire', { method: 'DELETE' })).status).toBe(204);
-    const playing = page.stream('wire');
+    expect((await page.request('traffic', { method: 'DELETE' })).status).toBe(204);
+    const playing = page.stream('traffic');
     await playing.next();
     const next = playing.next();
     const four = tape.add(passage('four'));
@@ -71,7 +71,7 @@ describe('the wire', () => {
     const before = tape.lastSequence;
     const headers = { authorization: `Bearer ${running.token}` };
     const [slow] = (await once(
-      askFor(`${running.origin}/api/wire?after=${before}`, { headers }),
+      askFor(`${running.origin}/api/traffic?after=${before}`, { headers }),
       'response',
     )) as [IncomingMessage];
     const text = 'x'.repeat(100_000);
@@ -104,25 +104,25 @@ describe('the wire', () => {
   });
 
   it('is saved as a file, read again, and made a scenario', async () => {
-    await page.request('wire', { method: 'DELETE' });
+    await page.request('traffic', { method: 'DELETE' });
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);
     const [{ id }] = await mine.requestJson('agents');
     await mine.collect(`agents/${id}/messages`, { parts: [{ text: 'for the record' }] });
-    const file = await mine.request('wire/file');
-    expect(file.headers.get('content-disposition')).toBe('attachment; filename="wire.tap.jsonl"');
+    const file = await mine.request('traffic/file');
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="traffic.tap.jsonl"');
     const text = await file.text();
-    const { passages } = (await (
-      await mine.request('wire/file', { method: 'POST', body: text })
+    const { records } = (await (
+      await mine.request('traffic/file', { method: 'POST', body: text })
     ).json()) as any;
-    expect(passages.map((each: any) => each.kind)).toContain('frame');
-    expect(JSON.stringify(passages)).toContain('for the record');
+    expect(records.map((each: any) => each.kind)).toContain('frame');
+    expect(JSON.stringify(records)).toContain('for the record');
     expect(text).not.toContain(own.token);
-    const { yaml } = await mine.requestJson('wire/scenario', { passages });
+    const { yaml } = await mine.requestJson('traffic/scenario', { records });
     expect(yaml).toContain('for the record');
-    expect((await mine.request('wire/file', { method: 'POST', body: 'nonsense' })).status).toBe(400);
-    expect((await mine.request('wire/scenario', { method: 'POST', body: '{"passages":[{}]}' })).status).toBe(
-      400,
-    );
+    expect((await mine.request('traffic/file', { method: 'POST', body: 'nonsense' })).status).toBe(400);
+    expect(
+      (await mine.request('traffic/scenario', { method: 'POST', body: '{"records":[{}]}' })).status,
+    ).toBe(400);
   });
 });

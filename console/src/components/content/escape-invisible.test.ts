@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { escapeInvisible } from './escape-invisible.ts';
 
-it('shows what would turn a text around', () => {
+it('escapes bidirectional control characters', () => {
   expect(escapeInvisible('report\u202Efdp.exe')).toBe('report[U+202E]fdp.exe');
   expect(escapeInvisible('a\u200Bb\uFEFF')).toBe('a[U+200B]b[U+FEFF]');
 });
 
-it('leaves every script as it is', () => {
+it('keeps text of all scripts', () => {
   const text = 'שלום, мир, 世界, 👩‍👩‍👧';
   expect(escapeInvisible(text)).toBe(text);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseCsv } from './parse-csv.ts';
 
-describe('comma-separated values', () => {
-  it('have a head and rows', () => {
+describe('parseCsv', () => {
+  it('returns header and rows', () => {
     expect(parseCsv('name,age\nalice,30\nbob,40\n')).toEqual({
       head: ['name', 'age'],
       rows: [
@@ -13,24 +13,24 @@ describe('comma-separated values', () => {
     });
   });
 
-  it('may have quotes, with separators, lines and quotes in them', () => {
+  it('supports quoted separators, line breaks and quotes', () => {
     expect(parseCsv('a,b\r\n"x, ""y""","1\n2"\r\n').rows).toEqual([['x, "y"', '1\n2']]);
   });
 
-  it('may be separated by semicolons or tabs', () => {
+  it('detects semicolons and tabs', () => {
     expect(parseCsv('a;b\n1,5;2').rows).toEqual([['1,5', '2']]);
     expect(parseCsv('a\tb\n1\t2').rows).toEqual([['1', '2']]);
   });
 
-  it('keep empty cells and lose empty lines', () => {
+  it('keeps empty cells and skips empty lines', () => {
     expect(parseCsv('a,b\n\n,\n').rows).toEqual([['', '']]);
   });
 
-  it('end with the text when a quote is not closed', () => {
+  it('ends an unclosed quote with the text', () => {
     expect(parseCsv('a\n"never').rows).toEqual([['never']]);
   });
 
-  it('are read only as far as they are shown', () => {
+  it('stops at the display limits', () => {
     const table = parseCsv(`n\n${'1\n'.repeat(1000)}`, { maxRows: 10 });
     expect(table.rows).toHaveLength(10);
     expect(table.isCut).toBe(true);
@@ -39,7 +39,7 @@ describe('comma-separated values', () => {
     expect(wide.isCut).toBe(true);
   });
 
-  it('may be nothing', () => {
+  it('accepts empty text', () => {
     expect(parseCsv('')).toEqual({ head: [], rows: [], isCut: false });
   });
 });

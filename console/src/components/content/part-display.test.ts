@@ -4,8 +4,8 @@ import { partFileName, choosePartDisplay, joinTexts } from './part-display.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe('the form of a part', () => {
-  it('follows its media type or its name', () => {
+describe('part presentation', () => {
+  it('depends on media type or file name', () => {
     expect(choosePartDisplay({ text: 'a,b', mediaType: 'text/csv; charset=utf-8' }).kind).toBe('csv');
     expect(choosePartDisplay(rawPart(bytes('a,b'), { filename: 'X.CSV' }))).toEqual({
       kind: 'csv',
@@ -18,31 +18,31 @@ describe('the form of a part', () => {
     expect(choosePartDisplay(rawPart(bytes('x'), { mediaType: 'image/png' })).kind).toBe('image');
   });
 
-  it('is text where JSON is promised and not given', () => {
+  it('is text if declared JSON is invalid', () => {
     expect(choosePartDisplay({ text: '{', mediaType: 'application/json' })).toEqual({
       kind: 'text',
       text: '{',
     });
   });
 
-  it('is never a page: HTML is shown as it is written', () => {
+  it('shows HTML as source text', () => {
     expect(choosePartDisplay(rawPart(bytes('<script>'), { mediaType: 'text/html' }))).toEqual({
       kind: 'text',
       text: '<script>',
     });
   });
 
-  it('is said in words when bytes are not bytes', () => {
+  it('reports invalid base64', () => {
     expect(choosePartDisplay({ raw: '***' }).kind).toBe('text');
   });
 
-  it('may be the value null', () => {
+  it('accepts the data value null', () => {
     expect(choosePartDisplay({ data: null })).toEqual({ kind: 'json', value: null });
   });
 });
 
-describe('chunks of text', () => {
-  it('are one text again', () => {
+describe('text chunks', () => {
+  it('are joined', () => {
     expect(joinTexts([{ text: 'a' }, { text: 'b' }, { data: 1 }, { text: 'c' }])).toEqual([
       { text: 'ab' },
       { data: 1 },
@@ -50,7 +50,7 @@ describe('chunks of text', () => {
     ]);
   });
 
-  it('stay apart when they are different files', () => {
+  it('are not joined across different files', () => {
     const parts = [
       { text: 'a', filename: 'a.txt' },
       { text: 'b', filename: 'b.txt' },
@@ -59,8 +59,8 @@ describe('chunks of text', () => {
   });
 });
 
-describe('the name to save a part by', () => {
-  it('is its own, or that of the artifact with an ending', () => {
+describe('download name', () => {
+  it('is the file name, or the artifact name with an extension', () => {
     expect(partFileName({ text: '', filename: 'x.md' }, 'report')).toBe('x.md');
     expect(partFileName({ text: '', mediaType: 'text/csv' }, 'report')).toBe('report.csv');
     expect(partFileName({ data: 1 }, 'report')).toBe('report.json');

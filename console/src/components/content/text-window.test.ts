@@ -4,27 +4,27 @@ import { initialWindow, tailWindow, extendBackward, extendForward } from './text
 const lines = Array.from({ length: 3_000 }, (_, at) => `line ${at}`).join('\n');
 const cut = (text: string, { start, end }: { start: number; end: number }) => text.slice(start, end);
 
-describe('the piece of a text that is shown', () => {
-  it('is all of a short one', () => {
+describe('text window', () => {
+  it('contains a short text completely', () => {
     expect(tailWindow('short')).toBe(initialWindow);
     expect(cut('short', initialWindow)).toBe('short');
   });
 
-  it('is the end of one that grows, from the beginning of a line', () => {
+  it('shows the end of a growing text from the start of a line', () => {
     const shown = cut(lines, tailWindow(lines));
     expect(shown).toMatch(/^line \d+\n[^]*\nline 2999$/);
     expect(shown.length).toBeGreaterThan(7_500);
     expect(shown.length).toBeLessThanOrEqual(8_000);
   });
 
-  it('never begins in the middle of a character', () => {
+  it('never splits a surrogate pair', () => {
     for (const odd of ['', 'x']) {
       const text = odd + '😀'.repeat(9_000);
       expect(cut(text, tailWindow(text)).codePointAt(0)).toBe(0x1f600);
     }
   });
 
-  it('becomes longer at either end, without a gap', () => {
+  it('expands at both ends without a gap', () => {
     let shown = tailWindow(lines);
     for (let i = 0; i < 3; i++) {
       const more = extendBackward(lines, shown);

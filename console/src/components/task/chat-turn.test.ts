@@ -10,8 +10,8 @@ import type { ChatEvent } from '../../../../src/console/console-api.ts';
 import type { StreamEvent } from '../../../../src/protocol/event.ts';
 import { startTurn, applyEvents } from './chat-turn.ts';
 
-describe('a turn', () => {
-  it('has a step for each state, with what was said', () => {
+describe('chat turn', () => {
+  it('adds a step for each state with its message', () => {
     const turn = applyAllEvents([
       chatEvent(taskFixture('submitted')),
       chatEvent({ kind: 'status', ...taskIds, status: { state: 'working' } }),
@@ -34,7 +34,7 @@ describe('a turn', () => {
     expect(turn.isRunning).toBe(false);
   });
 
-  it('lets an artifact grow until its last chunk', () => {
+  it('marks an artifact as growing until its last chunk', () => {
     const chunk = (text: string, append: boolean, lastChunk: boolean): ChatEvent =>
       chatEvent({
         kind: 'artifact',
@@ -55,7 +55,7 @@ describe('a turn', () => {
     expect(half.task?.artifacts?.[0]?.parts).toHaveLength(2);
   });
 
-  it('understands a stream that begins without a task', () => {
+  it('accepts a stream without an initial task', () => {
     const turn = applyAllEvents([
       chatEvent({ kind: 'status', ...taskIds, status: { state: 'working', message: agentMessage('on it') } }),
     ]);
@@ -63,13 +63,13 @@ describe('a turn', () => {
     expect(turn.steps).toHaveLength(1);
   });
 
-  it('may be answered by a message alone', () => {
-    const turn = applyAllEvents([{ kind: 'answer', answer: agentMessage('hello') }, { kind: 'done' }]);
+  it('accepts a direct message as result', () => {
+    const turn = applyAllEvents([{ kind: 'result', result: agentMessage('hello') }, { kind: 'done' }]);
     expect(turn.message?.parts).toEqual([{ text: 'hello' }]);
     expect(turn.task).toBeUndefined();
   });
 
-  it('shows what was said in an answer of one piece, and not what was said before', () => {
+  it('shows new history messages of a non-streaming result only', () => {
     const answer = {
       id: 't',
       contextId: 'c',
@@ -81,11 +81,11 @@ describe('a turn', () => {
         agentMessage('end'),
       ],
     };
-    const turn = applyAllEvents([{ kind: 'answer', answer }]);
+    const turn = applyAllEvents([{ kind: 'result', result: answer }]);
     expect(turn.steps.map(({ parts }) => parts)).toEqual([[{ text: 'new' }], [{ text: 'end' }]]);
   });
 
-  it('does not ask again what it answers', () => {
+  it('does not repeat the question it replies to', () => {
     const question = { state: 'input-required' as const, message: agentMessage('which?') };
     const asking: StreamEvent = { kind: 'task', task: { id: 't', contextId: 'c', status: question } };
     const turn = applyAllEvents(
@@ -102,7 +102,7 @@ describe('a turn', () => {
     expect(turn.steps.map(({ state }) => state)).toEqual(['working', 'input-required']);
   });
 
-  it('has no step for a task that is told again', () => {
+  it('adds no step for a repeated snapshot', () => {
     const turn = applyAllEvents([
       chatEvent(taskFixture('working')),
       chatEvent(taskFixture('working')),
@@ -111,30 +111,30 @@ describe('a turn', () => {
     expect(turn.steps.map(({ state }) => state)).toEqual(['working', 'completed']);
   });
 
-  it('is the same whether events come at once or one by one', () => {
+  it('is independent of event batching', () => {
     const events = [
       chatEvent(taskFixture('working')),
       chatEvent({ kind: 'artifact', ...taskIds, artifact: { artifactId: 'a', parts: [{ text: 'x' }] } }),
       chatEvent({ kind: 'status', ...taskIds, status: { state: 'completed' } }),
     ];
-    const { fold: _one, ...slow } = events.reduce(
+    const { reducer: _one, ...slow } = events.reduce(
       (turn, event) => applyEvents(turn, [event]),
       applyAllEvents([]),
     );
-    const { fold: _other, ...fast } = applyAllEvents(events);
+    const { reducer: _other, ...fast } = applyAllEvents(events);
     expect(slow).toEqual(fast);
   });
 
-  it('ends with a trouble, and keeps what came before', () => {
+  it('ends with an error and keeps earlier steps', () => {
     const turn = applyAllEvents([
       chatEvent(taskFixture('working')),
       { kind: 'error', reason: 'TIMEOUT', message: 'too long' },
     ]);
-    expect(turn).toMatchObject({ isRunning: false, trouble: { reason: 'TIMEOUT' } });
+    expect(turn).toMatchObject({ isRunning: false, error: { reason: 'TIMEOUT' } });
     expect(turn.task?.id).toBe('t');
   });
 
-  it('keeps the newest steps of an agent that never stops talking', () => {
+  it('retains only the newest steps', () => {
     const talk = Array.from({ length: 1000 }, (_, at) =>
       chatEvent({ kind: 'status', ...taskIds, status: { state: 'working', message: agentMessage(`${at}`) } }),
     );

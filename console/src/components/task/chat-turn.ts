@@ -17,7 +17,7 @@ export interface StateChange {
 /** A message of the user and its results. */
 export interface ChatTurn {
   readonly id: string;
-  readonly said: readonly Part[];
+  readonly input: readonly Part[];
   /** Unix time in milliseconds. */
   readonly at: number;
   readonly isRunning: boolean;
@@ -37,7 +37,7 @@ export interface ChatTurn {
   /** The question that this turn replies to; not shown again when the task repeats it. */
   readonly question?: TaskStatus;
   /** Computes the task from events; not rendered. */
-  readonly fold?: TaskReducer;
+  readonly reducer?: TaskReducer;
 }
 
 /** Maximum number of steps per turn. */
@@ -45,11 +45,11 @@ const maxSteps = 300;
 const maxFindings = 100;
 
 /** Creates a turn. */
-export function startTurn(id: string, said: readonly Part[], at: number, question?: TaskStatus): ChatTurn {
+export function startTurn(id: string, input: readonly Part[], at: number, question?: TaskStatus): ChatTurn {
   return {
     ...(question && { question }),
     id,
-    said,
+    input,
     at,
     isRunning: true,
     steps: [],
@@ -88,30 +88,30 @@ const withFindings = (turn: ChatTurn, findings: readonly LintFinding[]): ChatTur
   findings.length === 0 ? turn : { ...turn, findings: [...turn.findings, ...findings].slice(-maxFindings) };
 
 /** Compares two statuses; ids and timestamps differ between versions. */
-function isSame({ state, message }: TaskStatus, other: TaskState, said: readonly Part[] = []): boolean {
-  return state === other && textOf(message?.parts ?? []) === textOf(said);
+function isSame({ state, message }: TaskStatus, other: TaskState, parts: readonly Part[] = []): boolean {
+  return state === other && textOf(message?.parts ?? []) === textOf(parts);
 }
 
 const isQuestion = (status: TaskStatus, question: TaskStatus | undefined): boolean =>
   question !== undefined && isSame(status, question.state, question.message?.parts);
 
 /** Agent messages after the last user message; in a non-streaming response they are already history. */
-function saidSince(task: Task): Message[] {
+function newAgentMessages(task: Task): Message[] {
   const history = task.history ?? [];
   const last = history.findLastIndex(({ role }) => role === 'user');
-  const said = history.slice(last + 1);
-  return said.filter(({ messageId }) => messageId !== task.status.message?.messageId);
+  return history.slice(last + 1).filter(({ messageId }) => messageId !== task.status.message?.messageId);
 }
 
-function hearAnswer(turn: ChatTurn, answer: Task | Message): ChatTurn {
-  if (!isTask(answer)) return { ...turn, message: answer };
-  let { fold: _over, ...next } = turn;
-  for (const { parts } of saidSince(answer)) next = withStep(next, { state: 'working', parts, findings: [] });
-  next = withStatus(next, answer, []);
-  return { ...next, task: answer };
+function applyResult(turn: ChatTurn, result: Task | Message): ChatTurn {
+  if (!isTask(result)) return { ...turn, message: result };
+  let { reducer: _reducer, ...next } = turn;
+  for (const { parts } of newAgentMessages(result))
+    next = withStep(next, { state: 'working', parts, findings: [] });
+  next = withStatus(next, result, []);
+  return { ...next, task: result };
 }
 
-function hearArtifact(turn: ChatTurn, { artifact, append, lastChunk }: TaskArtifactUpdateEvent): ChatTurn {
+function applyArtifact(turn: ChatTurn, { artifact, append, lastChunk }: TaskArtifactUpdateEvent): ChatTurn {
   const id = artifact.artifactId;
   const growing = new Set(turn.growing);
   // Without `lastChunk` an artifact is complete if it arrived in one event.
@@ -121,39 +121,39 @@ function hearArtifact(turn: ChatTurn, { artifact, append, lastChunk }: TaskArtif
 }
 
 /** A task snapshot, sent at the start and after a resume: only new content becomes a step. */
-function hearTask(turn: ChatTurn, task: Task, findings: readonly LintFinding[]): ChatTurn {
+function applySnapshot(turn: ChatTurn, task: Task, findings: readonly LintFinding[]): ChatTurn {
   const last = turn.steps.at(-1);
   const known = last ? isSame(task.status, last.state, last.parts) : isQuestion(task.status, turn.question);
   return known ? withFindings(turn, findings) : withStatus(turn, task, findings);
 }
 
-function hearEvent(turn: ChatTurn, event: StreamEvent, findings: readonly LintFinding[]): ChatTurn {
+function applyStreamEvent(turn: ChatTurn, event: StreamEvent, findings: readonly LintFinding[]): ChatTurn {
   if (event.kind === 'message') return withFindings({ ...turn, message: event.message }, findings);
-  const fold = turn.fold ?? startReducer(event);
-  if (turn.fold || event.kind !== 'task') fold?.apply(event);
-  const next: ChatTurn = fold ? { ...turn, fold } : turn;
-  if (event.kind === 'task') return hearTask(next, event.task, findings);
+  const reducer = turn.reducer ?? startReducer(event);
+  if (turn.reducer || event.kind !== 'task') reducer?.apply(event);
+  const next: ChatTurn = reducer ? { ...turn, reducer } : turn;
+  if (event.kind === 'task') return applySnapshot(next, event.task, findings);
   if (event.kind === 'status') return withStatus(next, event, findings);
-  return withFindings(hearArtifact(next, event), findings);
+  return withFindings(applyArtifact(next, event), findings);
 }
 
-function hearOne(turn: ChatTurn, heard: ChatEvent): ChatTurn {
-  switch (heard.kind) {
+function applyEvent(turn: ChatTurn, event: ChatEvent): ChatTurn {
+  switch (event.kind) {
     case 'done':
       return { ...turn, isRunning: false, growing: new Set() };
     case 'error': {
-      const { reason, message } = heard;
+      const { reason, message } = event;
       return { ...turn, isRunning: false, growing: new Set(), error: { reason, message } };
     }
-    case 'answer':
-      return hearAnswer(turn, heard.answer);
+    case 'result':
+      return applyResult(turn, event.result);
     case 'event':
-      return hearEvent(turn, heard.event, heard.findings);
+      return applyStreamEvent(turn, event.event, event.findings);
   }
 }
 
 /** Adds events to a turn. Batches are cheaper: the task is computed once. */
-export function applyEvents(turn: ChatTurn, heard: readonly ChatEvent[]): ChatTurn {
-  const next = heard.reduce(hearOne, turn);
-  return next.fold ? { ...next, task: next.fold.task() } : next;
+export function applyEvents(turn: ChatTurn, events: readonly ChatEvent[]): ChatTurn {
+  const next = events.reduce(applyEvent, turn);
+  return next.reducer ? { ...next, task: next.reducer.task() } : next;
 }

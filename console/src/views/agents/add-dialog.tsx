@@ -22,9 +22,9 @@ export function AddDialog() {
   );
 }
 
-function Form({ draft: wish }: { draft: AgentFormData }) {
+function Form({ draft: form }: { draft: AgentFormData }) {
   const change = (changes: Partial<AgentFormData>) => {
-    draft.value = { ...wish, ...changes };
+    draft.value = { ...form, ...changes };
   };
   return (
     <form
@@ -40,31 +40,31 @@ function Form({ draft: wish }: { draft: AgentFormData }) {
         required
         placeholder="http://localhost:4000"
         hint="URL of the agent or of its card."
-        value={wish.url}
+        value={form.url}
         onValue={(url) => change({ url })}
       />
       <Select
         label="Credentials"
-        value={wish.kind}
+        value={form.kind}
         choices={kinds}
         onValue={(kind) => change({ kind: kind as CredentialsKind, fields: {} })}
       />
-      {credentialFields[wish.kind].map(({ name, label, isSecret, isOptional }) => (
+      {credentialFields[form.kind].map(({ name, label, isSecret, isOptional }) => (
         <TextField
-          key={`${wish.kind} ${name}`}
+          key={`${form.kind} ${name}`}
           label={isOptional ? `${label} (optional)` : label}
           type={isSecret ? 'password' : 'text'}
           required={!isOptional}
-          value={wish.fields[name] ?? ''}
-          onValue={(value) => change({ fields: { ...wish.fields, [name]: value } })}
+          value={form.fields[name] ?? ''}
+          onValue={(value) => change({ fields: { ...form.fields, [name]: value } })}
         />
       ))}
-      {wish.kind === 'none' ? null : (
+      {form.kind === 'none' ? null : (
         <p class="agents-small">
           Kept in the memory of the console, sent only to this agent, never displayed again.
         </p>
       )}
-      {draftError.value ? <ErrorNote trouble={draftError.value} /> : null}
+      {draftError.value ? <ErrorNote error={draftError.value} /> : null}
       <div class="agents-form-end">
         <Button onClick={closeDraft}>Cancel</Button>
         <Button kind="main" type="submit" disabled={isAdding.value}>

@@ -40,11 +40,9 @@ export function AgentDetail({ entry }: { entry: AgentEntry }) {
       </header>
       {entry.description ? <p class="agents-description">{entry.description}</p> : null}
       <Facts entry={entry} />
-      {removeError.value ? <ErrorNote trouble={removeError.value} /> : null}
+      {removeError.value ? <ErrorNote error={removeError.value} /> : null}
       {entry.isReachable ? null : (
-        <ErrorNote
-          trouble={{ reason: 'NOT_REACHABLE', message: entry.problem ?? 'The agent does not respond.' }}
-        >
+        <ErrorNote error={{ reason: 'NOT_REACHABLE', message: entry.error ?? 'The agent does not respond.' }}>
           <Button small onClick={() => openDraft(entry.url)}>
             Reconnect
           </Button>
@@ -58,9 +56,9 @@ export function AgentDetail({ entry }: { entry: AgentEntry }) {
 function Facts({ entry }: { entry: AgentEntry }) {
   return (
     <div class="agents-badges">
-      {entry.ways.map((way, at) => (
-        <span key={`${way.version}/${way.transport}`} title={at === 0 ? 'default' : undefined}>
-          <VariantBadge version={way.version} transport={way.transport} />
+      {entry.variants.map((variant, at) => (
+        <span key={`${variant.version}/${variant.transport}`} title={at === 0 ? 'default' : undefined}>
+          <VariantBadge version={variant.version} transport={variant.transport} />
         </span>
       ))}
       {entry.isReachable ? (
@@ -68,7 +66,7 @@ function Facts({ entry }: { entry: AgentEntry }) {
           {entry.isStreaming ? 'streams' : 'no streaming'}
         </Badge>
       ) : null}
-      {entry.asksFor.map((scheme) => (
+      {entry.requiredCredentials.map((scheme) => (
         <Badge key={scheme} tone="violet">
           requires {scheme}
         </Badge>
@@ -80,14 +78,15 @@ function Facts({ entry }: { entry: AgentEntry }) {
 
 function CardsOf({ entry }: { entry: AgentEntry }) {
   const state = cards.value;
-  if (state?.agentId !== entry.id || (!state.cards && !state.trouble))
-    return <Spinner label="Loading cards" />;
-  if (state.trouble) return <ErrorNote trouble={state.trouble} />;
+  if (state?.agentId !== entry.id || (!state.cards && !state.error)) return <Spinner label="Loading cards" />;
+  if (state.error) return <ErrorNote error={state.error} />;
   const shown = state.cards?.cards ?? [];
   if (shown.length === 0) {
     if (!entry.isReachable) return null;
     return (
-      <EmptyState title="No card found">Checked /.well-known/agent-card.json and /.well-known/agent.json.</EmptyState>
+      <EmptyState title="No card found">
+        Checked /.well-known/agent-card.json and /.well-known/agent.json.
+      </EmptyState>
     );
   }
   return (

@@ -31,11 +31,11 @@ export function AgentList({ entries, chosenId }: { entries: readonly AgentEntry[
               <span class="agents-entry-url">{entry.url}</span>
               <span class="agents-badges">
                 {entry.isReachable ? (
-                  entry.ways.map((way) => (
+                  entry.variants.map((variant) => (
                     <VariantBadge
-                      key={`${way.version}/${way.transport}`}
-                      version={way.version}
-                      transport={way.transport}
+                      key={`${variant.version}/${variant.transport}`}
+                      version={variant.version}
+                      transport={variant.transport}
                     />
                   ))
                 ) : (

@@ -13,7 +13,7 @@ import { Skills } from './skills.tsx';
 
 /** One card, decoded or as published, with its findings. */
 export function CardView({ shown, isRaw }: { shown: VersionedCard; isRaw: boolean }) {
-  const { version, url, wire, card, findings } = shown;
+  const { version, url, published: wire, card, findings } = shown;
   return (
     <article class="agents-card" aria-label={`Card of version ${version}`}>
       <header class="agents-card-bar">

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { credentialsFromForm } from './credentials-form.ts';
 
-it('makes credentials of the fields of their kind, and of no others', () => {
+it('uses only the fields of the selected kind', () => {
   expect(credentialsFromForm({ url: '', kind: 'none', fields: { token: 'x' } })).toBeUndefined();
   expect(credentialsFromForm({ url: '', kind: 'bearer', fields: { token: 'x', user: 'y' } })).toEqual({
     kind: 'bearer',
@@ -9,7 +9,7 @@ it('makes credentials of the fields of their kind, and of no others', () => {
   });
 });
 
-it('leaves out what is optional and empty', () => {
+it('omits empty optional fields', () => {
   const fields = { tokenUrl: 'https://id.example/token', clientId: 'a', clientSecret: 'b', scope: '' };
   expect(credentialsFromForm({ url: '', kind: 'client-credentials', fields })).toEqual({
     kind: 'client-credentials',

@@ -3,13 +3,13 @@ import { findingsAt, unplacedFindings } from './findings-by-field.ts';
 
 const at = (path: string) => ({ level: 'error' as const, path, message: 'wrong' });
 
-it('finds what is wrong at a place and within it, not beside it', () => {
+it('selects findings of a field and below it', () => {
   const findings = [at('skills[0]'), at('skills[0].tags'), at('skills[1].id'), at('skillset')];
   expect(findingsAt(findings, 'skills[0]').map(({ path }) => path)).toEqual(['skills[0]', 'skills[0].tags']);
   expect(findingsAt(findings, 'skills')).toHaveLength(3);
 });
 
-it('keeps what is wrong at no place that is rendered', () => {
+it('returns findings of fields that are not rendered', () => {
   const findings = [at('name'), at('supportedInterfaces[0].url'), at(''), at('made.up')];
   expect(unplacedFindings(findings).map(({ path }) => path)).toEqual(['', 'made.up']);
 });

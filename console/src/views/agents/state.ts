@@ -10,7 +10,7 @@ import { credentialsFromForm, type AgentFormData } from './credentials-form.ts';
 export interface CardsState {
   readonly agentId: string;
   readonly cards?: AgentCards;
-  readonly trouble?: DisplayError;
+  readonly error?: DisplayError;
 }
 
 /** The cards of the selected agent. */
@@ -26,7 +26,7 @@ export async function loadCards(agentId: string): Promise<void> {
   try {
     next = { agentId, cards: await requestJson<AgentCards>(`agents/${encodeURIComponent(agentId)}/cards`) };
   } catch (error) {
-    next = { agentId, trouble: toDisplayError(error) };
+    next = { agentId, error: toDisplayError(error) };
   }
   if (cards.peek()?.agentId === agentId) cards.value = next;
 }
@@ -52,13 +52,13 @@ export function closeDraft(): void {
 
 /** Adds the agent of the form and selects it. */
 export async function submitDraft(): Promise<void> {
-  const wish = draft.peek();
-  if (!wish) return;
+  const form = draft.peek();
+  if (!form) return;
   isAdding.value = true;
   draftError.value = undefined;
   try {
-    const credentials = credentialsFromForm(wish);
-    const entry = await addAgent({ url: wish.url.trim(), ...(credentials ? { credentials } : {}) });
+    const credentials = credentialsFromForm(form);
+    const entry = await addAgent({ url: form.url.trim(), ...(credentials ? { credentials } : {}) });
     closeDraft();
     cards.value = undefined;
     navigate('agents', { agent: entry.id });

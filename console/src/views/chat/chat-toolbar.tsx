@@ -20,14 +20,14 @@ export function ChatToolbar({ agent }: { agent: AgentEntry }) {
       <div class="chat-tool-agent">
         <AgentPicker isLabelHidden />
       </div>
-      <div class="chat-tool-way">
+      <div class="chat-tool-variant">
         <Select
           label="Version and transport"
           isLabelHidden
-          disabled={agent.ways.length === 0}
+          disabled={agent.variants.length === 0}
           value={selectedVariant.value ? variantToQuery(selectedVariant.value) : ''}
           onValue={(value) => (variantPreference.value = value)}
-          choices={agent.ways.map((each) => ({
+          choices={agent.variants.map((each) => ({
             value: variantToQuery(each),
             text: `A2A ${each.version} · ${transportName(each.transport)}`,
           }))}

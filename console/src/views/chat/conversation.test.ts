@@ -17,8 +17,8 @@ import {
 } from './conversation.ts';
 const empty: ChatConversation = { id: 'x', agentId: 'a', turns: [] };
 
-describe('a conversation', () => {
-  it('waits for an answer to a question, until it has one', () => {
+describe('conversation', () => {
+  it('has a pending question until the user replies', () => {
     const asking = applyAllEvents([
       chatEvent(taskFixture('working')),
       chatEvent({
@@ -36,7 +36,7 @@ describe('a conversation', () => {
     expect(answered.contextId).toBe('c');
   });
 
-  it('shows an artifact with the turn that made it, and again when it changed', () => {
+  it('shows an artifact with the turns that created or changed it', () => {
     const first = applyAllEvents([chatEvent(taskFixture('working', 1)), { kind: 'done' }]);
     const one = withTurn(empty, first);
     expect(artifactsOf(one, first)).toHaveLength(1);
@@ -48,7 +48,7 @@ describe('a conversation', () => {
     expect(artifactsOf(withTurn(one, third), third)).toHaveLength(2);
   });
 
-  it('ends a task with the last turn of it', () => {
+  it('allows canceling in the last turn of a task', () => {
     const first = applyAllEvents([chatEvent(taskFixture('working')), { kind: 'done' }]);
     const one = withTurn(empty, first);
     expect(isCancelable(one, first)).toBe(true);
@@ -60,14 +60,14 @@ describe('a conversation', () => {
     expect(isCancelable(withTurn(one, over), over)).toBe(false);
   });
 
-  it('takes text without a name for an answer, and everything else for a thing', () => {
+  it('treats unnamed text as a chat message', () => {
     expect(isPlainAnswer({ artifactId: 'a', parts: [{ text: 'x' }, { text: 'y' }] })).toBe(true);
     expect(isPlainAnswer({ artifactId: 'a', name: 'x.txt', parts: [{ text: 'x' }] })).toBe(false);
     expect(isPlainAnswer({ artifactId: 'a', parts: [{ text: 'a,b', mediaType: 'text/csv' }] })).toBe(false);
     expect(isPlainAnswer({ artifactId: 'a', parts: [{ data: 1 }] })).toBe(false);
   });
 
-  it('is called as it began', () => {
+  it('is titled by its first message', () => {
     expect(titleOf(empty)).toBe('New conversation');
     expect(titleOf(withTurn(empty, startTurn('1', [{ text: ' a \n b ' }], 0)))).toBe('a b');
     expect(titleOf(withTurn(empty, startTurn('1', [{ raw: '', filename: 'x.pdf' }], 0)))).toBe('x.pdf');

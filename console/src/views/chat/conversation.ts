@@ -41,7 +41,7 @@ export function artifactsOf(conversation: ChatConversation, turn: ChatTurn): rea
   return artifacts.filter(({ artifactId, parts }) => {
     const shown = known.get(artifactId);
     if (shown === undefined) return true;
-    return turn.fold ? turn.touched.has(artifactId) : shown !== parts.length;
+    return turn.reducer ? turn.touched.has(artifactId) : shown !== parts.length;
   });
 }
 
@@ -65,7 +65,7 @@ export function isCancelable({ turns }: ChatConversation, turn: ChatTurn): boole
 /** The title of a conversation: its first message. */
 export function titleOf({ turns: [first] }: ChatConversation): string {
   if (!first) return 'New conversation';
-  const text = textOf(first.said).trim().replaceAll(/\s+/g, ' ');
+  const text = textOf(first.input).trim().replaceAll(/\s+/g, ' ');
   if (text !== '') return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return first.said.find(({ filename }) => filename)?.filename ?? 'Data';
+  return first.input.find(({ filename }) => filename)?.filename ?? 'Data';
 }

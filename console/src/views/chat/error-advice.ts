@@ -1,7 +1,8 @@
 /** Advice for the user, by error reason. */
 const advices: { readonly [reason: string]: string } = {
   UNAUTHENTICATED: 'Add the agent again with credentials; the Agents view lists what it requires.',
-  PERMISSION_DENIED: 'The credentials are valid but not sufficient. Add the agent again with other credentials.',
+  PERMISSION_DENIED:
+    'The credentials are valid but not sufficient. Add the agent again with other credentials.',
   UNAVAILABLE: 'Check that the agent is running, then send the message again.',
   TIMEOUT: 'The task may still be running; see the Tasks view.',
   BROKEN_OFF: 'The task may still be running; see the Tasks view.',

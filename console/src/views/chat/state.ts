@@ -40,8 +40,8 @@ export const variantToQuery = ({ version, transport }: ProtocolVariant): string 
 
 /** The variant of the next message. */
 export const selectedVariant = computed<ProtocolVariant | undefined>(() => {
-  const ways = selectedAgent.value?.ways ?? [];
-  return ways.find((each) => variantToQuery(each) === variantPreference.value) ?? ways[0];
+  const variants = selectedAgent.value?.variants ?? [];
+  return variants.find((each) => variantToQuery(each) === variantPreference.value) ?? variants[0];
 });
 
 export function openConversation(agentId: string, id: string): void {
@@ -82,7 +82,7 @@ export async function sendMessage(parts: readonly Part[]): Promise<void> {
     stream: isStreamingPreferred.peek() && agent.isStreaming,
     ...(conversation.waiting && { taskId: conversation.waiting.id }),
     ...(conversation.contextId !== undefined && { contextId: conversation.contextId }),
-    ...(selectedVariant.peek() && { way: selectedVariant.peek() }),
+    ...(selectedVariant.peek() && { variant: selectedVariant.peek() }),
   };
   const turn = startTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
   batch(() => {
@@ -91,7 +91,7 @@ export async function sendMessage(parts: readonly Part[]): Promise<void> {
   });
   // The stream of the question may still be open; events of the reply belong to this turn only.
   if (conversation.waiting) followed.get(conversation.turns.at(-1)?.id ?? '')?.abort();
-  const heard = new FrameBatcher<ChatEvent>((events) => tellTurn(conversation.id, turn.id, events));
+  const batcher = new FrameBatcher<ChatEvent>((events) => applyToTurn(conversation.id, turn.id, events));
   const abort = new AbortController();
   followed.set(turn.id, abort);
   try {
@@ -102,18 +102,22 @@ export async function sendMessage(parts: readonly Part[]): Promise<void> {
       body: saying,
       signal: abort.signal,
     })) {
-      heard.add(event);
+      batcher.add(event);
       last = event;
     }
     // An interrupted stream has no final event.
     if (last?.kind !== 'done' && last?.kind !== 'error') {
-      heard.add({ kind: 'error', reason: 'INTERRUPTED', message: 'The stream ended without a final event.' });
+      batcher.add({
+        kind: 'error',
+        reason: 'INTERRUPTED',
+        message: 'The stream ended without a final event.',
+      });
     }
   } catch (error) {
-    heard.add(abort.signal.aborted ? { kind: 'done' } : { kind: 'error', ...toDisplayError(error) });
+    batcher.add(abort.signal.aborted ? { kind: 'done' } : { kind: 'error', ...toDisplayError(error) });
   } finally {
     followed.delete(turn.id);
-    heard.flush();
+    batcher.flush();
   }
 }
 
@@ -123,14 +127,14 @@ export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn)
     followed.get(turn.id)?.abort();
     return;
   }
-  const asked = selectedVariant.peek()
-    ? `?way=${encodeURIComponent(variantToQuery(selectedVariant.peek() as ProtocolVariant))}`
+  const query = selectedVariant.peek()
+    ? `?variant=${encodeURIComponent(variantToQuery(selectedVariant.peek() as ProtocolVariant))}`
     : '';
-  const path = `agents/${encodeURIComponent(conversation.agentId)}/tasks/${encodeURIComponent(turn.task.id)}/cancel${asked}`;
+  const path = `agents/${encodeURIComponent(conversation.agentId)}/tasks/${encodeURIComponent(turn.task.id)}/cancel${query}`;
   try {
     const task = await requestJson<Task>(path, { method: 'POST' });
     // Streaming clients receive the canceled state from the stream; others do not.
-    if (!followed.has(turn.id)) tellTurn(conversation.id, turn.id, [{ kind: 'answer', answer: task }]);
+    if (!followed.has(turn.id)) applyToTurn(conversation.id, turn.id, [{ kind: 'result', result: task }]);
   } catch (error) {
     const { reason, message } = toDisplayError(error);
     update(conversation.id, (before) => {
@@ -140,7 +144,7 @@ export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn)
   }
 }
 
-function tellTurn(conversationId: string, turnId: string, events: readonly ChatEvent[]): void {
+function applyToTurn(conversationId: string, turnId: string, events: readonly ChatEvent[]): void {
   update(conversationId, (before) => {
     const turn = before.turns.find(({ id }) => id === turnId);
     return turn ? withTurn(before, applyEvents(turn, events)) : before;

@@ -23,7 +23,7 @@ export function Transcript({
   const box = useRef<HTMLDivElement>(null);
   const end = useRef(new AutoScroll());
   const turns = useRef<HTMLDivElement>(null);
-  const said = conversation?.turns.length;
+  const turnCount = conversation?.turns.length;
   useLayoutEffect(() => {
     end.current.isAtEnd = true;
     if (!box.current || !turns.current) return;
@@ -34,7 +34,7 @@ export function Transcript({
     observer.observe(box.current);
     observer.observe(turns.current);
     return () => observer.disconnect();
-  }, [said]);
+  }, [turnCount]);
   return (
     <div
       class="chat-scroll"

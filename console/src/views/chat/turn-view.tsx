@@ -25,7 +25,7 @@ export function TurnView({ conversation, turn }: TurnProps) {
     <div class="chat-turn">
       <div class="chat-mine">
         <span class="visually-hidden">You</span>
-        <PartsView parts={turn.said} />
+        <PartsView parts={turn.input} />
       </div>
       <time class="chat-time">{formatClockTime(turn.at).slice(0, 8)}</time>
       <Answer conversation={conversation} turn={turn} />
@@ -38,7 +38,7 @@ const isSpoken = ({ state, parts }: StateChange): boolean =>
   parts !== undefined && parts.length > 0 && (isTerminal(state) || isInterrupted(state));
 
 function Answer({ conversation, turn }: TurnProps) {
-  const { steps, message, error: trouble, findings } = turn;
+  const { steps, message, error, findings } = turn;
   const spoken = steps.filter(isSpoken);
   return (
     <div class="chat-theirs">
@@ -59,10 +59,10 @@ function Answer({ conversation, turn }: TurnProps) {
         </div>
       ) : null}
       <FindingNotes findings={findings} />
-      {trouble ? (
-        <ErrorNote trouble={trouble}>
-          {adviceFor(trouble.reason) === undefined ? null : (
-            <span class="chat-advice">{adviceFor(trouble.reason)}</span>
+      {error ? (
+        <ErrorNote error={error}>
+          {adviceFor(error.reason) === undefined ? null : (
+            <span class="chat-advice">{adviceFor(error.reason)}</span>
           )}
         </ErrorNote>
       ) : null}

@@ -19,13 +19,17 @@ export function ConformanceView() {
   return (
     <div class="exam">
       <RunForm />
-      {runError.value ? <ErrorNote trouble={runError.value} /> : null}
+      {runError.value ? <ErrorNote error={runError.value} /> : null}
       {currentRun.value ? <RunProgress examination={currentRun.value} /> : null}
       {report ? (
         <>
           <RunOutcome report={report.report} html={report.html} onRead={() => (isReading.value = true)} />
           {report.report.unreachable === undefined ? (
-            <div class={selectedResult.value ? 'conformance-results conformance-results-open' : 'conformance-results'}>
+            <div
+              class={
+                selectedResult.value ? 'conformance-results conformance-results-open' : 'conformance-results'
+              }
+            >
               <ResultList />
               {selectedResult.value ? <ResultDetail result={selectedResult.value} /> : null}
             </div>
@@ -34,7 +38,8 @@ export function ConformanceView() {
       ) : null}
       {report || currentRun.value || runError.value ? null : (
         <EmptyState title="Test A2A conformance">
-          Runs every rule in all versions and transports of the agent card. Violations are reported with evidence and a fix.
+          Runs every rule in all versions and transports of the agent card. Violations are reported with
+          evidence and a fix.
         </EmptyState>
       )}
     </div>

@@ -38,7 +38,7 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
         </span>
       </header>
       <p class="conformance-sentence">{rule}</p>
-      <dl class="conformance-told">
+      <dl class="conformance-facts">
         {rows
           .filter(([, text]) => text !== undefined && text !== '')
           .map(([label, text]) => (

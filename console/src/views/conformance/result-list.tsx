@@ -39,7 +39,10 @@ export function ResultList() {
           isLabelHidden
           value={lane}
           onValue={(value) => change({ lane: value })}
-          choices={[{ value: '', text: 'All variants' }, ...lanes.map((each) => ({ value: each, text: each }))]}
+          choices={[
+            { value: '', text: 'All variants' },
+            ...lanes.map((each) => ({ value: each, text: each })),
+          ]}
         />
         <span class="conformance-shown" role="status">
           {visibleResults.value.length} of {results.value.length}

@@ -35,16 +35,16 @@ const categories: ConformanceReport['categories'] = {
   interop: [],
 };
 
-describe('the results of an examination', () => {
-  it('come with the worst first', () => {
+describe('conformance results', () => {
+  it('are sorted worst first', () => {
     expect(sortedResults({ categories })).toEqual([broken, card, held]);
   });
 
-  it('say where they were looked at', () => {
+  it('contain their variant', () => {
     expect([card, held].map(variantLabel)).toEqual(['1.0 card', '1.0 HTTP+JSON']);
   });
 
-  it('are let through by verdict, section, way and text', () => {
+  it('are filtered by verdict, section, variant and text', () => {
     const all = sortedResults({ categories });
     expect(filterResults(all, noFilter)).toEqual(all);
     expect(filterResults(all, { ...noFilter, verdict: 'fail' })).toEqual([broken]);
@@ -54,15 +54,15 @@ describe('the results of an examination', () => {
     expect(filterResults(all, { ...noFilter, text: 'core-1' })).toEqual(all);
   });
 
-  it('are of sections in the order of their numbers', () => {
+  it('have sections in numeric order', () => {
     expect(distinctValues(['3.10', '8', '3.2', '8'])).toEqual(['3.2', '3.10', '8']);
   });
 });
 
-describe('an examination that goes on', () => {
+describe('conformance run', () => {
   const begun: ConformanceRun = { agentName: 'echo', done: 0, total: 0, counts: {}, latest: [] };
 
-  it('counts verdicts and remembers the last rules, the newest first', () => {
+  it('counts verdicts and lists the last rules, newest first', () => {
     const after = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].reduce(
       (before, rule, at) =>
         advanceRun(before, {
@@ -78,7 +78,7 @@ describe('an examination that goes on', () => {
     expect(after.latest.map(({ rule }) => rule)).toEqual(['g', 'f', 'e', 'd', 'c', 'b']);
   });
 
-  it('goes on where no rule is named, or a verdict that nobody knows', () => {
+  it('ignores unknown verdicts and missing rules', () => {
     expect(advanceRun(begun, { kind: 'progress', done: 1, total: 2 })).toEqual({
       ...begun,
       done: 1,

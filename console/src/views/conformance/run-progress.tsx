@@ -24,7 +24,9 @@ export function RunProgress({ examination }: { examination: ConformanceRun }) {
       <ul class="conformance-latest">
         {latest.map(({ rule, verdict }, at) => (
           <li key={done - at}>
-            <span class={`conformance-sign conformance-${verdicts[verdict].tone}`}>{verdicts[verdict].sign}</span>
+            <span class={`conformance-sign conformance-${verdicts[verdict].tone}`}>
+              {verdicts[verdict].sign}
+            </span>
             <code>{rule}</code>
           </li>
         ))}

@@ -62,19 +62,19 @@ export function Chart({ title, unit = '', lines, samples }: ChartProps) {
     );
   }, [samples, lines, unit, look]);
 
-  const told = lines.map(({ name, tone, measure }) => ({ name, tone, ...highlights(samples, measure) }));
-  const spoken = told.map(
-    ({ name, now, most }) => `${name}: now ${say(now, unit)}, maximum ${say(most, unit)}`,
+  const series = lines.map(({ name, tone, measure }) => ({ name, tone, ...highlights(samples, measure) }));
+  const spokenValues = series.map(
+    ({ name, now, max }) => `${name}: now ${formatValue(now, unit)}, maximum ${formatValue(max, unit)}`,
   );
   return (
     <figure class="load-chart">
       <figcaption>
         <h2>{title}</h2>
         <ul class="load-now">
-          {told.map(({ name, tone, now }) => (
+          {series.map(({ name, tone, now }) => (
             <li key={name}>
               <span class={`load-key load-${tone}`} />
-              {name} <b>{say(now, unit)}</b>
+              {name} <b>{formatValue(now, unit)}</b>
             </li>
           ))}
         </ul>
@@ -83,13 +83,13 @@ export function Chart({ title, unit = '', lines, samples }: ChartProps) {
         ref={box}
         class="load-plot"
         role="img"
-        aria-label={`${title}, last five minutes. ${spoken.join('. ')}.`}
+        aria-label={`${title}, last five minutes. ${spokenValues.join('. ')}.`}
       />
     </figure>
   );
 }
 
-function say(value: number | undefined, unit: string): string {
+function formatValue(value: number | undefined, unit: string): string {
   return value === undefined ? '–' : `${formatShortNumber(value)}${unit}`;
 }
 

@@ -11,19 +11,19 @@ const sample = (at: number, more: Partial<LoadSample> = {}): LoadSample => ({
   ...more,
 });
 
-describe('the samples of the load', () => {
-  it('are kept for five minutes', () => {
+describe('load samples', () => {
+  it('are retained for five minutes', () => {
     const kept = withSample([sample(1_000), sample(2_000)], sample(1_000 + retention));
     expect(kept.map(({ at }) => at)).toEqual([2_000, 1_000 + retention]);
   });
 
-  it('never go back in time', () => {
+  it('ignore a clock that was set back', () => {
     expect(withSample([sample(1_000), sample(5_000)], sample(3_000)).map(({ at }) => at)).toEqual([
       1_000, 3_000,
     ]);
   });
 
-  it('make a line for each measure, with a hole where nobody looked or nothing was answered', () => {
+  it('form a series per measure, with gaps for missing values', () => {
     const samples = [
       sample(1_000, { requests: 3, latencyMedian: 7 }),
       sample(2_000),
@@ -36,13 +36,13 @@ describe('the samples of the load', () => {
     ]);
   });
 
-  it('tell the newest value and the greatest', () => {
+  it('return the newest and the greatest value', () => {
     const samples = [sample(1, { events: 9 }), sample(2, { events: 4 })];
-    expect(highlights(samples, ({ events }) => events)).toEqual({ now: 4, most: 9 });
-    expect(highlights([], ({ events }) => events)).toEqual({ now: undefined, most: undefined });
+    expect(highlights(samples, ({ events }) => events)).toEqual({ now: 4, max: 9 });
+    expect(highlights([], ({ events }) => events)).toEqual({ now: undefined, max: undefined });
   });
 
-  it('are written short', () => {
+  it('are formatted compactly', () => {
     expect([0, 4.24, 12.4, 1_499, 12_000, 2_500_000].map(formatShortNumber)).toEqual([
       '0',
       '4.2',

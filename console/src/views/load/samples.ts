@@ -4,7 +4,7 @@ import type { LoadSample } from '../../../../src/console/console-api.ts';
 export const retention = 5 * 60_000;
 
 /** A longer interval between two samples is drawn as a gap: the page was hidden. */
-const patience = 3_500;
+const maxGap = 3_500;
 
 /** Adds a sample and evicts expired ones. */
 export function withSample(samples: readonly LoadSample[], sample: LoadSample): readonly LoadSample[] {
@@ -25,7 +25,7 @@ export function columnsOf(
   const values: (number | null)[][] = measures.map(() => []);
   let before: number | undefined;
   for (const sample of samples) {
-    if (before !== undefined && sample.at - before > patience) {
+    if (before !== undefined && sample.at - before > maxGap) {
       times.push((before + 1_000) / 1_000);
       for (const each of values) each.push(null);
     }
@@ -40,10 +40,10 @@ export function columnsOf(
 export function highlights(
   samples: readonly LoadSample[],
   measure: Measure,
-): { now: number | undefined; most: number | undefined } {
+): { now: number | undefined; max: number | undefined } {
   const known = samples.map(measure).filter((each) => each !== undefined);
   const last = samples.at(-1);
-  return { now: last && measure(last), most: known.length === 0 ? undefined : Math.max(...known) };
+  return { now: last && measure(last), max: known.length === 0 ? undefined : Math.max(...known) };
 }
 
 /** Formats a number for a label: `0`, `4.2`, `12`, `1.5k`, `12k`. */

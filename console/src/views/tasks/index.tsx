@@ -12,7 +12,7 @@ import './tasks.css';
 /** The tasks view: tasks of one agent, and the open one. */
 export function TasksView() {
   if (!selectedAgent.value) return <NoAgent title="No agents yet" />;
-  if (!consoleInfo.value?.hasPushes) return <Tasks agentId={selectedAgent.value.id} />;
+  if (!consoleInfo.value?.hasPushDeliveries) return <Tasks agentId={selectedAgent.value.id} />;
   return (
     <div class="tasks-tabs">
       <Tabs

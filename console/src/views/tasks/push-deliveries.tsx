@@ -20,15 +20,14 @@ export function PushDeliveries() {
         </Button>
       </div>
       <div role="status">{pushAnnouncement.value}</div>
-      {pushError.value ? <ErrorNote trouble={pushError.value} /> : null}
+      {pushError.value ? <ErrorNote error={pushError.value} /> : null}
       <List />
     </section>
   );
 }
 
 function List() {
-  if (!pushDeliveries.value)
-    return pushError.value ? null : <Spinner label="Loading push notifications" />;
+  if (!pushDeliveries.value) return pushError.value ? null : <Spinner label="Loading push notifications" />;
   if (pushDeliveries.value.length === 0) {
     return <EmptyState title="All notifications delivered">No pending deliveries.</EmptyState>;
   }
@@ -66,7 +65,7 @@ function Row({ entry }: { entry: PushEntry }) {
     <tr>
       <td>
         <code>{entry.url}</code>
-        {entry.problem === undefined ? null : <div class="tasks-problem">{entry.problem}</div>}
+        {entry.error === undefined ? null : <div class="tasks-problem">{entry.error}</div>}
       </td>
       <td>
         <span class="tasks-id">{entry.taskId}</span>
@@ -82,7 +81,7 @@ function Row({ entry }: { entry: PushEntry }) {
           </Badge>
         )}
       </td>
-      <td class="tasks-number">{entry.waiting}</td>
+      <td class="tasks-number">{entry.pendingCount}</td>
       <td class="tasks-number">{entry.attempts}</td>
       <td>
         <Button small onClick={() => void retryPush(entry)}>

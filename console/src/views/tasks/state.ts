@@ -39,7 +39,7 @@ export function updateFilter(changes: RouteParams): void {
 /** Loading state of a page of tasks. */
 export interface TaskPageState {
   readonly page?: TaskPage;
-  readonly trouble?: DisplayError;
+  readonly error?: DisplayError;
   readonly isLoading: boolean;
 }
 
@@ -50,38 +50,38 @@ export const taskPage = signal<TaskPageState>({ isLoading: false });
 export const pageTokens = signal<readonly string[]>(['']);
 
 /** Query of a variant that can list tasks: only 1.0 can. */
-function wayQuery(): string {
-  const ways = selectedAgent.peek()?.ways ?? [];
-  const way = ways.find(({ version }) => version === '1.0');
-  return way ? `${way.version}/${way.transport}` : '';
+function variantQuery(): string {
+  const variants = selectedAgent.peek()?.variants ?? [];
+  const variant = variants.find(({ version }) => version === '1.0');
+  return variant ? `${variant.version}/${variant.transport}` : '';
 }
 
-let asked = 0;
+let requestNumber = 0;
 
 /** Loads the page of the current filters and page token. */
 async function loadPage(): Promise<void> {
   const agent = selectedAgent.peek();
   if (!agent) return;
-  const turn = ++asked;
+  const turn = ++requestNumber;
   const { state, contextId } = taskFilter.peek();
-  const wish = {
+  const parameters = {
     state,
     contextId,
     pageSize: '25',
     pageToken: pageTokens.peek().at(-1) ?? '',
-    way: wayQuery(),
+    variant: variantQuery(),
   };
-  const query = new URLSearchParams(Object.entries(wish).filter(([, value]) => value !== ''));
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
   taskPage.value = { ...taskPage.peek(), isLoading: true };
   let next: TaskPageState;
   try {
     const path = `agents/${encodeURIComponent(agent.id)}/tasks?${query}`;
     next = { page: await requestJson<TaskPage>(path), isLoading: false };
   } catch (error) {
-    next = { trouble: toDisplayError(error), isLoading: false };
+    next = { error: toDisplayError(error), isLoading: false };
   }
   // Responses to outdated requests are ignored.
-  if (turn === asked) taskPage.value = next;
+  if (turn === requestNumber) taskPage.value = next;
 }
 
 /** Reloads the first page. */
@@ -104,7 +104,7 @@ export interface TaskDetail {
   readonly taskId: string;
   /** Computes the displayed task from events. */
   readonly turn: ChatTurn;
-  readonly trouble?: DisplayError;
+  readonly error?: DisplayError;
   readonly isLive: boolean;
 }
 
@@ -114,8 +114,8 @@ export const taskDetail = signal<TaskDetail | undefined>(undefined);
 let live: AbortController | undefined;
 
 const pathOf = (agentId: string, taskId: string, more = ''): string => {
-  const way = wayQuery();
-  const query = way === '' ? '' : `?way=${encodeURIComponent(way)}`;
+  const variant = variantQuery();
+  const query = variant === '' ? '' : `?variant=${encodeURIComponent(variant)}`;
   return `agents/${encodeURIComponent(agentId)}/tasks/${encodeURIComponent(taskId)}${more}${query}`;
 };
 
@@ -136,7 +136,7 @@ export async function openTask(agentId: string, taskId: string): Promise<void> {
     const task = await requestJson<Task>(pathOf(agentId, taskId));
     take(taskId, [{ kind: 'event', event: { kind: 'task', task }, findings: [] }]);
   } catch (error) {
-    updateDetail(taskId, (before) => ({ ...before, trouble: toDisplayError(error) }));
+    updateDetail(taskId, (before) => ({ ...before, error: toDisplayError(error) }));
   }
 }
 
@@ -149,18 +149,18 @@ export async function followTask(): Promise<void> {
   live = abort;
   taskDetail.value = { ...now, isLive: true };
   const { taskId } = now;
-  const heard = new FrameBatcher<ChatEvent>((events) => take(taskId, events));
+  const batcher = new FrameBatcher<ChatEvent>((events) => take(taskId, events));
   try {
     const events = streamJson<ChatEvent>(pathOf(now.agentId, taskId, '/events'), { signal: abort.signal });
     for await (const event of events) {
-      if (event.kind === 'error') updateDetail(taskId, (before) => ({ ...before, trouble: event }));
-      else heard.add(event);
+      if (event.kind === 'error') updateDetail(taskId, (before) => ({ ...before, error: event }));
+      else batcher.add(event);
     }
   } catch (error) {
     if (!abort.signal.aborted)
-      updateDetail(taskId, (before) => ({ ...before, trouble: toDisplayError(error) }));
+      updateDetail(taskId, (before) => ({ ...before, error: toDisplayError(error) }));
   } finally {
-    heard.flush();
+    batcher.flush();
     updateDetail(taskId, (before) => (live === abort ? { ...before, isLive: false } : before));
     void loadPage();
   }
@@ -183,7 +183,7 @@ export async function cancelTask(): Promise<void> {
     take(now.taskId, [{ kind: 'event', event: { kind: 'task', task }, findings: [] }]);
     void loadPage();
   } catch (error) {
-    updateDetail(now.taskId, (before) => ({ ...before, trouble: toDisplayError(error) }));
+    updateDetail(now.taskId, (before) => ({ ...before, error: toDisplayError(error) }));
   }
 }
 
@@ -203,7 +203,7 @@ export const pushAnnouncement = signal('');
 /** Loads the deliveries. */
 export async function loadPushes(): Promise<void> {
   try {
-    pushDeliveries.value = await requestJson<PushEntry[]>('pushes');
+    pushDeliveries.value = await requestJson<PushEntry[]>('push-deliveries');
     pushError.value = undefined;
   } catch (error) {
     pushError.value = toDisplayError(error);
@@ -213,7 +213,7 @@ export async function loadPushes(): Promise<void> {
 /** Retries a delivery. */
 export async function retryPush({ taskId, configId }: PushEntry): Promise<void> {
   try {
-    const { retried } = await requestJson<{ retried: number }>('pushes/retry', {
+    const { retried } = await requestJson<{ retried: number }>('push-deliveries/retry', {
       method: 'POST',
       body: { taskId, configId },
     });

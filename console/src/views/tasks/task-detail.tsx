@@ -38,10 +38,10 @@ export function TaskDetailView() {
         </Button>
       </header>
       <div class="tasks-detail-body">
-        {now?.trouble ? <ErrorNote trouble={now.trouble} /> : null}
+        {now?.error ? <ErrorNote error={now.error} /> : null}
         {now?.turn.task ? (
           <Opened task={now.turn.task} turn={now.turn} isLive={now.isLive} />
-        ) : now?.trouble ? null : (
+        ) : now?.error ? null : (
           <Spinner label="Loading the task" />
         )}
       </div>
@@ -112,8 +112,8 @@ function History({ task: { history = [] } }: { task: Task }) {
       </h3>
       <ol class="tasks-history">
         {shown.map((message, at) => (
-          <li key={`${message.messageId} ${at}`} class={`tasks-said tasks-said-${message.role}`}>
-            <div class="tasks-said-by">{message.role}</div>
+          <li key={`${message.messageId} ${at}`} class={`tasks-message tasks-message-${message.role}`}>
+            <div class="tasks-message-by">{message.role}</div>
             <PartsView parts={message.parts} />
           </li>
         ))}

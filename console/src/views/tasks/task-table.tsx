@@ -11,16 +11,14 @@ import { taskFilter, taskPage, pageTokens, turnPage } from './state.ts';
 
 /** One page of tasks. */
 export function TaskTable({ openId }: { openId: string }) {
-  const { page: shown, trouble, isLoading } = taskPage.value;
-  if (trouble) return <ErrorNote trouble={trouble} />;
+  const { page: shown, error, isLoading } = taskPage.value;
+  if (error) return <ErrorNote error={error} />;
   if (!shown) return isLoading ? <Spinner label="Loading tasks" /> : null;
   if (shown.tasks.length === 0) {
     const isFiltered = taskFilter.value.state !== '' || taskFilter.value.contextId !== '';
     return (
       <EmptyState title={isFiltered ? 'No matching tasks' : 'No tasks yet'}>
-        {isFiltered
-          ? 'Change or clear the filters.'
-          : 'Send a message to the agent to create a task.'}
+        {isFiltered ? 'Change or clear the filters.' : 'Send a message to the agent to create a task.'}
       </EmptyState>
     );
   }
@@ -47,7 +45,8 @@ export function TaskTable({ openId }: { openId: string }) {
       </div>
       <nav class="tasks-pages" aria-label="Pages of tasks">
         <span>
-          Page {pageTokens.value.length}, {shown.totalSize} {shown.totalSize === 1 ? 'task' : 'tasks'} in total
+          Page {pageTokens.value.length}, {shown.totalSize} {shown.totalSize === 1 ? 'task' : 'tasks'} in
+          total
         </span>
         <Button small disabled={pageTokens.value.length === 1} onClick={() => turnPage(-1)}>
           Previous
@@ -61,7 +60,7 @@ export function TaskTable({ openId }: { openId: string }) {
 }
 
 /** The subject of a task: its first message. */
-function gistOf(task: Task): string {
+function taskSubject(task: Task): string {
   const first = task.history?.find(({ role }) => role === 'user');
   return first ? textOf(first.parts).slice(0, 120) : '';
 }
@@ -74,7 +73,7 @@ function Row({ task, isOpen }: { task: Task; isOpen: boolean }) {
         <a class="tasks-id" href={routeHref('tasks', details)}>
           {task.id}
         </a>
-        <div class="tasks-gist">{gistOf(task)}</div>
+        <div class="tasks-subject">{taskSubject(task)}</div>
       </td>
       <td>
         <StateBadge state={task.status.state} />

@@ -5,24 +5,24 @@ import { showFile } from './state.ts';
 
 /** Downloads the traffic log of the server as a traffic file. */
 export async function exportFile(): Promise<void> {
-  const response = await requestApi('wire/file');
-  download(await response.blob(), nameOf(response) ?? 'wire.tap.jsonl');
+  const response = await requestApi('traffic/file');
+  download(await response.blob(), nameOf(response) ?? 'traffic.tap.jsonl');
 }
 
 /** Opens a traffic file instead of the live traffic. */
 export async function importFile(file: File): Promise<void> {
-  const { passages } = await requestJson<{ passages: TrafficRecord[] }>('wire/file', {
+  const { records } = await requestJson<{ records: TrafficRecord[] }>('traffic/file', {
     method: 'POST',
     text: await file.text(),
   });
-  showFile({ name: file.name, passages });
+  showFile({ name: file.name, records });
 }
 
 /** Exports records as a scenario. */
-export async function saveScenario(passages: readonly TrafficRecord[], name: string): Promise<void> {
-  const { yaml } = await requestJson<{ yaml: string }>('wire/scenario', {
+export async function saveScenario(records: readonly TrafficRecord[], name: string): Promise<void> {
+  const { yaml } = await requestJson<{ yaml: string }>('traffic/scenario', {
     method: 'POST',
-    body: { passages },
+    body: { records },
   });
   download(new Blob([yaml], { type: 'application/yaml' }), `${name}.yaml`);
 }

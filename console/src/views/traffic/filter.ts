@@ -8,7 +8,7 @@ export type RecordMark = 'errors' | 'losses' | 'findings';
 /** A filter. Missing or empty members match everything. */
 export interface TrafficFilter {
   readonly text?: string;
-  readonly party?: string;
+  readonly participant?: string;
   readonly version?: ProtocolVersion | '';
   readonly kind?: TrafficRecordKind | '';
   /** Matches records with at least one of them. */
@@ -21,29 +21,29 @@ export interface TrafficFilter {
 }
 
 /** Returns true for an error response, by status or content. */
-export function isError({ http, decoded: meaning }: TrafficRecord): boolean {
-  return meaning?.isError === true || (http?.status ?? 0) >= 400;
+export function isError({ http, decoded }: TrafficRecord): boolean {
+  return decoded?.isError === true || (http?.status ?? 0) >= 400;
 }
 
 /** Number of translation losses. */
-export function lossCount({ kind, decoded: meaning }: TrafficRecord): number {
-  return meaning?.losses?.length ?? (kind === 'loss' ? 1 : 0);
+export function lossCount({ kind, decoded }: TrafficRecord): number {
+  return decoded?.losses?.length ?? (kind === 'loss' ? 1 : 0);
 }
 
 /** Number of findings. */
-export function findingCount({ decoded: meaning }: TrafficRecord): number {
-  return meaning?.findings?.length ?? 0;
+export function findingCount({ decoded }: TrafficRecord): number {
+  return decoded?.findings?.length ?? 0;
 }
 
-const holds: { readonly [mark in RecordMark]: (passage: TrafficRecord) => boolean } = {
+const holds: { readonly [mark in RecordMark]: (record: TrafficRecord) => boolean } = {
   errors: isError,
-  losses: (passage) => lossCount(passage) > 0,
-  findings: (passage) => findingCount(passage) > 0,
+  losses: (record) => lossCount(record) > 0,
+  findings: (record) => findingCount(record) > 0,
 };
 
 /** Returns true for periodic traffic: card requests and health checks. */
-export function isBackgroundTraffic({ decoded: meaning, http }: TrafficRecord): boolean {
-  if (meaning) return meaning.operation === 'card';
+export function isBackgroundTraffic({ decoded, http }: TrafficRecord): boolean {
+  if (decoded) return decoded.operation === 'card';
   return http?.method === 'GET' && /\/(?:healthz|readyz|metrics)$/.test(http.url);
 }
 
@@ -55,32 +55,32 @@ export function isEmpty({ marks, isWithoutCards: _usual, ...others }: TrafficFil
 /** Compiles a filter to a predicate. */
 export function createMatcher(
   filter: TrafficFilter,
-  threads: TaskCorrelation,
-): (passage: TrafficRecord) => boolean {
-  const tests: ((passage: TrafficRecord) => boolean)[] = [];
-  const { text, party, version, kind, marks, isWithoutCards, task, exchange } = filter;
+  correlation: TaskCorrelation,
+): (record: TrafficRecord) => boolean {
+  const tests: ((record: TrafficRecord) => boolean)[] = [];
+  const { text, participant, version, kind, marks, isWithoutCards, task, exchange } = filter;
   if (exchange) tests.push((each) => each.exchangeId === exchange);
-  if (task) tests.push((each) => threads.isAbout(each.exchangeId, task));
+  if (task) tests.push((each) => correlation.isAbout(each.exchangeId, task));
   if (kind) tests.push((each) => each.kind === kind);
-  if (party) tests.push(({ from, to }) => from === party || to === party);
-  if (version) tests.push(({ decoded: meaning }) => meaning?.version === version);
+  if (participant) tests.push(({ from, to }) => from === participant || to === participant);
+  if (version) tests.push(({ decoded }) => decoded?.version === version);
   if (isWithoutCards && !exchange) tests.push((each) => !isBackgroundTraffic(each));
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));
-  return (passage) => tests.every((test) => test(passage));
+  return (record) => tests.every((test) => test(record));
 }
 
 /** A regular expression ignores case without copying every text. */
-function contains(text: string): (passage: TrafficRecord) => boolean {
+function contains(text: string): (record: TrafficRecord) => boolean {
   const pattern = new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`), 'i');
   return ({ text, from, to, exchangeId, http, mesh, decoded }) =>
     [
-      meaning?.summary,
-      meaning?.operation,
-      meaning?.taskId,
+      decoded?.summary,
+      decoded?.operation,
+      decoded?.taskId,
       from,
       to,
-      trip,
+      exchangeId,
       http?.url,
       mesh?.topic,
       text,

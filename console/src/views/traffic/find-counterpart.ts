@@ -1,11 +1,11 @@
 import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 
 /** The part of a timeline that the search needs. */
-interface Kept {
-  passages(isWanted: (passage: TrafficRecord) => boolean): TrafficRecord[];
-  readonly threads: {
-    taskOf(trip: string): string | undefined;
-    isAbout(trip: string, taskId: string): boolean;
+interface RecordSource {
+  records(isWanted: (record: TrafficRecord) => boolean): TrafficRecord[];
+  readonly correlation: {
+    taskOf(exchangeId: string): string | undefined;
+    isAbout(exchangeId: string, taskId: string): boolean;
   };
 }
 
@@ -13,20 +13,19 @@ interface Kept {
  * Finds the counterpart of a record on the other side of a gateway: a record of another exchange of the same task that
  * was received by its sender or sent by its receiver. Prefers equal decoded content, then the nearest in time.
  */
-export function findCounterpart(passage: TrafficRecord, kept: Kept): TrafficRecord | undefined {
-  const { threads } = kept;
-  const taskId = threads.taskOf(passage.exchangeId);
+export function findCounterpart(record: TrafficRecord, source: RecordSource): TrafficRecord | undefined {
+  const { correlation } = source;
+  const taskId = correlation.taskOf(record.exchangeId);
   if (taskId === undefined) return undefined;
-  const others = kept.passages(
+  const others = source.records(
     (each) =>
-      each.exchangeId !== passage.exchangeId &&
-      isAlike(each, passage) &&
-      (each.to === passage.from || each.from === passage.to) &&
-      threads.isAbout(each.exchangeId, taskId),
+      each.exchangeId !== record.exchangeId &&
+      isAlike(each, record) &&
+      (each.to === record.from || each.from === record.to) &&
+      correlation.isAbout(each.exchangeId, taskId),
   );
   const distance = (each: TrafficRecord): number =>
-    Math.abs(each.sequence - passage.sequence) +
-    (each.decoded?.summary === passage.decoded?.summary ? 0 : 1e9);
+    Math.abs(each.sequence - record.sequence) + (each.decoded?.summary === record.decoded?.summary ? 0 : 1e9);
   return others.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 

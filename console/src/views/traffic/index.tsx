@@ -54,7 +54,8 @@ function Notices() {
       {missedRecords.value > 0 && !openedFile.value ? (
         <div class="traffic-notice" role="status">
           <span>
-            {formatCountedNoun(missedRecords.value, 'record was', 'records were')} evicted before this page received them.
+            {formatCountedNoun(missedRecords.value, 'record was', 'records were')} evicted before this page
+            received them.
           </span>
           <Button small onClick={() => (missedRecords.value = 0)}>
             Dismiss
@@ -94,9 +95,9 @@ function Nothing() {
   }
   return (
     <EmptyState title="No traffic yet">
-      Requests, responses and stream events between agents, gateways and brokers appear here live. Send a message in
-      the chat to see them. To record other traffic, run <code>dragoman tap --to URL --console</code> or{' '}
-      <code>dragoman up</code>, or import a traffic file.
+      Requests, responses and stream events between agents, gateways and brokers appear here live. Send a
+      message in the chat to see them. To record other traffic, run{' '}
+      <code>dragoman tap --to URL --console</code> or <code>dragoman up</code>, or import a traffic file.
     </EmptyState>
   );
 }

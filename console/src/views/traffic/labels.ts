@@ -13,8 +13,8 @@ export const kindNames: { readonly [kind in TrafficRecordKind]: string } = {
 };
 
 /** The short text of a record. */
-export function recordSummary({ kind, decoded: meaning, http, mesh, text }: TrafficRecord): string {
-  if (meaning?.summary) return meaning.summary;
+export function recordSummary({ kind, decoded, http, mesh, text }: TrafficRecord): string {
+  if (decoded?.summary) return decoded.summary;
   if (kind === 'end') return text || 'end';
   if (kind === 'request' && http) return `${http.method} ${pathOf(http.url)}`;
   if (http?.status !== undefined) return `HTTP ${http.status}`;
@@ -38,17 +38,17 @@ export function formatCountedNoun(count: number, one: string, many: string): str
 }
 
 /** One row as a sentence, for screen readers. */
-export function accessibleLabel(passage: TrafficRecord): string {
-  const { at, kind, from, to, http, decoded: meaning } = passage;
-  const losses = lossCount(passage);
-  const findings = findingCount(passage);
+export function accessibleLabel(record: TrafficRecord): string {
+  const { at, kind, from, to, http, decoded } = record;
+  const losses = lossCount(record);
+  const findings = findingCount(record);
   return [
     formatClockTime(at),
     `${from} to ${to}`,
-    `${kindNames[kind]} ${recordSummary(passage)}`,
-    ...(meaning?.version === undefined ? [] : [`version ${meaning.version}`]),
+    `${kindNames[kind]} ${recordSummary(record)}`,
+    ...(decoded?.version === undefined ? [] : [`version ${decoded.version}`]),
     ...(http?.status === undefined ? [] : [`status ${http.status}`]),
-    ...(isError(passage) ? ['error'] : []),
+    ...(isError(record) ? ['error'] : []),
     ...(losses > 0 ? [formatCountedNoun(losses, 'loss', 'losses')] : []),
     ...(findings > 0 ? [formatCountedNoun(findings, 'finding', 'findings')] : []),
   ].join(', ');

@@ -29,32 +29,32 @@ export function RecordDetail() {
         document.querySelector<HTMLElement>('.traffic-rows')?.focus();
       }}
     >
-      <Title passage={shown} />
+      <Title record={shown} />
       <div class="traffic-sheet">
-        <Remarks passage={shown} />
+        <Remarks record={shown} />
         <div class="traffic-sides">
-          <Raw key={`raw-${shown.sequence}`} passage={shown} />
-          <Decoded key={`decoded-${shown.sequence}`} passage={shown} />
+          <Raw key={`raw-${shown.sequence}`} record={shown} />
+          <Decoded key={`decoded-${shown.sequence}`} record={shown} />
         </div>
       </div>
     </section>
   );
 }
 
-function Title({ passage: shown }: { passage: TrafficRecord }) {
-  const { sequence, at, from, to, kind, elapsed: after, http, decoded: meaning } = shown;
+function Title({ record: shown }: { record: TrafficRecord }) {
+  const { sequence, at, from, to, kind, elapsed: after, http, decoded } = shown;
   return (
     <header class="traffic-title">
       <h2>
         <span class="traffic-number">#{sequence}</span> {recordSummary(shown)}
       </h2>
       <span class="traffic-badges">
-        {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
-        {meaning?.transport === undefined ? null : <TransportBadge transport={meaning.transport} />}
+        {decoded?.version === undefined ? null : <VersionBadge version={decoded.version} />}
+        {decoded?.transport === undefined ? null : <TransportBadge transport={decoded.transport} />}
         {http?.status === undefined || kind !== 'response' ? null : (
           <Badge tone={http.status < 400 ? 'green' : 'red'}>HTTP {http.status}</Badge>
         )}
-        {meaning?.state === undefined ? null : <StateBadge state={meaning.state} />}
+        {decoded?.state === undefined ? null : <StateBadge state={decoded.state} />}
       </span>
       <Button small kind="quiet" aria-label="Close" title="Esc" onClick={() => (isOpen.value = false)}>
         ✕
@@ -63,22 +63,22 @@ function Title({ passage: shown }: { passage: TrafficRecord }) {
         {kindNames[kind]}, {from} → {to}, {formatClockTime(at)}
         {after === undefined || kind === 'request' ? '' : `, ${formatDuration(after)} after the request`}
       </span>
-      <Actions key={sequence} passage={shown} />
+      <Actions key={sequence} record={shown} />
     </header>
   );
 }
 
-function Actions({ passage: shown }: { passage: TrafficRecord }) {
-  const trouble = useSignal<DisplayError | undefined>(undefined);
-  const task = timeline.value.threads.taskOf(shown.exchangeId);
+function Actions({ record: shown }: { record: TrafficRecord }) {
+  const error = useSignal<DisplayError | undefined>(undefined);
+  const task = timeline.value.correlation.taskOf(shown.exchangeId);
   const same = counterpartRecord.value;
   const curl = toCurl(shown);
   const save = () =>
     saveScenario(
-      timeline.value.passages((each) => each.exchangeId === shown.exchangeId),
+      timeline.value.records((each) => each.exchangeId === shown.exchangeId),
       `exchange-${shown.exchangeId}`,
-    ).catch((error: unknown) => {
-      trouble.value = toDisplayError(error);
+    ).catch((thrown: unknown) => {
+      error.value = toDisplayError(thrown);
     });
   return (
     <>
@@ -102,15 +102,15 @@ function Actions({ passage: shown }: { passage: TrafficRecord }) {
           Save exchange as scenario
         </Button>
       </span>
-      {trouble.value ? <ErrorNote trouble={trouble.value} /> : null}
+      {error.value ? <ErrorNote error={error.value} /> : null}
     </>
   );
 }
 
 const lossWords = { dropped: 'dropped', guessed: 'guessed', defaulted: 'default applied' } as const;
 
-function Remarks({ passage: { decoded: meaning } }: { passage: TrafficRecord }) {
-  const { losses = [], findings = [] } = meaning ?? {};
+function Remarks({ record: { decoded } }: { record: TrafficRecord }) {
+  const { losses = [], findings = [] } = decoded ?? {};
   if (losses.length + findings.length === 0) return null;
   return (
     <ul class="traffic-remarks">
@@ -128,7 +128,7 @@ function Remarks({ passage: { decoded: meaning } }: { passage: TrafficRecord }) 
   );
 }
 
-function Raw({ passage: shown }: { passage: TrafficRecord }) {
+function Raw({ record: shown }: { record: TrafficRecord }) {
   const isAsSent = useSignal(false);
   const { http, mesh, text, truncatedBy: cut, kind } = shown;
   const laid = prettyPrint(text);
@@ -181,19 +181,17 @@ function Raw({ passage: shown }: { passage: TrafficRecord }) {
   );
 }
 
-function Decoded({ passage: { decoded: meaning } }: { passage: TrafficRecord }) {
+function Decoded({ record: { decoded } }: { record: TrafficRecord }) {
   return (
     <section class="traffic-side" aria-label="Decoded">
       <div class="traffic-side-bar">
         <h3>Decoded</h3>
-        {meaning?.operation === undefined ? null : <code>{meaning.operation}</code>}
+        {decoded?.operation === undefined ? null : <code>{decoded.operation}</code>}
       </div>
-      {meaning?.model === undefined ? (
-        <p class="traffic-nothing">
-          {meaning ? 'No decoded content.' : 'Not an A2A message.'}
-        </p>
+      {decoded?.model === undefined ? (
+        <p class="traffic-nothing">{decoded ? 'No decoded content.' : 'Not an A2A message.'}</p>
       ) : (
-        <JsonView value={meaning.model} openLevels={4} label="Model" />
+        <JsonView value={decoded.model} openLevels={4} label="Model" />
       )}
     </section>
   );

@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-const key = 'dragoman-wire-split';
-const least = 20;
-const most = 80;
+const key = 'dragoman-traffic-split';
+const minPercent = 20;
+const maxPercent = 80;
 
 /** Height of the diagram in percent while a record is open. */
 const share = signal(bounded(Number(localStorage.getItem(key) ?? 50)));
 
 function bounded(percent: number): number {
-  return Number.isFinite(percent) ? Math.min(most, Math.max(least, Math.round(percent))) : 50;
+  return Number.isFinite(percent) ? Math.min(maxPercent, Math.max(minPercent, Math.round(percent))) : 50;
 }
 
 function move(percent: number): void {
@@ -21,7 +21,9 @@ function move(percent: number): void {
 export function Splitter() {
   useEffect(() => {
     document.querySelector<HTMLElement>('.traffic-split')?.style.setProperty('--share', `${share.value}fr`);
-    document.querySelector<HTMLElement>('.traffic-split')?.style.setProperty('--rest', `${100 - share.value}fr`);
+    document
+      .querySelector<HTMLElement>('.traffic-split')
+      ?.style.setProperty('--rest', `${100 - share.value}fr`);
   }, [share.value]);
   return (
     <div
@@ -31,8 +33,8 @@ export function Splitter() {
       aria-orientation="horizontal"
       aria-label="Height of the diagram"
       aria-valuenow={share.value}
-      aria-valuemin={least}
-      aria-valuemax={most}
+      aria-valuemin={minPercent}
+      aria-valuemax={maxPercent}
       onKeyDown={(event) => {
         const step = { ArrowUp: -5, ArrowDown: 5 }[event.key];
         if (step === undefined) return;

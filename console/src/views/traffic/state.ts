@@ -46,7 +46,9 @@ export const trafficFilter = computed<TrafficFilter>(() => {
 /** Number of hidden card requests and health checks. */
 export const hiddenCount = computed(() => {
   void timelineVersion.value;
-  return trafficFilter.value.isWithoutCards && !trafficFilter.value.exchange ? timeline.value.housekeeping : 0;
+  return trafficFilter.value.isWithoutCards && !trafficFilter.value.exchange
+    ? timeline.value.housekeeping
+    : 0;
 });
 
 /** Sequence number of the selected row. */
@@ -123,11 +125,11 @@ export function select(sequence: number | undefined, options: { open?: boolean }
 
 /** Clears the timeline and the traffic log of the server. */
 export async function clear(): Promise<void> {
-  await requestJson('wire', { method: 'DELETE' });
-  forget();
+  await requestJson('traffic', { method: 'DELETE' });
+  clearTimeline();
 }
 
-function forget(): void {
+function clearTimeline(): void {
   live.clear();
   pending = [];
   batch(() => {
@@ -141,15 +143,15 @@ function forget(): void {
 
 /** Opens a file; `undefined` returns to the live traffic. */
 export function showFile(
-  file: { readonly name: string; readonly passages: readonly TrafficRecord[] } | undefined,
+  file: { readonly name: string; readonly records: readonly TrafficRecord[] } | undefined,
 ): void {
   batch(() => {
     selectedSequence.value = undefined;
     isOpen.value = false;
     if (file) {
-      const kept = new TrafficTimeline({ maxPassages: file.passages.length });
-      kept.add(file.passages);
-      openedFile.value = { name: file.name, timeline: kept };
+      const fileTimeline = new TrafficTimeline({ maxRecords: file.records.length });
+      fileTimeline.add(file.records);
+      openedFile.value = { name: file.name, timeline: fileTimeline };
       isFollowing.value = false;
     } else {
       openedFile.value = undefined;
@@ -159,16 +161,16 @@ export function showFile(
 }
 
 /** The newest received sequence number, and the traffic log it belongs to. */
-let last = 0;
-let tape: string | undefined;
+let lastSequence = 0;
+let logId: string | undefined;
 
 /** A restarted server has a new traffic log: earlier records are discarded. */
-function beginTape(id: string): void {
-  if (tape !== undefined && tape !== id) {
-    last = 0;
-    forget();
+function startLog(id: string): void {
+  if (logId !== undefined && logId !== id) {
+    lastSequence = 0;
+    clearTimeline();
   }
-  tape = id;
+  logId = id;
 }
 
 /** Subscribes to traffic from the last position. @returns a function that unsubscribes */
@@ -178,13 +180,13 @@ export function startTraffic(): () => void {
     timelineVersion.value = timelineVersion.peek() + 1;
   });
   const stopReading = startReconnectingStream<TrafficEvent>({
-    path: () => (tape === undefined ? 'wire' : `wire?after=${last}&tape=${tape}`),
+    path: () => (logId === undefined ? 'traffic' : `traffic?after=${lastSequence}&log=${logId}`),
     take: (event) => {
-      if (event.kind === 'tape') beginTape(event.id);
+      if (event.kind === 'log') startLog(event.id);
       else if (event.kind === 'gap') missedRecords.value += event.missed;
       else {
-        last = event.passage.sequence;
-        take(event.passage);
+        lastSequence = event.record.sequence;
+        take(event.record);
       }
     },
   });

@@ -34,11 +34,11 @@ const marks: readonly { readonly mark: RecordMark; readonly name: string }[] = [
 export function TrafficToolbar() {
   /** Narrow views collapse the tools. */
   const isAll = useSignal(false);
-  const trouble = useSignal<DisplayError | undefined>(undefined);
+  const error = useSignal<DisplayError | undefined>(undefined);
   const attempt = (work: Promise<void>) => {
-    trouble.value = undefined;
-    work.catch((error: unknown) => {
-      trouble.value = toDisplayError(error);
+    error.value = undefined;
+    work.catch((thrown: unknown) => {
+      error.value = toDisplayError(thrown);
     });
   };
   return (
@@ -56,7 +56,7 @@ export function TrafficToolbar() {
         </span>
       </div>
       <Filters />
-      {trouble.value ? <ErrorNote trouble={trouble.value} /> : null}
+      {error.value ? <ErrorNote error={error.value} /> : null}
     </div>
   );
 }
@@ -109,13 +109,13 @@ function Filters() {
   void timelineVersion.value;
   const text = useSignal(filterInput.peek().text ?? '');
   const {
-    party = '',
+    participant = '',
     version = '',
     kind = '',
-    marks: asked = new Set<RecordMark>(),
+    marks: selectedMarks = new Set<RecordMark>(),
     isWithoutCards = false,
   } = filterInput.value;
-  const { parties, shown, length } = timeline.value;
+  const { participants, shown, length } = timeline.value;
   const usual = length - hiddenCount.value;
   // Debounces filtering while typing.
   useEffect(() => {
@@ -125,7 +125,10 @@ function Filters() {
     }, 150);
     return () => clearTimeout(timer);
   }, [text.value]);
-  const names = party === '' || parties.names.includes(party) ? parties.names : [party, ...parties.names];
+  const names =
+    participant === '' || participants.names.includes(participant)
+      ? participants.names
+      : [participant, ...participants.names];
   return (
     <div class="traffic-bar traffic-filters" role="search" aria-label="Filter traffic">
       <input
@@ -141,9 +144,12 @@ function Filters() {
       <Select
         label="Participant"
         isLabelHidden
-        value={party}
-        onValue={(value) => (filterInput.value = { ...filterInput.value, party: value })}
-        choices={[{ value: '', text: 'All participants' }, ...names.map((name) => ({ value: name, text: name }))]}
+        value={participant}
+        onValue={(value) => (filterInput.value = { ...filterInput.value, participant: value })}
+        choices={[
+          { value: '', text: 'All participants' },
+          ...names.map((name) => ({ value: name, text: name })),
+        ]}
       />
       <Select
         label="Version"
@@ -173,9 +179,9 @@ function Filters() {
         {marks.map(({ mark, name }) => (
           <Button
             key={mark}
-            aria-pressed={asked.has(mark)}
+            aria-pressed={selectedMarks.has(mark)}
             onClick={() => {
-              const now = new Set(asked);
+              const now = new Set(selectedMarks);
               if (!now.delete(mark)) now.add(mark);
               filterInput.value = { ...filterInput.value, marks: now };
             }}

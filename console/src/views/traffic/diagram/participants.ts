@@ -6,7 +6,7 @@ import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
  */
 export class Participants {
   #order: string[] = [];
-  readonly #kept = new Map<string, number>();
+  readonly #recordCounts = new Map<string, number>();
   readonly #shown = new Map<string, number>();
   #names: readonly string[] | undefined;
   #columns: ReadonlyMap<string, number> | undefined;
@@ -25,23 +25,23 @@ export class Participants {
 
   /** Adds the participants of a record. */
   add({ from, to, kind }: TrafficRecord): void {
-    if (!this.#kept.has(from)) {
+    if (!this.#recordCounts.has(from)) {
       const called = kind === 'request' ? this.#order.indexOf(to) : -1;
       this.#order.splice(called < 0 ? this.#order.length : called, 0, from);
       this.#change();
     }
-    if (!this.#kept.has(to) && to !== from) {
+    if (!this.#recordCounts.has(to) && to !== from) {
       this.#order.push(to);
       this.#change();
     }
-    for (const name of new Set([from, to])) this.#count(this.#kept, name, 1);
+    for (const name of new Set([from, to])) this.#count(this.#recordCounts, name, 1);
   }
 
   /** Removes a record; a participant without records is removed. */
   remove({ from, to }: TrafficRecord): void {
     for (const name of new Set([from, to])) {
-      this.#count(this.#kept, name, -1);
-      if (this.#kept.has(name)) continue;
+      this.#count(this.#recordCounts, name, -1);
+      if (this.#recordCounts.has(name)) continue;
       this.#order = this.#order.filter((each) => each !== name);
       this.#change();
     }

@@ -7,7 +7,7 @@ import { formatCountedNoun, recordSummary, accessibleLabel } from '../labels.ts'
 import './row.css';
 
 interface RowProps {
-  passage: TrafficRecord;
+  record: TrafficRecord;
   /** Row index, from 0. */
   index: number;
   count: number;
@@ -25,62 +25,62 @@ interface RowProps {
 
 /** One record: time, participants, summary and variant. */
 export function DiagramRow(props: RowProps) {
-  const { passage, index, count, height, lines, hue, isSelected, isRelated, isOther } = props;
+  const { record, index, count, height, lines, hue, isSelected, isRelated, isOther } = props;
   const names = [
     'traffic-row',
-    `traffic-kind-${passage.kind}`,
-    ...(isError(passage) ? ['traffic-bad'] : []),
+    `traffic-kind-${record.kind}`,
+    ...(isError(record) ? ['traffic-bad'] : []),
     ...(isRelated ? ['traffic-related'] : []),
     ...(isOther ? ['traffic-other'] : []),
     ...(hue === undefined ? [] : [`traffic-hue-${hue}`]),
-    ...(lines ? [] : ['traffic-told']),
+    ...(lines ? [] : ['traffic-text']),
   ];
   return (
     <div
-      id={`passage-${passage.sequence}`}
+      id={`passage-${record.sequence}`}
       class={names.join(' ')}
       role="option"
-      data-sequence={passage.sequence}
-      data-exchange={passage.exchangeId}
-      aria-label={accessibleLabel(passage)}
+      data-sequence={record.sequence}
+      data-exchange={record.exchangeId}
+      aria-label={accessibleLabel(record)}
       aria-selected={isSelected}
       aria-posinset={index + 1}
       aria-setsize={count}
       style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
     >
-      <span class="traffic-time">{formatClockTime(passage.at)}</span>
+      <span class="traffic-time">{formatClockTime(record.at)}</span>
       {lines ? (
-        <Drawn passage={passage} arrow={layoutArrow(lines.from, lines.to)} />
+        <Drawn record={record} arrow={layoutArrow(lines.from, lines.to)} />
       ) : (
-        <span class="traffic-words">
+        <span class="traffic-caption">
           <span class="traffic-route">
-            {passage.from} → {passage.to}
+            {record.from} → {record.to}
           </span>
-          <span class="traffic-said">{recordSummary(passage)}</span>
+          <span class="traffic-summary-text">{recordSummary(record)}</span>
         </span>
       )}
-      <Marks passage={passage} />
+      <Marks record={record} />
     </div>
   );
 }
 
-function Drawn({ passage, arrow }: { passage: TrafficRecord; arrow: Arrow }) {
+function Drawn({ record, arrow }: { record: TrafficRecord; arrow: Arrow }) {
   return (
     <span class="traffic-lane">
       <span
         class={`traffic-arrow traffic-arrow-${arrow.direction}`}
         style={{ left: `${arrow.left}px`, width: `${arrow.width}px` }}
       >
-        <span class="traffic-gist">{recordSummary(passage)}</span>
+        <span class="traffic-summary">{recordSummary(record)}</span>
       </span>
     </span>
   );
 }
 
-function Marks({ passage }: { passage: TrafficRecord }) {
-  const { decoded: meaning, http, kind } = passage;
-  const losses = lossCount(passage);
-  const findings = findingCount(passage);
+function Marks({ record }: { record: TrafficRecord }) {
+  const { decoded, http, kind } = record;
+  const losses = lossCount(record);
+  const findings = findingCount(record);
   return (
     <span class="traffic-marks">
       {losses > 0 ? (
@@ -89,22 +89,27 @@ function Marks({ passage }: { passage: TrafficRecord }) {
         </span>
       ) : null}
       {findings > 0 ? (
-        <span class="traffic-mark traffic-mark-finding" title={formatCountedNoun(findings, 'finding', 'findings')}>
+        <span
+          class="traffic-mark traffic-mark-finding"
+          title={formatCountedNoun(findings, 'finding', 'findings')}
+        >
           ◆{findings}
         </span>
       ) : null}
       {http?.status === undefined || kind !== 'response' ? null : (
-        <span class={http.status < 400 ? 'traffic-status' : 'traffic-status traffic-status-bad'}>{http.status}</span>
+        <span class={http.status < 400 ? 'traffic-status' : 'traffic-status traffic-status-bad'}>
+          {http.status}
+        </span>
       )}
-      <span class="traffic-how">{howOf(passage)}</span>
-      {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
+      <span class="traffic-how">{howOf(record)}</span>
+      {decoded?.version === undefined ? null : <VersionBadge version={decoded.version} />}
     </span>
   );
 }
 
 /** Duration and protocol variant. */
-function howOf({ kind, elapsed: after, decoded: meaning }: TrafficRecord): string {
+function howOf({ kind, elapsed: after, decoded }: TrafficRecord): string {
   const took = kind === 'request' || after === undefined ? [] : [formatDuration(after)];
-  const over = meaning?.transport === undefined ? [] : [transportName(meaning.transport)];
+  const over = decoded?.transport === undefined ? [] : [transportName(decoded.transport)];
   return [...took, ...over].join(' ');
 }

@@ -37,10 +37,10 @@ export function SequenceDiagram() {
   const frame = useRef<HTMLDivElement>(null);
   const size = useSignal({ width: 900, height: 500 });
   const scroll = useSignal({ left: 0, top: 0 });
-  const forgotten = useRef(0);
+  const evictedCount = useRef(0);
   void timelineVersion.value;
-  const kept = timeline.value;
-  const { shown, parties, threads } = kept;
+  const currentTimeline = timeline.value;
+  const { shown, participants, correlation } = currentTimeline;
   const isDrawn = size.value.width >= leastDiagram;
   const height = isDrawn ? 38 : 58;
   const count = shown.length;
@@ -58,8 +58,8 @@ export function SequenceDiagram() {
   useLayoutEffect(() => {
     const box = frame.current;
     if (!box) return;
-    const gone = kept.forgotten - forgotten.current;
-    forgotten.current = kept.forgotten;
+    const gone = currentTimeline.evictedCount - evictedCount.current;
+    evictedCount.current = currentTimeline.evictedCount;
     if (isFollowing.value) box.scrollTop = box.scrollHeight;
     // Keeps the visible rows in place while older rows are evicted above them.
     else if (gone > 0) box.scrollTop -= gone * height;
@@ -68,11 +68,11 @@ export function SequenceDiagram() {
   // Scrolls to a row when it is selected, not on every new record.
   useLayoutEffect(() => {
     const box = frame.current;
-    const row = selectedSequence.value === undefined ? -1 : kept.rowOf(selectedSequence.value);
+    const row = selectedSequence.value === undefined ? -1 : currentTimeline.rowOf(selectedSequence.value);
     if (!box || row < 0) return;
     const room = box.clientHeight - headHeight;
     box.scrollTop = scrollOffsetFor(row, height, box.scrollTop, room);
-  }, [selectedSequence.value, isOpen.value, height, size.value.height, kept]);
+  }, [selectedSequence.value, isOpen.value, height, size.value.height, currentTimeline]);
 
   const onScroll = () => {
     const box = frame.current;
@@ -84,10 +84,14 @@ export function SequenceDiagram() {
     scroll.value = { left: box.scrollLeft, top: box.scrollTop };
   };
 
-  const column = columnWidth(size.value.width - timeWidth - marksWidth, parties.names.length, leastColumn);
-  const width = isDrawn ? timeWidth + marksWidth + column * parties.names.length : size.value.width;
+  const column = columnWidth(
+    size.value.width - timeWidth - marksWidth,
+    participants.names.length,
+    leastColumn,
+  );
+  const width = isDrawn ? timeWidth + marksWidth + column * participants.names.length : size.value.width;
   const { first, end } = computeWindow(count, height, scroll.value.top, size.value.height, beyond);
-  const columns = visibleColumns(scroll.value.left, size.value.width, column, parties.names.length);
+  const columns = visibleColumns(scroll.value.left, size.value.width, column, participants.names.length);
   // Rows that leave the view reuse their elements for rows that enter it: creating elements is the main cost.
   const slots = end - first + 1;
   const chosen = selectedRecord.value?.exchangeId;
@@ -97,10 +101,10 @@ export function SequenceDiagram() {
       {isDrawn ? (
         <div class="traffic-head" style={{ width: `${width}px` }}>
           <span class="traffic-corner">time</span>
-          {parties.names.slice(columns.first, columns.end).map((name, at) => (
+          {participants.names.slice(columns.first, columns.end).map((name, at) => (
             <span
               key={name}
-              class="traffic-party"
+              class="traffic-participant"
               title={name}
               style={{ left: `${timeWidth + (columns.first + at) * column}px`, width: `${column}px` }}
             >
@@ -131,20 +135,20 @@ export function SequenceDiagram() {
         >
           {shown.slice(first, end).map((each, at) => (
             <DiagramRow
-              key={(kept.forgotten + first + at) % slots}
-              passage={each}
+              key={(currentTimeline.evictedCount + first + at) % slots}
+              record={each}
               index={first + at}
               count={count}
               height={height}
               lines={
                 isDrawn
                   ? {
-                      from: columnX(parties.columnOf(each.from), column),
-                      to: columnX(parties.columnOf(each.to), column),
+                      from: columnX(participants.columnOf(each.from), column),
+                      to: columnX(participants.columnOf(each.to), column),
                     }
                   : undefined
               }
-              hue={threads.hueOf(each.exchangeId, hues)}
+              hue={correlation.hueOf(each.exchangeId, hues)}
               isSelected={each.sequence === selectedSequence.value}
               isRelated={each.exchangeId === chosen || each.exchangeId === hoveredExchange.value}
               isOther={each === counterpartRecord.value}

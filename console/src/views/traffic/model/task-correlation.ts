@@ -1,14 +1,14 @@
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 
-interface Trip {
-  passages: number;
+interface Exchange {
+  records: number;
   readonly tasks: Set<string>;
 }
 
 interface Task {
   /** Index of the task in order of appearance, from 0. */
   readonly number: number;
-  readonly trips: Set<string>;
+  readonly exchanges: Set<string>;
 }
 
 /**
@@ -16,49 +16,49 @@ interface Task {
  * requests of a gateway to the upstream. The task joins both sides of a translation.
  */
 export class TaskCorrelation {
-  readonly #trips = new Map<string, Trip>();
+  readonly #exchanges = new Map<string, Exchange>();
   readonly #tasks = new Map<string, Task>();
   #seen = 0;
 
   /** Adds a record. @returns true if the task of its exchange changed */
-  add({ exchangeId: id, decoded: meaning }: TrafficRecord): boolean {
-    let trip = this.#trips.get(id);
-    if (!trip) this.#trips.set(id, (trip = { passages: 0, tasks: new Set() }));
-    trip.passages++;
-    const taskId = meaning?.taskId;
-    if (taskId === undefined || trip.tasks.has(taskId)) return false;
-    trip.tasks.add(taskId);
+  add({ exchangeId: id, decoded }: TrafficRecord): boolean {
+    let exchange = this.#exchanges.get(id);
+    if (!exchange) this.#exchanges.set(id, (exchange = { records: 0, tasks: new Set() }));
+    exchange.records++;
+    const taskId = decoded?.taskId;
+    if (taskId === undefined || exchange.tasks.has(taskId)) return false;
+    exchange.tasks.add(taskId);
     let task = this.#tasks.get(taskId);
-    if (!task) this.#tasks.set(taskId, (task = { number: this.#seen++, trips: new Set() }));
-    task.trips.add(id);
+    if (!task) this.#tasks.set(taskId, (task = { number: this.#seen++, exchanges: new Set() }));
+    task.exchanges.add(id);
     return true;
   }
 
   /** Removes a record, and its exchange with the last one. */
   remove({ exchangeId: id }: TrafficRecord): void {
-    const trip = this.#trips.get(id);
-    if (!trip || --trip.passages > 0) return;
-    this.#trips.delete(id);
-    for (const taskId of trip.tasks) {
+    const exchange = this.#exchanges.get(id);
+    if (!exchange || --exchange.records > 0) return;
+    this.#exchanges.delete(id);
+    for (const taskId of exchange.tasks) {
       const task = this.#tasks.get(taskId);
-      task?.trips.delete(id);
-      if (task?.trips.size === 0) this.#tasks.delete(taskId);
+      task?.exchanges.delete(id);
+      if (task?.exchanges.size === 0) this.#tasks.delete(taskId);
     }
   }
 
   /** The first task that an exchange referred to. */
-  taskOf(trip: string): string | undefined {
-    return this.#trips.get(trip)?.tasks.values().next().value;
+  taskOf(exchangeId: string): string | undefined {
+    return this.#exchanges.get(exchangeId)?.tasks.values().next().value;
   }
 
   /** Returns true if an exchange refers to a task. */
-  isAbout(trip: string, taskId: string): boolean {
-    return this.#trips.get(trip)?.tasks.has(taskId) ?? false;
+  isAbout(exchangeId: string, taskId: string): boolean {
+    return this.#exchanges.get(exchangeId)?.tasks.has(taskId) ?? false;
   }
 
   /** A small number per task, for its color; consecutive tasks have different ones. */
-  hueOf(trip: string, hues: number): number | undefined {
-    const taskId = this.taskOf(trip);
+  hueOf(exchangeId: string, hues: number): number | undefined {
+    const taskId = this.taskOf(exchangeId);
     const number = taskId === undefined ? undefined : this.#tasks.get(taskId)?.number;
     return number === undefined ? undefined : number % hues;
   }

@@ -7,7 +7,7 @@ import { TaskCorrelation } from './task-correlation.ts';
 /** Limits of a timeline. */
 export interface TrafficTimelineOptions {
   /** @defaultValue 20,000 */
-  readonly maxPassages?: number;
+  readonly maxRecords?: number;
   /** Characters of text. @defaultValue 64 Mi */
   readonly maxCharacters?: number;
 }
@@ -16,16 +16,16 @@ export interface TrafficTimelineOptions {
 export class TrafficTimeline {
   readonly #all: RingBuffer<TrafficRecord>;
   readonly #shown = new RingBuffer<TrafficRecord>();
-  readonly #threads = new TaskCorrelation();
-  readonly #parties = new Participants();
+  readonly #correlation = new TaskCorrelation();
+  readonly #participants = new Participants();
   #filter: TrafficFilter = {};
-  #matches: (passage: TrafficRecord) => boolean = () => true;
-  #forgotten = 0;
+  #matches: (record: TrafficRecord) => boolean = () => true;
+  #evictedCount = 0;
   #housekeeping = 0;
 
-  constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TrafficTimelineOptions = {}) {
+  constructor({ maxRecords = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TrafficTimelineOptions = {}) {
     this.#all = new RingBuffer({
-      maxItems: maxPassages,
+      maxItems: maxRecords,
       maxWeight: maxCharacters,
       weigh: ({ text }) => text.length,
     });
@@ -47,17 +47,17 @@ export class TrafficTimeline {
   }
 
   /** Number of rows evicted at the top since the filter was set; used to correct the scroll position. */
-  get forgotten(): number {
-    return this.#forgotten;
+  get evictedCount(): number {
+    return this.#evictedCount;
   }
 
-  get threads(): Omit<TaskCorrelation, 'add' | 'remove'> {
-    return this.#threads;
+  get correlation(): Omit<TaskCorrelation, 'add' | 'remove'> {
+    return this.#correlation;
   }
 
   /** The participants of the filtered records. */
-  get parties(): Pick<Participants, 'names' | 'columnOf'> {
-    return this.#parties;
+  get participants(): Pick<Participants, 'names' | 'columnOf'> {
+    return this.#participants;
   }
 
   /** Sequence number of the newest record; 0 if there is none. */
@@ -66,16 +66,16 @@ export class TrafficTimeline {
   }
 
   /** Adds new records. */
-  add(passages: Iterable<TrafficRecord>): void {
+  add(records: Iterable<TrafficRecord>): void {
     let isLate = false;
-    for (const passage of passages) {
-      this.#parties.add(passage);
-      if (isBackgroundTraffic(passage)) this.#housekeeping++;
-      const learned = this.#threads.add(passage);
+    for (const record of records) {
+      this.#participants.add(record);
+      if (isBackgroundTraffic(record)) this.#housekeeping++;
+      const learned = this.#correlation.add(record);
       // The task of an exchange may become known after its first rows were filtered out.
-      isLate ||= learned && passage.decoded?.taskId === this.#filter.task;
-      for (const old of this.#all.push(passage)) this.#forget(old);
-      if (this.#matches(passage)) this.#show(passage);
+      isLate ||= learned && record.decoded?.taskId === this.#filter.task;
+      for (const old of this.#all.push(record)) this.#evict(old);
+      if (this.#matches(record)) this.#show(record);
     }
     if (isLate) this.#look();
   }
@@ -83,14 +83,14 @@ export class TrafficTimeline {
   /** Sets the filter. */
   filter(filter: TrafficFilter): void {
     this.#filter = filter;
-    this.#matches = createMatcher(filter, this.#threads);
+    this.#matches = createMatcher(filter, this.#correlation);
     this.#look();
   }
 
   clear(): void {
-    for (const passage of this.#all.slice()) {
-      this.#threads.remove(passage);
-      this.#parties.remove(passage);
+    for (const record of this.#all.slice()) {
+      this.#correlation.remove(record);
+      this.#participants.remove(record);
     }
     this.#all.clear();
     this.#housekeeping = 0;
@@ -98,7 +98,7 @@ export class TrafficTimeline {
   }
 
   /** All records of an exchange, or all records, oldest first. */
-  passages(isWanted: (passage: TrafficRecord) => boolean = () => true): TrafficRecord[] {
+  records(isWanted: (record: TrafficRecord) => boolean = () => true): TrafficRecord[] {
     return this.#all.slice().filter(isWanted);
   }
 
@@ -113,36 +113,36 @@ export class TrafficTimeline {
     return placeOf(this.#shown, sequence);
   }
 
-  #show(passage: TrafficRecord): void {
-    this.#shown.push(passage);
-    this.#parties.show(passage);
+  #show(record: TrafficRecord): void {
+    this.#shown.push(record);
+    this.#participants.show(record);
   }
 
-  #forget(passage: TrafficRecord): void {
-    this.#threads.remove(passage);
-    this.#parties.remove(passage);
-    if (isBackgroundTraffic(passage)) this.#housekeeping--;
-    if (this.#shown.at(0) !== passage) return;
+  #evict(record: TrafficRecord): void {
+    this.#correlation.remove(record);
+    this.#participants.remove(record);
+    if (isBackgroundTraffic(record)) this.#housekeeping--;
+    if (this.#shown.at(0) !== record) return;
     this.#shown.shift();
-    this.#parties.hide(passage);
-    this.#forgotten++;
+    this.#participants.hide(record);
+    this.#evictedCount++;
   }
 
   #look(): void {
     this.#shown.clear();
-    this.#parties.hideAll();
-    this.#forgotten = 0;
-    for (const passage of this.#all.slice()) if (this.#matches(passage)) this.#show(passage);
+    this.#participants.hideAll();
+    this.#evictedCount = 0;
+    for (const record of this.#all.slice()) if (this.#matches(record)) this.#show(record);
   }
 }
 
 /** Binary search: sequence numbers increase, with gaps. */
-function placeOf(passages: Pick<RingBuffer<TrafficRecord>, 'at' | 'length'>, sequence: number): number {
+function placeOf(records: Pick<RingBuffer<TrafficRecord>, 'at' | 'length'>, sequence: number): number {
   let low = 0;
-  let high = passages.length - 1;
+  let high = records.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const found = passages.at(middle)?.sequence ?? 0;
+    const found = records.at(middle)?.sequence ?? 0;
     if (found === sequence) return middle;
     if (found < sequence) low = middle + 1;
     else high = middle - 1;
