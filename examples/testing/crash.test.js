@@ -9,11 +9,11 @@ clock: virtual
 rules:
   - name: crashes once
     when: { text: shaky }
-    fault: { cut: { after: 2 }, times: 1 }
+    fault: { disconnect: { after: 2 }, times: 1 }
     then: [{ say: one }, { say: two }, { complete: three }]
   - name: never ends
     when: { text: broken }
-    fault: { cut: { after: 2 } }
+    fault: { disconnect: { after: 2 } }
     then: [{ say: one }, { say: two }, { complete: three }]
 `;
 const test = agentTest.extend({ agentOptions: { script } });
@@ -30,7 +30,7 @@ test('a connection that broke is taken up where it was', async ({ agent }) => {
     { state: 'completed', text: 'three' },
   ]);
   expect(problems).toEqual(['resume']);
-  expect(agent.journal.entries({ operation: 'stream' })[0].answer.end).toBe('cut');
+  expect(agent.journal.entries({ operation: 'stream' })[0].response.end).toBe('aborted');
   expect(agent).toHaveReceivedMessage({ count: 1 });
 });
 

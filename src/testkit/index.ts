@@ -1,5 +1,5 @@
 /**
- * Test agents that do what a test says, and what is needed to look at what happened.
+ * Scriptable mock agents for tests, with journal, fault injection, virtual clock, scenarios and matchers.
  *
  * @module
  */

@@ -2,7 +2,7 @@ import { gatewayJsonSchema } from '../gateway/config/gateway-schema.ts';
 import { scenarioJsonSchema } from './scenario/files/scenario-schema.ts';
 import { scriptJsonSchema } from './script/script.ts';
 
-/** The JSON Schemas of the files that people write, by the names they are published under. */
+/** JSON Schemas of gateway, scenario and mock script files, by file name in `schemas/`. */
 export const jsonSchemas: { readonly [name: string]: () => { readonly [keyword: string]: unknown } } = {
   gateway: gatewayJsonSchema,
   scenario: scenarioJsonSchema,

@@ -8,54 +8,55 @@ import type { CardDraft } from './agent/card-draft.ts';
 import type { TestClock } from './clock/test-clock.ts';
 import type { JournalOptions } from './journal/journal.ts';
 
-/** How a test agent is set up. */
+/** Options of {@link TestAgentServer}. All options are optional. */
 export interface TestAgentOptions {
-  /** @defaultValue 0, any free port */
+  /** @defaultValue 0, a free port */
   readonly port?: number;
   /** @defaultValue `127.0.0.1` */
   readonly host?: string;
-  /** The text of a script, in YAML. */
+  /** Content of a mock script, in YAML. */
   readonly script?: string;
-  /** The file of a script, unless its text is given: then this is what complaints call it. */
+  /** Path of a mock script. If `script` is set, the file is not read and only named in diagnostics. */
   readonly scriptFile?: string;
-  /** What the card says; it wins over what a script says. */
+  /** Fields of the card; they override the script. */
   readonly card?: CardDraft;
-  /** Who is let in, with the ways of `dragoman/server/auth`; it wins over what a script says. */
+  /** Authentication, with authenticators of `dragoman/server/auth`; overrides the script. */
   readonly auth?: AuthOptions;
-  /** The path that the agent is served below, such as `/a2a`; the card stays at the root as well. @defaultValue `''` */
+  /** Path prefix of the agent, such as `/a2a`; the card is also served at the root. @defaultValue `''` */
   readonly basePath?: string;
-  /** The address that the card gives. @defaultValue what the caller's `Host` header says, and the base path */
+  /** URL in the card. @defaultValue the `Host` header of the request plus `basePath` */
   readonly publicUrl?: string;
   /**
-   * What the time is: that of the machine, a virtual one that goes on by itself whenever everything waits, or one of
-   * your own, such as a `VirtualClock` that goes on when it is told to.
-   * @defaultValue as the script says, else `system`
+   * The system clock, a virtual clock that advances automatically when the process is idle, or a custom clock such as
+   * a `VirtualClock` that is advanced by the test.
+   * @defaultValue `clock` of the script, else `system`
    */
   readonly clock?: 'system' | 'virtual' | TestClock;
-  /** What chance begins with. @defaultValue as the script says, else 0 */
+  /** Seed of all random values. @defaultValue `seed` of the script, else 0 */
   readonly seed?: number;
-  /** How much one caller may take. */
+  /** Limits per client. */
   readonly limits?: ServerLimits;
-  /** Lets methods of 1.0 pass without their `A2A-Version` header. @defaultValue false */
+  /** Accepts 1.0 methods without the `A2A-Version` header. @defaultValue false */
   readonly lenientVersion?: boolean;
-  /** Speaks this version alone. @defaultValue every version */
+  /** Supports only this protocol version. @defaultValue all versions */
   readonly onlyVersion?: ExclusiveVersion;
+  /** Milliseconds between SSE heartbeats. */
   readonly heartbeat?: number;
-  /** How much of what passes is kept. */
+  /** Size limits of the journal. */
   readonly journal?: JournalOptions;
-  /** Where tasks are kept. @defaultValue in memory */
+  /** @defaultValue a memory task store */
   readonly taskStore?: TaskStore;
-  /** Makes ids of tasks, contexts and messages. @defaultValue UUIDs */
+  /** Generates ids of tasks, contexts and messages. @defaultValue UUIDs */
   readonly generateId?: () => string;
   /**
-   * How a stream begins: with the task, as the protocol wants it, or with nothing but what is played.
-   * @defaultValue `'task'`; a stream whose first played event is a task begins with that one
+   * First event of a stream: the task, as A2A requires, or the first scripted event.
+   * @defaultValue `'task'`; a scripted task event replaces the initial task
    */
   readonly streamStart?: 'task' | 'played';
-  /** Sees every request and every answer word for word, before any fault. @defaultValue nobody watches */
+  /** Observes every request and response before faults are injected. */
   readonly onTraffic?: TrafficObserver;
-  /** Shows the admin API below `/__admin`. @defaultValue true */
+  /** Serves the admin API at `/__admin`. @defaultValue true */
   readonly admin?: boolean;
-  /** Who may use the admin API beside this machine: addresses, or `'*'` for everybody. @defaultValue nobody */
+  /** IP addresses that may use the admin API in addition to the local host, or `'*'` for all. @defaultValue `[]` */
   readonly allowAdminFrom?: AdminAccess;
 }

@@ -132,7 +132,7 @@ describe('primed responses', () => {
       ['completed', [{ text: 'second' }]],
       ['failed', [{ text: 'third' }]],
     ]);
-    expect(server.primed).toBe(0);
+    expect(server.primedCount).toBe(0);
   });
 
   it('may be for some messages only', async () => {
@@ -167,7 +167,7 @@ describe('primed responses', () => {
   ])('are refused at once with the place: %s', async (_what, responses, complaint) => {
     const server = new TestAgentServer();
     expect(() => server.prime(responses)).toThrow(complaint);
-    expect(server.primed).toBe(0);
+    expect(server.primedCount).toBe(0);
   });
 
   it('are read in the words of 1.0 as well', async () => {

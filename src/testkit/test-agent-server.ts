@@ -31,11 +31,10 @@ import { ScriptStack } from './agent/script-stack.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
 
 /**
- * An agent that does what a test says, over every version and transport: the engine, the ledger and the server of this
- * package with a script for a mind.
+ * Mock agent (test agent) with an HTTP server for all protocol versions and transports.
  *
- * What it does about a message is said, in this order, by directives in the message, by primed responses, by its script;
- * otherwise the task fails and says what is missing.
+ * The response to a message comes from the first of: directives in the message, primed responses, the mock script.
+ * Without any of them the task fails.
  *
  * @example
  * ```ts
@@ -44,26 +43,26 @@ import type { TestAgentOptions } from './test-agent-options.ts';
  * ```
  */
 export class TestAgentServer implements AsyncDisposable {
-  /** Everything that was asked and answered. */
+  /** Record of all requests and responses. */
   readonly journal: Journal;
   readonly clock: TestClock;
   readonly #options: TestAgentOptions;
   readonly #scripts: ScriptStack;
-  readonly #queue = new PrimedResponses();
+  readonly #primedResponses = new PrimedResponses();
   readonly #directives = new MessageDirectives();
-  readonly #door = new RequestInterceptor();
-  readonly #draw: FaultSelector;
+  readonly #interceptor = new RequestInterceptor();
+  readonly #faultSelector: FaultSelector;
   readonly #agent: ScriptedAgent;
-  readonly #faces = new Set<ServerContext>();
+  readonly #serverContexts = new Set<ServerContext>();
   readonly #startedAt: number;
   #faults: readonly Fault[] = [];
   #card: CardDraft = {};
   #listener: NodeRequestListener = () => {};
   #running: RunningServer | undefined = undefined;
-  #refusal: PortOutage | undefined = undefined;
+  #outage: PortOutage | undefined = undefined;
   #isStarting = false;
 
-  /** @throws DocumentError when the script is wrong. */
+  /** @throws DocumentError if the script is invalid. */
   constructor(options: TestAgentOptions = {}) {
     this.#options = options;
     this.#scripts = new ScriptStack(options.seed);
@@ -71,59 +70,59 @@ export class TestAgentServer implements AsyncDisposable {
       options;
     if (script !== undefined)
       this.#scripts.load(script, scriptFile ?? 'script.yaml', 'replace', folderOf(scriptFile));
-    this.clock = clockOf(options.clock ?? this.#scripts.main?.clock);
+    this.clock = resolveClock(options.clock ?? this.#scripts.main?.clock);
     this.#startedAt = this.clock.now();
     this.journal = new Journal(this.clock, options.journal);
-    this.#draw = new FaultSelector(this.#random(0));
-    this.#describe();
+    this.#faultSelector = new FaultSelector(this.#createRandom(0));
+    this.#updateCard();
     this.#agent = new ScriptedAgent({
       card: () => this.#card,
       clock: this.clock,
       journal: this.journal,
-      ledger: options.taskStore,
-      newId: options.generateId,
+      taskStore: options.taskStore,
+      generateId: options.generateId,
       hideInitialTask: options.streamStart === 'played',
-      drawFaults: (plan) => this.#draw.select([...plan.faults, ...this.#faults]),
-      decide: (incoming, ids) =>
-        this.#directives.decide(incoming, ids) ??
-        this.#queue.decide(incoming) ??
-        (this.#scripts.isPresent ? this.#scripts.decide(incoming) : failurePlan(missingDirectives)),
+      selectFaults: (plan) => this.#faultSelector.select([...plan.faults, ...this.#faults]),
+      decide: (received, ids) =>
+        this.#directives.decide(received, ids) ??
+        this.#primedResponses.decide(received) ??
+        (this.#scripts.hasScripts ? this.#scripts.decide(received) : failurePlan(missingDirectives)),
     });
   }
 
-  /** Makes a test agent and starts it. */
+  /** Creates and starts a test agent. */
   static start(options: TestAgentOptions = {}): Promise<TestAgentServer> {
     return new TestAgentServer(options).start();
   }
 
-  /** Starts to listen. */
+  /** Starts to listen. @throws A2AError `UNSUPPORTED_OPERATION` if it is already running. */
   async start(): Promise<this> {
     if (this.#running ?? this.#isStarting)
-      throw new A2AError('UNSUPPORTED_OPERATION', 'It has been started already');
+      throw new A2AError('UNSUPPORTED_OPERATION', 'The test agent is already running');
     this.#isStarting = true;
     const { port, host, limits, heartbeat, basePath = '', admin = true, allowAdminFrom = [] } = this.#options;
-    this.#show();
-    const edge = createHttpPipeline((request, response) => this.#listener(request, response), {
+    this.#createHandler();
+    const pipeline = createHttpPipeline((request, response) => this.#listener(request, response), {
       journal: this.journal,
-      door: this.#door,
+      interceptor: this.#interceptor,
       basePath: basePath.replace(/\/+$/, ''),
-      admin: admin ? new AdminApi(this.#administered(), allowAdminFrom).listener : undefined,
-      faultsAt: (path) =>
+      admin: admin ? new AdminApi(this.#adminTarget(), allowAdminFrom).listener : undefined,
+      selectFaults: (path) =>
         path.includes('/.well-known/')
-          ? this.#draw.select([...this.#scripts.cardFaults, ...this.#faults], 'card')
+          ? this.#faultSelector.select([...this.#scripts.cardFaults, ...this.#faults], 'card')
           : [],
-      tools: {
+      faultContext: {
         clock: this.clock,
-        random: this.#random(1),
-        refuse: (milliseconds) => this.#refusal?.begin(milliseconds),
+        random: this.#createRandom(1),
+        startOutage: (milliseconds) => this.#outage?.start(milliseconds),
       },
     });
     try {
       this.#running = await listen(
-        { listener: edge, contexts: () => this.#faces, metrics: undefined },
+        { listener: pipeline, contexts: () => this.#serverContexts, metrics: undefined },
         { port, host, limits, heartbeat },
       );
-      this.#refusal = new PortOutage(this.#running.server, this.clock);
+      this.#outage = new PortOutage(this.#running.server, this.clock);
       await this.#agent.ready();
     } finally {
       this.#isStarting = false;
@@ -131,12 +130,12 @@ export class TestAgentServer implements AsyncDisposable {
     return this;
   }
 
-  /** Stops: whatever is under way ends, and nothing is left open. */
+  /** Stops the server and closes all connections; open requests have 100 ms to finish. */
   async stop(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    this.#refusal?.forget();
-    const stopping = running?.stop(patience);
+    this.#outage?.cancel();
+    const stopping = running?.stop(stopTimeout);
     await this.#agent.close();
     await stopping;
     this.journal.close();
@@ -147,17 +146,17 @@ export class TestAgentServer implements AsyncDisposable {
     return this.stop();
   }
 
-  /** Where it is, such as `http://127.0.0.1:4000`, without the base path. */
+  /** URL of the server without the base path, such as `http://127.0.0.1:4000`. */
   get url(): string {
     if (this.#running) return this.#running.url;
-    throw new A2AError('UNSUPPORTED_OPERATION', 'It is not running: call start() first');
+    throw new A2AError('UNSUPPORTED_OPERATION', 'The test agent is not running; call start() first');
   }
 
   get port(): number {
     return Number(new URL(this.url).port);
   }
 
-  /** Where the agent takes calls: the URL with the base path. */
+  /** URL of the agent: {@link url} plus the base path. */
   get endpoint(): string {
     return `${this.url}${(this.#options.basePath ?? '').replace(/\/+$/, '')}`;
   }
@@ -170,183 +169,175 @@ export class TestAgentServer implements AsyncDisposable {
     return `${this.url}/__admin`;
   }
 
-  /** The agent itself, for whoever wants to ask it without HTTP. Such calls are not in the journal. */
+  /** The agent itself, for calls without HTTP. The journal does not record such calls. */
   get agent(): Agent {
     return this.#agent;
   }
 
-  /** The scripts in force, in the order in which they are asked. */
+  /** The loaded scripts; the first one is evaluated first. */
   get scripts(): ScriptStack['list'] {
     return this.#scripts.list;
   }
 
   /**
-   * Plays events to the next messages: each takes those up to the first that ends or interrupts its task.
+   * Queues events as responses to the next messages. Each message consumes the events up to the first that ends or
+   * interrupts its task.
    *
-   * @throws A2AError `INVALID_PARAMS` that names the index and the field.
+   * @throws A2AError `INVALID_PARAMS` with index and field of an invalid event.
    */
   prime(responses: unknown, options?: PrimeOptions): void {
-    this.#queue.prime(responses, options);
+    this.#primedResponses.prime(responses, options);
   }
 
-  /** How many primed events wait. */
-  get primed(): number {
-    return this.#queue.size;
+  /** Number of primed events in the queue. */
+  get primedCount(): number {
+    return this.#primedResponses.size;
   }
 
   /**
-   * Replaces the script, or puts one before it.
+   * Replaces all scripts, or adds one that is evaluated before them.
    *
-   * @throws DocumentError when it is wrong; then the rules before stay in force.
+   * @throws DocumentError if the script is invalid; the loaded scripts remain unchanged.
    */
   load(text: string, file?: string, mode: 'replace' | 'add' = 'replace'): void {
-    this.#load(text, file, mode, folderOf(file));
+    this.#loadScript(text, file, mode, folderOf(file));
   }
 
-  #load(text: string, file = 'script.yaml', mode: 'replace' | 'add', folder: string | undefined): void {
+  #loadScript(text: string, file = 'script.yaml', mode: 'replace' | 'add', folder: string | undefined): void {
     this.#scripts.load(text, file, mode, folder);
-    this.#describe();
-    if (this.#faces.size > 0) this.#show();
+    this.#updateCard();
+    if (this.#serverContexts.size > 0) this.#createHandler();
   }
 
-  /** Demands credentials of every request but those for the card; undefined for none. */
+  /** Requires credentials for all requests except card requests; `undefined` disables the check. */
   requireAuth(validation: AuthValidation | undefined): void {
-    this.#door.requireAuth(validation);
+    this.#interceptor.requireAuth(validation);
   }
 
-  /** Answers the next request with an error, once. */
+  /** Responds to the next request with an HTTP error, once. */
   injectHttpError(error: InjectedHttpError): void {
-    this.#door.enqueueError(error);
+    this.#interceptor.enqueueError(error);
   }
 
-  /** Sets what goes wrong with every answer, whatever is played. */
+  /** Sets the faults that are injected into all responses. */
   injectFaults(faults: readonly Fault[]): void {
     this.#faults = faults;
   }
 
-  /** The requests that brought a message to the agent, oldest first. */
+  /** The requests that sent a message to the agent, oldest first. */
   get receivedMessages(): JournalEntry[] {
     return this.journal.entries({ where: ({ call }) => call?.message !== undefined });
   }
 
-  /** The newest request to the agent, whoever answered it; requests for the card do not count. */
+  /** The newest request, including rejected ones and excluding card requests. */
   get lastRequest(): CapturedRequest | undefined {
     return this.journal.last({ where: ({ request }) => !request.path.includes('/.well-known/') })?.request;
   }
 
-  /** The requests to cancel a task. */
   get cancelRequests(): JournalEntry[] {
     return this.journal.entries({ operation: 'cancelTask' });
   }
 
-  /** The ids of the tasks that somebody asked to cancel. */
+  /** Ids of the tasks for which a cancel request was received. */
   get canceledTaskIds(): string[] {
     return this.cancelRequests.flatMap(({ call }) => call?.taskId ?? []);
   }
 
-  /** What was asked, oldest first. */
+  /** The captured requests, oldest first. */
   requests(filter?: JournalFilter): CapturedRequest[] {
     return this.journal.requests(filter);
   }
 
-  /** Waits for requests. */
+  /** Waits for requests; see {@link Journal.waitFor}. */
   waitFor(filter?: JournalFilter, options?: JournalWaitOptions): Promise<JournalEntry[]> {
     return this.journal.waitFor(filter, options);
   }
 
-  /** Forgets the primed responses that wait. */
+  /** Removes all primed responses. */
   clearPrimed(): void {
-    this.#queue.reset();
+    this.#primedResponses.reset();
   }
 
-  /** Forgets what was captured. */
+  /** Clears the journal. */
   clearRequests(): void {
     this.journal.clear();
   }
 
-  /** Lets everybody in. */
+  /** Disables the check of {@link requireAuth}. */
   clearAuthValidation(): void {
-    this.#door.requireAuth(undefined);
+    this.#interceptor.requireAuth(undefined);
   }
 
-  /** Forgets the errors that wait. */
+  /** Removes all queued HTTP errors. */
   clearHttpErrors(): void {
-    this.#door.clearErrors();
+    this.#interceptor.clearErrors();
   }
 
-  /** Forgets everything but the scripts: captures, queues, errors, test cases, conversations, counters. */
+  /** Resets all state except the scripts: journal, queues, faults, test cases, conversations and counters. */
   reset(): void {
     this.journal.clear();
-    this.#queue.reset();
+    this.#primedResponses.reset();
     this.#directives.reset();
-    this.#door.reset();
-    this.#draw.reset();
+    this.#interceptor.reset();
+    this.#faultSelector.reset();
     this.#scripts.reset();
     this.#agent.reset();
     this.#faults = [];
   }
 
-  /** Says anew who the agent is. */
-  #describe(): void {
+  #updateCard(): void {
     this.#card = { ...this.#scripts.main?.card, ...this.#options.card };
   }
 
-  /** Shows the agent anew: who is let in may have changed. Streams that are open go on. */
-  #show(): void {
-    const {
-      basePath,
-      publicUrl,
-      limits,
-      lenientVersion,
-      onlyVersion: speaks,
-      heartbeat,
-      auth,
-      onTraffic: onWire,
-    } = this.#options;
+  /** Creates a new HTTP handler, because a script may change authentication. Open streams of the old one continue. */
+  #createHandler(): void {
+    const { basePath, publicUrl, limits, lenientVersion, onlyVersion, heartbeat, auth, onTraffic } =
+      this.#options;
     const options: ServerOptions = {
       basePath,
       publicUrl,
       limits,
       lenientVersion,
-      onlyVersion: speaks,
+      onlyVersion,
       heartbeat,
-      onTraffic: onWire,
+      onTraffic,
       auth: auth ?? this.#scripts.main?.auth,
-      // A card may change with the next script.
+      // The next script may change the card.
       cardMaxAge: 0,
       tracing: false,
     };
-    const httpFace = new AgentHttpHandler(this.#agent, options);
-    httpFace.isReady = true;
-    for (const face of this.#faces) if (face.openStreams === 0) this.#faces.delete(face);
-    this.#faces.add(httpFace.context);
-    this.#listener = nodeListener(httpFace, options);
+    const handler = new AgentHttpHandler(this.#agent, options);
+    handler.isReady = true;
+    for (const context of this.#serverContexts)
+      if (context.openStreams === 0) this.#serverContexts.delete(context);
+    this.#serverContexts.add(handler.context);
+    this.#listener = nodeListener(handler, options);
   }
 
-  #random(stream: number): ReturnType<typeof createSeededRandom> {
+  #createRandom(stream: number): ReturnType<typeof createSeededRandom> {
     return createSeededRandom(this.#scripts.main?.seed ?? this.#options.seed ?? 0, stream);
   }
 
-  #administered(): ConstructorParameters<typeof AdminApi>[0] {
+  #adminTarget(): ConstructorParameters<typeof AdminApi>[0] {
     const { clock } = this;
     const virtual = clock instanceof VirtualClock ? clock : undefined;
     return {
       journal: this.journal,
       startedAt: this.#startedAt,
       rules: () => this.#scripts.list.map(({ file, text, script: { rules } }) => ({ file, text, rules })),
-      // Whoever sends a script chooses its name, so no folder goes with it.
-      load: (text, file, mode) => this.#load(text, file, mode, undefined),
+      // No folder: the client chooses the file name and must not gain access to files.
+      load: (text, file, mode) => this.#loadScript(text, file, mode, undefined),
       clearRules: () => {
         this.#scripts.clear();
-        this.#describe();
-        this.#show();
+        this.#updateCard();
+        this.#createHandler();
       },
       rule: (name) => this.#scripts.rule(name),
       putRule: (name, text, before) => this.#scripts.putRule(name, text, before),
       removeRule: (name) => this.#scripts.removeRule(name),
       reset: () => this.reset(),
       prime: (responses) => this.prime(responses),
-      primed: () => this.primed,
+      primedCount: () => this.primedCount,
       clock: {
         now: () => clock.now(),
         isVirtual: virtual !== undefined,
@@ -360,8 +351,8 @@ export class TestAgentServer implements AsyncDisposable {
   }
 }
 
-/** For how many milliseconds requests may finish when it stops. */
-const patience = 100;
+/** Milliseconds in which open requests may finish on stop. */
+const stopTimeout = 100;
 
 function folderOf(file: string | undefined): string | undefined {
   return file === undefined ? undefined : dirname(file);
@@ -371,7 +362,7 @@ function isClock(clock: TestAgentOptions['clock']): clock is TestClock {
   return typeof clock === 'object';
 }
 
-function clockOf(clock: TestAgentOptions['clock']): TestClock {
+function resolveClock(clock: TestAgentOptions['clock']): TestClock {
   if (isClock(clock)) return clock;
   return clock === 'virtual' ? new VirtualClock({ auto: true }) : systemTestClock;
 }

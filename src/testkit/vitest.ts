@@ -1,5 +1,5 @@
 /**
- * Matchers and fixtures for vitest. Importing it extends `expect`.
+ * Matchers and fixtures for vitest. Importing this module extends `expect`.
  *
  * @module
  */
@@ -13,27 +13,27 @@ import type { TestAgentServer } from './test-agent-server.ts';
 expect.extend({ ...matchers });
 
 declare module 'vitest' {
-  // The parameter has to be called and preset as in vitest.
+  // Declaration merging requires the same type parameter as in vitest.
   // oxlint-disable-next-line typescript/no-explicit-any
   interface Assertion<T = any> extends TestkitMatchers<T> {}
 }
 
-/** What a test gets by {@link agentTest}. */
+/** Fixtures of {@link agentTest}. */
 export interface AgentFixtures {
-  /** How the agent is set up; `agentTest.extend({ agentOptions: … })` says it for all tests of a file. */
+  /** Options of the agent; set them for all tests of a file with `agentTest.extend({ agentOptions: … })`. */
   agentOptions: TestAgentOptions;
-  /** A test agent that was started for this test and is stopped after it. */
+  /** A test agent that is started before the test and stopped after it. */
   agent: TestAgentServer;
 }
 
 /**
- * The `test` of vitest with a test agent of its own for each test.
+ * The `test` function of vitest with a new test agent for each test.
  *
  * @example
  * ```ts
- * agentTest('asks once', async ({ agent }) => {
+ * agentTest('sends one message', async ({ agent }) => {
  *   agent.prime([{ kind: 'task', status: { state: 'completed' } }]);
- *   await askSomething(agent.url);
+ *   await callMyClient(agent.url);
  *   expect(agent).toHaveReceivedMessage({ text: /hello/, count: 1 });
  * });
  * ```

@@ -2,9 +2,9 @@ import type { TestAgentOptions } from './test-agent-options.ts';
 import { TestAgentServer } from './test-agent-server.ts';
 
 /**
- * Starts a test agent, gives it to a test, and stops it however the test ends.
+ * Starts a test agent, passes it to a function, and stops it when the function returns or throws.
  *
- * @returns what the test gives.
+ * @returns the result of the function.
  */
 export async function withTestAgent<Result>(
   options: TestAgentOptions,

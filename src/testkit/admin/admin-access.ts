@@ -1,38 +1,38 @@
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackAddress, isLoopbackHost } from '../../server/limits/client-address.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../../primitives/loopback.ts';
 
-/** Who may use the admin API beside this machine: addresses, or everybody. */
+/** IP addresses that may use the admin API in addition to the local host, or `'*'` for all. */
 export type AdminAccess = readonly string[] | '*';
 
-interface AdminRefusal {
+interface AdminAccessError {
   readonly message: string;
   readonly hint: string;
 }
 
-const hint = 'Allow it with the option allowAdminFrom (--admin on the command line).';
+const hint = 'Allow the address with the option allowAdminFrom (--admin-allow on the command line).';
 
 /**
- * Says why a request may not use the admin API. A page in a browser of this machine could reach it under a name of its
- * own, so the `Host` and the `Origin` have to be of this machine as well.
+ * Checks whether a request may use the admin API. `Host` and `Origin` must be local as well: a web page in a local
+ * browser could otherwise reach the API by DNS rebinding.
  *
- * @returns undefined when it may.
+ * @returns undefined if access is allowed.
  */
 export function adminAccessError(
   { socket, headers }: IncomingMessage,
   access: AdminAccess,
-): AdminRefusal | undefined {
+): AdminAccessError | undefined {
   if (access === '*') return undefined;
   const address = (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
   if (access.includes(address)) return undefined;
   if (!isLoopbackAddress(socket.remoteAddress))
-    return { message: 'The admin API is for this machine only', hint };
-  if (!isLoopbackHost(hostIn(`http://${headers.host ?? ''}`)))
-    return { message: 'The admin API is not reached under this host name', hint };
-  if (headers.origin !== undefined && !isLoopbackHost(hostIn(headers.origin)))
-    return { message: 'The admin API is not for pages of other origins', hint };
+    return { message: 'The admin API accepts requests from the local host only', hint };
+  if (!isLoopbackHost(parseHost(`http://${headers.host ?? ''}`)))
+    return { message: 'The admin API does not accept this Host header', hint };
+  if (headers.origin !== undefined && !isLoopbackHost(parseHost(headers.origin)))
+    return { message: 'The admin API does not accept this Origin header', hint };
   return undefined;
 }
 
-function hostIn(url: string): string | undefined {
+function parseHost(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }

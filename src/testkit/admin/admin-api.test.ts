@@ -13,8 +13,8 @@ const script = (text: string): string =>
 
 async function admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }> {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-  const answer = await fetch(`${server.adminUrl}${path}`, { method, body: text });
-  return { status: answer.status, body: await answer.json() };
+  const response = await fetch(`${server.adminUrl}${path}`, { method, body: text });
+  return { status: response.status, body: await response.json() };
 }
 
 async function send(text: string): Promise<any> {
@@ -25,23 +25,23 @@ async function send(text: string): Promise<any> {
     parts: [{ kind: 'text', text }],
   };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } });
-  const answer = await fetch(server.url, {
+  const response = await fetch(server.url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body,
   });
-  return ((await answer.json()) as { result: unknown }).result;
+  return ((await response.json()) as { result: unknown }).result;
 }
 
-describe('the admin API', () => {
-  it('says that all is well', async () => {
+describe('AdminApi', () => {
+  it('GET /health returns the status', async () => {
     expect(await admin('GET', '/health')).toEqual({
       status: 200,
       body: { status: 'ok', uptime: expect.any(Number), requests: 0, primed: 0 },
     });
   });
 
-  it('replaces rules, puts some before others and takes them away', async () => {
+  it('replaces, adds and deletes scripts', async () => {
     expect((await admin('PUT', '/rules', script('one'))).status).toBe(200);
     expect(await send('hello')).toMatchObject({
       status: { state: 'completed', message: { parts: [{ text: 'one' }] } },
@@ -58,53 +58,53 @@ describe('the admin API', () => {
     expect(await send('hello')).toMatchObject({ status: { state: 'failed' } });
   });
 
-  it('refuses wrong rules with their places and keeps those before', async () => {
+  it('rejects an invalid script with diagnostics and keeps the previous rules', async () => {
     await admin('PUT', '/rules', script('one'));
-    const refused = await admin('PUT', '/rules', 'rules:\n  - wehn: {}\n');
-    expect(refused.status).toBe(400);
-    expect(refused.body.error.complaints[0]).toMatchObject({
+    const rejected = await admin('PUT', '/rules', 'rules:\n  - wehn: {}\n');
+    expect(rejected.status).toBe(400);
+    expect(rejected.body.error.diagnostics[0]).toMatchObject({
       line: expect.any(Number),
       path: expect.stringContaining('rules[0]'),
     });
     expect(await send('hello')).toMatchObject({ status: { message: { parts: [{ text: 'one' }] } } });
   });
 
-  it('puts single rules in, in the place of others and before them, and takes them away', async () => {
+  it('adds, replaces, inserts and deletes single rules', async () => {
     const rule = (text: string): string => `when: { text: hello }\nthen: [{ complete: ${text} }]`;
-    const said = async (): Promise<string> => (await send('hello')).status.message.parts[0].text;
+    const sendHello = async (): Promise<string> => (await send('hello')).status.message.parts[0].text;
     expect(await admin('PUT', '/rules/greets%20back', rule('one'))).toMatchObject({
       status: 200,
       body: { name: 'greets back', matches: 0, rule: { when: { text: 'hello' } } },
     });
-    expect(await said()).toBe('one');
+    expect(await sendHello()).toBe('one');
     await admin('PUT', '/rules/greets%20back', rule('two'));
-    expect(await said()).toBe('two');
+    expect(await sendHello()).toBe('two');
     await admin('PUT', '/rules/first?before=greets%20back', rule('three'));
-    expect(await said()).toBe('three');
+    expect(await sendHello()).toBe('three');
     const { body } = await admin('GET', '/rules');
     expect(body.scripts[0].rules.map(({ name }: any) => name)).toEqual(['first', 'greets back']);
     expect((await admin('DELETE', '/rules/first')).status).toBe(200);
-    expect(await said()).toBe('two');
+    expect(await sendHello()).toBe('two');
     expect((await admin('GET', '/rules/greets%20back')).body.matches).toBe(2);
   });
 
-  it('says which rule is not there or not right', async () => {
+  it('reports unknown and invalid rules', async () => {
     await admin('PUT', '/rules', script('one'));
     expect(await admin('GET', '/rules/bye')).toMatchObject({
       status: 404,
-      body: { error: { message: 'There is no rule bye', hint: expect.stringContaining('/__admin/rules') } },
+      body: { error: { message: 'Unknown rule: bye', hint: expect.stringContaining('/__admin/rules') } },
     });
     expect((await admin('DELETE', '/rules/bye')).status).toBe(404);
     expect((await admin('GET', '/rules/%E0%A4')).status).toBe(400);
-    expect((await admin('PUT', '/rules/bye?before=nobody', 'then: []')).body.error.message).toContain(
-      'there is no rule nobody',
+    expect((await admin('PUT', '/rules/bye?before=missing', 'then: []')).body.error.message).toContain(
+      'unknown rule missing',
     );
-    const wrong = await admin('PUT', '/rules/hello', 'then: [{ sey: a }]');
-    expect(wrong.body.error.complaints[0]).toMatchObject({ line: 1, path: 'then[0].sey' });
+    const invalid = await admin('PUT', '/rules/hello', 'then: [{ sey: a }]');
+    expect(invalid.body.error.diagnostics[0]).toMatchObject({ line: 1, path: 'then[0].sey' });
     expect(await send('hello')).toMatchObject({ status: { message: { parts: [{ text: 'one' }] } } });
   });
 
-  it('primes, and says what is wrong', async () => {
+  it('POST /prime queues responses and reports invalid ones', async () => {
     const completed = { kind: 'task', status: { state: 'completed' } };
     expect((await admin('POST', '/prime', [completed])).body).toEqual({ primed: 1 });
     expect((await admin('POST', '/prime', { responses: [completed] })).body).toEqual({ primed: 2 });
@@ -118,7 +118,7 @@ describe('the admin API', () => {
     expect(await send('hi')).toMatchObject({ status: { state: 'completed' } });
   });
 
-  it('shows the journal, filtered, one by one, and clears it', async () => {
+  it('returns, filters and clears the journal', async () => {
     const task = await send('hi');
     const { body } = await admin('GET', `/journal?operation=send&taskId=${task.id}&unmatched=false`);
     expect(body).toMatchObject({
@@ -126,39 +126,39 @@ describe('the admin API', () => {
       entries: [{ id: 1, call: { operation: 'send', taskId: task.id } }],
     });
     expect((await admin('GET', '/journal?method=get')).body.total).toBe(0);
-    expect((await admin('GET', '/journal/1')).body).toMatchObject({ id: 1, answer: { status: 200 } });
+    expect((await admin('GET', '/journal/1')).body).toMatchObject({ id: 1, response: { status: 200 } });
     expect((await admin('GET', '/journal/99')).status).toBe(404);
     expect((await admin('DELETE', '/journal')).body).toEqual({ entries: [], total: 0 });
     expect((await admin('GET', '/journal')).body.total).toBe(0);
   });
 
-  it('keeps the rules that came close, also where something is done otherwise', async () => {
+  it('returns near misses in the journal, also with a fallback', async () => {
     await admin('PUT', '/rules', script('one'));
     await send('hallo');
     await admin('PUT', '/rules', `${script('one')}otherwise: { then: [{ complete: what? }] }\n`);
     await send('hullo');
     await send('hello');
     const { entries } = (await admin('GET', '/journal')).body;
-    const miss = (was: string) => [
-      { rule: 'hello', matched: 0, differences: [`text: expected "hello", was "${was}"`] },
+    const nearMiss = (text: string) => [
+      { rule: 'hello', matched: 0, mismatches: [`text: expected "hello", was "${text}"`] },
     ];
     expect(entries.map(({ unmatched, nearMisses }: any) => ({ unmatched, nearMisses }))).toEqual([
-      { unmatched: miss('hallo'), nearMisses: miss('hallo') },
-      { unmatched: undefined, nearMisses: miss('hullo') },
+      { unmatched: nearMiss('hallo'), nearMisses: nearMiss('hallo') },
+      { unmatched: undefined, nearMisses: nearMiss('hullo') },
       { unmatched: undefined, nearMisses: undefined },
     ]);
     expect((await admin('GET', '/journal?unmatched=true')).body.total).toBe(1);
   });
 
-  it('resets', async () => {
+  it('POST /reset resets all state except scripts', async () => {
     server.prime([{ kind: 'task', status: { state: 'completed' } }]);
     server.injectHttpError({ status: 500 });
     expect((await admin('POST', '/reset')).body).toEqual({ status: 'ok' });
-    expect(server.primed).toBe(0);
+    expect(server.primedCount).toBe(0);
     expect(await send('hi')).toMatchObject({ status: { state: 'failed' } });
   });
 
-  it('moves a virtual clock only', async () => {
+  it('POST /clock advances a virtual clock and rejects the system clock', async () => {
     expect(await admin('POST', '/clock', { advance: 1 })).toMatchObject({
       status: 400,
       body: { error: { hint: expect.stringContaining('--clock virtual') } },
@@ -174,30 +174,30 @@ describe('the admin API', () => {
     expect((await admin('POST', '/clock', { advance: -1 })).body.error.message).toMatch(/^advance must be/);
   });
 
-  it('says what there is, and which methods', async () => {
+  it('responds 404 to unknown paths and 405 to wrong methods', async () => {
     expect(await admin('GET', '/nothing')).toMatchObject({
       status: 404,
       body: { error: { hint: expect.stringContaining('/__admin/health') } },
     });
     expect(await admin('PATCH', '/rules')).toMatchObject({
       status: 405,
-      body: { error: { message: 'This path takes GET, PUT, POST, DELETE' } },
+      body: { error: { message: 'Allowed methods: GET, PUT, POST, DELETE' } },
     });
   });
 
   it.each<[string, Record<string, string>, number]>([
-    ['this machine', {}, 200],
-    ['a page of this machine', { origin: 'http://localhost:3000' }, 200],
-    ['another host name', { host: 'agents.example.com' }, 403],
-    ['a host name that begins like an address', { host: '127.0.0.1.example.com' }, 403],
-    ['a page of elsewhere', { origin: 'https://example.com' }, 403],
-    ['a page without an origin', { origin: 'null' }, 403],
-  ])('is for this machine only: %s', async (_who, headers, expected) => {
+    ['local client', {}, 200],
+    ['local web page', { origin: 'http://localhost:3000' }, 200],
+    ['other host name', { host: 'agents.example.com' }, 403],
+    ['host name that starts with a loopback address', { host: '127.0.0.1.example.com' }, 403],
+    ['web page of another origin', { origin: 'https://example.com' }, 403],
+    ['web page with origin null', { origin: 'null' }, 403],
+  ])('checks Host and Origin: %s', async (_client, headers, expected) => {
     const { port } = server;
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      request({ port, host: '127.0.0.1', path: '/__admin/health', headers }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
+      request({ port, host: '127.0.0.1', path: '/__admin/health', headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
       })
         .on('error', reject)
         .end();
@@ -205,11 +205,11 @@ describe('the admin API', () => {
     expect(status).toBe(expected);
   });
 
-  it('may be allowed for others, or turned off', async () => {
+  it('can be opened to all clients or disabled', async () => {
     await server.stop();
     server = await TestAgentServer.start({ allowAdminFrom: '*' });
-    const answer = await fetch(`${server.adminUrl}/health`, { headers: { Origin: 'https://example.com' } });
-    expect(answer.status).toBe(200);
+    const response = await fetch(`${server.adminUrl}/health`, { headers: { Origin: 'https://example.com' } });
+    expect(response.status).toBe(200);
     await server.stop();
     server = await TestAgentServer.start({ admin: false });
     expect((await fetch(`${server.adminUrl}/health`)).status).toBe(404);

@@ -1,30 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DocumentError } from '../../documents/diagnostic.ts';
+import { readBody } from '../../primitives/node/read-body.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { CapturedCall, JournalFilter } from '../journal/journal-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type AdminAccess, adminAccessError } from './admin-access.ts';
-import { readBody } from './read-body.ts';
 
-/** What the admin API can do to a test agent. */
+/** Maximum size of a request body: 16 MiB. */
+const maxBytes = 16 * 1_024 * 1_024;
+
+/** The operations of a test agent that the admin API uses. */
 export interface AdminTarget {
   readonly journal: Journal;
   readonly startedAt: number;
-  /** The scripts that are in force, the newest first. */
+  /** Returns the loaded scripts, the newest first. */
   rules(): readonly { readonly file: string; readonly text: string; readonly rules: readonly unknown[] }[];
-  /** Replaces all scripts, or puts one before them. */
+  /** Replaces all scripts, or adds one before them. */
   load(text: string, file: string, mode: 'replace' | 'add'): void;
   clearRules(): void;
-  /** A rule, if there is one of that name. */
+  /** Returns a rule, or undefined if the name is unknown. */
   rule(name: string): unknown;
-  /** Puts a rule in the place of the one of that name, or adds it before another or as the last. */
+  /** Replaces the rule of that name, or adds it before another rule or at the end. */
   putRule(name: string, text: string, before: string | undefined): void;
-  /** @returns false when there is none of that name. */
+  /** @returns false if the name is unknown. */
   removeRule(name: string): boolean;
-  /** Forgets everything that happened and everything that waits, though not the scripts. */
+  /** Resets all state except the scripts. */
   reset(): void;
   prime(responses: unknown): void;
-  primed(): number;
+  primedCount(): number;
   readonly clock: {
     now(): number;
     readonly isVirtual: boolean;
@@ -34,8 +37,8 @@ export interface AdminTarget {
   };
 }
 
-/** The answer of one route. */
-interface Answer {
+/** Response of one route. */
+interface AdminResponse {
   readonly status?: number;
   readonly body: unknown;
 }
@@ -43,23 +46,23 @@ interface Answer {
 type Route = (request: {
   body: string;
   query: URLSearchParams;
-  /** The last part of the path, where it names something; else empty. */
+  /** The decoded last path segment of `/rules/{name}` and `/journal/{id}`; else empty. */
   id: string;
-}) => Promise<Answer> | Answer;
+}) => Promise<AdminResponse> | AdminResponse;
 
 /**
- * The admin API of a test agent, below `/__admin`. Answers are JSON; an error is `{ "error": { "message", "hint"? } }`,
- * and a script that is wrong also has `complaints`, each with `line`, `column`, `path` and `message`.
+ * HTTP admin API of a test agent at `/__admin`. Responses are JSON. An error is `{ "error": { "message", "hint"? } }`;
+ * the error of an invalid script also has `diagnostics`, each with `line`, `column`, `path` and `message`.
  *
- * | route | takes | gives |
+ * | route | request | response |
  * |---|---|---|
  * | `GET /health` | | `{ status, uptime, requests, primed }` |
  * | `GET /rules` | | `{ scripts: [{ file, text, rules: [{ name, matches, rule }] }] }` |
- * | `PUT /rules` | a script as text, or `{ script, file? }` | the same; it replaces all scripts |
- * | `POST /rules` | the same | the same; it is put before the others |
+ * | `PUT /rules` | a script as text, or `{ script, file? }` | the same; replaces all scripts |
+ * | `POST /rules` | the same | the same; evaluated before the others |
  * | `DELETE /rules` | | `{ scripts: [] }` |
  * | `GET /rules/{name}` | | `{ name, matches, rule }` |
- * | `PUT /rules/{name}` | a rule as text, `?before={name}` | the same; it replaces the one of that name, or is added |
+ * | `PUT /rules/{name}` | a rule as text, `?before={name}` | the same; replaces the rule of that name, or adds it |
  * | `DELETE /rules/{name}` | | `{ scripts }` |
  * | `GET /journal` | `?operation&method&path&taskId&contextId&messageId&unmatched&status&limit` | `{ entries, total }` |
  * | `GET /journal/{id}` | | one entry |
@@ -100,7 +103,7 @@ export class AdminApi {
             return this.#rule(id);
           },
           DELETE: ({ id }) => {
-            if (!agent.removeRule(id)) throw noRule(id);
+            if (!agent.removeRule(id)) throw ruleNotFound(id);
             return { body: { scripts: agent.rules() } };
           },
         },
@@ -126,120 +129,128 @@ export class AdminApi {
         },
       ],
       ['/prime', { POST: ({ body }) => this.#prime(body) }],
-      ['/clock', { GET: () => ({ body: this.#time() }), POST: ({ body }) => this.#moveClock(body) }],
+      ['/clock', { GET: () => ({ body: this.#clockState() }), POST: ({ body }) => this.#updateClock(body) }],
     ]);
   }
 
-  /** Answers one request. */
+  /** Handles one request. */
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
-    void this.#answer(request).then(({ status = 200, body }) => {
+    void this.#handle(request).then(({ status = 200, body }) => {
       if (response.destroyed) return;
       const text = `${JSON.stringify(body)}\n`;
       response.writeHead(status, {
         'Content-Type': 'application/json',
         'Cache-Control': 'no-store',
         'Content-Length': Buffer.byteLength(text),
-        // A body that was refused is not read to its end.
+        // The body of a rejected request may not be read completely.
         ...(!request.complete && { Connection: 'close' }),
       });
       response.end(text);
     });
   };
 
-  async #answer(request: IncomingMessage): Promise<Answer> {
+  async #handle(request: IncomingMessage): Promise<AdminResponse> {
     try {
-      const refusal = adminAccessError(request, this.#access);
-      if (refusal !== undefined)
-        throw new A2AError('PERMISSION_DENIED', refusal.message, { hint: refusal.hint });
+      const denied = adminAccessError(request, this.#access);
+      if (denied !== undefined)
+        throw new A2AError('PERMISSION_DENIED', denied.message, { hint: denied.hint });
       const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://admin');
       const local = pathname.slice('/__admin'.length) || '/health';
       const [, list, id = ''] = /^(\/journal|\/rules)\/([^/]+)$/.exec(local) ?? [];
       const route = this.#routes.get(list === undefined ? local : `${list}/*`);
       if (!route)
-        throw new A2AError('NOT_FOUND', `There is nothing at ${pathname.slice(0, 200)}`, {
-          hint: 'Try /__admin/health, rules, journal, reset, prime or clock.',
+        throw new A2AError('NOT_FOUND', `Not found: ${pathname.slice(0, 200)}`, {
+          hint: 'Use /__admin/health, rules, journal, reset, prime or clock.',
         });
       const handle = route[request.method ?? 'GET'];
       if (!handle)
-        throw new A2AError('METHOD_NOT_ALLOWED', `This path takes ${Object.keys(route).join(', ')}`);
-      return await handle({ body: await readBody(request), query, id: decoded(id) });
+        throw new A2AError('METHOD_NOT_ALLOWED', `Allowed methods: ${Object.keys(route).join(', ')}`);
+      return await handle({
+        body: (await readBody(request, maxBytes, bodyTooLarge)).toString('utf8'),
+        query,
+        id: decodePathSegment(id),
+      });
     } catch (thrown) {
-      return failure(thrown);
+      return errorResponse(thrown);
     }
   }
 
   #health(): unknown {
     const { clock, journal, startedAt } = this.#agent;
-    const primed = this.#agent.primed();
+    const primed = this.#agent.primedCount();
     return { status: 'ok', uptime: clock.now() - startedAt, requests: journal.entries().length, primed };
   }
 
-  #load(body: string, mode: 'replace' | 'add'): Answer {
-    const { script, file } = scriptIn(body);
+  #load(body: string, mode: 'replace' | 'add'): AdminResponse {
+    const { script, file } = parseScriptBody(body);
     this.#agent.load(script, file, mode);
     return { body: { scripts: this.#agent.rules() } };
   }
 
-  #entries(query: URLSearchParams): Answer {
-    const entries = this.#agent.journal.entries(filterOf(query));
-    const limit = query.has('limit') ? numberOf(query.get('limit'), 'limit') : 1_000;
+  #entries(query: URLSearchParams): AdminResponse {
+    const entries = this.#agent.journal.entries(parseFilter(query));
+    const limit = query.has('limit') ? parseNonNegative(query.get('limit'), 'limit') : 1_000;
     return { body: { entries: limit === 0 ? [] : entries.slice(-limit), total: entries.length } };
   }
 
-  #rule(name: string): Answer {
+  #rule(name: string): AdminResponse {
     const body = this.#agent.rule(name);
-    if (body === undefined) throw noRule(name);
+    if (body === undefined) throw ruleNotFound(name);
     return { body };
   }
 
-  #entry(id: string): Answer {
+  #entry(id: string): AdminResponse {
     const entry = this.#agent.journal.entry(Number(id));
     if (entry) return { body: entry };
-    throw new A2AError('NOT_FOUND', `There is no entry ${id.slice(0, 200)}`, {
-      hint: 'GET /__admin/journal lists those there are.',
+    throw new A2AError('NOT_FOUND', `Unknown journal entry: ${id.slice(0, 200)}`, {
+      hint: 'GET /__admin/journal lists all entries.',
     });
   }
 
-  #prime(body: string): Answer {
-    const given = json(body);
-    this.#agent.prime(Array.isArray(given) ? given : (given as { responses?: unknown } | null)?.responses);
-    return { body: { primed: this.#agent.primed() } };
+  #prime(body: string): AdminResponse {
+    const input = parseJsonBody(body);
+    this.#agent.prime(Array.isArray(input) ? input : (input as { responses?: unknown } | null)?.responses);
+    return { body: { primed: this.#agent.primedCount() } };
   }
 
-  #time(): unknown {
+  #clockState(): unknown {
     const { clock } = this.#agent;
     const now = clock.now();
     return { now, time: new Date(now).toISOString(), isVirtual: clock.isVirtual, isAuto: clock.isAuto() };
   }
 
-  async #moveClock(body: string): Promise<Answer> {
-    const { advance, auto } = (json(body) ?? {}) as { advance?: unknown; auto?: unknown };
+  async #updateClock(body: string): Promise<AdminResponse> {
+    const { advance, auto } = (parseJsonBody(body) ?? {}) as { advance?: unknown; auto?: unknown };
     const { clock } = this.#agent;
     if (!clock.isVirtual)
-      throw new A2AError('UNSUPPORTED_OPERATION', 'The clock is that of the machine', {
+      throw new A2AError('UNSUPPORTED_OPERATION', 'The test agent uses the system clock', {
         hint: 'Start the test agent with a virtual clock: --clock virtual, or clock: virtual in its script.',
       });
     if (typeof auto === 'boolean') clock.setAuto(auto);
-    if (advance !== undefined) await clock.advance(numberOf(advance, 'advance'));
-    return { body: this.#time() };
+    if (advance !== undefined) await clock.advance(parseNonNegative(advance, 'advance'));
+    return { body: this.#clockState() };
   }
 }
 
-function noRule(name: string): A2AError {
-  return new A2AError('NOT_FOUND', `There is no rule ${name.slice(0, 200)}`, {
-    hint: 'GET /__admin/rules lists those there are.',
+function bodyTooLarge(): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `The request body must not exceed ${maxBytes} bytes`);
+}
+
+function ruleNotFound(name: string): A2AError {
+  return new A2AError('NOT_FOUND', `Unknown rule: ${name.slice(0, 200)}`, {
+    hint: 'GET /__admin/rules lists all rules.',
   });
 }
 
-function decoded(part: string): string {
+function decodePathSegment(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch (cause) {
-    throw new A2AError('INVALID_PARAMS', 'The path has an escape that is no text', { cause });
+    throw new A2AError('INVALID_PARAMS', 'The path contains an invalid percent-encoding', { cause });
   }
 }
 
-function filterOf(query: URLSearchParams): JournalFilter {
+function parseFilter(query: URLSearchParams): JournalFilter {
   const text = (name: string): string | undefined => query.get(name) ?? undefined;
   const unmatched = text('unmatched');
   const status = text('status');
@@ -251,32 +262,32 @@ function filterOf(query: URLSearchParams): JournalFilter {
     contextId: text('contextId'),
     messageId: text('messageId'),
     unmatched: unmatched === undefined ? undefined : unmatched !== 'false',
-    status: status === undefined ? undefined : numberOf(status, 'status'),
+    status: status === undefined ? undefined : parseNonNegative(status, 'status'),
   };
 }
 
-function numberOf(value: unknown, name: string): number {
+function parseNonNegative(value: unknown, name: string): number {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number;
-  throw new A2AError('INVALID_PARAMS', `${name} must be a number that is not negative`);
+  throw new A2AError('INVALID_PARAMS', `${name} must be a non-negative number`);
 }
 
-/** A script by itself, or in JSON with the name of its file. */
-function scriptIn(body: string): { script: string; file: string } {
+/** Parses a script: plain YAML, or JSON with `script` and `file`. */
+function parseScriptBody(body: string): { script: string; file: string } {
   const file = 'rules.yaml';
   if (!body.trimStart().startsWith('{')) return { script: body, file };
-  let given: { script?: unknown; file?: unknown };
+  let input: { script?: unknown; file?: unknown };
   try {
-    given = JSON.parse(body) as typeof given;
+    input = JSON.parse(body) as typeof input;
   } catch {
-    // YAML may begin with a brace as well.
+    // YAML may start with a brace as well.
     return { script: body, file };
   }
-  if (typeof given.script !== 'string') return { script: body, file };
-  return { script: given.script, file: typeof given.file === 'string' ? given.file : file };
+  if (typeof input.script !== 'string') return { script: body, file };
+  return { script: input.script, file: typeof input.file === 'string' ? input.file : file };
 }
 
-function json(text: string): unknown {
+function parseJsonBody(text: string): unknown {
   if (text === '') return undefined;
   try {
     return JSON.parse(text) as unknown;
@@ -285,12 +296,12 @@ function json(text: string): unknown {
   }
 }
 
-function failure(thrown: unknown): Answer {
+function errorResponse(thrown: unknown): AdminResponse {
   if (thrown instanceof DocumentError) {
-    const { message, diagnostics: complaints } = thrown;
+    const { message, diagnostics } = thrown;
     return {
       status: 400,
-      body: { error: { message, complaints, hint: 'The rules before are still in force.' } },
+      body: { error: { message, diagnostics, hint: 'The previous rules are still active.' } },
     };
   }
   const { reason, message, hint } = A2AError.from(thrown);

@@ -1,4 +1,4 @@
 import type { AgentDefinition } from '../../engine/agent-definition.ts';
 
-/** What a test agent says of itself; what is left out is filled in. */
+/** Fields of the card of a test agent; missing fields get default values. */
 export type CardDraft = Partial<Omit<AgentDefinition, 'process' | 'resume' | 'mayAnswerDirectly'>>;

@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const encoded = (turns: unknown): string => Buffer.from(JSON.stringify(turns)).toString('base64');
+const encode = (turns: unknown): string => Buffer.from(JSON.stringify(turns)).toString('base64');
 
-const said = (state: string, text: string): object => ({
+const statusUpdate = (state: string, text: string): object => ({
   kind: 'status-update',
   status: { state, message: { role: 'agent', parts: [{ kind: 'text', text }] } },
 });
@@ -29,11 +29,11 @@ const outcome = ({ status }: Task): unknown[] => [
   ...(status.message?.parts ?? []).flatMap((part) => ('text' in part ? part.text : [])),
 ];
 
-describe('directives in a message', () => {
-  it('play the example of the design', async () => {
+describe('MessageDirectives', () => {
+  it('play the turns of responses_json', async () => {
     const turns = [
       [
-        said('working', 'Work in progress...'),
+        statusUpdate('working', 'Work in progress...'),
         {
           kind: 'artifact-update',
           artifact: {
@@ -60,7 +60,7 @@ describe('directives in a message', () => {
         },
       ],
     ];
-    const text = `Please process this request.\n[test_case_id=seed-1]\n[responses_json=${encoded(turns)}]`;
+    const text = `Please process this request.\n[test_case_id=seed-1]\n[responses_json=${encode(turns)}]`;
     const task = await send(text);
     expect(outcome(task)).toEqual(['completed', 'Done.']);
     expect(task.artifacts).toMatchObject([
@@ -75,11 +75,11 @@ describe('directives in a message', () => {
 
   it('count turns by task', async () => {
     const turns = [
-      [said('input-required', 'zero')],
-      [said('input-required', 'one')],
-      [said('completed', 'two')],
+      [statusUpdate('input-required', 'zero')],
+      [statusUpdate('input-required', 'one')],
+      [statusUpdate('completed', 'two')],
     ];
-    const first = await send(`[test_case_id=by-task] [responses_json=${encoded(turns)}]`);
+    const first = await send(`[test_case_id=by-task] [responses_json=${encode(turns)}]`);
     const other = await send('[test_case_id=by-task]', { contextId: 'elsewhere' });
     const { id: taskId } = first;
     const second = await send('[test_case_id=by-task]', { taskId });
@@ -92,9 +92,13 @@ describe('directives in a message', () => {
     ]);
   });
 
-  it('count turns by context when tasks end, and go on within a task of that context', async () => {
-    const turns = [[said('completed', 'zero')], [said('input-required', 'one')], [said('completed', 'two')]];
-    const first = await send(`[test_case_id=by-context][responses_json=${encoded(turns)}]`);
+  it('count turns by context, also within a task of that context', async () => {
+    const turns = [
+      [statusUpdate('completed', 'zero')],
+      [statusUpdate('input-required', 'one')],
+      [statusUpdate('completed', 'two')],
+    ];
+    const first = await send(`[test_case_id=by-context][responses_json=${encode(turns)}]`);
     const { contextId } = first;
     const second = await send('[test_case_id=by-context]', { contextId });
     const third = await send('[test_case_id=by-context]', { contextId, taskId: second.id });
@@ -105,10 +109,10 @@ describe('directives in a message', () => {
     ]);
   });
 
-  it('count turns by test case for those who name neither, and keep what was first heard', async () => {
-    const turns = [[said('completed', 'zero')], [said('completed', 'one')]];
-    const first = await send(`[test_case_id=by-case][responses_json=${encoded(turns)}]`);
-    const later = encoded([[said('failed', 'other')], [said('failed', 'other')]]);
+  it('count turns by test case without ids and keep the first responses_json', async () => {
+    const turns = [[statusUpdate('completed', 'zero')], [statusUpdate('completed', 'one')]];
+    const first = await send(`[test_case_id=by-case][responses_json=${encode(turns)}]`);
+    const later = encode([[statusUpdate('failed', 'other')], [statusUpdate('failed', 'other')]]);
     const second = await send(`[test_case_id=by-case][responses_json=${later}]`);
     expect([first, second].map(outcome)).toEqual([
       ['completed', 'zero'],
@@ -116,92 +120,94 @@ describe('directives in a message', () => {
     ]);
   });
 
-  it('leave the task as it is when a turn does not end it', async () => {
-    const task = await send(`[test_case_id=open][responses_json=${encoded([[said('working', 'still')]])}]`);
+  it('abandon the task if a turn does not end it', async () => {
+    const task = await send(
+      `[test_case_id=open][responses_json=${encode([[statusUpdate('working', 'still')]])}]`,
+    );
     expect(outcome(task)).toEqual(['working', 'still']);
   });
 
-  it('are heard in text that is spread over parts', async () => {
+  it('are found in text that spans several parts', async () => {
     const message = {
       messageId: crypto.randomUUID(),
       role: 'user' as const,
       parts: [
         { text: '[test_case_id=parts]' },
-        { text: `[responses_json=${encoded([[said('completed', 'yes')]])}]` },
+        { text: `[responses_json=${encode([[statusUpdate('completed', 'yes')]])}]` },
       ],
     };
     expect(outcome((await client.send({ message })) as Task)).toEqual(['completed', 'yes']);
   });
 });
 
-describe('directives that are wrong fail the task and say why', () => {
+describe('invalid message directives', () => {
   const requires = 'The test agent requires [test_case_id] and [responses_json] directives.';
   const invalid = 'Invalid [responses_json] directive: ';
   const raw = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
   it.each<[string, string, string | RegExp]>([
-    ['none at all', 'hello', requires],
-    ['only responses', `[responses_json=${encoded([])}]`, requires],
-    ['an id that nobody knows', '[test_case_id=unheard-of]', requires],
+    ['no directives', 'hello', requires],
+    ['responses_json without test_case_id', `[responses_json=${encode([])}]`, requires],
+    ['unknown test case', '[test_case_id=unknown]', requires],
     [
-      'no base64',
+      'invalid base64',
       '[test_case_id=w1][responses_json=a$b]',
       `${invalid}the value is not base64 of the standard alphabet`,
     ],
     [
-      'base64 for URLs',
+      'base64url',
       '[test_case_id=w2][responses_json=ab-_]',
       `${invalid}the value is not base64 of the standard alphabet`,
     ],
     [
-      'nothing',
+      'empty value',
       '[test_case_id=w3][responses_json=]',
       `${invalid}the value is not base64 of the standard alphabet`,
     ],
     [
-      'no JSON',
+      'invalid JSON',
       `[test_case_id=w4][responses_json=${raw('[[')}]`,
       /^Invalid \[responses_json\] directive: the decoded value is not JSON \(.+\)$/,
     ],
     [
-      'no UTF-8',
+      'invalid UTF-8',
       `[test_case_id=w5][responses_json=${raw('"\xff"')}]`,
       `${invalid}the decoded value is not JSON (the bytes are not UTF-8)`,
     ],
     [
-      'no list',
-      `[test_case_id=w6][responses_json=${encoded({})}]`,
+      'not a list',
+      `[test_case_id=w6][responses_json=${encode({})}]`,
       `${invalid}the JSON must be a list of turns`,
     ],
     [
-      'no turn',
-      `[test_case_id=w7][responses_json=${encoded([[], {}])}]`,
+      'not a list of turns',
+      `[test_case_id=w7][responses_json=${encode([[], {}])}]`,
       `${invalid}turn 1 must be a list of events`,
     ],
     [
-      'a kind that does not exist',
-      `[test_case_id=w8][responses_json=${encoded([[said('working', 'a'), { kind: 'x' }]])}]`,
+      'unknown kind',
+      `[test_case_id=w8][responses_json=${encode([[statusUpdate('working', 'a'), { kind: 'x' }]])}]`,
       `${invalid}[0][1].kind must be task, status-update, artifact-update or message`,
     ],
     [
-      'a wrong field',
-      `[test_case_id=w9][responses_json=${encoded([[said('wrong', 'a')]])}]`,
+      'invalid field',
+      `[test_case_id=w9][responses_json=${encode([[statusUpdate('wrong', 'a')]])}]`,
       `${invalid}[0][0].status.state must be a task state such as TASK_STATE_WORKING`,
     ],
     [
-      'no turn left',
-      `[test_case_id=w10][responses_json=${encoded([])}]`,
+      'no turns',
+      `[test_case_id=w10][responses_json=${encode([])}]`,
       'Test case w10 ran out of responses for turn 0.',
     ],
-  ])('%s', async (_what, text, expected) => {
+  ])('fail the task: %s', async (_name, text, expected) => {
     const task = await send(text);
-    const [state, why] = outcome(task);
+    const [state, reason] = outcome(task);
     expect(state).toBe('failed');
-    if (typeof expected === 'string') expect(why).toBe(expected);
-    else expect(why).toMatch(expected);
+    if (typeof expected === 'string') expect(reason).toBe(expected);
+    else expect(reason).toMatch(expected);
   });
 
-  it('a turn too many', async () => {
-    const text = `[test_case_id=last][responses_json=${encoded([[said('completed', 'zero')]])}]`;
+  it('fail the task after the last turn', async () => {
+    const text = `[test_case_id=last][responses_json=${encode([[statusUpdate('completed', 'zero')]])}]`;
     await send(text);
     expect(outcome(await send(text))).toEqual(['failed', 'Test case last ran out of responses for turn 1.']);
   });

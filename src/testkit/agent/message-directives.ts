@@ -8,44 +8,43 @@ const testCaseDirective = /\[test_case_id=([\w.-]+)\]/;
 const responsesDirective = /\[responses_json=([^\]]*)\]/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** The ids that the engine has given to a message. */
+/** Ids that the engine assigned to a message. */
 export interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;
 }
 
-/** What was said about a test case when it was first heard of. */
+/** Turns of a test case, from its first message. */
 interface TestCase {
   readonly turns: readonly (readonly ScriptedEvent[])[];
-  /** The conversation of those who name neither task nor context. */
-  readonly nameless: Conversation;
+  /** Conversation of messages without task id and context id. */
+  readonly sharedConversation: DirectiveConversation;
 }
 
-interface Conversation {
-  /** How many turns were played. */
-  played: number;
+interface DirectiveConversation {
+  playedTurns: number;
 }
 
-/** How many test cases, and how many conversations of all of them, are remembered. */
-const maxRemembered = 10_000;
+/** Maximum number of test cases; the least recently used one is evicted. */
+const maxTestCases = 10_000;
 
 /**
- * Plays what a message itself says: `[test_case_id=…]` names a test case and `[responses_json=…]` is the base64 of a
- * JSON list of turns, each a list of events. The turns of a test case are read when it is first heard of, so that what
- * follows needs only its id. Turns are counted by task, else by context, else for the test case as a whole.
+ * Plays responses from directives in the message: `[test_case_id=…]` names a test case, `[responses_json=…]` is the
+ * base64 of a JSON list of turns, each a list of events. The turns are stored with the first message of a test case;
+ * later messages need only its id. Turns are counted per task, else per context, else per test case.
  */
 export class MessageDirectives {
-  readonly #cases = new LruMap<string, TestCase>({ maxEntries: maxRemembered });
-  readonly #conversations = new LruMap<string, Conversation>({ maxEntries: maxRemembered * 2 });
+  readonly #cases = new LruMap<string, TestCase>({ maxEntries: maxTestCases });
+  readonly #conversations = new LruMap<string, DirectiveConversation>({ maxEntries: maxTestCases * 2 });
 
-  /** @returns undefined when the message has no directives. */
-  decide(incoming: ReceivedMessage, ids: TaskIds): ResponsePlan | undefined {
-    const id = testCaseDirective.exec(incoming.text)?.[1];
-    const responses = responsesDirective.exec(incoming.text)?.[1];
+  /** @returns undefined if the message has no directives. */
+  decide(received: ReceivedMessage, ids: TaskIds): ResponsePlan | undefined {
+    const id = testCaseDirective.exec(received.text)?.[1];
+    const responses = responsesDirective.exec(received.text)?.[1];
     if (id === undefined && responses === undefined) return undefined;
     if (id === undefined) return failurePlan(missingDirectives);
     try {
-      return this.#play(id, responses, incoming, ids);
+      return this.#play(id, responses, received, ids);
     } catch (thrown) {
       return failurePlan(`Invalid [responses_json] directive: ${A2AError.from(thrown).message}`);
     }
@@ -56,47 +55,47 @@ export class MessageDirectives {
     this.#conversations.clear();
   }
 
-  #play(id: string, responses: string | undefined, incoming: ReceivedMessage, ids: TaskIds): ResponsePlan {
+  #play(id: string, responses: string | undefined, received: ReceivedMessage, ids: TaskIds): ResponsePlan {
     let testCase = this.#cases.get(id);
     if (!testCase) {
       if (responses === undefined) return failurePlan(missingDirectives);
-      testCase = { turns: readTurns(responses), nameless: { played: 0 } };
+      testCase = { turns: parseTurns(responses), sharedConversation: { playedTurns: 0 } };
       this.#cases.set(id, testCase);
     }
-    const conversation = this.#conversationOf(id, testCase, incoming, ids);
-    const turn = conversation.played;
+    const conversation = this.#findConversation(id, testCase, received, ids);
+    const turn = conversation.playedTurns;
     const events = testCase.turns[turn];
     if (!events) return failurePlan(`Test case ${id} ran out of responses for turn ${turn}.`);
-    conversation.played++;
+    conversation.playedTurns++;
     return {
       steps: events.map((event) => ({ kind: 'event', event })),
       faults: [],
-      ending: 'hang-up',
+      ending: 'abandon',
       origin: `directive ${id}, turn ${turn}`,
     };
   }
 
-  #conversationOf(
+  #findConversation(
     id: string,
-    { nameless }: TestCase,
+    { sharedConversation }: TestCase,
     { task, message }: ReceivedMessage,
     ids: TaskIds,
-  ): Conversation {
+  ): DirectiveConversation {
     const byTask = `${id} task ${ids.taskId}`;
     const byContext = `${id} context ${ids.contextId}`;
     const isNamed = task !== undefined || message.contextId !== undefined;
     const known = this.#conversations.get(byTask) ?? this.#conversations.get(byContext);
-    const conversation = known ?? (isNamed ? { played: 0 } : nameless);
+    const conversation = known ?? (isNamed ? { playedTurns: 0 } : sharedConversation);
     this.#conversations.set(byTask, conversation);
     this.#conversations.set(byContext, conversation);
     return conversation;
   }
 }
 
-/** What is said where there are no directives and nothing else says what to do. */
+/** Status message of a task without directives, primed responses and script. */
 export const missingDirectives = 'The test agent requires [test_case_id] and [responses_json] directives.';
 
-function readTurns(text: string): ScriptedEvent[][] {
+function parseTurns(text: string): ScriptedEvent[][] {
   if (text === '' || !base64.test(text))
     throw new A2AError('INVALID_PARAMS', 'the value is not base64 of the standard alphabet');
   const bytes = Buffer.from(text, 'base64');
@@ -108,8 +107,8 @@ function readTurns(text: string): ScriptedEvent[][] {
     throw new A2AError('INVALID_PARAMS', `the decoded value is not JSON (${reason})`, { cause });
   }
   if (!Array.isArray(turns)) throw new A2AError('INVALID_PARAMS', 'the JSON must be a list of turns');
-  return turns.map((turn: unknown, at) => {
-    if (!Array.isArray(turn)) throw new A2AError('INVALID_PARAMS', `turn ${at} must be a list of events`);
-    return turn.map((event: unknown, i) => parseScriptedEvent(event, `[${at}][${i}]`));
+  return turns.map((turn: unknown, index) => {
+    if (!Array.isArray(turn)) throw new A2AError('INVALID_PARAMS', `turn ${index} must be a list of events`);
+    return turn.map((event: unknown, i) => parseScriptedEvent(event, `[${index}][${i}]`));
   });
 }

@@ -4,58 +4,57 @@ import { endsTurn } from '../playback/ends-turn.ts';
 import { parseScriptedEvent } from '../playback/parse-scripted-event.ts';
 import type { Responder, ReceivedMessage, ResponsePlan, ScriptedEvent } from './response-plan.ts';
 
-/** Which messages primed responses are for. */
+/** Options of `prime()`. */
 export interface PrimeOptions {
-  /** @defaultValue every message */
-  readonly match?: (incoming: ReceivedMessage) => boolean;
+  /** Selects the messages that consume the responses. @defaultValue all messages */
+  readonly match?: (received: ReceivedMessage) => boolean;
 }
 
-/** Responses that wait for their turn. */
-interface Batch {
-  readonly match: ((incoming: ReceivedMessage) => boolean) | undefined;
+interface PrimedBatch {
+  readonly match: ((received: ReceivedMessage) => boolean) | undefined;
   readonly events: ScriptedEvent[];
 }
 
-/** How many events may wait at once. */
+/** Maximum number of queued events. */
 const maxPrimed = 100_000;
 
 /**
- * Events that are played to whoever comes first. A message takes the first ones up to one that ends or interrupts its
- * task, and leaves the rest to the next message; where the queue runs dry before, the agent hangs up.
+ * Queue of primed responses. A message consumes the events up to the first that ends or interrupts its task. If the
+ * queue has no such event, the task is abandoned after the last one.
  */
 export class PrimedResponses implements Responder {
-  #batches: Batch[] = [];
+  #batches: PrimedBatch[] = [];
 
   /**
-   * Puts responses at the end.
+   * Appends responses.
    *
-   * @throws A2AError `INVALID_PARAMS` that names the index and the field; then none of them is put.
+   * @throws A2AError `INVALID_PARAMS` with index and field of an invalid event; then nothing is appended.
    */
   prime(responses: unknown, { match }: PrimeOptions = {}): void {
     const events = readArray(responses, 'responses').map((each, i) =>
       parseScriptedEvent(each, `responses[${i}]`),
     );
     if (this.size + events.length > maxPrimed)
-      throw new A2AError('RESOURCE_EXHAUSTED', `At most ${maxPrimed} responses can wait`);
+      throw new A2AError('RESOURCE_EXHAUSTED', `At most ${maxPrimed} responses can be primed`);
     if (events.length > 0) this.#batches.push({ match, events });
   }
 
-  /** How many events wait. */
+  /** Number of queued events. */
   get size(): number {
     let sum = 0;
     for (const { events } of this.#batches) sum += events.length;
     return sum;
   }
 
-  decide(incoming: ReceivedMessage): ResponsePlan | undefined {
-    const first = this.#batches.find(({ match }) => match?.(incoming) ?? true);
+  decide(received: ReceivedMessage): ResponsePlan | undefined {
+    const first = this.#batches.find(({ match }) => match?.(received) ?? true);
     if (!first) return undefined;
-    const events = first.match ? taken(first.events) : this.#takeFromAll();
+    const events = first.match ? takeTurn(first.events) : this.#takeUnfiltered();
     this.#batches = this.#batches.filter((batch) => batch.events.length > 0);
     return {
       steps: events.map((event) => ({ kind: 'event', event })),
       faults: [],
-      ending: 'hang-up',
+      ending: 'abandon',
       origin: 'primed responses',
     };
   }
@@ -64,12 +63,12 @@ export class PrimedResponses implements Responder {
     this.#batches = [];
   }
 
-  /** What was primed for everybody is one queue, however often it was added to. */
-  #takeFromAll(): ScriptedEvent[] {
+  /** Batches without `match` form one queue: a turn may span several calls of `prime()`. */
+  #takeUnfiltered(): ScriptedEvent[] {
     const events: ScriptedEvent[] = [];
     for (const batch of this.#batches) {
       if (batch.match) continue;
-      events.push(...taken(batch.events));
+      events.push(...takeTurn(batch.events));
       const last = events.at(-1);
       if (last && endsTurn(last)) break;
     }
@@ -77,8 +76,8 @@ export class PrimedResponses implements Responder {
   }
 }
 
-/** Takes events out, up to the first that ends something. */
-function taken(events: ScriptedEvent[]): ScriptedEvent[] {
+/** Removes and returns the events up to the first that ends the turn. */
+function takeTurn(events: ScriptedEvent[]): ScriptedEvent[] {
   const end = events.findIndex(endsTurn);
   return events.splice(0, end < 0 ? events.length : end + 1);
 }

@@ -4,39 +4,38 @@ import type { Task } from '../../protocol/task.ts';
 import type { ExchangeCapture } from '../journal/exchange-capture.ts';
 import type { ReceivedMessage } from './response-plan.ts';
 
-/** What is known of a message beside what the engine says. */
-interface Circumstances {
+/** Properties of a message that the engine does not know. */
+interface MessageContext {
   readonly operation: 'send' | 'stream';
-  readonly recording: ExchangeCapture | undefined;
-  /** The task as it stood before. */
-  readonly before: Task | undefined;
+  readonly capture: ExchangeCapture | undefined;
+  /** The task before the message. */
+  readonly previousTask: Task | undefined;
   readonly turn: number;
 }
 
-/** A message to the agent, as those who decide see it. */
+/** Builds the input of responders from the process context. */
 export function toReceivedMessage(
   { message, metadata, call }: ProcessContext,
-  around: Circumstances,
+  { operation, capture, previousTask, turn }: MessageContext,
 ): ReceivedMessage {
-  const { operation, recording, before, turn } = around;
   return {
     operation,
     message,
     text: message.parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n'),
     metadata,
-    skill: skillIn(message.metadata) ?? skillIn(metadata),
+    skill: findSkill(message.metadata) ?? findSkill(metadata),
     version: call.version,
-    transport: recording && (recording.isRpc ? 'JSONRPC' : 'HTTP+JSON'),
-    // Credentials included, which a gate has taken out of the call.
-    headers: recording?.request.headers ?? call.headers ?? {},
+    transport: capture && (capture.isRpc ? 'JSONRPC' : 'HTTP+JSON'),
+    // The captured headers include credentials, which authentication removes from the call.
+    headers: capture?.request.headers ?? call.headers ?? {},
     principal: call.principal,
-    task: before,
-    contextId: before?.contextId ?? message.contextId,
+    task: previousTask,
+    contextId: previousTask?.contextId ?? message.contextId,
     turn,
   };
 }
 
-function skillIn(metadata: Metadata | undefined): string | undefined {
+function findSkill(metadata: Metadata | undefined): string | undefined {
   if (!metadata) return undefined;
   return ['skill', 'skillId', 'skill_id']
     .map((name) => metadata[name])

@@ -5,7 +5,7 @@ import type { Metadata } from '../../protocol/part.ts';
 import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
 import type { Fault } from '../faults/fault.ts';
 
-/** A message to a test agent, with everything that a rule may look at. */
+/** A message to a test agent, with all properties that a rule can match. */
 export interface ReceivedMessage {
   readonly operation: 'send' | 'stream';
   readonly message: Message;
@@ -17,18 +17,18 @@ export interface ReceivedMessage {
   readonly skill: string | undefined;
   readonly version: ProtocolVersion | undefined;
   readonly transport: 'JSONRPC' | 'HTTP+JSON' | undefined;
-  /** Lower case. */
+  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly principal: Principal | undefined;
-  /** The task that the message goes on with. */
+  /** The task that the message continues. */
   readonly task: Task | undefined;
-  /** What the conversation is known by: its task, else its context; undefined in a new one. */
+  /** Context of the task or of the message; undefined in a new conversation. */
   readonly contextId: string | undefined;
-  /** How many messages of the conversation came before: by task, else by context. */
+  /** Number of earlier messages of the task, else of the context. */
   readonly turn: number;
 }
 
-/** An event to play. Ids are filled in while it is played. */
+/** An event written by a test. Ids are assigned during playback. */
 export type ScriptedEvent =
   | {
       readonly kind: 'task';
@@ -39,7 +39,7 @@ export type ScriptedEvent =
   | {
       readonly kind: 'status';
       readonly status: TaskStatus;
-      /** What a version that says so said; undefined where nobody did. */
+      /** The `final` field of versions before 1.0. */
       readonly final?: boolean;
       readonly metadata?: Metadata;
     }
@@ -52,7 +52,7 @@ export type ScriptedEvent =
     }
   | { readonly kind: 'message'; readonly message: Message };
 
-/** What is only known while an event is played. */
+/** Values that are known only during playback. */
 export interface PlaybackContext {
   readonly taskId: string;
   readonly contextId: string;
@@ -60,57 +60,57 @@ export interface PlaybackContext {
   readonly now: number;
 }
 
-/** One thing that a test agent does. */
+/** One step of a response plan. */
 export type PlanStep =
   | { readonly kind: 'event'; readonly event: ScriptedEvent }
-  /** An event that is made when its turn has come, as one that speaks of the task by its id. Called once. */
+  /** An event that is created during playback, for example because it contains the task id. Called once. */
   | {
       readonly kind: 'event';
-      readonly make: (moment: PlaybackContext) => ScriptedEvent;
-      /** What it will be, where that is known: a message needs no task, and a task no other beginning. */
-      readonly of?: ScriptedEvent['kind'];
+      readonly create: (context: PlaybackContext) => ScriptedEvent;
+      /** Kind of the event, if known in advance: a message needs no task, and a task event replaces the initial task. */
+      readonly eventKind?: ScriptedEvent['kind'];
     }
   | { readonly kind: 'delay'; readonly milliseconds: number };
 
-/** What the first event of a list is going to be. */
+/** Returns the kind of the first event, or undefined if it is not known in advance. */
 export function firstEventKind(steps: readonly PlanStep[]): ScriptedEvent['kind'] | undefined {
   const first = steps.find((step) => step.kind === 'event');
-  return first && ('make' in first ? first.of : first.event.kind);
+  return first && ('create' in first ? first.eventKind : first.event.kind);
 }
 
-/** What a test agent does about one message. */
+/** Response of a test agent to one message. */
 export interface ResponsePlan {
   readonly steps: readonly PlanStep[];
   readonly faults: readonly Fault[];
   /**
-   * What happens when nothing is left to play and the task is neither ended nor waiting: it is completed, or the
-   * stream just ends and the task stays as it is.
+   * What happens after the last step if the task is neither terminal nor interrupted: `complete` completes it,
+   * `abandon` closes the stream and leaves the task in its state.
    */
-  readonly ending: 'complete' | 'hang-up';
-  /** Where the plan came from, in words, for the journal. */
+  readonly ending: 'complete' | 'abandon';
+  /** Source of the plan, such as the name of a rule, for the journal. */
   readonly origin: string;
-  /** The rules that came closest, where no rule matched and the script says what is done otherwise. */
+  /** The closest rules, if no rule matched and the fallback of the script is played. */
   readonly nearMisses?: readonly NearMiss[];
 }
 
-/** Why a rule did not match, closest first. */
+/** A rule that did not match, with the reasons. */
 export interface NearMiss {
   readonly rule: string;
-  /** One line for each condition that failed, such as `text: expected to contain "hello", was "hi"`. */
-  readonly differences: readonly string[];
-  /** How many conditions held. */
+  /** One line per failed condition, such as `text: expected to contain "hello", was "hi"`. */
+  readonly mismatches: readonly string[];
+  /** Number of fulfilled conditions. */
   readonly matched: number;
 }
 
-/** Nobody knows what to do about a message. */
+/** Result for a message that no rule matches. */
 export interface UnmatchedMessage {
   readonly nearMisses: readonly NearMiss[];
 }
 
-/** Decides what a test agent does about a message. */
+/** Creates the response plan of a message. */
 export interface Responder {
-  /** @returns undefined when the message is not for this director. */
-  decide(incoming: ReceivedMessage): ResponsePlan | UnmatchedMessage | undefined;
-  /** Forgets every conversation, counter and state. */
+  /** @returns undefined if this responder does not handle the message. */
+  decide(received: ReceivedMessage): ResponsePlan | UnmatchedMessage | undefined;
+  /** Resets all conversations, counters and state. */
   reset(): void;
 }

@@ -2,55 +2,54 @@ import type { Fault } from '../faults/fault.ts';
 import type { ReceivedMessage, NearMiss, ResponsePlan, UnmatchedMessage } from './response-plan.ts';
 import { openScript, type RuleSummary, type Script } from '../script/script.ts';
 
-/** A script and where it came from. */
-interface Loaded {
+/** A script with its source. */
+interface LoadedScript {
   readonly file: string;
   readonly text: string;
   readonly script: Script;
 }
 
-/** The scripts of a test agent. The newest is asked first; card and credentials are those of the first that was loaded. */
+/** The scripts of a test agent. The newest is evaluated first; the oldest one defines card and authentication. */
 export class ScriptStack {
   readonly #seed: number | undefined;
-  #loaded: Loaded[] = [];
+  #loaded: LoadedScript[] = [];
 
-  /** @param seed - what chance begins with, whatever the scripts say. */
+  /** @param seed - overrides the seed of the scripts. */
   constructor(seed?: number) {
     this.#seed = seed;
   }
 
-  /** True when there is at least one. */
-  get isPresent(): boolean {
+  get hasScripts(): boolean {
     return this.#loaded.length > 0;
   }
 
-  /** The script that says who the agent is. */
+  /** The script that defines card and authentication. */
   get main(): Script | undefined {
     return this.#loaded.at(-1)?.script;
   }
 
-  /** In the order in which they are asked. */
-  get list(): readonly Loaded[] {
+  /** In order of evaluation. */
+  get list(): readonly LoadedScript[] {
     return this.#loaded;
   }
 
-  /** What goes wrong with the card. */
+  /** Faults of card responses. */
   get cardFaults(): readonly Fault[] {
     return this.main?.cardFaults ?? [];
   }
 
   /**
-   * Puts a script in the place of all others, or before them.
+   * Replaces all scripts, or adds one before them.
    *
-   * @param folder - where files beside it are; undefined for one that a stranger may have sent.
-   * @throws DocumentError when it is wrong; then everything stays as it was.
+   * @param folder - base folder of attachments; undefined for untrusted scripts, which must not read files.
+   * @throws DocumentError if the script is invalid; then nothing changes.
    */
   load(text: string, file: string, mode: 'replace' | 'add', folder?: string): void {
     const loaded = { file, text, script: openScript(text, file, { folder, seed: this.#seed }) };
     this.#loaded = mode === 'replace' ? [loaded] : [loaded, ...this.#loaded];
   }
 
-  /** A rule of any of the scripts. */
+  /** Finds a rule in all scripts. */
   rule(name: string): RuleSummary | undefined {
     for (const { script } of this.#loaded) {
       const found = script.rules.find((rule) => rule.name === name);
@@ -60,10 +59,10 @@ export class ScriptStack {
   }
 
   /**
-   * Puts a rule in the place of the one of that name. Where there is none, it is added to the script that has the rule
-   * it comes before, else to the one that is asked first.
+   * Replaces the rule of that name. If there is none, adds it to the script that contains the rule `before`, else to the
+   * script that is evaluated first.
    *
-   * @throws DocumentError when it is no rule; then everything stays as it was.
+   * @throws DocumentError if the rule is invalid; then nothing changes.
    */
   putRule(name: string, text: string, before?: string): void {
     if (this.#loaded.some(({ script }) => script.replaceRule(name, text))) return;
@@ -75,7 +74,7 @@ export class ScriptStack {
     if (!owner) this.#loaded = [{ file, text: empty, script }];
   }
 
-  /** Takes a rule away. @returns false when there is none of that name. */
+  /** @returns false if the name is unknown. */
   removeRule(name: string): boolean {
     return this.#loaded.some(({ script }) => script.removeRule(name));
   }
@@ -84,19 +83,19 @@ export class ScriptStack {
     this.#loaded = [];
   }
 
-  /** Forgets every conversation, counter and state. */
+  /** Resets all conversations, counters and state. */
   reset(): void {
     for (const { script } of this.#loaded) script.responder.reset();
   }
 
-  /** The first plan that a script has, or how near they all came. */
-  decide(incoming: ReceivedMessage): ResponsePlan | UnmatchedMessage {
+  /** Returns the first plan of a script, or the near misses of all scripts. */
+  decide(received: ReceivedMessage): ResponsePlan | UnmatchedMessage {
     const nearMisses: NearMiss[] = [];
     for (const { script } of this.#loaded) {
-      const decided = script.responder.decide(incoming);
-      if (!decided) continue;
-      if ('steps' in decided) return decided;
-      nearMisses.push(...decided.nearMisses);
+      const decision = script.responder.decide(received);
+      if (!decision) continue;
+      if ('steps' in decision) return decision;
+      nearMisses.push(...decision.nearMisses);
     }
     return { nearMisses };
   }

@@ -30,52 +30,52 @@ import { type TaskStreamOptions, taskStream } from '../playback/task-stream.ts';
 import { playPlan } from '../playback/play-plan.ts';
 import { failurePlan } from '../playback/failure-plan.ts';
 
-/** The header by which the door tells the agent which request a call came with. Nobody else sees it. */
-export const captureIdHeader = 'x-testkit-exchange';
+/** Internal request header with the capture id, which connects a call to its journal entry. */
+export const captureIdHeader = 'x-testkit-capture-id';
 
-/** Decides what to do; the ids are those that the message has got from the engine. */
+/** Creates the response plan; the ids are assigned by the engine. */
 type Decide = (
-  incoming: ReceivedMessage,
+  received: ReceivedMessage,
   ids: { taskId: string; contextId: string },
 ) => ResponsePlan | UnmatchedMessage;
 
-/** What a scripted agent needs. */
+/** Collaborators of {@link ScriptedAgent}. */
 export interface ScriptedAgentOptions {
   readonly card: () => CardDraft;
   readonly decide: Decide;
   readonly clock: TestClock;
   readonly journal: Journal;
-  readonly ledger?: TaskStore;
-  readonly newId?: () => string;
-  /** Leaves out the task that the engine begins a stream with, so that nothing is sent but what is played. */
+  readonly taskStore?: TaskStore;
+  readonly generateId?: () => string;
+  /** Suppresses the initial task event of the engine, so that streams contain only scripted events. */
   readonly hideInitialTask: boolean;
-  /** Draws which faults of a plan strike. */
-  readonly drawFaults: (plan: ResponsePlan) => readonly Fault[];
+  /** Selects the faults of a plan that are injected. */
+  readonly selectFaults: (plan: ResponsePlan) => readonly Fault[];
 }
 
-/** A call on its way through the engine. */
-interface Passing {
+/** State of a call that the engine is processing. */
+interface PendingCall {
   readonly operation: 'send' | 'stream';
-  readonly recording: ExchangeCapture | undefined;
-  /** The task as it stood before the message. */
-  readonly before: Task | undefined;
+  readonly capture: ExchangeCapture | undefined;
+  /** The task before the message. */
+  readonly previousTask: Task | undefined;
   plan: ResponsePlan | undefined;
   faults: readonly Fault[];
-  /** Hears of a task that is left as it is. */
-  onHangUp: ((taskId: string) => void) | undefined;
+  /** Called when the task is abandoned. */
+  onAbandoned: ((taskId: string) => void) | undefined;
 }
 
-/** What follows from what the agent says of itself. */
-interface Described {
+/** Values derived from a card draft. */
+interface CurrentCard {
   readonly draft: CardDraft;
   readonly card: AgentCard;
-  readonly entrance: MessageValidator;
+  readonly validator: MessageValidator;
 }
 
-/** How many contexts are counted. */
+/** Maximum number of contexts whose messages are counted. */
 const maxContexts = 10_000;
 
-/** An agent that does what others decide: the engine of this project, with a script for a mind. */
+/** Agent that plays response plans in the engine and records its calls in the journal. */
 export class ScriptedAgent implements Agent {
   readonly createPushConfig: Agent['createPushConfig'];
   readonly getPushConfig: Agent['getPushConfig'];
@@ -87,28 +87,28 @@ export class ScriptedAgent implements Agent {
   readonly jwks: Agent['jwks'];
   readonly #engine: LocalAgent;
   readonly #options: ScriptedAgentOptions;
-  readonly #passing = new WeakMap<CallContext, Passing>();
-  /** How many messages came in each context. */
-  readonly #counts = new LruMap<string, number>({ maxEntries: maxContexts });
-  /** The tasks that were left as they are, and who follows them. */
-  readonly #hungUp = new Map<string, Set<() => void> | true>();
-  #description: Described | undefined = undefined;
+  readonly #pendingCalls = new WeakMap<CallContext, PendingCall>();
+  /** Number of messages per context. */
+  readonly #messageCounts = new LruMap<string, number>({ maxEntries: maxContexts });
+  /** Abandoned tasks (`true`), and listeners of tasks that may be abandoned. */
+  readonly #abandoned = new Map<string, Set<() => void> | true>();
+  #cachedCard: CurrentCard | undefined = undefined;
 
   constructor(options: ScriptedAgentOptions) {
     this.#options = options;
-    const { clock, ledger, newId } = options;
+    const { clock, taskStore, generateId } = options;
     this.#engine = defineAgent(
       {
         name: 'Test agent',
-        description: 'Does what a test says.',
+        description: 'Scriptable mock agent.',
         pushNotifications: true,
         allowDirectReply: true,
         process: (context) => this.#process(context),
       },
       {
         clock,
-        taskStore: ledger,
-        generateId: newId,
+        taskStore,
+        generateId,
         idleTimeout: 0,
         push: { egress: { allowLoopback: true } },
         tracing: false,
@@ -116,19 +116,19 @@ export class ScriptedAgent implements Agent {
     );
     const engine = this.#engine;
     if (engine.jwks) this.jwks = () => engine.jwks?.() ?? Promise.resolve({ keys: [] });
-    this.getTask = this.#noted('getTask', (request, call) => engine.getTask(request, call));
-    this.listTasks = this.#noted('listTasks', (request, call) => engine.listTasks(request, call));
-    this.cancelTask = this.#noted('cancelTask', (request, call) => engine.cancelTask(request, call));
-    this.createPushConfig = this.#noted('createPushConfig', (request, call) =>
+    this.getTask = this.#captured('getTask', (request, call) => engine.getTask(request, call));
+    this.listTasks = this.#captured('listTasks', (request, call) => engine.listTasks(request, call));
+    this.cancelTask = this.#captured('cancelTask', (request, call) => engine.cancelTask(request, call));
+    this.createPushConfig = this.#captured('createPushConfig', (request, call) =>
       this.#withPush(() => engine.createPushConfig(request, call)),
     );
-    this.getPushConfig = this.#noted('getPushConfig', (request, call) =>
+    this.getPushConfig = this.#captured('getPushConfig', (request, call) =>
       this.#withPush(() => engine.getPushConfig(request, call)),
     );
-    this.listPushConfigs = this.#noted('listPushConfigs', (request, call) =>
+    this.listPushConfigs = this.#captured('listPushConfigs', (request, call) =>
       this.#withPush(() => engine.listPushConfigs(request, call)),
     );
-    this.deletePushConfig = this.#noted('deletePushConfig', (request, call) =>
+    this.deletePushConfig = this.#captured('deletePushConfig', (request, call) =>
       this.#withPush(() => engine.deletePushConfig(request, call)),
     );
   }
@@ -141,18 +141,18 @@ export class ScriptedAgent implements Agent {
     return this.#engine.close();
   }
 
-  /** Forgets how many messages came in which context. */
+  /** Resets the message counts. */
   reset(): void {
-    this.#counts.clear();
+    this.#messageCounts.clear();
   }
 
   async card(call?: CallContext): Promise<AgentCard> {
-    this.#note('card', {}, call);
+    this.#capture('card', {}, call);
     return this.#currentCard();
   }
 
   async extendedCard(call: CallContext = {}): Promise<AgentCard> {
-    this.#note('extendedCard', {}, call);
+    this.#capture('extendedCard', {}, call);
     const { extendedCard } = this.#options.card();
     if (extendedCard === undefined)
       throw new A2AError('UNSUPPORTED_OPERATION', 'This agent has no extended card');
@@ -161,154 +161,163 @@ export class ScriptedAgent implements Agent {
   }
 
   async send(request: SendRequest, call?: CallContext): Promise<Task | Message> {
-    const passing = await this.#begin('send', request, call);
-    const hungUp = new Promise<string>((resolve) => {
-      passing.state.onHangUp = resolve;
+    const pending = await this.#begin('send', request, call);
+    const abandoned = new Promise<string>((resolve) => {
+      pending.state.onAbandoned = resolve;
     });
-    const answering = this.#engine.send(request, passing.call);
-    // Once the agent has hung up nobody waits for this any more.
-    answering.catch(() => {});
-    return Promise.race([answering, hungUp.then((id) => this.#asItStands(id, request, passing.call))]);
+    const response = this.#engine.send(request, pending.call);
+    // The result of an abandoned task is not awaited.
+    response.catch(() => {});
+    return Promise.race([response, abandoned.then((id) => this.#currentTask(id, request, pending.call))]);
   }
 
   async *stream(request: SendRequest, call?: CallContext): AsyncGenerator<StreamEvent> {
     if (this.#options.card().streaming === false)
       throw new A2AError('UNSUPPORTED_OPERATION', 'This agent does not stream');
-    const passing = await this.#begin('stream', request, call);
-    const events = this.#engine.stream(request, passing.call);
-    const hidesOpening = (): boolean => {
-      const first = passing.state.plan?.steps.slice(0, 1) ?? [];
+    const pending = await this.#begin('stream', request, call);
+    const events = this.#engine.stream(request, pending.call);
+    const hideInitialTask = (): boolean => {
+      const first = pending.state.plan?.steps.slice(0, 1) ?? [];
       return this.#options.hideInitialTask || firstEventKind(first) === 'task';
     };
-    const shown = taskStream(events, this.#followedBy(passing.state.recording, passing.call, hidesOpening));
-    const first = await shown.next();
-    // What goes wrong is decided with everything else, before there is anything to see.
-    const whole = rejoined(first, shown);
-    yield* withEventFaults(whole, passing.state.faults);
+    const shaped = taskStream(
+      events,
+      this.#streamOptions(pending.state.capture, pending.call, hideInitialTask),
+    );
+    const first = await shaped.next();
+    // The faults are known only after the plan is created, which happens before the first event.
+    yield* withEventFaults(prependFirst(first, shaped), pending.state.faults);
   }
 
   subscribe(...[request, call = {}]: Parameters<Agent['subscribe']>): AsyncIterable<StreamEvent> {
-    const recording = this.#note('subscribe', request, call);
-    // Whoever has seen everything gets no event by which the task could be known.
+    const capture = this.#capture('subscribe', request, call);
+    // A subscriber that resumes after the last event receives no event with the task id.
     return taskStream(this.#engine.subscribe(request, call), {
-      ...this.#followedBy(recording, call, () => false),
+      ...this.#streamOptions(capture, call, () => false),
       taskId: request.id,
     });
   }
 
-  #followedBy(
-    recording: ExchangeCapture | undefined,
+  #streamOptions(
+    capture: ExchangeCapture | undefined,
     call: CallContext,
-    hidesOpening: () => boolean,
+    hideInitialTask: () => boolean,
   ): TaskStreamOptions {
     return {
-      hidesOpening,
-      onLeft: (taskId, tell) => this.#onLeft(taskId, tell),
-      hangUp: recording && (() => recording.hangUp()),
-      gone: recording?.closed,
-      signal: recording ? undefined : call.signal,
+      hideInitialTask,
+      onAbandoned: (taskId, notify) => this.#onAbandoned(taskId, notify),
+      endResponse: capture && (() => capture.endResponse()),
+      disconnected: capture?.closed,
+      signal: capture ? undefined : call.signal,
     };
   }
 
-  #onLeft(taskId: string, tell: () => void): () => void {
-    const listeners = this.#hungUp.get(taskId);
+  #onAbandoned(taskId: string, notify: () => void): () => void {
+    const listeners = this.#abandoned.get(taskId);
     if (listeners === true) {
-      tell();
+      notify();
       return () => {};
     }
-    if (listeners) listeners.add(tell);
-    else this.#hungUp.set(taskId, new Set([tell]));
+    if (listeners) listeners.add(notify);
+    else this.#abandoned.set(taskId, new Set([notify]));
     return () => {
-      const present = this.#hungUp.get(taskId);
-      if (present === true || !present?.delete(tell) || present.size > 0) return;
-      this.#hungUp.delete(taskId);
+      const current = this.#abandoned.get(taskId);
+      if (current === true || !current?.delete(notify) || current.size > 0) return;
+      this.#abandoned.delete(taskId);
     };
   }
 
   async #begin(
     operation: 'send' | 'stream',
     request: SendRequest,
-    given: CallContext = {},
-  ): Promise<{ call: CallContext; state: Passing }> {
-    const recording = this.#note(operation, request, given);
-    // A caller in this process may use one call for many messages.
-    const call: CallContext = recording ? given : { ...given };
-    this.#described().entrance.check(request, given);
+    callerContext: CallContext = {},
+  ): Promise<{ call: CallContext; state: PendingCall }> {
+    const capture = this.#capture(operation, request, callerContext);
+    // A caller in this process may reuse one call context for many messages.
+    const call: CallContext = capture ? callerContext : { ...callerContext };
+    this.#current().validator.check(request, callerContext);
     const id = request.message.taskId ?? request.clientTaskId;
-    const before =
+    const previousTask =
       id === undefined ? undefined : await this.#engine.getTask({ id }, call).catch(() => undefined);
-    const state: Passing = { operation, recording, before, plan: undefined, faults: [], onHangUp: undefined };
-    this.#passing.set(call, state);
+    const state: PendingCall = {
+      operation,
+      capture,
+      previousTask,
+      plan: undefined,
+      faults: [],
+      onAbandoned: undefined,
+    };
+    this.#pendingCalls.set(call, state);
     return { call, state };
   }
 
-  /** What the engine asks of its agent. Everything is decided before anything is awaited. */
+  /** The process function. It creates the plan synchronously, before the first `await`. */
   #process(context: ProcessContext): AsyncGenerator<AgentOutput, void> {
-    const passing = this.#passing.get(context.call);
+    const pending = this.#pendingCalls.get(context.call);
     const { taskId, contextId, message } = context;
-    const incoming = toReceivedMessage(context, {
-      operation: passing?.operation ?? 'send',
-      recording: passing?.recording,
-      before: passing?.before,
-      turn: this.#turn(passing?.before, message),
+    const received = toReceivedMessage(context, {
+      operation: pending?.operation ?? 'send',
+      capture: pending?.capture,
+      previousTask: pending?.previousTask,
+      turn: this.#turn(pending?.previousTask, message),
     });
-    this.#counts.set(contextId, (this.#counts.get(contextId) ?? 0) + 1);
-    passing?.recording?.belongsTo({ taskId, contextId });
-    const plan = this.#decide(incoming, { taskId, contextId }, passing?.recording);
-    const faults = this.#options.drawFaults(plan);
-    if (passing) Object.assign(passing, { plan, faults });
-    passing?.recording?.plays(plan, faults);
+    this.#messageCounts.set(contextId, (this.#messageCounts.get(contextId) ?? 0) + 1);
+    pending?.capture?.setTaskIds({ taskId, contextId });
+    const plan = this.#decide(received, { taskId, contextId }, pending?.capture);
+    const faults = this.#options.selectFaults(plan);
+    if (pending) Object.assign(pending, { plan, faults });
+    pending?.capture?.setPlan(plan, faults);
     return playPlan(plan, context, this.#options.clock, {
       isNew: message.taskId === undefined,
-      hangUp: () => this.#hangUp(taskId, passing),
+      abandon: () => this.#abandon(taskId, pending),
       done: () => {
-        if (this.#hungUp.get(taskId) === true) this.#hungUp.delete(taskId);
+        if (this.#abandoned.get(taskId) === true) this.#abandoned.delete(taskId);
       },
     });
   }
 
-  #turn(before: Task | undefined, { contextId }: Message): number {
-    if (before) return (before.history ?? []).filter(({ role }) => role === 'user').length;
-    return contextId === undefined ? 0 : (this.#counts.get(contextId) ?? 0);
+  #turn(previousTask: Task | undefined, { contextId }: Message): number {
+    if (previousTask) return (previousTask.history ?? []).filter(({ role }) => role === 'user').length;
+    return contextId === undefined ? 0 : (this.#messageCounts.get(contextId) ?? 0);
   }
 
   #decide(
-    incoming: ReceivedMessage,
+    received: ReceivedMessage,
     ids: { taskId: string; contextId: string },
-    recording: ExchangeCapture | undefined,
+    capture: ExchangeCapture | undefined,
   ): ResponsePlan {
     try {
-      const decided = this.#options.decide(incoming, ids);
-      if ('steps' in decided) return decided;
-      recording?.missed(decided.nearMisses);
-      return failurePlan(unmatchedText(decided));
+      const decision = this.#options.decide(received, ids);
+      if ('steps' in decision) return decision;
+      capture?.setUnmatched(decision.nearMisses);
+      return failurePlan(unmatchedText(decision));
     } catch (thrown) {
       return failurePlan(`The script failed: ${(thrown as Error).message}`);
     }
   }
 
-  #hangUp(taskId: string, passing: Passing | undefined): void {
-    const listeners = this.#hungUp.get(taskId);
-    this.#hungUp.set(taskId, true);
-    if (listeners instanceof Set) for (const tell of listeners) tell();
-    passing?.onHangUp?.(taskId);
+  #abandon(taskId: string, pending: PendingCall | undefined): void {
+    const listeners = this.#abandoned.get(taskId);
+    this.#abandoned.set(taskId, true);
+    if (listeners instanceof Set) for (const notify of listeners) notify();
+    pending?.onAbandoned?.(taskId);
   }
 
-  async #asItStands(id: string, { configuration }: SendRequest, call: CallContext): Promise<Task> {
+  async #currentTask(id: string, { configuration }: SendRequest, call: CallContext): Promise<Task> {
     return limitHistory(await this.#engine.getTask({ id }, call), configuration?.historyLength);
   }
 
   #currentCard(): AgentCard {
-    return this.#described().card;
+    return this.#current().card;
   }
 
-  /** Who the agent says it is, and what it takes accordingly: a script may change both. */
-  #described(): Described {
+  /** Returns card and validator, rebuilt after a script has changed the draft. */
+  #current(): CurrentCard {
     const draft = this.#options.card();
-    if (this.#description?.draft === draft) return this.#description;
+    if (this.#cachedCard?.draft === draft) return this.#cachedCard;
     const definition = { ...this.#engine.definition, pushNotifications: false, ...draft };
-    this.#description = { draft, card: buildCard(definition), entrance: new MessageValidator(definition) };
-    return this.#description;
+    this.#cachedCard = { draft, card: buildCard(definition), validator: new MessageValidator(definition) };
+    return this.#cachedCard;
   }
 
   async #withPush<T>(work: () => Promise<T>): Promise<T> {
@@ -317,36 +326,36 @@ export class ScriptedAgent implements Agent {
     return work();
   }
 
-  #noted<Request, Result>(
+  #captured<Request, Result>(
     operation: Parameters<typeof captureCall>[0],
     work: (request: Request, call?: CallContext) => Promise<Result>,
   ): (request: Request, call?: CallContext) => Promise<Result> {
     return (request, call) => {
-      this.#note(operation, request, call);
+      this.#capture(operation, request, call);
       return work(request, call);
     };
   }
 
-  #note(
+  #capture(
     operation: Parameters<typeof captureCall>[0],
     request: unknown,
     call: CallContext = {},
   ): ExchangeCapture | undefined {
     const id = call.headers?.[captureIdHeader];
-    const recording = id === undefined ? undefined : this.#options.journal.opened(Number(id));
-    recording?.understood(captureCall(operation, request, call, recording));
-    return recording;
+    const capture = id === undefined ? undefined : this.#options.journal.openCapture(Number(id));
+    capture?.setCall(captureCall(operation, request, call, capture));
+    return capture;
   }
 }
 
 function unmatchedText({ nearMisses: [closest] }: UnmatchedMessage): string {
-  const text = 'No rule of the script matches this message.';
+  const text = 'No rule of the mock script matches this message.';
   if (!closest) return text;
-  return `${text} The closest is ${closest.rule}: ${closest.differences.join('; ')}`;
+  return `${text} Closest rule ${closest.rule}: ${closest.mismatches.join('; ')}`;
 }
 
-/** A stream whose first event was taken, whole again. */
-async function* rejoined(
+/** Returns a stream that starts with an item that was already read. */
+async function* prependFirst(
   first: IteratorResult<StreamEvent>,
   rest: AsyncGenerator<StreamEvent, void>,
 ): AsyncGenerator<StreamEvent> {

@@ -1,21 +1,28 @@
-import { systemClock as clientClock, sleep } from '../../client/abortable-sleep.ts';
-import { systemClock as engineClock } from '../../primitives/clock.ts';
+import { type Clock, sleep, systemClock } from '../../primitives/clock.ts';
+import { A2AError } from '../../protocol/errors.ts';
 
-/** Time, as a test agent and everything in it sees it: the engine, the deliveries and a client may have the same. */
-export interface TestClock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Runs something later. @returns what prevents it. */
-  after(milliseconds: number, run: () => void): () => void;
-  /** Calls back again and again, as long as there is something else to wait for. @returns what stops it. */
-  every(milliseconds: number, tick: () => void): () => void;
-  /** Waits; rejects with `CANCELED` when the signal ends the wait. */
+/** Clock of a test agent. The engine, push delivery and a client can share it. */
+export interface TestClock extends Clock {
+  /** Resolves after a delay. Rejects with `CANCELED` if the signal aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The clock of the machine. */
+/** The system clock. */
 export const systemTestClock: TestClock = {
-  ...clientClock,
-  ...engineClock,
-  sleep: (milliseconds, signal) => sleep(clientClock, milliseconds, signal),
+  ...systemClock,
+  sleep: (milliseconds, signal) => sleepOn(systemClock, milliseconds, signal),
 };
+
+/** Resolves after a delay of a clock. Rejects with `CANCELED` if the signal aborts. */
+export function sleepOn(
+  clock: Pick<Clock, 'after'>,
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return sleep(clock, milliseconds, signal, canceledError);
+}
+
+/** Returns the error of an operation that its signal aborted. */
+export function canceledError(signal: AbortSignal): A2AError {
+  return new A2AError('CANCELED', undefined, { cause: signal.reason });
+}

@@ -40,7 +40,7 @@ export class TimerList {
       const index = this.#indexOf(entry);
       if (this.#entries[index] !== entry) return;
       this.#entries.splice(index, 1);
-      this.#removed(entry);
+      this.#onRemoved(entry);
     };
   }
 
@@ -49,7 +49,7 @@ export class TimerList {
     const entry = this.#entries.at(-1);
     if (!entry || entry.at > now) return undefined;
     this.#entries.pop();
-    this.#removed(entry);
+    this.#onRemoved(entry);
     return entry;
   }
 
@@ -58,7 +58,7 @@ export class TimerList {
     this.#foreground = 0;
   }
 
-  #removed({ isBackground }: Entry): void {
+  #onRemoved({ isBackground }: Entry): void {
     if (!isBackground) this.#foreground--;
   }
 

@@ -33,9 +33,9 @@ export class VirtualClock implements TestClock {
   readonly #maxStops: number;
   #now: number;
   #isAuto: boolean;
-  #isGoing = false;
+  #isRunning = false;
   /** One at a time goes on, in the order in which they asked. */
-  #moving: Promise<void> = Promise.resolve();
+  #lastAdvance: Promise<void> = Promise.resolve();
   /** Where time will be once everybody had their way. */
   #target: number;
 
@@ -73,18 +73,18 @@ export class VirtualClock implements TestClock {
 
   set isAuto(isAuto: boolean) {
     this.#isAuto = isAuto;
-    this.#go();
+    this.#startAuto();
   }
 
   after(milliseconds: number, run: () => void): () => void {
     if (milliseconds === Number.POSITIVE_INFINITY) return () => {};
-    const cancel = this.#timers.add({ at: this.#now + least(milliseconds), run, isBackground: false });
-    this.#go();
+    const cancel = this.#timers.add({ at: this.#now + atLeastOne(milliseconds), run, isBackground: false });
+    this.#startAuto();
     return cancel;
   }
 
   every(milliseconds: number, tick: () => void): () => void {
-    const delay = least(milliseconds);
+    const delay = atLeastOne(milliseconds);
     let cancel = (): void => {};
     const arm = (): void => {
       cancel = this.#timers.add({
@@ -112,8 +112,8 @@ export class VirtualClock implements TestClock {
   /** Lets time pass up to a moment; one that is past already changes nothing. */
   advanceTo(moment: number): Promise<void> {
     this.#target = Math.max(this.#target, moment);
-    const moved = this.#moving.then(() => this.#moveTo(moment));
-    this.#moving = moved.catch(() => {
+    const moved = this.#lastAdvance.then(() => this.#advanceNow(moment));
+    this.#lastAdvance = moved.catch(() => {
       // Who asks next starts from where this one came to.
       this.#target = this.#now;
     });
@@ -125,7 +125,7 @@ export class VirtualClock implements TestClock {
     this.#timers.clear();
   }
 
-  async #moveTo(moment: number): Promise<void> {
+  async #advanceNow(moment: number): Promise<void> {
     // What was asked for just now may be about to set a timer.
     await waitForIdle(this.#turns);
     for (let stops = 0; (this.#timers.next ?? Number.POSITIVE_INFINITY) <= moment; stops++) {
@@ -133,41 +133,41 @@ export class VirtualClock implements TestClock {
         throw new A2AError('INTERNAL_ERROR', `Time stopped ${stops} times on its way`, {
           hint: 'A timer sets itself again and again. Let less time pass at once, or raise `maxStops`.',
         });
-      this.#stop();
+      this.#runNextTimers();
       await waitForIdle(this.#turns);
     }
     this.#now = Math.max(this.#now, moment);
   }
 
   /** Goes to the next moment at which something is due and lets it happen. */
-  #stop(): void {
+  #runNextTimers(): void {
     this.#now = Math.max(this.#now, this.#timers.next ?? this.#now);
     // New ones are at least a millisecond away, so this ends.
     for (let due = this.#timers.takeDue(this.#now); due; due = this.#timers.takeDue(this.#now)) due.run();
   }
 
-  #go(): void {
-    if (!this.#isAuto || this.#isGoing || !this.#timers.hasForeground) return;
-    this.#isGoing = true;
-    void this.#goOn();
+  #startAuto(): void {
+    if (!this.#isAuto || this.#isRunning || !this.#timers.hasForeground) return;
+    this.#isRunning = true;
+    void this.#runAuto();
   }
 
-  async #goOn(): Promise<void> {
+  async #runAuto(): Promise<void> {
     try {
       for (;;) {
         await waitForIdle(this.#turns);
         if (!this.#isAuto || !this.#timers.hasForeground) return;
-        await this.#moving;
-        this.#stop();
+        await this.#lastAdvance;
+        this.#runNextTimers();
       }
     } finally {
-      this.#isGoing = false;
+      this.#isRunning = false;
       // A timer that threw is an uncaught error, as it is with the clock of the machine; the others still ring.
-      this.#go();
+      this.#startAuto();
     }
   }
 }
 
-function least(milliseconds: number): number {
+function atLeastOne(milliseconds: number): number {
   return milliseconds >= 1 ? milliseconds : 1;
 }

@@ -3,8 +3,8 @@ import { isTerminal } from '../../protocol/task.ts';
 import type { Fault } from './fault.ts';
 
 /**
- * Makes a stream illegal: an event that comes twice, too late, after the end, or adds to what was never begun. A server
- * that shows the agent writes such a stream in every version like any other.
+ * Injects protocol violations into a stream: duplicate or reordered events, events after a terminal state, chunks of
+ * unknown artifacts. The server encodes the stream in every protocol version.
  */
 export async function* withEventFaults(
   events: AsyncIterable<StreamEvent>,
@@ -12,15 +12,15 @@ export async function* withEventFaults(
 ): AsyncGenerator<StreamEvent> {
   let source: AsyncIterable<StreamEvent> = events;
   for (const fault of faults) {
-    if (fault.kind === 'duplicate') source = duplicated(source, fault.event ?? 2);
-    if (fault.kind === 'reorder') source = reordered(source, fault.event ?? 2);
-    if (fault.kind === 'wrong-append') source = wronglyAppended(source);
-    if (fault.kind === 'after-terminal') source = goingOn(source);
+    if (fault.kind === 'duplicate') source = duplicateEvent(source, fault.event ?? 2);
+    if (fault.kind === 'reorder') source = reorderEvent(source, fault.event ?? 2);
+    if (fault.kind === 'wrong-append') source = appendToUnknownArtifact(source);
+    if (fault.kind === 'after-terminal') source = continueAfterTerminal(source);
   }
   yield* source;
 }
 
-async function* duplicated(events: AsyncIterable<StreamEvent>, nth: number): AsyncGenerator<StreamEvent> {
+async function* duplicateEvent(events: AsyncIterable<StreamEvent>, nth: number): AsyncGenerator<StreamEvent> {
   let count = 0;
   for await (const event of events) {
     yield event;
@@ -28,54 +28,53 @@ async function* duplicated(events: AsyncIterable<StreamEvent>, nth: number): Asy
   }
 }
 
-async function* reordered(events: AsyncIterable<StreamEvent>, nth: number): AsyncGenerator<StreamEvent> {
+async function* reorderEvent(events: AsyncIterable<StreamEvent>, nth: number): AsyncGenerator<StreamEvent> {
   let count = 0;
-  let late: StreamEvent | undefined;
+  let delayed: StreamEvent | undefined;
   for await (const event of events) {
     if (++count === nth) {
-      late = event;
+      delayed = event;
       continue;
     }
     yield event;
-    if (late) yield late;
-    late = undefined;
+    if (delayed) yield delayed;
+    delayed = undefined;
   }
-  if (late) yield late;
+  if (delayed) yield delayed;
 }
 
-/** What an artifact that was never begun is called. */
-const neverBegun = 'never-begun';
+const unknownArtifactId = 'unknown-artifact';
 
-async function* wronglyAppended(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
-  let isTold = false;
+async function* appendToUnknownArtifact(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
+  let isSent = false;
   for await (const event of events) {
-    if (!isTold && endOf(event)) {
-      isTold = true;
-      const artifact = { artifactId: neverBegun, parts: [{ text: 'the end of nothing' }] };
-      yield { kind: 'artifact', ...idsOf(event), artifact, append: true, lastChunk: true };
+    if (!isSent && terminalStatus(event)) {
+      isSent = true;
+      const artifact = { artifactId: unknownArtifactId, parts: [{ text: 'chunk of an unknown artifact' }] };
+      yield { kind: 'artifact', ...eventIds(event), artifact, append: true, lastChunk: true };
     }
     yield event;
   }
 }
 
-async function* goingOn(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
+async function* continueAfterTerminal(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
   for await (const event of events) {
     yield event;
-    if (!endOf(event)) continue;
-    const status: TaskStatusUpdateEvent['status'] = { ...endOf(event), state: 'working' };
+    if (!terminalStatus(event)) continue;
+    const status: TaskStatusUpdateEvent['status'] = { ...terminalStatus(event), state: 'working' };
     delete status.message;
-    yield { kind: 'status', ...idsOf(event), status };
+    yield { kind: 'status', ...eventIds(event), status };
   }
 }
 
-/** The status with which a task is over, if it is with this event. */
-function endOf(event: StreamEvent): TaskStatusUpdateEvent['status'] | undefined {
+/** Returns the status of an event if it is terminal. */
+function terminalStatus(event: StreamEvent): TaskStatusUpdateEvent['status'] | undefined {
   const status =
     event.kind === 'task' ? event.task.status : event.kind === 'status' ? event.status : undefined;
   return status && isTerminal(status.state) ? status : undefined;
 }
 
-function idsOf(event: StreamEvent): { taskId: string; contextId: string } {
+function eventIds(event: StreamEvent): { taskId: string; contextId: string } {
   if (event.kind === 'task') return { taskId: event.task.id, contextId: event.task.contextId };
   const { taskId = '', contextId = '' } = event.kind === 'message' ? event.message : event;
   return { taskId, contextId };

@@ -1,10 +1,10 @@
 import type { TestClock } from '../clock/test-clock.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 
-/** What faults need. */
+/** Collaborators of fault injection. */
 export interface FaultContext {
   readonly clock: TestClock;
   readonly random: SeededRandom;
-  /** Refuses connections for so many milliseconds, or until told otherwise. */
-  readonly refuse?: (milliseconds: number | undefined) => void;
+  /** Closes the port for a number of milliseconds, or until the outage is ended. */
+  readonly startOutage?: (milliseconds: number | undefined) => void;
 }

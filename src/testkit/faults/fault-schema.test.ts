@@ -4,9 +4,9 @@ import { Document } from '../../documents/document.ts';
 import type { Fault } from './fault.ts';
 import { faultSchema } from './fault-schema.ts';
 
-const read = (yaml: string): Fault => Document.parse(yaml, 'faults.yaml').check(faultSchema);
+const parse = (yaml: string): Fault => Document.parse(yaml, 'faults.yaml').check(faultSchema);
 
-describe('a fault in a file', () => {
+describe('faultSchema', () => {
   it.each<[string, Fault]>([
     [
       '{ http: { status: 503, headers: { x-why: night }, body: { error: asleep } } }',
@@ -34,10 +34,10 @@ describe('a fault in a file', () => {
     ['bad_utf8', { kind: 'bad-utf8' }],
     ['{ oversize: { bytes: 1000000 } }', { kind: 'oversize', bytes: 1_000_000 }],
     ['half_frame', { kind: 'half-frame' }],
-    ['{ cut: { after: 3 } }', { kind: 'cut', after: 3 }],
-    ['{ cut: }', { kind: 'cut' }],
-    ['stop', { kind: 'stop' }],
-    ['silence', { kind: 'silence' }],
+    ['{ disconnect: { after: 3 } }', { kind: 'disconnect', after: 3 }],
+    ['{ disconnect: }', { kind: 'disconnect' }],
+    ['early_end', { kind: 'early-end' }],
+    ['stall', { kind: 'stall' }],
     ['{ heartbeats: { after: 1, every: 10s } }', { kind: 'heartbeats', after: 1, every: 10_000 }],
     ['{ duplicate: { event: 2 } }', { kind: 'duplicate', event: 2 }],
     ['reorder', { kind: 'reorder' }],
@@ -48,33 +48,34 @@ describe('a fault in a file', () => {
     ['refuse', { kind: 'refuse' }],
     ['{ card: { override: { name: liar } } }', { kind: 'card', on: 'card', override: { name: 'liar' } }],
     ['{ delay: 3s, on: card }', { kind: 'delay', duration: 3_000, on: 'card' }],
-    ['{ cut: { after: 1 }, chance: 0.3, times: 5 }', { kind: 'cut', after: 1, chance: 0.3, times: 5 }],
-  ])('%s', (yaml, fault) => {
-    expect(read(yaml)).toEqual(fault);
+    [
+      '{ disconnect: { after: 1 }, probability: 0.3, times: 5 }',
+      { kind: 'disconnect', after: 1, probability: 0.3, times: 5 },
+    ],
+  ])('parses %s', (yaml, fault) => {
+    expect(parse(yaml)).toEqual(fault);
   });
-});
 
-describe('a mistake in a file', () => {
   it.each([
-    ['cutt', 'expected'],
-    ['{ cutt: {} }', 'cutt: unknown key'],
-    ['{ cut: { afer: 1 } }', 'cut.afer: unknown key'],
-    ['{ cut: { after: -1 } }', 'cut.after'],
-    ['{ cut: {}, stop: {} }', 'a fault is one of'],
-    ['{ chance: 0.5 }', 'a fault is one of'],
-    ['{ cut: {}, chance: 30 }', 'chance'],
+    ['disconect', 'expected'],
+    ['{ disconect: {} }', 'disconect: unknown key'],
+    ['{ disconnect: { afer: 1 } }', 'disconnect.afer: unknown key'],
+    ['{ disconnect: { after: -1 } }', 'disconnect.after'],
+    ['{ disconnect: {}, early_end: {} }', 'expected exactly one of'],
+    ['{ probability: 0.5 }', 'expected exactly one of'],
+    ['{ disconnect: {}, probability: 30 }', 'probability'],
     ['{ delay: soon }', 'delay: expected a number of milliseconds, or a duration such as 500ms'],
-    ['{ delay: { min: 2s, max: 1s } }', 'min may not be larger than max'],
+    ['{ delay: { min: 2s, max: 1s } }', 'min must not be larger than max'],
     ['oversize', 'expected'],
     ['{ http: { status: 99 } }', 'http.status'],
-  ])('%s is explained', (yaml, complaint) => {
-    expect(() => read(yaml)).toThrow(complaint);
-    expect(() => read(yaml)).toThrow(/^faults\.yaml:1:\d+: /);
+  ])('reports an error with line and column for %s', (yaml, message) => {
+    expect(() => parse(yaml)).toThrow(message);
+    expect(() => parse(yaml)).toThrow(/^faults\.yaml:1:\d+: /);
   });
-});
 
-it('has a JSON Schema, which knows the words', () => {
-  const schema = JSON.stringify(z.toJSONSchema(faultSchema, { io: 'input' }));
-  for (const word of ['wrong_append', 'half_frame', 'retry_after', 'deviation'])
-    expect(schema).toContain(word);
+  it('converts to a JSON Schema', () => {
+    const schema = JSON.stringify(z.toJSONSchema(faultSchema, { io: 'input' }));
+    for (const key of ['wrong_append', 'half_frame', 'retry_after', 'deviation'])
+      expect(schema).toContain(key);
+  });
 });

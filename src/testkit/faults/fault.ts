@@ -1,67 +1,67 @@
-/** A number of milliseconds, or a way to draw one. */
+/** A number of milliseconds, or a uniform or normal distribution of it. */
 export type Duration =
   | number
   | { readonly min: number; readonly max: number }
   | { readonly mean: number; readonly deviation: number };
 
-/** When a fault strikes. */
-interface Occasion {
-  /** How often in all it goes wrong, for ever when absent. */
+/** Conditions under which a fault is injected. */
+interface FaultTrigger {
+  /** Maximum number of injections. @defaultValue unlimited */
   readonly times?: number;
-  /** How probable it is, from 0 to 1. @defaultValue 1 */
-  readonly chance?: number;
-  /** Which answers go wrong: to operations, such as a message, or to who asks for the card. @defaultValue `message` */
+  /** From 0 to 1. @defaultValue 1 */
+  readonly probability?: number;
+  /** Affected responses: of operations, of card requests, or both. @defaultValue `message` */
   readonly on?: 'message' | 'card' | 'any';
 }
 
 /**
- * What goes wrong with one answer. `after` counts the events of a stream that pass first; what it is when absent stands
- * beside each. An answer that is no stream counts as one event, whatever `after` says.
+ * A fault that is injected into a response. `after` is the number of stream events that are sent before the fault; its
+ * default depends on the kind. A response that is not a stream counts as one event, regardless of `after`.
  */
-export type Fault = Occasion &
+export type Fault = FaultTrigger &
   (
     | {
         readonly kind: 'http';
         readonly status: number;
         readonly headers?: Readonly<Record<string, string>>;
-        /** Text as it is; anything else as JSON. */
+        /** A string is sent as it is, other values as JSON. */
         readonly body?: unknown;
       }
     | { readonly kind: 'unauthorized'; readonly challenge?: string }
     | {
         readonly kind: 'rate-limit';
-        /** As the header has it: seconds, or a date. */
+        /** Value of the `Retry-After` header: seconds or a date. */
         readonly retryAfter: number | string;
       }
     | { readonly kind: 'redirect'; readonly status: number; readonly location?: string }
     | { readonly kind: 'delay'; readonly duration: Duration }
     | { readonly kind: 'content-type'; readonly type: string }
-    /** Bytes that are no text, within an event: the first, or the one that follows. */
+    /** Invalid UTF-8 inside an event. @defaultValue after 0 */
     | { readonly kind: 'bad-utf8'; readonly after?: number }
-    /** An event, or an answer, of so many bytes: the first, or the one that follows. */
+    /** Pads an event or a response to a number of bytes. @defaultValue after 0 */
     | { readonly kind: 'oversize'; readonly bytes: number; readonly after?: number }
-    /** Half an event, and then a proper end. After 1. */
+    /** Half of an event, then a regular end of the response. @defaultValue after 1 */
     | { readonly kind: 'half-frame'; readonly after?: number }
-    /** The connection ends in the middle. After 1; after 0 there is not even a head. */
-    | { readonly kind: 'cut'; readonly after?: number }
-    /** A proper end before the task is over: before its last event, or after so many. */
-    | { readonly kind: 'stop'; readonly after?: number }
-    /** Nothing more comes, and the connection stays. After 1. */
-    | { readonly kind: 'silence'; readonly after?: number }
-    /** Nothing but signs of life. After 1, every 1,000 milliseconds. */
+    /** Closes the connection; with `after: 0` before the response head. @defaultValue after 1 */
+    | { readonly kind: 'disconnect'; readonly after?: number }
+    /** Ends the stream regularly before the task ends. @defaultValue before the terminal event */
+    | { readonly kind: 'early-end'; readonly after?: number }
+    /** Sends nothing more and keeps the connection open. @defaultValue after 1 */
+    | { readonly kind: 'stall'; readonly after?: number }
+    /** Sends only heartbeats. @defaultValue after 1, every 1,000 milliseconds */
     | { readonly kind: 'heartbeats'; readonly after?: number; readonly every?: number }
-    /** An event comes twice: the second, unless told otherwise. */
+    /** Sends an event twice. @defaultValue event 2 */
     | { readonly kind: 'duplicate'; readonly event?: number }
-    /** An event comes after the one that follows it: the second, unless told otherwise. */
+    /** Swaps an event with its successor. @defaultValue event 2 */
     | { readonly kind: 'reorder'; readonly event?: number }
-    /** A chunk of an artifact that was never begun comes before the last event. */
+    /** Sends a chunk of an unknown artifact before the terminal event. */
     | { readonly kind: 'wrong-append' }
-    /** The task works again after it was over. */
+    /** Sends a working status after the terminal event. */
     | { readonly kind: 'after-terminal' }
-    /** The connection is reset. After 0: there is not even a head. */
+    /** Resets the connection (TCP RST). @defaultValue after 0, before the response head */
     | { readonly kind: 'reset'; readonly after?: number }
-    /** The connection is reset, and new ones are refused for so many milliseconds, or until told otherwise. */
+    /** Resets the connection and refuses new ones, for a number of milliseconds or permanently. */
     | { readonly kind: 'refuse'; readonly duration?: number }
-    /** The answer says something else: members are replaced, those that are null left out. */
+    /** Replaces fields of the card; `null` removes a field. */
     | { readonly kind: 'card'; readonly override: Readonly<Record<string, unknown>> }
   );

@@ -2,16 +2,16 @@ import { truncateToHalf, overrideFields, padJson, corruptUtf8 } from './corrupt-
 import type { Fault } from './fault.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
-/** An answer that is no stream and goes wrong on its way out. */
+/** Body of a non-streaming response with injected faults. */
 export class FaultyBody {
-  readonly #line: ResponseWriter;
+  readonly #writer: ResponseWriter;
   readonly #faults: readonly Fault[];
   readonly #status: number;
   readonly #headers: readonly string[];
   #body = '';
 
-  constructor(line: ResponseWriter, faults: readonly Fault[], status: number, headers: readonly string[]) {
-    this.#line = line;
+  constructor(writer: ResponseWriter, faults: readonly Fault[], status: number, headers: readonly string[]) {
+    this.#writer = writer;
     this.#faults = faults;
     this.#status = status;
     this.#headers = headers;
@@ -22,35 +22,35 @@ export class FaultyBody {
     return true;
   }
 
-  /** Everything is known, so it can go wrong. */
+  /** Sends the complete body with its faults. */
   end(): void {
-    const body = this.#damaged();
-    const fault = this.#faults.find(({ kind }) => breaks.has(kind));
+    const body = this.#corruptedBody();
+    const fault = this.#faults.find(({ kind }) => interruptingFaults.has(kind));
     if (!fault || body.length === 0) {
-      this.#head(body.length);
-      this.#line.end(body);
+      this.#writeHead(body.length);
+      this.#writer.end(body);
       return;
     }
     if (fault.kind === 'half-frame') {
-      this.#head(truncateToHalf(body).length);
-      this.#line.end(truncateToHalf(body));
+      this.#writeHead(truncateToHalf(body).length);
+      this.#writer.end(truncateToHalf(body));
       return;
     }
-    this.#head(body.length);
-    this.#line.write(truncateToHalf(body));
-    if (fault.kind === 'cut' || fault.kind === 'reset') this.#line[fault.kind]();
+    this.#writeHead(body.length);
+    this.#writer.write(truncateToHalf(body));
+    if (fault.kind === 'disconnect' || fault.kind === 'reset') this.#writer[fault.kind]();
   }
 
   close(): void {}
 
-  #head(length: number): void {
-    // A 204 and a 304 have no body, and nothing about one.
+  #writeHead(length: number): void {
+    // Responses 204 and 304 have neither body nor Content-Length.
     const isBare = length === 0 && !this.#headers.some((name) => name.toLowerCase() === 'content-length');
     const rest = removeHeaders(this.#headers, ['content-length', 'etag']);
-    this.#line.head(this.#status, isBare ? rest : [...rest, 'Content-Length', String(length)]);
+    this.#writer.writeHead(this.#status, isBare ? rest : [...rest, 'Content-Length', String(length)]);
   }
 
-  #damaged(): Buffer {
+  #corruptedBody(): Buffer {
     let text = this.#body;
     if (text === '') return Buffer.alloc(0);
     for (const fault of this.#faults) {
@@ -61,10 +61,16 @@ export class FaultyBody {
   }
 }
 
-/** What ends an answer in its middle. */
-const breaks: ReadonlySet<Fault['kind']> = new Set(['half-frame', 'cut', 'reset', 'silence', 'heartbeats']);
+/** Faults that interrupt a body. */
+const interruptingFaults: ReadonlySet<Fault['kind']> = new Set([
+  'half-frame',
+  'disconnect',
+  'reset',
+  'stall',
+  'heartbeats',
+]);
 
-/** Headers (name, value, name, value) without some, whose names are given in lower case. */
+/** Removes headers from a flat list (name, value, …). @param names - in lower case */
 export function removeHeaders(headers: readonly string[], names: readonly string[]): string[] {
-  return headers.filter((_, at) => !names.includes((headers[at - (at % 2)] ?? '').toLowerCase()));
+  return headers.filter((_, index) => !names.includes((headers[index - (index % 2)] ?? '').toLowerCase()));
 }

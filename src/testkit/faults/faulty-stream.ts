@@ -4,101 +4,101 @@ import { FrameSplitter, isEventFrame, isTerminalEvent } from './sse-frames.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import type { FaultContext } from './fault-context.ts';
 
-/** A comment, which keeps a connection alive and means nothing. */
+/** SSE comment. */
 const heartbeat = ':\n\n';
 
-/** An event stream that goes wrong on its way out. Events are counted, however many came in one piece. */
+/** Event stream with injected faults. It counts SSE events, independent of how writes are chunked. */
 export class FaultyStream {
-  readonly #line: ResponseWriter;
+  readonly #writer: ResponseWriter;
   readonly #faults: readonly Fault[];
-  readonly #tools: FaultContext;
+  readonly #context: FaultContext;
   readonly #frames = new FrameSplitter();
-  #passed = 0;
-  /** Nothing of what is still written goes out. */
-  #isOver = false;
-  #stopBeats: (() => void) | undefined;
+  #sentEvents = 0;
+  /** Further writes are discarded. */
+  #isEnded = false;
+  #stopHeartbeats: (() => void) | undefined;
 
-  constructor(line: ResponseWriter, faults: readonly Fault[], tools: FaultContext) {
-    this.#line = line;
+  constructor(writer: ResponseWriter, faults: readonly Fault[], context: FaultContext) {
+    this.#writer = writer;
     this.#faults = faults;
-    this.#tools = tools;
+    this.#context = context;
   }
 
-  /** The head is written. */
-  begin(): void {
-    this.#strike();
+  /** Called after the response head is written. */
+  start(): void {
+    this.#applyFaults();
   }
 
   write(chunk: string): boolean {
-    let goesOn = true;
-    for (const frame of this.#frames.push(chunk)) if (!this.#isOver) goesOn = this.#take(frame);
-    return goesOn;
+    let canContinue = true;
+    for (const frame of this.#frames.push(chunk)) if (!this.#isEnded) canContinue = this.#sendFrame(frame);
+    return canContinue;
   }
 
   end(): void {
-    if (!this.#isOver) this.#line.end();
-    this.#isOver = true;
+    if (!this.#isEnded) this.#writer.end();
+    this.#isEnded = true;
   }
 
-  /** The reader is gone. */
+  /** Called when the client disconnects. */
   close(): void {
-    this.#isOver = true;
-    this.#stopBeats?.();
+    this.#isEnded = true;
+    this.#stopHeartbeats?.();
   }
 
-  #take(frame: string): boolean {
-    if (!isEventFrame(frame)) return this.#line.write(frame);
-    for (const { kind, after } of this.#faults.map(ofStream)) {
-      if (kind === 'half-frame' && (after ?? 1) === this.#passed) {
-        this.#line.write(truncateToHalf(Buffer.from(frame)));
+  #sendFrame(frame: string): boolean {
+    if (!isEventFrame(frame)) return this.#writer.write(frame);
+    for (const { kind, after } of this.#faults.map(faultPosition)) {
+      if (kind === 'half-frame' && (after ?? 1) === this.#sentEvents) {
+        this.#writer.write(truncateToHalf(Buffer.from(frame)));
         this.end();
         return true;
       }
-      if (kind === 'stop' && after === undefined && isTerminalEvent(frame)) {
+      if (kind === 'early-end' && after === undefined && isTerminalEvent(frame)) {
         this.end();
         return true;
       }
     }
-    const goesOn = this.#line.write(this.#damaged(frame));
-    this.#passed++;
-    this.#strike();
-    return goesOn;
+    const canContinue = this.#writer.write(this.#corruptFrame(frame));
+    this.#sentEvents++;
+    this.#applyFaults();
+    return canContinue;
   }
 
-  #damaged(frame: string): string | Buffer {
+  #corruptFrame(frame: string): string | Buffer {
     for (const fault of this.#faults) {
-      if (fault.kind === 'oversize' && (fault.after ?? 0) === this.#passed)
+      if (fault.kind === 'oversize' && (fault.after ?? 0) === this.#sentEvents)
         return `${padJson(frame.trimEnd(), fault.bytes)}\n\n`;
-      if (fault.kind === 'bad-utf8' && (fault.after ?? 0) === this.#passed) return corruptUtf8(frame);
+      if (fault.kind === 'bad-utf8' && (fault.after ?? 0) === this.#sentEvents) return corruptUtf8(frame);
     }
     return frame;
   }
 
-  /** Lets happen what happens between two events. */
-  #strike(): void {
+  /** Applies the faults that occur between two events. */
+  #applyFaults(): void {
     for (const fault of this.#faults) {
-      if (this.#isOver) return;
-      const { kind, after } = ofStream(fault);
-      if (kind === 'stop' && after === this.#passed) this.end();
-      if ((after ?? 1) !== this.#passed) continue;
-      if (kind === 'cut' || kind === 'reset') {
-        this.#isOver = true;
-        this.#line[kind]();
-      } else if (kind === 'silence' || fault.kind === 'heartbeats') {
-        this.#isOver = true;
-        this.#line.flushHead();
-        if (fault.kind === 'heartbeats') this.#beat(fault.every ?? 1_000);
+      if (this.#isEnded) return;
+      const { kind, after } = faultPosition(fault);
+      if (kind === 'early-end' && after === this.#sentEvents) this.end();
+      if ((after ?? 1) !== this.#sentEvents) continue;
+      if (kind === 'disconnect' || kind === 'reset') {
+        this.#isEnded = true;
+        this.#writer[kind]();
+      } else if (kind === 'stall' || fault.kind === 'heartbeats') {
+        this.#isEnded = true;
+        this.#writer.flushHead();
+        if (fault.kind === 'heartbeats') this.#startHeartbeats(fault.every ?? 1_000);
       }
     }
   }
 
-  #beat(every: number): void {
-    this.#line.write(heartbeat);
-    this.#stopBeats = this.#tools.clock.every(every, () => this.#line.write(heartbeat));
+  #startHeartbeats(every: number): void {
+    this.#writer.write(heartbeat);
+    this.#stopHeartbeats = this.#context.clock.every(every, () => this.#writer.write(heartbeat));
   }
 }
 
-/** A fault with the number of events before it, if it is of a kind that has one. */
-function ofStream(fault: Fault): { kind: Fault['kind']; after: number | undefined } {
+/** Returns the kind of a fault and its position in the stream. */
+function faultPosition(fault: Fault): { kind: Fault['kind']; after: number | undefined } {
   return { kind: fault.kind, after: 'after' in fault ? fault.after : undefined };
 }

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { drawDuration } from './duration.ts';
+import { sampleDuration } from './duration.ts';
 import type { Fault } from './fault.ts';
 import { FaultyBody, removeHeaders } from './faulty-body.ts';
 import { FaultyStream } from './faulty-stream.ts';
@@ -7,58 +7,58 @@ import { ResponseWriter } from './response-writer.ts';
 import { type ReplacementResponse, replacementResponseFor } from './replacement-response.ts';
 import type { FaultContext } from './fault-context.ts';
 
-/** What takes the body of an answer. */
-interface Body {
+/** Receives the body of a response. */
+interface ResponseBody {
   write(chunk: string): boolean;
   end(): void;
-  /** The reader is gone. */
+  /** Called when the client disconnects. */
   close(): void;
 }
 
-/** The rest of an answer that nobody gets. */
-const nobody: Body = { write: () => true, end: () => {}, close: () => {} };
+/** Discards the original body of a replaced response. */
+const discardedBody: ResponseBody = { write: () => true, end: () => {}, close: () => {} };
 
 /**
- * Lets an answer go wrong on its way out. Whoever answers notices nothing.
+ * Fault injection: wraps the methods of a response, transparently for the code that writes it.
  *
- * @param faults - gives the faults that strike; it is asked once, when the head is written.
+ * @param faults - returns the selected faults; called once, when the head is written.
  */
 export function injectResponseFaults(
   response: ServerResponse,
   faults: () => readonly Fault[],
-  tools: FaultContext,
+  context: FaultContext,
 ): void {
-  const line = new ResponseWriter(response);
-  let body: Body | undefined;
+  const writer = new ResponseWriter(response);
+  let body: ResponseBody | undefined;
 
-  const begin = (status: number, headers: readonly string[], struck: readonly Fault[]): Body => {
-    const hold = struck.find((fault) => fault.kind === 'delay');
-    if (hold) {
-      const release = line.hold();
-      const cancel = tools.clock.after(drawDuration(hold.duration, tools.random), release);
+  const start = (status: number, headers: readonly string[], selected: readonly Fault[]): ResponseBody => {
+    const delay = selected.find((fault) => fault.kind === 'delay');
+    if (delay) {
+      const release = writer.hold();
+      const cancel = context.clock.after(sampleDuration(delay.duration, context.random), release);
       response.on('close', cancel);
     }
-    const begun = beginBody(line, struck, tools, { status, headers });
-    response.on('close', () => begun.close());
-    return begun;
+    const started = startBody(writer, selected, context, { status, headers });
+    response.on('close', () => started.close());
+    return started;
   };
 
   Object.assign(response, {
     writeHead(status: number, ...rest: unknown[]): ServerResponse {
-      const struck = faults();
-      if (struck.length > 0) {
-        body = begin(status, headersOf(rest), struck);
+      const selected = faults();
+      if (selected.length > 0) {
+        body = start(status, findHeaders(rest), selected);
         return response;
       }
-      line.disarm();
+      writer.detach();
       return response.writeHead(status, ...(rest as [string[]]));
     },
     write(chunk: string | Buffer): boolean {
-      body ??= begin(response.statusCode, [], faults());
+      body ??= start(response.statusCode, [], faults());
       return body.write(String(chunk));
     },
     end(chunk?: string | Buffer): ServerResponse {
-      body ??= begin(response.statusCode, [], faults());
+      body ??= start(response.statusCode, [], faults());
       if (chunk !== undefined && chunk.length > 0) body.write(String(chunk));
       body.end();
       return response;
@@ -66,63 +66,66 @@ export function injectResponseFaults(
   });
 }
 
-interface Head {
+interface ResponseHead {
   readonly status: number;
   readonly headers: readonly string[];
 }
 
-function beginBody(
-  line: ResponseWriter,
+function startBody(
+  writer: ResponseWriter,
   faults: readonly Fault[],
-  tools: FaultContext,
-  { status, headers }: Head,
-): Body {
+  context: FaultContext,
+  { status, headers }: ResponseHead,
+): ResponseBody {
   for (const fault of faults) {
     const replacement = replacementResponseFor(fault);
     if (replacement) {
-      replace(line, replacement);
-      return nobody;
+      sendReplacement(writer, replacement);
+      return discardedBody;
     }
     if (fault.kind === 'refuse' || (fault.kind === 'reset' && (fault.after ?? 0) === 0)) {
-      line.reset(() => {
-        if (fault.kind === 'refuse') tools.refuse?.(fault.duration);
+      writer.reset(() => {
+        if (fault.kind === 'refuse') context.startOutage?.(fault.duration);
       });
-      return nobody;
+      return discardedBody;
     }
-    if (fault.kind === 'cut' && fault.after === 0) {
-      line.cut();
-      return nobody;
+    if (fault.kind === 'disconnect' && fault.after === 0) {
+      writer.disconnect();
+      return discardedBody;
     }
   }
-  const isStream = typeOf(headers).startsWith('text/event-stream');
-  const told = retyped(headers, faults);
-  if (!isStream) return new FaultyBody(line, faults, status, told);
-  line.head(status, told);
-  const stream = new FaultyStream(line, faults, tools);
-  stream.begin();
+  const isStream = contentTypeOf(headers).startsWith('text/event-stream');
+  const sentHeaders = withContentType(headers, faults);
+  if (!isStream) return new FaultyBody(writer, faults, status, sentHeaders);
+  writer.writeHead(status, sentHeaders);
+  const stream = new FaultyStream(writer, faults, context);
+  stream.start();
   return stream;
 }
 
-function replace(line: ResponseWriter, { status, headers, body }: ReplacementResponse): void {
-  line.head(status, [...headers, 'Content-Length', String(Buffer.byteLength(body))]);
-  line.end(body);
+function sendReplacement(writer: ResponseWriter, { status, headers, body }: ReplacementResponse): void {
+  writer.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(body))]);
+  writer.end(body);
 }
 
-function retyped(headers: readonly string[], faults: readonly Fault[]): readonly string[] {
+function withContentType(headers: readonly string[], faults: readonly Fault[]): readonly string[] {
   const fault = faults.find(({ kind }) => kind === 'content-type') as { type: string } | undefined;
   return fault ? [...removeHeaders(headers, ['content-type']), 'Content-Type', fault.type] : headers;
 }
 
-function typeOf(headers: readonly string[]): string {
+function contentTypeOf(headers: readonly string[]): string {
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
   return at < 0 ? '' : (headers[at + 1] ?? '');
 }
 
-/** The headers among what `writeHead` is called with, as name, value, name, value. */
-function headersOf(rest: readonly unknown[]): string[] {
-  const given = rest.find((each) => typeof each === 'object') as OutgoingHttpHeaders | string[] | undefined;
-  if (Array.isArray(given)) return given;
-  return Object.entries(given ?? {}).flatMap(([name, value]) =>
+/** Returns the headers argument of `writeHead` as a flat list (name, value, …). */
+function findHeaders(rest: readonly unknown[]): string[] {
+  const argument = rest.find((each) => typeof each === 'object') as
+    | OutgoingHttpHeaders
+    | string[]
+    | undefined;
+  if (Array.isArray(argument)) return argument;
+  return Object.entries(argument ?? {}).flatMap(([name, value]) =>
     [value].flat().flatMap((each) => [name, String(each)]),
   );
 }

@@ -3,12 +3,12 @@ import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TestClock } from '../clock/test-clock.ts';
 
-/** Closes the port of a server and opens the same one again, as if the agent had not been there in between. */
+/** Simulates an outage: closes the port of a server and reopens it later. */
 export class PortOutage {
   readonly #server: Server | SecureServer;
   readonly #clock: TestClock;
   #address: AddressInfo | undefined;
-  #cancel: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   #reopening: Promise<void> | undefined;
 
   constructor(server: Server | SecureServer, clock: TestClock) {
@@ -16,18 +16,17 @@ export class PortOutage {
     this.#clock = clock;
   }
 
-  /** True while connections are refused. */
-  get isRefusing(): boolean {
+  get isActive(): boolean {
     return this.#address !== undefined;
   }
 
-  /** Refuses connections, and ends those that there are. @param milliseconds - how long; until `end` when absent. */
-  begin(milliseconds?: number): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
+  /** Closes all connections and refuses new ones. @param milliseconds - until `end()` if undefined */
+  start(milliseconds?: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     if (milliseconds !== undefined)
-      this.#cancel = this.#clock.after(milliseconds, () => {
-        // Who waits for the port hears of the error; nobody else could do anything about it.
+      this.#cancelTimer = this.#clock.after(milliseconds, () => {
+        // The error is reported to callers of end(); here it has no handler.
         this.end().catch(() => {});
       });
     if (this.#address) return;
@@ -36,20 +35,20 @@ export class PortOutage {
     this.#server.closeAllConnections();
   }
 
-  /** Takes connections again. @returns when it does; rejects when somebody else has taken the port meanwhile. */
+  /** Reopens the port. Rejects if another process uses it now. */
   end(): Promise<void> {
-    this.#cancel?.();
-    this.#cancel = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;
     });
     return this.#reopening;
   }
 
-  /** Leaves the port closed, because the server stops anyway. */
-  forget(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
+  /** Cancels the reopening, because the server stops. */
+  cancel(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   async #reopen(): Promise<void> {

@@ -1,14 +1,14 @@
 import type { Fault } from './fault.ts';
 
-/** An answer in the place of the one that was to be sent. */
+/** Response that replaces the original one. */
 export interface ReplacementResponse {
   readonly status: number;
-  /** Name, value, name, value. */
+  /** Flat list: name, value, … */
   readonly headers: readonly string[];
   readonly body: string;
 }
 
-/** What is sent instead because of a fault, if it is one of those. */
+/** Returns the response of faults that replace the whole response. */
 export function replacementResponseFor(fault: Fault): ReplacementResponse | undefined {
   switch (fault.kind) {
     case 'http':

@@ -2,122 +2,122 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { waitForIdle } from '../clock/wait-for-idle.ts';
 
-/** How many characters wait for their time before whoever writes them has to wait as well. */
-const maxHeld = 64 * 1_024;
+/** Maximum length of held content before backpressure is applied. */
+const maxHeldLength = 64 * 1_024;
 
 /**
- * For how many turns of the event loop a peer may read what it was sent before the connection is reset: few enough for
- * a virtual clock, which waits for more of them, to stand still meanwhile.
+ * Event-loop turns in which the peer can read the sent data before the connection is reset. It is smaller than the
+ * number of idle turns after which a virtual clock advances.
  */
-const patience = 4;
+const resetDelayTurns = 4;
 
-/** The way out of a response, below the methods that others call. */
+/** Writes to a response through its original methods, below the ones that fault injection replaces. */
 export class ResponseWriter {
   readonly #response: ServerResponse;
-  readonly #real: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
-  /** What waits until the line is opened. */
+  readonly #original: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
+  /** Writes that are held back; undefined if nothing is held. */
   #waiting: (() => void)[] | undefined;
-  #held = 0;
-  #unsent = 0;
+  #heldLength = 0;
+  #pendingWrites = 0;
   #onSent: (() => void) | undefined;
 
   constructor(response: ServerResponse) {
     this.#response = response;
-    this.#real = {
+    this.#original = {
       writeHead: response.writeHead.bind(response),
       write: response.write.bind(response),
       end: response.end.bind(response),
     };
   }
 
-  /** Gives the response its own methods back. */
-  disarm(): void {
-    Object.assign(this.#response, this.#real);
+  /** Restores the original methods of the response. */
+  detach(): void {
+    Object.assign(this.#response, this.#original);
   }
 
-  /** Keeps everything back. @returns what lets it go. */
+  /** Holds all writes back. @returns a function that releases them */
   hold(): () => void {
     this.#waiting = [];
     return () => {
       const waiting = this.#waiting ?? [];
       this.#waiting = undefined;
       for (const run of waiting) run();
-      if (this.#held > maxHeld && !this.#response.destroyed) this.#response.emit('drain');
-      this.#held = 0;
+      if (this.#heldLength > maxHeldLength && !this.#response.destroyed) this.#response.emit('drain');
+      this.#heldLength = 0;
     };
   }
 
-  head(status: number, headers: readonly string[]): void {
-    this.#inTurn(() => this.#real.writeHead(status, headers as OutgoingHttpHeaders & string[]));
+  writeHead(status: number, headers: readonly string[]): void {
+    this.#runInOrder(() => this.#original.writeHead(status, headers as OutgoingHttpHeaders & string[]));
   }
 
-  /** @returns false when the writer should wait for `drain`. */
+  /** @returns false if the caller should wait for `drain` */
   write(chunk: string | Buffer): boolean {
-    let goesOn = true;
+    let canContinue = true;
     if (this.#waiting) {
-      this.#held += chunk.length;
-      goesOn = this.#held <= maxHeld;
+      this.#heldLength += chunk.length;
+      canContinue = this.#heldLength <= maxHeldLength;
     }
-    this.#inTurn(() => {
-      this.#unsent++;
-      goesOn = this.#real.write(chunk, () => {
-        this.#unsent--;
-        if (this.#unsent === 0) this.#onSent?.();
+    this.#runInOrder(() => {
+      this.#pendingWrites++;
+      canContinue = this.#original.write(chunk, () => {
+        this.#pendingWrites--;
+        if (this.#pendingWrites === 0) this.#onSent?.();
       });
     });
-    return goesOn;
+    return canContinue;
   }
 
   end(body?: string | Buffer): void {
-    this.#inTurn(() => this.#real.end(body));
+    this.#runInOrder(() => this.#original.end(body));
   }
 
-  /** Sends the head although there is nothing to go with it yet. */
+  /** Sends the head without waiting for the body. */
   flushHead(): void {
-    this.#inTurn(() => this.#response.flushHeaders());
+    this.#runInOrder(() => this.#response.flushHeaders());
   }
 
-  /** Breaks the connection off once everything is sent. */
-  cut(): void {
-    this.#afterAll(() => this.#response.destroy());
+  /** Destroys the connection after all data is sent. */
+  disconnect(): void {
+    this.#afterSent(() => this.#response.destroy());
   }
 
   /**
-   * Resets the connection once everything is sent: the peer hears of an error instead of an end. What is encrypted is
-   * cut instead.
+   * Resets the connection (TCP RST) after all data is sent, so that the peer receives an error. TLS connections are
+   * destroyed instead.
    */
   reset(then?: () => void): void {
-    this.#afterAll(() => {
+    this.#afterSent(() => {
       if (!this.#response.headersSent) {
-        this.#tear();
+        this.#resetSocket();
         then?.();
         return;
       }
-      // A reset that overtakes what the peer has not read yet looks like an end to it.
-      void waitForIdle(patience).then(() => {
-        this.#tear();
+      // A reset that arrives before the peer has read the data looks like a regular end.
+      void waitForIdle(resetDelayTurns).then(() => {
+        this.#resetSocket();
         then?.();
       });
     });
   }
 
-  #tear(): void {
+  #resetSocket(): void {
     const { socket } = this.#response;
     if (socket instanceof TLSSocket) socket.destroy();
-    // The reset of Node says a proper end first, which a peer may take for one; its mark on the socket does not.
+    // resetAndDestroy() sends a FIN first, which the peer may treat as a regular end; the internal flag avoids it.
     else if (socket && 'resetAndClosing' in socket)
       Object.assign(socket, { resetAndClosing: true }).destroy();
     else socket?.resetAndDestroy();
   }
 
-  #afterAll(run: () => void): void {
-    this.#inTurn(() => {
-      if (this.#unsent === 0) run();
+  #afterSent(run: () => void): void {
+    this.#runInOrder(() => {
+      if (this.#pendingWrites === 0) run();
       else this.#onSent = run;
     });
   }
 
-  #inTurn(run: () => void): void {
+  #runInOrder(run: () => void): void {
     if (this.#waiting) this.#waiting.push(run);
     else if (!this.#response.destroyed) run();
   }

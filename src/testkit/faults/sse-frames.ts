@@ -1,41 +1,41 @@
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
 
-/** Cuts the text of an event stream into frames, wherever it was cut on its way. */
+/** Splits SSE text into frames, independent of chunk boundaries. */
 export class FrameSplitter {
-  #rest = '';
+  #incomplete = '';
 
-  /** The frames that are whole now, each with the empty line that ends it. */
+  /** Returns the completed frames, each with its terminating empty line. */
   push(text: string): string[] {
-    const pieces = (this.#rest + text).split('\n\n');
-    this.#rest = pieces.pop() ?? '';
+    const pieces = (this.#incomplete + text).split('\n\n');
+    this.#incomplete = pieces.pop() ?? '';
     return pieces.map((piece) => `${piece}\n\n`);
   }
 }
 
-/** True when a frame is an event, and no comment. */
+/** Returns true if a frame is an event, not a comment. */
 export function isEventFrame(frame: string): boolean {
-  return dataOf(frame) !== '';
+  return frameData(frame) !== '';
 }
 
-/** True when a task is over with an event, in whatever version and binding it is told. */
+/** Returns true if an event has a terminal state, in any protocol version and transport. */
 export function isTerminalEvent(frame: string): boolean {
-  const data = dataOf(frame);
+  const data = frameData(frame);
   if (data === '') return false;
-  const { result = JSON.parse(data) } = JSON.parse(data) as Wire;
+  const { result = JSON.parse(data) } = JSON.parse(data) as WireEvent;
   const { status = (result.statusUpdate ?? result.task)?.status } = result;
   const state = status?.state?.toLowerCase().replace('task_state_', '').replace('cancelled', 'canceled');
   return state !== undefined && isTerminal(state as TaskState);
 }
 
-interface Told {
+interface StatusHolder {
   readonly status?: { readonly state?: string };
 }
 
-interface Wire {
-  readonly result?: Told & { readonly statusUpdate?: Told; readonly task?: Told };
+interface WireEvent {
+  readonly result?: StatusHolder & { readonly statusUpdate?: StatusHolder; readonly task?: StatusHolder };
 }
 
-function dataOf(frame: string): string {
+function frameData(frame: string): string {
   const lines = frame.split('\n').filter((line) => line.startsWith('data:'));
   return lines.map((line) => line.slice('data:'.length)).join('\n');
 }

@@ -1,13 +1,13 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { isTerminal } from '../../protocol/task.ts';
-import { drawDuration } from './duration.ts';
+import { canceledError } from '../clock/test-clock.ts';
+import { sampleDuration } from './duration.ts';
 import type { Fault } from './fault.ts';
 import type { FaultContext } from './fault-context.ts';
 
 /**
- * Does to a stream that goes over no HTTP what the faults of a connection do to one that does: it comes late, ends
- * early, breaks, or says nothing more.
+ * Injects transport faults into a stream that does not use HTTP: delay, early end, broken connection or stall.
  */
 export async function* withTransportFaults(
   events: AsyncIterable<StreamEvent>,
@@ -16,42 +16,42 @@ export async function* withTransportFaults(
   signal?: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   for (const fault of faults)
-    if (fault.kind === 'delay') await clock.sleep(drawDuration(fault.duration, random), signal);
-  let passed = 0;
+    if (fault.kind === 'delay') await clock.sleep(sampleDuration(fault.duration, random), signal);
+  let sentEvents = 0;
   for await (const event of events) {
-    const fault = faults.find((each) => strikes(each, passed, event));
-    if (fault?.kind === 'stop') return;
-    if (fault?.kind === 'silence') return await forEver(signal);
-    if (fault) throw new A2AError('UNAVAILABLE', 'The connection broke');
+    const fault = faults.find((each) => isTriggered(each, sentEvents, event));
+    if (fault?.kind === 'early-end') return;
+    if (fault?.kind === 'stall') return await waitForAbort(signal);
+    if (fault) throw new A2AError('UNAVAILABLE', 'The connection was closed');
     yield event;
-    passed++;
+    sentEvents++;
   }
 }
 
-function strikes(fault: Fault, passed: number, event: StreamEvent): boolean {
+function isTriggered(fault: Fault, sentEvents: number, event: StreamEvent): boolean {
   switch (fault.kind) {
-    case 'stop':
-      return fault.after === undefined ? isEnd(event) : fault.after === passed;
+    case 'early-end':
+      return fault.after === undefined ? isTerminalEvent(event) : fault.after === sentEvents;
     case 'reset':
-      return (fault.after ?? 0) === passed;
-    case 'cut':
+      return (fault.after ?? 0) === sentEvents;
+    case 'disconnect':
     case 'half-frame':
-    case 'silence':
-      return (fault.after ?? 1) === passed;
+    case 'stall':
+      return (fault.after ?? 1) === sentEvents;
     default:
       return false;
   }
 }
 
-function isEnd(event: StreamEvent): boolean {
+function isTerminalEvent(event: StreamEvent): boolean {
   return event.kind === 'status' && isTerminal(event.status.state);
 }
 
-/** Waits until the caller gives up. */
-function forEver(signal: AbortSignal | undefined): Promise<never> {
+function waitForAbort(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = (): void => reject(new A2AError('CANCELED', undefined, { cause: signal?.reason }));
-    if (signal?.aborted) giveUp();
-    signal?.addEventListener('abort', giveUp, { once: true });
+    if (!signal) return;
+    const onAbort = (): void => reject(canceledError(signal));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -6,31 +6,31 @@ import type { FaultContext } from '../faults/fault-context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { captureIdHeader } from '../agent/scripted-agent.ts';
 
-/** A listener for `node:http`. */
+/** A request listener of `node:http`. */
 export type NodeRequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What stands between the socket and the agent. */
+/** Options of {@link createHttpPipeline}. */
 export interface HttpPipelineOptions {
   readonly journal: Journal;
-  readonly door: RequestInterceptor;
-  /** Answers below `/__admin`; undefined where there is nothing. */
+  readonly interceptor: RequestInterceptor;
+  /** Handles requests to `/__admin`; undefined if the admin API is disabled. */
   readonly admin: NodeRequestListener | undefined;
-  /** The path that the agent is served below; its card is at the root as well. */
+  /** Path prefix of the agent; its card is also served at the root. */
   readonly basePath: string;
-  /** What goes wrong with a request that is not a message, by its path. */
-  readonly faultsAt: (path: string) => readonly Fault[];
-  readonly tools: FaultContext;
+  /** Selects the faults of requests without a message, by path. */
+  readonly selectFaults: (path: string) => readonly Fault[];
+  readonly faultContext: FaultContext;
 }
 
-/** What everybody may see, and where the agent shows it. */
-const atRoot = /^\/(?:\.well-known\/|healthz$|readyz$)/;
+/** Paths that need no credentials. */
+const publicPath = /^\/(?:\.well-known\/|healthz$|readyz$)/;
 
-/** Puts journal, door and faults around the listener of an agent. */
+/** Wraps the listener of an agent with journal, request interceptor and fault injection. */
 export function createHttpPipeline(
   agent: NodeRequestListener,
   options: HttpPipelineOptions,
 ): NodeRequestListener {
-  const { journal, door, admin, basePath, faultsAt, tools } = options;
+  const { journal, interceptor, admin, basePath, selectFaults, faultContext } = options;
   return (request, response) => {
     const url = request.url ?? '/';
     const path = url.split('?', 1)[0] ?? '/';
@@ -38,22 +38,22 @@ export function createHttpPipeline(
       admin(request, response);
       return;
     }
-    const recording = journal.begin(request, response);
+    const capture = journal.startCapture(request, response);
     const isPublic =
-      atRoot.test(path) || (path.startsWith(basePath) && atRoot.test(path.slice(basePath.length)));
-    const answer = isPublic ? undefined : door.intercept(request.headers);
-    if (answer) {
-      recording.markIntercepted(answer.by);
-      response.writeHead(answer.status, {
-        ...answer.headers,
-        'Content-Length': Buffer.byteLength(answer.body),
+      publicPath.test(path) || (path.startsWith(basePath) && publicPath.test(path.slice(basePath.length)));
+    const intercepted = isPublic ? undefined : interceptor.intercept(request.headers);
+    if (intercepted) {
+      capture.setResponseOrigin(intercepted.origin);
+      response.writeHead(intercepted.status, {
+        ...intercepted.headers,
+        'Content-Length': Buffer.byteLength(intercepted.body),
       });
-      response.end(answer.body);
+      response.end(intercepted.body);
       return;
     }
-    if (basePath !== '' && atRoot.test(path)) request.url = `${basePath}${url}`;
-    request.headers[captureIdHeader] = String(recording.id);
-    injectResponseFaults(response, () => (recording.faults ??= faultsAt(path)), tools);
+    if (basePath !== '' && publicPath.test(path)) request.url = `${basePath}${url}`;
+    request.headers[captureIdHeader] = String(capture.id);
+    injectResponseFaults(response, () => (capture.faults ??= selectFaults(path)), faultContext);
     agent(request, response);
   };
 }

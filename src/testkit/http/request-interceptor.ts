@@ -1,77 +1,75 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { constantTimeEqual } from '../../primitives/node/constant-time-equal.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 
-/** Which credentials a request needs before anything else is looked at. */
+/** Credentials that every request needs. */
 export interface AuthValidation {
   /** @defaultValue true */
   readonly enabled?: boolean;
-  /** `bearer` looks at `Authorization: Bearer …`, `apikey` at `X-API-Key`. @defaultValue `'bearer'` */
+  /** `bearer` checks `Authorization: Bearer …`, `apikey` checks `X-API-Key`. @defaultValue `'bearer'` */
   readonly type?: 'bearer' | 'apikey';
-  /** The token or the key. */
+  /** The token or API key. */
   readonly expectedValue: string;
-  /** Refuses the next request whatever it brings. @defaultValue false */
+  /** Rejects the next request even with valid credentials. @defaultValue false */
   readonly failOnce?: boolean;
 }
 
-/** An answer that is given once, instead of what the agent would say. */
+/** HTTP response that replaces the response of the agent once. */
 export interface InjectedHttpError {
   readonly status: number;
-  /** Text as it is, anything else as JSON. @defaultValue `{"error":"HTTP n"}` */
+  /** A string is sent as it is, other values as JSON. @defaultValue `{"error":"HTTP n"}` */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer of the door itself. */
+/** Response of {@link RequestInterceptor}. */
 export interface InterceptedResponse {
-  readonly by: 'auth-validation' | 'http-error';
+  readonly origin: 'auth-validation' | 'http-error';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** How many errors may wait. */
+/** Maximum number of queued errors. */
 const maxErrors = 1_000;
 
-/** Stands before the agent: first it looks at credentials, then it gives the errors that wait. */
+/** Intercepts requests before the agent: checks credentials, then returns queued HTTP errors. */
 export class RequestInterceptor {
   #validation: AuthValidation | undefined = undefined;
   #hasFailed = false;
   #errors: InjectedHttpError[] = [];
 
-  /** Sets which credentials are needed; undefined for none. */
+  /** Sets the required credentials; `undefined` disables the check. */
   requireAuth(validation: AuthValidation | undefined): void {
     this.#validation = validation;
     this.#hasFailed = false;
   }
 
-  /** Answers the next request with an error. Errors wait in line. */
+  /** Queues an error as response to a future request. */
   enqueueError(error: InjectedHttpError): void {
     if (!Number.isInteger(error.status) || error.status < 200 || error.status > 599)
       throw invalidField('status', 'must be an HTTP status from 200 to 599');
     if (this.#errors.length === maxErrors)
-      throw new A2AError('RESOURCE_EXHAUSTED', `At most ${maxErrors} errors can wait`);
+      throw new A2AError('RESOURCE_EXHAUSTED', `At most ${maxErrors} errors can be queued`);
     this.#errors.push(error);
   }
 
-  /** Forgets the errors that wait. */
   clearErrors(): void {
     this.#errors = [];
   }
 
-  /** Forgets everything. */
   reset(): void {
     this.requireAuth(undefined);
     this.clearErrors();
   }
 
-  /** @returns undefined when the agent may answer. */
+  /** @returns undefined if the request is passed to the agent. */
   intercept(headers: IncomingHttpHeaders): InterceptedResponse | undefined {
-    if (this.#refuses(headers)) {
+    if (this.#isUnauthorized(headers)) {
       const challenge: Record<string, string> =
         this.#validation?.type === 'apikey' ? {} : { 'WWW-Authenticate': 'Bearer' };
       return {
-        by: 'auth-validation',
+        origin: 'auth-validation',
         status: 401,
         headers: { 'Content-Type': 'application/json', ...challenge },
         body: '{"error":"Unauthorized"}',
@@ -82,14 +80,14 @@ export class RequestInterceptor {
     const { status, body = { error: `HTTP ${status}` } } = error;
     const isText = typeof body === 'string';
     return {
-      by: 'http-error',
+      origin: 'http-error',
       status,
       headers: { 'Content-Type': isText ? 'text/plain' : 'application/json', ...error.headers },
       body: isText ? body : JSON.stringify(body),
     };
   }
 
-  #refuses(headers: IncomingHttpHeaders): boolean {
+  #isUnauthorized(headers: IncomingHttpHeaders): boolean {
     const validation = this.#validation;
     if (!validation || validation.enabled === false) return false;
     if (validation.failOnce && !this.#hasFailed) {
@@ -97,13 +95,8 @@ export class RequestInterceptor {
       return true;
     }
     const { type = 'bearer', expectedValue } = validation;
-    const given =
+    const credential =
       type === 'bearer' ? /^Bearer (.*)$/i.exec(headers.authorization ?? '')?.[1] : headers['x-api-key'];
-    return typeof given !== 'string' || !isSame(given, expectedValue);
+    return typeof credential !== 'string' || !constantTimeEqual(credential, expectedValue);
   }
-}
-
-function isSame(some: string, other: string): boolean {
-  const [a, b] = [Buffer.from(some), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -3,7 +3,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { CapturedCall } from './journal-entry.ts';
 import type { ExchangeCapture } from './exchange-capture.ts';
 
-/** What the journal keeps of a call that reached the agent. */
+/** Builds the journal record of a decoded call. */
 export function captureCall(
   operation: CapturedCall['operation'],
   request: unknown,
@@ -24,7 +24,7 @@ export function captureCall(
     request,
     message,
     messageId: message?.messageId,
-    // A push configuration has an id of its own beside that of its task.
+    // Push configuration requests have an `id` in addition to `taskId`.
     taskId: taskId ?? message?.taskId ?? clientTaskId ?? id,
     contextId: message?.contextId ?? contextId,
     principal,

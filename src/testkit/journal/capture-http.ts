@@ -1,64 +1,62 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CapturedHeaders } from './journal-entry.ts';
 
-/** Who hears what passes. */
-interface Hearing {
-  /** The head of the answer. */
+/** Observer of a response. */
+interface ResponseListener {
   head(headers: CapturedHeaders): void;
-  /** A piece of the answer. */
   body(chunk: unknown, encoding: unknown): void;
-  /** The connection is broken from this side. */
+  /** The server destroyed the connection. */
   destroyed(): void;
 }
 
-/** A method of Node, whatever forms it takes. */
+/** An overloaded method of Node.js. */
 type Method = (...args: unknown[]) => never;
 
-/** Hears the body of a request when somebody reads it, and does not make it flow. */
-export function captureRequest(request: IncomingMessage, take: (chunk: unknown) => void): void {
+/** Observes the body of a request while it is read, without starting the flow of the stream. */
+export function captureRequest(request: IncomingMessage, onChunk: (chunk: unknown) => void): void {
   const emit = request.emit.bind(request) as Method;
   const tapped = (event: string, ...args: unknown[]): boolean => {
-    if (event === 'data') take(args[0]);
+    if (event === 'data') onChunk(args[0]);
     return emit(event, ...args);
   };
   Object.assign(request, { emit: tapped });
 }
 
-/** Hears an answer as it goes out. Put on first it is closest to the wire, and hears what faults make of the answer. */
-export function captureResponse(response: ServerResponse, hearing: Hearing): void {
+/** Observes a response. Attach it before fault injection: then it sees the response that is sent, including faults. */
+export function captureResponse(response: ServerResponse, listener: ResponseListener): void {
   const writeHead = response.writeHead.bind(response) as Method;
   const write = response.write.bind(response) as Method;
   const end = response.end.bind(response) as Method;
   const destroy = response.destroy.bind(response) as Method;
   Object.assign(response, {
     writeHead(...args: unknown[]): ServerResponse {
-      hearing.head({ ...response.getHeaders(), ...headersOf(args.at(-1)) } as CapturedHeaders);
+      listener.head({ ...response.getHeaders(), ...parseHeadersArgument(args.at(-1)) } as CapturedHeaders);
       return writeHead(...args);
     },
     write(...args: unknown[]): boolean {
-      hearing.body(args[0], args[1]);
+      listener.body(args[0], args[1]);
       return write(...args);
     },
     end(...args: unknown[]): ServerResponse {
-      hearing.body(args[0], args[1]);
+      listener.body(args[0], args[1]);
       return end(...args);
     },
     destroy(...args: unknown[]): ServerResponse {
-      hearing.destroyed();
+      listener.destroyed();
       return destroy(...args);
     },
   });
 }
 
-/** The headers that `writeHead` was given, in any of the forms it takes. */
-function headersOf(given: unknown): Record<string, unknown> {
-  if (typeof given !== 'object' || given === null) return {};
+/** Returns the headers argument of `writeHead`: object, flat array or array of pairs. */
+function parseHeadersArgument(argument: unknown): Record<string, unknown> {
+  if (typeof argument !== 'object' || argument === null) return {};
   const headers: Record<string, unknown> = {};
   const put = (name: unknown, value: unknown): void => {
     headers[String(name).toLowerCase()] = Array.isArray(value) ? value.map(String) : String(value);
   };
-  if (!Array.isArray(given)) for (const [name, value] of Object.entries(given)) put(name, value);
-  else if (Array.isArray(given[0])) for (const [name, value] of given as unknown[][]) put(name, value);
-  else for (let at = 0; at + 1 < given.length; at += 2) put(given[at], given[at + 1]);
+  if (!Array.isArray(argument)) for (const [name, value] of Object.entries(argument)) put(name, value);
+  else if (Array.isArray(argument[0])) for (const [name, value] of argument as unknown[][]) put(name, value);
+  else for (let index = 0; index + 1 < argument.length; index += 2) put(argument[index], argument[index + 1]);
   return headers;
 }

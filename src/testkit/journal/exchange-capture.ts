@@ -16,212 +16,213 @@ import type {
 import { captureRequest, captureResponse } from './capture-http.ts';
 import { ByteCapture } from './byte-capture.ts';
 
-/** How much is kept of one request and its answer. */
+/** Size limits of one capture. */
 export interface CaptureLimits {
   readonly maxBodyBytes: number;
 }
 
-/** How many rules are kept that came close. */
-const maxMisses = 3;
+/** Maximum number of near misses in an entry. */
+const maxNearMisses = 3;
 
-/** Who wants to hear of a recording. */
-interface Listener {
-  grew(bytes: number): void;
+interface CaptureListener {
+  grown(bytes: number): void;
   changed(): void;
   closed(): void;
 }
 
-/** A request and its answer while they pass. */
+/** Captures one HTTP exchange: a request and its response. */
 export class ExchangeCapture {
   readonly id: number;
-  /** What goes wrong with the answer; undefined until the agent has decided. */
+  /** Injected faults; undefined until the plan is created. */
   faults: readonly Fault[] | undefined = undefined;
-  /** True once the journal has let go of it. */
-  isForgotten = false;
-  /** In bytes. */
+  /** True after the journal has evicted the entry. */
+  isEvicted = false;
+  /** Stored bytes of headers and bodies. */
   size = 0;
   readonly #clock: TestClock;
-  readonly #listener: Listener;
+  readonly #listener: CaptureListener;
   readonly #startedAt: number;
-  readonly #requestTape: ByteCapture;
-  readonly #answerTape: ByteCapture;
+  readonly #requestBytes: ByteCapture;
+  readonly #responseBytes: ByteCapture;
   #method = '';
   #url = '/';
   #headers: CapturedHeaders = {};
-  #response: ServerResponse | undefined = undefined;
-  #answerHeaders: CapturedHeaders = {};
-  #answeredBy: ResponseOrigin = 'agent';
+  #openResponse: ServerResponse | undefined = undefined;
+  #responseHeaders: CapturedHeaders = {};
+  #responseOrigin: ResponseOrigin = 'agent';
   #origin: string | undefined = undefined;
   #call: CapturedCall | undefined = undefined;
   #isUnmatched = false;
   #nearMisses: readonly NearMiss[] | undefined = undefined;
-  #answer: CapturedResponse | undefined = undefined;
-  #request: CapturedRequest | undefined = undefined;
-  #tellClosed: () => void = () => {};
-  /** Resolves when the connection is done with the answer. */
+  #capturedResponse: CapturedResponse | undefined = undefined;
+  #capturedRequest: CapturedRequest | undefined = undefined;
+  #resolveClosed: () => void = () => {};
+  /** Resolves when the response is closed. */
   readonly closed: Promise<void>;
 
-  constructor(id: number, clock: TestClock, { maxBodyBytes }: CaptureLimits, listener: Listener) {
+  constructor(id: number, clock: TestClock, { maxBodyBytes }: CaptureLimits, listener: CaptureListener) {
     this.id = id;
     this.#clock = clock;
     this.#listener = listener;
     this.#startedAt = clock.now();
-    this.#requestTape = new ByteCapture(maxBodyBytes);
-    this.#answerTape = new ByteCapture(maxBodyBytes);
+    this.#requestBytes = new ByteCapture(maxBodyBytes);
+    this.#responseBytes = new ByteCapture(maxBodyBytes);
     this.closed = new Promise((resolve) => {
-      this.#tellClosed = resolve;
+      this.#resolveClosed = resolve;
     });
   }
 
-  /** Listens to a request and its answer without taking part. */
+  /** Starts to observe a request and its response. */
   attach(request: IncomingMessage, response: ServerResponse): void {
     this.#method = request.method ?? 'GET';
     this.#url = request.url ?? '/';
     this.#headers = { ...request.headers };
-    this.#response = response;
+    this.#openResponse = response;
     this.#grow(JSON.stringify(this.#headers).length + this.#url.length);
-    captureRequest(request, (chunk) => this.#grow(this.#requestTape.take(chunk)));
-    let isOurs = false;
+    captureRequest(request, (chunk) => this.#grow(this.#requestBytes.append(chunk)));
+    let isDestroyedByServer = false;
     captureResponse(response, {
       head: (headers) => {
-        this.#answerHeaders = headers;
+        this.#responseHeaders = headers;
       },
-      body: (chunk, encoding) => this.#grow(this.#answerTape.take(chunk, encoding)),
+      body: (chunk, encoding) => this.#grow(this.#responseBytes.append(chunk, encoding)),
       destroyed: () => {
-        isOurs = true;
+        isDestroyedByServer = true;
       },
     });
     response.once('close', () => {
       this.#close(
         response,
-        response.writableFinished ? 'finished' : isOurs || this.#isFaulty ? 'cut' : 'peer-left',
+        response.writableFinished
+          ? 'finished'
+          : isDestroyedByServer || this.#isFaulty
+            ? 'aborted'
+            : 'client-disconnected',
       );
     });
   }
 
-  /** True for a request that came as JSON-RPC. */
   get isRpc(): boolean {
     const { json } = this.request;
     return typeof json === 'object' && json !== null && 'method' in json && !Array.isArray(json);
   }
 
-  /** It is clear what is asked for. */
-  understood(call: CapturedCall): void {
+  /** Records the decoded call. */
+  setCall(call: CapturedCall): void {
     this.#call = call;
     this.#listener.changed();
   }
 
-  /** It is clear which task a message belongs to. */
-  belongsTo(ids: { taskId: string; contextId: string }): void {
+  /** Records the ids that the engine assigned. */
+  setTaskIds(ids: { taskId: string; contextId: string }): void {
     if (this.#call) this.#call = { ...this.#call, ...ids };
     this.#listener.changed();
   }
 
-  /** It is decided what is played. */
-  plays({ origin, nearMisses }: ResponsePlan, faults: readonly Fault[]): void {
+  /** Records the response plan. */
+  setPlan({ origin, nearMisses }: ResponsePlan, faults: readonly Fault[]): void {
     this.#origin = origin;
-    this.#nearMisses ??= nearMisses?.slice(0, maxMisses);
+    this.#nearMisses ??= nearMisses?.slice(0, maxNearMisses);
     this.faults = faults;
   }
 
-  /** No rule matched. */
-  missed(nearMisses: readonly NearMiss[]): void {
+  /** Records that no rule matched. */
+  setUnmatched(nearMisses: readonly NearMiss[]): void {
     this.#isUnmatched = true;
-    this.#nearMisses = nearMisses.slice(0, maxMisses);
+    this.#nearMisses = nearMisses.slice(0, maxNearMisses);
     this.#listener.changed();
   }
 
-  /** The door answered, not the agent. */
-  markIntercepted(by: ResponseOrigin): void {
-    this.#answeredBy = by;
+  /** Records that the request interceptor responded. */
+  setResponseOrigin(origin: ResponseOrigin): void {
+    this.#responseOrigin = origin;
   }
 
-  /** Ends the answer where it is, without another word. */
-  async hangUp(): Promise<void> {
-    const response = this.#response;
-    // What was gathered in this turn goes out first.
+  /** Ends the response without a further event. */
+  async endResponse(): Promise<void> {
+    const response = this.#openResponse;
+    // Events of the current event-loop turn are sent first.
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (response && !response.writableEnded) {
-      // A stream without an event is a stream all the same.
+      // A stream without events still needs a response head.
       if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.end();
     }
     await this.closed;
   }
 
-  /** The journal lets go of it. */
-  forget(): void {
-    this.isForgotten = true;
+  evict(): void {
+    this.isEvicted = true;
   }
 
-  /** The request as far as it was read. */
+  /** The request, with the part of the body that has been read. */
   get request(): CapturedRequest {
-    if (this.#request) return this.#request;
-    const mark = this.#url.indexOf('?');
-    const body = this.#requestTape.bytes().toString('utf8');
+    if (this.#capturedRequest) return this.#capturedRequest;
+    const queryStart = this.#url.indexOf('?');
+    const body = this.#requestBytes.bytes().toString('utf8');
     const request: CapturedRequest = {
       method: this.#method,
-      path: mark < 0 ? this.#url : this.#url.slice(0, mark),
-      query: Object.fromEntries(new URLSearchParams(mark < 0 ? '' : this.#url.slice(mark + 1))),
+      path: queryStart < 0 ? this.#url : this.#url.slice(0, queryStart),
+      query: Object.fromEntries(new URLSearchParams(queryStart < 0 ? '' : this.#url.slice(queryStart + 1))),
       headers: this.#headers,
       body,
       json: parseJsonOrUndefined(body),
-      isCut: this.#requestTape.isCut,
+      isTruncated: this.#requestBytes.isTruncated,
     };
-    if (this.#call ?? this.#answer) {
-      this.#request = request;
-      this.#requestTape.clear();
+    if (this.#call ?? this.#capturedResponse) {
+      this.#capturedRequest = request;
+      this.#requestBytes.clear();
     }
     return request;
   }
 
-  /** True when the answer is meant to go wrong, so that whatever happens to the connection is our doing. */
+  /** With faults, a closed connection is attributed to the server. */
   get #isFaulty(): boolean {
     return this.faults !== undefined && this.faults.length > 0;
   }
 
-  /** What is known by now. */
+  /** Returns the current journal entry. */
   entry(): JournalEntry {
     return {
       id: this.id,
       time: new Date(this.#startedAt).toISOString(),
       request: this.request,
       call: this.#call,
-      responseOrigin: this.#answeredBy,
+      responseOrigin: this.#responseOrigin,
       origin: this.#origin,
       unmatched: this.#isUnmatched ? this.#nearMisses : undefined,
       nearMisses: this.#nearMisses,
-      response: this.#answer,
+      response: this.#capturedResponse,
     };
   }
 
   #grow(bytes: number): void {
-    if (this.isForgotten || bytes === 0) return;
+    if (this.isEvicted || bytes === 0) return;
     this.size += bytes;
-    this.#listener.grew(bytes);
+    this.#listener.grown(bytes);
   }
 
   #close(response: ServerResponse, end: CaptureEnd): void {
-    const headers = this.#answerHeaders;
+    const headers = this.#responseHeaders;
     const isStream = /^text\/event-stream/i.test(String(headers['content-type']));
-    this.#answer = {
+    this.#capturedResponse = {
       status: response.statusCode,
       headers,
-      body: isStream ? '' : this.#answerTape.bytes().toString('utf8'),
-      frames: isStream ? framesOf(this.#answerTape.bytes()) : undefined,
-      isCut: this.#answerTape.isCut,
+      body: isStream ? '' : this.#responseBytes.bytes().toString('utf8'),
+      frames: isStream ? parseFrames(this.#responseBytes.bytes()) : undefined,
+      isTruncated: this.#responseBytes.isTruncated,
       end,
       duration: this.#clock.now() - this.#startedAt,
     };
-    this.#answerTape.clear();
-    this.#response = undefined;
+    this.#responseBytes.clear();
+    this.#openResponse = undefined;
     this.#listener.closed();
     this.#listener.changed();
-    this.#tellClosed();
+    this.#resolveClosed();
   }
 }
 
-function framesOf(bytes: Buffer): unknown[] {
+function parseFrames(bytes: Buffer): unknown[] {
   const frames: unknown[] = [];
   const parser = new SseParser({ event: ({ data }) => frames.push(parseJsonOrUndefined(data) ?? data) });
   parser.push(bytes);

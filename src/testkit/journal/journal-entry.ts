@@ -3,113 +3,114 @@ import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { NearMiss } from '../agent/response-plan.ts';
 
-/** Headers by lower-case name, credentials included: a test wants to see them. */
+/** Headers by lower-case name, including credentials. */
 export type CapturedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A request as it came in. */
+/** A captured HTTP request. */
 export interface CapturedRequest {
   readonly method: string;
-  /** As it came, without the query. */
+  /** Path without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: CapturedHeaders;
-  /** The body as text; empty when there is none, or when nobody read it. */
+  /** Body as text; empty if there is none or if it was not read. */
   readonly body: string;
-  /** The body as JSON; undefined when it is none. */
+  /** Parsed body; undefined if it is not JSON. */
   readonly json: unknown;
-  /** True when the body was longer than the journal keeps of one. */
-  readonly isCut: boolean;
+  /** True if the body was longer than `maxBodyBytes`. */
+  readonly isTruncated: boolean;
 }
 
-/** What a request asked for, once somebody understood it. */
+/** The operation of a request, after decoding. */
 export interface CapturedCall {
   readonly operation: Operation | 'card';
   readonly version: ProtocolVersion | undefined;
   readonly transport: 'JSONRPC' | 'HTTP+JSON';
-  /** What the agent was asked, in the words of the model. */
+  /** The request as model object. */
   readonly request: unknown;
-  /** The message that was sent, if one was. */
+  /** The message of a send or stream request. */
   readonly message: Message | undefined;
   readonly messageId: string | undefined;
-  /** The task that was asked for or, after a message, the one that it belongs to. */
+  /** The requested task, or the task of the message. */
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
   readonly principal: Principal | undefined;
 }
 
-/** How an answer ended: all of it went out, the peer left, or the connection was broken from this side. */
-export type CaptureEnd = 'finished' | 'peer-left' | 'cut';
+/** End of a response: sent completely, closed by the client, or aborted by the server. */
+export type CaptureEnd = 'finished' | 'client-disconnected' | 'aborted';
 
-/** An answer as it went out, faults included. */
+/** A captured HTTP response as it was sent, including faults. */
 export interface CapturedResponse {
   readonly status: number;
   readonly headers: CapturedHeaders;
-  /** The body as text. Of a stream the frames are kept instead. */
+  /** Body as text; empty for event streams. */
   readonly body: string;
-  /** The data of each server-sent event, parsed where it is JSON; undefined when it is no stream. */
+  /** Data of each server-sent event, parsed if it is JSON; undefined if the response is not an event stream. */
   readonly frames: readonly unknown[] | undefined;
-  readonly isCut: boolean;
+  /** True if the body was longer than `maxBodyBytes`. */
+  readonly isTruncated: boolean;
   readonly end: CaptureEnd;
-  /** In milliseconds, from the request to the end of the answer. */
+  /** Milliseconds from the request to the end of the response. */
   readonly duration: number;
 }
 
-/** Who answered: the agent, or the door in front of it. */
+/** Source of a response: the agent, `requireAuth()` or `injectHttpError()`. */
 export type ResponseOrigin = 'agent' | 'auth-validation' | 'http-error';
 
-/** One request and everything that is known of it. */
+/** One request with its decoded call and its response. */
 export interface JournalEntry {
-  /** Grows by one with each request. */
+  /** Sequential number of the request, from 1. */
   readonly id: number;
-  /** When it came in, as RFC 3339 by the clock of the test agent. */
+  /** Time of arrival by the clock of the test agent, in RFC 3339. */
   readonly time: string;
   readonly request: CapturedRequest;
   readonly call: CapturedCall | undefined;
   readonly responseOrigin: ResponseOrigin;
-  /** Where the plan that was played came from. */
+  /** Source of the response plan, such as the name of a rule. */
   readonly origin: string | undefined;
-  /** The rules that came closest, at most three, where nobody knew what to do. */
+  /** The closest rules, at most three, if no rule matched and there was no fallback. */
   readonly unmatched: readonly NearMiss[] | undefined;
-  /** The same, also where no rule matched and `otherwise` was played. */
+  /** The closest rules, at most three, if no rule matched. */
   readonly nearMisses: readonly NearMiss[] | undefined;
-  /** Undefined until the answer has ended. */
+  /** Undefined until the response has ended. */
   readonly response: CapturedResponse | undefined;
 }
 
-/** Which entries are wanted: all that is given must hold. */
+/** Selects journal entries; all given conditions must hold. */
 export interface JournalFilter {
   readonly operation?: CapturedCall['operation'];
-  /** The HTTP method, in capitals. */
+  /** HTTP method in upper case. */
   readonly method?: string;
   readonly path?: string;
   readonly taskId?: string;
   readonly contextId?: string;
   readonly messageId?: string;
-  /** True for requests that no rule matched, false for all others. */
+  /** True selects requests that no rule matched, false all others. */
   readonly unmatched?: boolean;
-  /** The status of the answer. */
+  /** HTTP status of the response. */
   readonly status?: number;
-  readonly answeredBy?: ResponseOrigin;
+  readonly responseOrigin?: ResponseOrigin;
   readonly where?: (entry: JournalEntry) => boolean;
 }
 
-/** Tells whether an entry is wanted. */
+/** Returns true if an entry fulfills all conditions. */
 export function matchesJournalFilter(entry: JournalEntry, filter: JournalFilter): boolean {
-  const { call, request, response: answer } = entry;
+  const { call, request, response } = entry;
   return (
-    holds(filter.operation, call?.operation) &&
-    holds(filter.method, request.method) &&
-    holds(filter.path, request.path) &&
-    holds(filter.taskId, call?.taskId) &&
-    holds(filter.contextId, call?.contextId) &&
-    holds(filter.messageId, call?.messageId) &&
-    holds(filter.unmatched, entry.unmatched !== undefined) &&
-    holds(filter.status, answer?.status) &&
-    holds(filter.answeredBy, entry.responseOrigin) &&
+    matches(filter.operation, call?.operation) &&
+    matches(filter.method, request.method) &&
+    matches(filter.path, request.path) &&
+    matches(filter.taskId, call?.taskId) &&
+    matches(filter.contextId, call?.contextId) &&
+    matches(filter.messageId, call?.messageId) &&
+    matches(filter.unmatched, entry.unmatched !== undefined) &&
+    matches(filter.status, response?.status) &&
+    matches(filter.responseOrigin, entry.responseOrigin) &&
     (filter.where?.(entry) ?? true)
   );
 }
 
-function holds<T>(wanted: T | undefined, actual: T | undefined): boolean {
-  return wanted === undefined || wanted === actual;
+function matches<T>(expected: T | undefined, actual: T | undefined): boolean {
+  return expected === undefined || expected === actual;
 }

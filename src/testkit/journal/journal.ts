@@ -8,44 +8,44 @@ import {
 } from './journal-entry.ts';
 import { ExchangeCapture, type CaptureLimits } from './exchange-capture.ts';
 
-/** How much a journal keeps. What is oldest goes first. */
+/** Size limits of a journal. The oldest entries are evicted first. */
 export interface JournalOptions {
   /** @defaultValue 10,000 */
   readonly maxEntries?: number;
-  /** How many bytes of bodies and headers in all. @defaultValue 64 MiB */
+  /** Total bytes of bodies and headers. @defaultValue 64 MiB */
   readonly maxBytes?: number;
-  /** How many bytes of one body. @defaultValue 4 MiB */
+  /** Bytes of one body; longer bodies are truncated. @defaultValue 4 MiB */
   readonly maxBodyBytes?: number;
 }
 
-/** How long to wait, and for how many. */
+/** Options of {@link Journal.waitFor}. */
 export interface JournalWaitOptions {
-  /** How many entries must be there. @defaultValue 1 */
+  /** Number of entries to wait for. @defaultValue 1 */
   readonly count?: number;
-  /** After how many milliseconds of the test agent's clock to give up. @defaultValue 5,000 */
+  /** Milliseconds by the clock of the test agent. @defaultValue 5,000 */
   readonly timeout?: number;
-  /** Counts an entry only once its answer has ended. @defaultValue false */
-  readonly answered?: boolean;
+  /** Counts only entries whose response has ended. @defaultValue false */
+  readonly completed?: boolean;
 }
 
-interface Waiting {
+interface Waiter {
   check(): void;
-  giveUp(why: A2AError): void;
+  reject(error: A2AError): void;
 }
 
-/** What a test agent was asked and what it answered, newest last. */
+/** Records the requests and responses of a test agent, newest last. */
 export class Journal {
   readonly #clock: TestClock;
   readonly #maxEntries: number;
   readonly #maxBytes: number;
   readonly #limits: CaptureLimits;
-  /** Those before `#first` are gone. */
-  #recordings: (ExchangeCapture | undefined)[] = [];
+  /** Entries before `#first` have been evicted. */
+  #captures: (ExchangeCapture | undefined)[] = [];
   #first = 0;
   #bytes = 0;
   #lastId = 0;
   readonly #open = new Map<number, ExchangeCapture>();
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiters = new Set<Waiter>();
 
   constructor(clock: TestClock, options: JournalOptions = {}) {
     this.#clock = clock;
@@ -54,144 +54,141 @@ export class Journal {
     this.#limits = { maxBodyBytes: options.maxBodyBytes ?? 4 * 1_024 * 1_024 };
   }
 
-  /** Begins an entry. */
-  begin(...[request, response]: Parameters<ExchangeCapture['attach']>): ExchangeCapture {
-    const recording = new ExchangeCapture(++this.#lastId, this.#clock, this.#limits, {
-      grew: (bytes) => this.#grew(recording, bytes),
-      changed: () => this.#tell(),
-      closed: () => this.#open.delete(recording.id),
+  /** Starts to capture an exchange. */
+  startCapture(...[request, response]: Parameters<ExchangeCapture['attach']>): ExchangeCapture {
+    const capture = new ExchangeCapture(++this.#lastId, this.#clock, this.#limits, {
+      grown: (bytes) => this.#grew(capture, bytes),
+      changed: () => this.#checkWaiters(),
+      closed: () => this.#open.delete(capture.id),
     });
-    this.#open.set(recording.id, recording);
-    this.#recordings.push(recording);
-    recording.attach(request, response);
-    this.#makeRoom();
-    this.#tell();
-    return recording;
+    this.#open.set(capture.id, capture);
+    this.#captures.push(capture);
+    capture.attach(request, response);
+    this.#evict();
+    this.#checkWaiters();
+    return capture;
   }
 
-  /** The entry of a request that is still being answered. */
-  opened(id: number): ExchangeCapture | undefined {
+  /** Returns the capture of a request whose response has not ended. */
+  openCapture(id: number): ExchangeCapture | undefined {
     return this.#open.get(id);
   }
 
-  /** The entries that are there, oldest first. */
+  /** Returns the matching entries, oldest first. */
   entries(filter: JournalFilter = {}): JournalEntry[] {
-    const wanted: JournalEntry[] = [];
-    for (const recording of this.#present()) {
-      const entry = recording.entry();
-      if (matchesJournalFilter(entry, filter)) wanted.push(entry);
+    const found: JournalEntry[] = [];
+    for (const capture of this.#present()) {
+      const entry = capture.entry();
+      if (matchesJournalFilter(entry, filter)) found.push(entry);
     }
-    return wanted;
+    return found;
   }
 
-  /** The requests that are there, oldest first. */
+  /** Returns the matching requests, oldest first. */
   requests(filter: JournalFilter = {}): CapturedRequest[] {
     return this.entries(filter).map(({ request }) => request);
   }
 
-  /** One entry. */
   entry(id: number): JournalEntry | undefined {
-    for (const recording of this.#present()) if (recording.id === id) return recording.entry();
+    for (const capture of this.#present()) if (capture.id === id) return capture.entry();
     return undefined;
   }
 
-  /** The newest entry that is wanted. */
+  /** Returns the newest matching entry. */
   last(filter: JournalFilter = {}): JournalEntry | undefined {
-    for (let at = this.#recordings.length - 1; at >= this.#first; at--) {
-      const entry = this.#recordings[at]?.entry();
+    for (let at = this.#captures.length - 1; at >= this.#first; at--) {
+      const entry = this.#captures[at]?.entry();
       if (entry && matchesJournalFilter(entry, filter)) return entry;
     }
     return undefined;
   }
 
   /**
-   * Waits until as many entries are there as are wanted.
+   * Waits until the given number of entries match.
    *
-   * @throws A2AError `TIMEOUT`, which says what came instead, or `CANCELED` when the test agent is stopped.
+   * @throws A2AError `TIMEOUT` with the latest requests in its message, or `CANCELED` if the test agent stops.
    */
   waitFor(filter: JournalFilter = {}, options: JournalWaitOptions = {}): Promise<JournalEntry[]> {
-    const { count = 1, timeout = 5_000, answered = false } = options;
+    const { count = 1, timeout = 5_000, completed = false } = options;
     return new Promise((resolve, reject) => {
-      const found = (): JournalEntry[] =>
-        this.entries(filter).filter(({ response: answer }) => !answered || answer !== undefined);
-      const settled = (): void => {
+      const findEntries = (): JournalEntry[] =>
+        this.entries(filter).filter(({ response }) => !completed || response !== undefined);
+      const finish = (): void => {
         stop();
-        this.#waiting.delete(waiting);
+        this.#waiters.delete(waiter);
       };
-      const waiting: Waiting = {
+      const waiter: Waiter = {
         check: () => {
-          const entries = found();
+          const entries = findEntries();
           if (entries.length < count) return;
-          settled();
+          finish();
           resolve(entries);
         },
-        giveUp: (why) => {
-          settled();
-          reject(why);
+        reject: (error) => {
+          finish();
+          reject(error);
         },
       };
       const stop = this.#clock.after(timeout, () => {
-        const seen = this.entries().slice(-10).map(told).join('\n') || '(nothing)';
-        const text = `${found().length} of ${count} requests came within ${timeout} ms. The last ones:\n${seen}`;
-        waiting.giveUp(new A2AError('TIMEOUT', text));
+        const latest = this.entries().slice(-10).map(formatEntry).join('\n') || '(none)';
+        const text = `${findEntries().length} of ${count} requests arrived within ${timeout} ms. Latest requests:\n${latest}`;
+        waiter.reject(new A2AError('TIMEOUT', text));
       });
-      this.#waiting.add(waiting);
-      waiting.check();
+      this.#waiters.add(waiter);
+      waiter.check();
     });
   }
 
-  /** Forgets everything, though not what is being answered just now. */
+  /** Removes all entries. Captures of open responses continue without an entry. */
   clear(): void {
-    for (const recording of this.#present()) recording.forget();
-    this.#recordings = [];
+    for (const capture of this.#present()) capture.evict();
+    this.#captures = [];
     this.#first = 0;
     this.#bytes = 0;
   }
 
-  /** Nothing more will come: whoever waits hears of it. What was captured stays. */
+  /** Rejects all pending `waitFor()` calls. The entries remain. */
   close(): void {
-    for (const waiting of this.#waiting)
-      waiting.giveUp(
-        new A2AError('CANCELED', 'The test agent was stopped while somebody waited for a request'),
-      );
+    for (const waiter of this.#waiters)
+      waiter.reject(new A2AError('CANCELED', 'The test agent stopped before the expected requests arrived'));
   }
 
   *#present(): Generator<ExchangeCapture> {
-    for (let at = this.#first; at < this.#recordings.length; at++) {
-      const recording = this.#recordings[at];
-      if (recording) yield recording;
+    for (let at = this.#first; at < this.#captures.length; at++) {
+      const capture = this.#captures[at];
+      if (capture) yield capture;
     }
   }
 
-  #grew(recording: ExchangeCapture, bytes: number): void {
-    if (recording.isForgotten) return;
+  #grew(capture: ExchangeCapture, bytes: number): void {
+    if (capture.isEvicted) return;
     this.#bytes += bytes;
-    this.#makeRoom();
+    this.#evict();
   }
 
-  /** The newest entry stays, however large it is. */
-  #makeRoom(): void {
+  /** Never evicts the newest entry, even if it exceeds `maxBytes`. */
+  #evict(): void {
     while (
-      this.#recordings.length - this.#first > 1 &&
-      (this.#recordings.length - this.#first > this.#maxEntries || this.#bytes > this.#maxBytes)
+      this.#captures.length - this.#first > 1 &&
+      (this.#captures.length - this.#first > this.#maxEntries || this.#bytes > this.#maxBytes)
     ) {
-      const oldest = this.#recordings[this.#first];
-      this.#recordings[this.#first++] = undefined;
+      const oldest = this.#captures[this.#first];
+      this.#captures[this.#first++] = undefined;
       if (!oldest) continue;
       this.#bytes -= oldest.size;
-      oldest.forget();
+      oldest.evict();
     }
-    if (this.#first > 1_000 && this.#first * 2 > this.#recordings.length) {
-      this.#recordings = this.#recordings.slice(this.#first);
+    if (this.#first > 1_000 && this.#first * 2 > this.#captures.length) {
+      this.#captures = this.#captures.slice(this.#first);
       this.#first = 0;
     }
   }
 
-  #tell(): void {
-    for (const waiting of this.#waiting) waiting.check();
+  #checkWaiters(): void {
+    for (const waiter of this.#waiters) waiter.check();
   }
 }
 
-function told({ request, call, response: answer }: JournalEntry): string {
-  return `  ${request.method} ${request.path} ${call?.operation ?? '-'} → ${answer?.status ?? '…'}`;
+function formatEntry({ request, call, response }: JournalEntry): string {
+  return `  ${request.method} ${request.path} ${call?.operation ?? '-'} → ${response?.status ?? '…'}`;
 }

@@ -46,9 +46,7 @@ function entryLines(
   return [
     `  ${since}  ${request.method} ${request.path} ${asked}${words}${ids} → ${answered}`,
     ...(origin === undefined ? [] : [`             by ${origin}`]),
-    ...(nearMisses ?? []).map(
-      ({ rule, differences }) => `             not ${rule}: ${differences.join('; ')}`,
-    ),
+    ...(nearMisses ?? []).map(({ rule, mismatches }) => `             not ${rule}: ${mismatches.join('; ')}`),
   ];
 }
 

@@ -1,10 +1,10 @@
-import { isInterrupted, isTerminal } from '../../protocol/task.ts';
+import { isTerminalOrInterrupted } from '../../protocol/task.ts';
 import type { ScriptedEvent } from '../agent/response-plan.ts';
 
-/** True for an event after which nothing is played: the task ends, waits for its caller, or was answered directly. */
+/** Returns true for the last event of a turn: a terminal or interrupted state, `final: true`, or a direct message. */
 export function endsTurn(event: ScriptedEvent): boolean {
   if (event.kind === 'message') return true;
   if (event.kind === 'artifact') return false;
   const { state } = event.status;
-  return isTerminal(state) || isInterrupted(state) || (event.kind === 'status' && event.final === true);
+  return isTerminalOrInterrupted(state) || (event.kind === 'status' && event.final === true);
 }

@@ -1,6 +1,6 @@
 import type { ResponsePlan } from '../agent/response-plan.ts';
 
-/** A plan that ends the task as failed, and says why. */
+/** Returns a plan that fails the task with a message. */
 export function failurePlan(text: string): ResponsePlan {
   const message = { messageId: '', role: 'agent' as const, parts: [{ text }] };
   return {

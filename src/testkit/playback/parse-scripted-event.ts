@@ -11,15 +11,16 @@ import { readMessage as readMessage0_3 } from '../../dialects/v0_3/message.ts';
 import { readArtifact as readArtifact0_3, readStatus as readStatus0_3 } from '../../dialects/v0_3/task.ts';
 import { readMessage as readMessage1_0 } from '../../dialects/v1_0/message.ts';
 import { readArtifact as readArtifact1_0 } from '../../dialects/v1_0/task.ts';
+import { isJsonObject } from '../../primitives/json.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Artifact, TaskStatus } from '../../protocol/task.ts';
 import type { ScriptedEvent } from '../agent/response-plan.ts';
 
-/** What stands for an id that is made when the event is played. The model writes it as an empty text. */
-const toBeMade = 'made-when-played';
+/** Placeholder for an id that is assigned during playback; the model represents it as an empty string. */
+const idPlaceholder = 'assigned-during-playback';
 
-/** The one-key wrappers of 1.0, and what they hold. */
+/** Event kinds by wrapper key of the 1.0 format. */
 const wrappers: { readonly [key: string]: string } = {
   statusUpdate: 'status-update',
   status_update: 'status-update',
@@ -30,23 +31,22 @@ const wrappers: { readonly [key: string]: string } = {
 };
 
 /**
- * Reads an event as people write it into a test: in the words of 0.3 (`kind: status-update`) or of 1.0
- * (`statusUpdate: {…}`), in camel or snake case. Ids may be left out; those of task and context are not looked at,
- * because they are filled in when the event is played.
+ * Parses an event in the 0.3 format (`kind: status-update`) or the 1.0 format (`statusUpdate: {…}`), in camel or snake
+ * case. Ids are optional; task and context ids are ignored, because they are assigned during playback.
  *
- * @param at - where it stands, such as `responses[2]`, for the complaint.
- * @throws A2AError `INVALID_PARAMS` that names the field.
+ * @param at - path of the event, such as `responses[2]`, for error messages.
+ * @throws A2AError `INVALID_PARAMS` with the field.
  */
 export function parseScriptedEvent(value: unknown, at: string): ScriptedEvent {
-  const whole = readObject(value, at);
-  if (whole.kind !== undefined) return readKind(whole.kind, whole, at, fieldPath(at, 'kind'));
-  const key = Object.keys(wrappers).find((name) => isObject(whole[name]));
-  if (key === undefined || whole.status !== undefined)
+  const wire = readObject(value, at);
+  if (wire.kind !== undefined) return readKind(wire.kind, wire, at, fieldPath(at, 'kind'));
+  const key = Object.keys(wrappers).find((name) => isJsonObject(wire[name]));
+  if (key === undefined || wire.status !== undefined)
     throw invalidField(at, 'must have a kind: task, status-update, artifact-update or message');
-  return readKind(wrappers[key], readObject(whole[key], fieldPath(at, key)), fieldPath(at, key), at);
+  return readKind(wrappers[key], readObject(wire[key], fieldPath(at, key)), fieldPath(at, key), at);
 }
 
-function readKind(kind: unknown, wire: WireObject, at: string, named: string): ScriptedEvent {
+function readKind(kind: unknown, wire: WireObject, at: string, kindPath: string): ScriptedEvent {
   switch (kind) {
     case 'task':
       return readTask(wire, at);
@@ -55,9 +55,9 @@ function readKind(kind: unknown, wire: WireObject, at: string, named: string): S
     case 'artifact-update':
       return readArtifactUpdate(wire, at);
     case 'message':
-      return { kind: 'message', message: readSaid(wire, at) };
+      return { kind: 'message', message: readMessage(wire, at) };
     default:
-      throw invalidField(named, 'must be task, status-update, artifact-update or message');
+      throw invalidField(kindPath, 'must be task, status-update, artifact-update or message');
   }
 }
 
@@ -103,50 +103,48 @@ function readArtifactUpdate(wire: WireObject, at: string): ScriptedEvent {
 function readStatus(value: unknown, at: string): TaskStatus {
   const { message, update, ...bare } = readObject(value, at);
   const status = readStatus0_3(bare, at, strictMode);
-  const said = message ?? update ?? undefined;
-  if (said !== undefined) status.message = readSaid(said, fieldPath(at, 'message'));
+  const statusMessage = message ?? update ?? undefined;
+  if (statusMessage !== undefined) status.message = readMessage(statusMessage, fieldPath(at, 'message'));
   return status;
 }
 
-function readSaid(value: unknown, at: string): Message {
-  const wire = readObject(value, at);
-  const given = wire.messageId ?? wire.message_id ?? undefined;
-  const parts = tagged(wire.parts ?? wire.content);
-  const whole = { ...wire, messageId: given ?? toBeMade, role: wire.role ?? 'agent', parts };
-  const message = isOf1_0(parts)
-    ? readMessage1_0(whole, at, strictMode)
-    : readMessage0_3(whole, at, strictMode);
-  const { taskId: _task, contextId: _context, ...said } = message;
-  return { ...said, messageId: given === undefined ? '' : message.messageId };
+function readMessage(value: unknown, at: string): Message {
+  const input = readObject(value, at);
+  const messageId = input.messageId ?? input.message_id ?? undefined;
+  const parts = withKindTag(input.parts ?? input.content);
+  const wire = { ...input, messageId: messageId ?? idPlaceholder, role: input.role ?? 'agent', parts };
+  const message = hasParts1_0(parts)
+    ? readMessage1_0(wire, at, strictMode)
+    : readMessage0_3(wire, at, strictMode);
+  const { taskId: _task, contextId: _context, ...withoutIds } = message;
+  return { ...withoutIds, messageId: messageId === undefined ? '' : message.messageId };
 }
 
 function readArtifact(value: unknown, at: string): Artifact {
-  const wire = readObject(value, at);
-  const given = wire.artifactId ?? wire.artifact_id ?? undefined;
-  const parts = tagged(wire.parts);
-  const whole = { ...wire, artifactId: given ?? toBeMade, parts };
-  const artifact = isOf1_0(parts)
-    ? readArtifact1_0(whole, at, strictMode)
-    : readArtifact0_3(whole, at, strictMode);
-  return given === undefined ? { ...artifact, artifactId: '' } : artifact;
+  const input = readObject(value, at);
+  const artifactId = input.artifactId ?? input.artifact_id ?? undefined;
+  const parts = withKindTag(input.parts);
+  const wire = { ...input, artifactId: artifactId ?? idPlaceholder, parts };
+  const artifact = hasParts1_0(parts)
+    ? readArtifact1_0(wire, at, strictMode)
+    : readArtifact0_3(wire, at, strictMode);
+  return artifactId === undefined ? { ...artifact, artifactId: '' } : artifact;
 }
 
-/** Parts whose tag is called `kind`; 0.1 calls it `type`. */
-function tagged(parts: unknown): unknown {
+/** Renames the tag of parts from `type` (0.1) to `kind` (0.3). */
+function withKindTag(parts: unknown): unknown {
   if (!Array.isArray(parts)) return parts;
   return parts.map((part: unknown) =>
-    isObject(part) && part.kind === undefined && typeof part.type === 'string'
+    isJsonObject(part) && part.kind === undefined && typeof part.type === 'string'
       ? { ...part, kind: part.type }
       : part,
   );
 }
 
-/** True when no part has a tag or a `file`: then the member tells what it is, as in 1.0. */
-function isOf1_0(parts: unknown): boolean {
+/** Returns true if no part has `kind` or `file`, which means the 1.0 format. */
+function hasParts1_0(parts: unknown): boolean {
   if (!Array.isArray(parts)) return false;
-  return parts.every((part: unknown) => isObject(part) && part.kind === undefined && part.file === undefined);
-}
-
-function isObject(value: unknown): value is WireObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return parts.every(
+    (part: unknown) => isJsonObject(part) && part.kind === undefined && part.file === undefined,
+  );
 }

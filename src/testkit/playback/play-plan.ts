@@ -6,17 +6,17 @@ import type { TestClock } from '../clock/test-clock.ts';
 import { firstEventKind, type ResponsePlan, type ScriptedEvent } from '../agent/response-plan.ts';
 import { withFinalMark, type EventAppearance, withAppearance } from './stream-shaper.ts';
 
-/** What a player needs to know of the turn it plays in. */
+/** The turn in which a plan is played. */
 export interface PlaybackTurn {
-  /** True when there is no task yet, so that a message is the whole answer. */
+  /** True if the message starts a task, so that a message event can be a direct response. */
   readonly isNew: boolean;
-  /** The agent says nothing more and leaves the task as it is. */
-  hangUp(): void;
-  /** Everything was played. */
+  /** Called when the plan ends and the task stays in its state. */
+  abandon(): void;
+  /** Called when the turn ends in any way. */
   done(): void;
 }
 
-/** Does what a plan says, inside the engine. */
+/** Process function that plays a response plan. */
 export async function* playPlan(
   plan: ResponsePlan,
   context: ProcessContext,
@@ -25,39 +25,39 @@ export async function* playPlan(
 ): AsyncGenerator<AgentOutput, void> {
   const { signal, taskId, contextId } = context;
   try {
-    // A task that waits for its first event can be seen and canceled meanwhile.
+    // Creates the task at once, so that it can be read and canceled before its first scripted event.
     if (turn.isNew && firstEventKind(plan.steps) !== 'message')
-      yield { state: 'working', metadata: hidden() };
+      yield { state: 'working', metadata: hiddenMetadata() };
     let isFinal = false;
     for (const [index, step] of plan.steps.entries()) {
       if (step.kind === 'delay') {
         await clock.sleep(step.milliseconds, signal);
         continue;
       }
-      const event = 'make' in step ? step.make({ taskId, contextId, now: clock.now() }) : step.event;
-      isFinal = saysFinal(event);
+      const event = 'create' in step ? step.create({ taskId, contextId, now: clock.now() }) : step.event;
+      isFinal = endsStreamOnly(event);
       const isLast = index === plan.steps.length - 1;
-      if (event.kind !== 'message') yield* outputsOf(event, isLast);
-      // A task has no direct answer; what would be one is its last word, or one on the way.
+      if (event.kind !== 'message') yield* toOutputs(event, isLast);
+      // A task has no direct response: a message event becomes its final or an intermediate status message.
       else if (isLast && !(turn.isNew && firstEventKind(plan.steps) === 'message'))
         yield { state: 'completed', message: event.message, metadata: withAppearance(undefined) };
       else yield event.message;
     }
     if (!isFinal && plan.ending === 'complete') return;
     if (isInterrupted(context.task.status.state)) return;
-    turn.hangUp();
-    await aborted(signal);
+    turn.abandon();
+    await waitForAbort(signal);
   } finally {
     turn.done();
   }
 }
 
-function hidden(): ReturnType<typeof withAppearance> {
+function hiddenMetadata(): ReturnType<typeof withAppearance> {
   return withAppearance(undefined, { isHidden: true });
 }
 
-/** True when a stream ends with an event although the task goes on. */
-function saysFinal(event: ScriptedEvent): boolean {
+/** Returns true if an event ends the stream while the task continues. */
+function endsStreamOnly(event: ScriptedEvent): boolean {
   return event.kind === 'status' && event.final === true && isOpen(event.status);
 }
 
@@ -65,48 +65,49 @@ function isOpen({ state }: TaskStatus): boolean {
   return !isTerminal(state) && state !== 'input-required';
 }
 
-function* outputsOf(
+function* toOutputs(
   event: Exclude<ScriptedEvent, { kind: 'message' }>,
   isLast: boolean,
 ): Generator<AgentOutput> {
   if (event.kind === 'artifact') {
     const { artifact, append, lastChunk, metadata } = event;
-    yield { artifact: draft(artifact), append, lastChunk, metadata: withAppearance(metadata) };
+    yield { artifact: toArtifactDraft(artifact), append, lastChunk, metadata: withAppearance(metadata) };
     return;
   }
-  // Nobody follows a task that waits for credentials when nothing more is going to happen.
-  const isEnd = isLast && event.status.state === 'auth-required';
+  // The last event of a plan ends the stream of an auth-required task, because no more events follow.
+  const endsStream = isLast && event.status.state === 'auth-required';
   if (event.kind === 'task') {
     for (const artifact of event.artifacts ?? [])
-      yield { artifact: draft(artifact), lastChunk: true, metadata: hidden() };
-    yield statusOf(event.status, event.metadata, { isTask: true, isEnd });
+      yield { artifact: toArtifactDraft(artifact), lastChunk: true, metadata: hiddenMetadata() };
+    yield toStatusOutput(event.status, event.metadata, { isTask: true, endsStream });
     return;
   }
-  const isFinal = saysFinal(event) || (isEnd && event.final !== false);
-  yield statusOf(event.status, isFinal ? withFinalMark(event.metadata) : event.metadata, { isEnd });
+  const isFinal = endsStreamOnly(event) || (endsStream && event.final !== false);
+  yield toStatusOutput(event.status, isFinal ? withFinalMark(event.metadata) : event.metadata, {
+    endsStream,
+  });
 }
 
-function statusOf(
+function toStatusOutput(
   { state, message }: TaskStatus,
   metadata: Metadata | undefined,
-  look: EventAppearance,
+  appearance: EventAppearance,
 ): AgentOutput {
-  // The engine takes no step back to the state before the work.
+  // The engine does not allow a transition back to submitted.
   const isSubmitted = state === 'submitted';
   return {
     state: isSubmitted ? 'working' : state,
     ...(message && { message }),
-    metadata: withAppearance(metadata, isSubmitted ? { ...look, state } : look),
+    metadata: withAppearance(metadata, isSubmitted ? { ...appearance, state } : appearance),
   };
 }
 
-/** An artifact whose id may be for the engine to make. */
-function draft(artifact: Artifact): ArtifactDraft {
+/** Removes an empty artifact id, so that the engine generates one. */
+function toArtifactDraft(artifact: Artifact): ArtifactDraft {
   return artifact.artifactId === '' ? { ...artifact, artifactId: undefined } : artifact;
 }
 
-/** Waits for the end of the task. */
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

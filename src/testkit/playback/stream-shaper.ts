@@ -3,81 +3,84 @@ import { compatKey, type Metadata } from '../../protocol/part.ts';
 import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
 
-/** How something that a player gave to the engine looks on a stream, where that is not as the engine tells it. */
+/** How an event of the engine appears in the stream. */
 export interface EventAppearance {
-  /** Nobody sees it. */
+  /** The event is removed. */
   readonly isHidden?: boolean;
-  /** The task as it then stands is shown instead. */
+  /** The event is replaced by a snapshot of the task. */
   readonly isTask?: boolean;
-  /** The stream ends after it although the task does not. */
-  readonly isEnd?: boolean;
-  /** A state that the engine does not take while an agent works. */
+  /** The stream ends after the event although the task does not. */
+  readonly endsStream?: boolean;
+  /** Replaces the state; for states that the engine does not accept from a process function. */
   readonly state?: TaskState;
 }
 
-/** By the metadata of the event, which the engine hands on as it is. */
-const looks = new WeakMap<Metadata, EventAppearance>();
+/** Keyed by the metadata object of the event, whose identity the engine preserves. */
+const appearances = new WeakMap<Metadata, EventAppearance>();
 
-/** Metadata of its own for one event, by which the event is known again. */
-export function withAppearance(metadata: Metadata | undefined, look: EventAppearance = {}): Metadata {
-  const own = { ...metadata };
-  looks.set(own, look);
-  return own;
+/** Copies the metadata of an event and attaches an appearance to the copy. */
+export function withAppearance(metadata: Metadata | undefined, appearance: EventAppearance = {}): Metadata {
+  const copy = { ...metadata };
+  appearances.set(copy, appearance);
+  return copy;
 }
 
 /**
- * Shows the events of one stream as they were written: the engine's own words at the beginning of a turn are left out,
- * and a task that was written is a task on the wire.
+ * Shapes the event stream of a scripted turn: removes the initial events of the engine and replaces status events with
+ * scripted task snapshots.
  */
 export class StreamShaper {
-  readonly #hidesOpening: () => boolean;
-  #fold: TaskReducer | undefined = undefined;
-  /** True when the stream ends here. */
-  isOver = false;
-  /** True when nothing is to be said after what was shown last. */
-  endsUnsaid = false;
+  readonly #hideInitialTask: () => boolean;
+  #reducer: TaskReducer | undefined = undefined;
+  isEnded = false;
+  /** True if the server must not append a final status to the stream. */
+  suppressFinalStatus = false;
 
   /**
-   * @param hidesOpening - whether the task that the stream begins with is left out, because another is about to come.
+   * @param hideInitialTask - whether the initial task event is removed.
    */
-  constructor(hidesOpening: () => boolean) {
-    this.#hidesOpening = hidesOpening;
+  constructor(hideInitialTask: () => boolean) {
+    this.#hideInitialTask = hideInitialTask;
   }
 
-  /** @returns undefined for what nobody is to see. */
-  show(event: StreamEvent): StreamEvent | undefined {
-    const isFirst = this.#fold === undefined;
-    this.#fold ??= startReducer(event);
+  /** @returns undefined if the event is removed. */
+  shape(event: StreamEvent): StreamEvent | undefined {
+    const isFirst = this.#reducer === undefined;
+    this.#reducer ??= startReducer(event);
     if (event.kind === 'message') return event;
     if (event.kind === 'task') {
-      if (!isFirst) this.#fold?.apply(event);
-      return isFirst && this.#hidesOpening() ? undefined : event;
+      if (!isFirst) this.#reducer?.apply(event);
+      return isFirst && this.#hideInitialTask() ? undefined : event;
     }
-    this.#fold?.apply(event);
-    const look = event.metadata && looks.get(event.metadata);
-    if (look?.isHidden || (event.kind === 'status' && isOfEngine(event))) return undefined;
-    this.isOver = look?.isEnd ?? false;
-    this.endsUnsaid = this.isOver || (look?.isTask ?? false);
-    if (look?.isTask && this.#fold) {
-      return { kind: 'task', task: inState(this.#fold.task(), look.state), sequence: event.sequence };
+    this.#reducer?.apply(event);
+    const appearance = event.metadata && appearances.get(event.metadata);
+    if (appearance?.isHidden || (event.kind === 'status' && isEngineStatus(event))) return undefined;
+    this.isEnded = appearance?.endsStream ?? false;
+    this.suppressFinalStatus = this.isEnded || (appearance?.isTask ?? false);
+    if (appearance?.isTask && this.#reducer) {
+      return {
+        kind: 'task',
+        task: withState(this.#reducer.task(), appearance.state),
+        sequence: event.sequence,
+      };
     }
     const { metadata, ...bare } = event;
-    const shown = metadata && Object.keys(metadata).length > 0 ? event : bare;
-    if (shown.kind !== 'status' || look?.state === undefined) return shown;
-    return { ...shown, status: { ...shown.status, state: look.state } };
+    const visible = metadata && Object.keys(metadata).length > 0 ? event : bare;
+    if (visible.kind !== 'status' || appearance?.state === undefined) return visible;
+    return { ...visible, status: { ...visible.status, state: appearance.state } };
   }
 }
 
-function inState(task: Task, state: TaskState | undefined): Task {
+function withState(task: Task, state: TaskState | undefined): Task {
   return state === undefined ? task : { ...task, status: { ...task.status, state } };
 }
 
-/** The engine says that the work begins; whatever is played has metadata, if only empty ones. */
-function isOfEngine({ status, metadata }: Extract<StreamEvent, { kind: 'status' }>): boolean {
+/** Returns true for the working status of the engine. Scripted events always have a metadata object. */
+function isEngineStatus({ status, metadata }: Extract<StreamEvent, { kind: 'status' }>): boolean {
   return status.state === 'working' && status.message === undefined && metadata === undefined;
 }
 
-/** Metadata that say: the stream ends here although the task does not. */
+/** Adds `final: true` for versions before 1.0: the stream ends although the task does not. */
 export function withFinalMark(metadata: Metadata | undefined): Metadata {
   return { ...metadata, [compatKey]: { final: true } };
 }

@@ -1,69 +1,72 @@
 import type { StreamEvent } from '../../protocol/event.ts';
 import { StreamShaper } from './stream-shaper.ts';
 
-/** Who follows a task, and what there is to know of it. */
+/** Options of {@link taskStream}. */
 export interface TaskStreamOptions {
-  readonly hidesOpening: () => boolean;
-  /** The task, where it is known before its first event. */
+  readonly hideInitialTask: () => boolean;
+  /** Set if the task is known before its first event. */
   readonly taskId?: string;
-  /** Calls back when the agent hangs up on the task, at once if it has. @returns what ends that. */
-  onLeft(taskId: string, tell: () => void): () => void;
-  /** Ends the answer without a word; undefined where there is no connection. */
-  readonly hangUp: (() => Promise<void>) | undefined;
-  /** Resolves when the reader is gone. */
-  readonly gone: Promise<void> | undefined;
+  /** Calls a function when the task is abandoned, at once if it already is. @returns a function that unsubscribes */
+  onAbandoned(taskId: string, notify: () => void): () => void;
+  /** Ends the HTTP response without a further event; undefined without HTTP. */
+  readonly endResponse: (() => Promise<void>) | undefined;
+  /** Resolves when the client disconnects. */
+  readonly disconnected: Promise<void> | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-type Step = IteratorResult<StreamEvent> | 'left' | 'gone' | 'nothing';
+type StreamStep = IteratorResult<StreamEvent> | 'abandoned' | 'disconnected' | 'no-event';
 
-/** The events of a task as they were written, up to the end or until the agent hangs up. */
+/** Returns the shaped events of a task until it ends or is abandoned. */
 export async function* taskStream(
   source: AsyncIterable<StreamEvent>,
-  by: TaskStreamOptions,
+  options: TaskStreamOptions,
 ): AsyncGenerator<StreamEvent, void> {
   const events = source[Symbol.asyncIterator]();
-  const showing = new StreamShaper(by.hidesOpening);
-  let tellLeft = (): void => {};
-  const left = new Promise<'left'>((resolve) => {
-    tellLeft = () => resolve('left');
+  const shaper = new StreamShaper(options.hideInitialTask);
+  let notifyAbandoned = (): void => {};
+  const abandoned = new Promise<'abandoned'>((resolve) => {
+    notifyAbandoned = () => resolve('abandoned');
   });
-  const gone = goneOf(by);
-  let forget = by.taskId === undefined ? undefined : by.onLeft(by.taskId, tellLeft);
-  let isLeft = false;
+  const disconnected = waitForDisconnect(options);
+  let unsubscribe =
+    options.taskId === undefined ? undefined : options.onAbandoned(options.taskId, notifyAbandoned);
+  let isAbandoned = false;
   let next = events.next();
   try {
     for (;;) {
-      // What was said before the agent hung up is still said.
-      const step: Step = await Promise.race(isLeft ? [next, gone, endOfTurn()] : [next, left, gone]);
-      if (step === 'gone') return;
-      if (step === 'left') {
-        isLeft = true;
+      // Events from before the task was abandoned are still delivered.
+      const step: StreamStep = await Promise.race(
+        isAbandoned ? [next, disconnected, endOfTurn()] : [next, abandoned, disconnected],
+      );
+      if (step === 'disconnected') return;
+      if (step === 'abandoned') {
+        isAbandoned = true;
         continue;
       }
-      if (step === 'nothing') {
-        await by.hangUp?.();
+      if (step === 'no-event') {
+        await options.endResponse?.();
         return;
       }
       if (step.done) break;
-      const shown = showing.show(step.value);
-      if (shown) yield shown;
-      if (showing.isOver) break;
-      forget ??= by.onLeft(taskIdOf(step.value), tellLeft);
+      const visible = shaper.shape(step.value);
+      if (visible) yield visible;
+      if (shaper.isEnded) break;
+      unsubscribe ??= options.onAbandoned(taskIdOf(step.value), notifyAbandoned);
       next = events.next();
     }
-    // The face would add a status of its own; nothing is sent but what was written.
-    if (showing.endsUnsaid) await by.hangUp?.();
+    // The server would append a status event; the stream must contain only scripted events.
+    if (shaper.suppressFinalStatus) await options.endResponse?.();
   } finally {
-    forget?.();
-    // How whoever tells the story tidies up is its own affair.
+    unsubscribe?.();
+    // Errors during cleanup of the source do not affect the stream.
     events.return?.().catch(() => {});
     next.catch(() => {});
   }
 }
 
-function endOfTurn(): Promise<'nothing'> {
-  return new Promise((resolve) => setImmediate(() => resolve('nothing')));
+function endOfTurn(): Promise<'no-event'> {
+  return new Promise((resolve) => setImmediate(() => resolve('no-event')));
 }
 
 function taskIdOf(event: StreamEvent): string {
@@ -71,10 +74,10 @@ function taskIdOf(event: StreamEvent): string {
   return event.kind === 'message' ? '' : event.taskId;
 }
 
-function goneOf({ gone, signal }: TaskStreamOptions): Promise<'gone'> {
+function waitForDisconnect({ disconnected, signal }: TaskStreamOptions): Promise<'disconnected'> {
   return new Promise((resolve) => {
-    void gone?.then(() => resolve('gone'));
-    if (signal?.aborted) resolve('gone');
-    else signal?.addEventListener('abort', () => resolve('gone'), { once: true });
+    void disconnected?.then(() => resolve('disconnected'));
+    if (signal?.aborted) resolve('disconnected');
+    else signal?.addEventListener('abort', () => resolve('disconnected'), { once: true });
   });
 }

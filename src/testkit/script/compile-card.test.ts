@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Authenticator, AuthenticationInput } from '../../server/auth/authenticator.ts';
 import { openScript } from './script.ts';
 
-/** A request with these headers. */
-const head = (headers: AuthenticationInput['headers']): AuthenticationInput => ({
+/** Builds a request with headers. */
+const requestWith = (headers: AuthenticationInput['headers']): AuthenticationInput => ({
   method: 'POST',
   path: '/',
   query: '',
@@ -12,26 +12,26 @@ const head = (headers: AuthenticationInput['headers']): AuthenticationInput => (
   onDisconnect: () => {},
 });
 
-const callerOf = async (
-  way: Authenticator | undefined,
+const authenticate = async (
+  authenticator: Authenticator | undefined,
   headers: AuthenticationInput['headers'],
 ): Promise<unknown> => {
   try {
-    return (await way?.authenticate(head(headers)))?.id;
+    return (await authenticator?.authenticate(requestWith(headers)))?.id;
   } catch (thrown) {
     return (thrown as { reason?: string }).reason;
   }
 };
 
-describe('the card of a script', () => {
-  it('has a name even when nothing is said', () => {
+describe('compileCard', () => {
+  it('uses a default name and description', () => {
     const script = openScript('rules: []', 'a.yaml');
-    expect(script.card).toEqual({ name: 'Test agent', description: 'A test agent that plays a script' });
+    expect(script.card).toEqual({ name: 'Test agent', description: 'Mock agent that plays a script' });
     expect(script).toMatchObject({ name: 'a.yaml', clock: 'system', seed: 0, cardFaults: [] });
     expect(script.auth).toBeUndefined();
   });
 
-  it('says what the file says', () => {
+  it('returns the fields of the script', () => {
     const script = openScript(
       `
 name: Demo
@@ -68,7 +68,7 @@ agent:
     ]);
   });
 
-  it('says how callers prove who they are, and lets those in that are named', async () => {
+  it('compiles security schemes and authenticates the listed clients', async () => {
     const script = openScript(
       `
 agent:
@@ -83,7 +83,7 @@ agent:
         flows: { client_credentials: { token_url: "https://i.test/token", scopes: { read: Reads } } }
       id: { type: open_id_connect, url: "https://i.test/.well-known/openid-configuration" }
       certificate: { type: mutual_tls }
-    callers:
+    clients:
       - { name: alice, scheme: token, secret: t-1, scopes: [read] }
       - { name: bob, scheme: key, secret: k-1 }
       - { name: carol, scheme: password, secret: same }
@@ -104,28 +104,28 @@ agent:
       certificate: { type: 'mutualTLS' },
     });
     expect(script.card.securityRequirements).toHaveLength(6);
-    const { authenticators: any = [], allowAnonymous: isOptional } = script.auth ?? {};
-    expect(isOptional).toBe(true);
-    expect(any.map(({ schemes }) => Object.keys(schemes).join())).toEqual([
+    const { authenticators = [], allowAnonymous } = script.auth ?? {};
+    expect(allowAnonymous).toBe(true);
+    expect(authenticators.map(({ schemes }) => Object.keys(schemes).join())).toEqual([
       'token',
       'key',
       'password',
       'login',
     ]);
-    expect(any[3]?.schemes).toEqual({ login: script.card.securitySchemes?.login });
-    const [token, key, password, login] = any;
+    expect(authenticators[3]?.schemes).toEqual({ login: script.card.securitySchemes?.login });
+    const [token, key, password, login] = authenticators;
     const basic = (pair: string): AuthenticationInput['headers'] => ({
       authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
     });
-    expect(await callerOf(token, { authorization: 'Bearer t-1' })).toBe('alice');
-    expect(await callerOf(token, { authorization: 'Bearer t-2' })).toBe('UNAUTHENTICATED');
-    expect(await callerOf(key, { 'x-key': 'k-1' })).toBe('bob');
-    expect(await callerOf(password, basic('dave:same'))).toBe('dave');
-    expect(await callerOf(password, basic('carol:other'))).toBe('UNAUTHENTICATED');
-    expect(await callerOf(login, { authorization: 'Bearer t-2' })).toBe('erin');
+    expect(await authenticate(token, { authorization: 'Bearer t-1' })).toBe('alice');
+    expect(await authenticate(token, { authorization: 'Bearer t-2' })).toBe('UNAUTHENTICATED');
+    expect(await authenticate(key, { 'x-key': 'k-1' })).toBe('bob');
+    expect(await authenticate(password, basic('dave:same'))).toBe('dave');
+    expect(await authenticate(password, basic('carol:other'))).toBe('UNAUTHENTICATED');
+    expect(await authenticate(login, { authorization: 'Bearer t-2' })).toBe('erin');
   });
 
-  it('may ask for proof that nobody checks', () => {
+  it('does not check credentials without clients', () => {
     const script = openScript('agent: { security: { schemes: { t: { type: bearer } } } }', 'a.yaml');
     expect(script.auth).toBeUndefined();
     expect(script.card.securityRequirements).toEqual([{ t: [] }]);

@@ -3,23 +3,23 @@ import type { CardDraft } from '../agent/card-draft.ts';
 import type { AgentSpec } from './schema/agent-schema.ts';
 import { compileSecurityScheme } from './compile-security.ts';
 
-/** Reads what the card says. */
-export function compileCard(form: AgentSpec, name: string): CardDraft {
-  const { security } = form;
-  return present<CardDraft>({
-    name: form.name ?? name,
-    description: form.description ?? 'A test agent that plays a script',
-    version: form.version,
-    provider: form.provider,
-    documentationUrl: form.documentation_url,
-    iconUrl: form.icon_url,
-    defaultInputModes: form.input_modes,
-    defaultOutputModes: form.output_modes,
-    streaming: form.streaming,
-    pushNotifications: form.push,
-    extensions: form.extensions,
-    skills: form.skills?.map(({ input_modes: inputModes, output_modes: outputModes, ...skill }) =>
-      present<SkillDefinition>({ ...skill, inputModes, outputModes }),
+/** Compiles the `agent` section of a script to a card draft. */
+export function compileCard(spec: AgentSpec, name: string): CardDraft {
+  const { security } = spec;
+  return withoutUndefined<CardDraft>({
+    name: spec.name ?? name,
+    description: spec.description ?? 'Mock agent that plays a script',
+    version: spec.version,
+    provider: spec.provider,
+    documentationUrl: spec.documentation_url,
+    iconUrl: spec.icon_url,
+    defaultInputModes: spec.input_modes,
+    defaultOutputModes: spec.output_modes,
+    streaming: spec.streaming,
+    pushNotifications: spec.push,
+    extensions: spec.extensions,
+    skills: spec.skills?.map(({ input_modes: inputModes, output_modes: outputModes, ...skill }) =>
+      withoutUndefined<SkillDefinition>({ ...skill, inputModes, outputModes }),
     ),
     securitySchemes:
       security &&
@@ -31,7 +31,7 @@ export function compileCard(form: AgentSpec, name: string): CardDraft {
   });
 }
 
-/** Leaves out what was not said, so that defaults hold. */
-function present<Thing extends object>(members: Thing): Thing {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Thing;
+/** Removes undefined fields, so that defaults apply. */
+function withoutUndefined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

@@ -2,59 +2,55 @@ import type { DocumentPath } from '../../documents/schema-issues.ts';
 import { Template } from './templates/template.ts';
 import type { TemplateScope } from './templates/template-scope.ts';
 
-/** Makes a value when its turn has come. */
-export type ValueFactory<Made> = (scope: TemplateScope) => Made;
+/** Creates a value during playback. */
+export type ValueFactory<Value> = (scope: TemplateScope) => Value;
 
-/** What is needed to make a script of what a file says. */
+/** Collaborators of script compilation. */
 export interface CompileContext {
-  /** Takes everything that is wrong, with where it stands. */
+  /** Reports a diagnostic. */
   report(path: DocumentPath, message: string): void;
-  /** Reads a file beside the script as base64; what it gives when it cannot is told to `complain`. */
+  /** Reads an attachment as base64. Errors are reported as diagnostics. */
   attach(file: string, path: DocumentPath): string;
-  /** Whether there is a regular expression for `match` to speak of. */
+  /** Whether the rule has a regular expression, so that `match` is available. */
   readonly hasMatch: boolean;
 }
 
-/** Reads a text in which templates are filled in. */
-export function compileText(
-  text: string,
-  path: DocumentPath,
-  compiling: CompileContext,
-): ValueFactory<string> {
-  const template = templateOf(text, path, compiling);
+/** Compiles a text with templates. */
+export function compileText(text: string, path: DocumentPath, context: CompileContext): ValueFactory<string> {
+  const template = parseTemplate(text, path, context);
   return template.isPlain ? () => text : (scope) => template.text(scope);
 }
 
-/** Reads a JSON value in whose texts templates are filled in. */
+/** Compiles a JSON value with templates in its strings. */
 export function compileValue(
   value: unknown,
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): ValueFactory<unknown> {
   if (typeof value === 'string') {
-    const template = templateOf(value, path, compiling);
+    const template = parseTemplate(value, path, context);
     return template.isPlain ? () => value : (scope) => template.value(scope);
   }
   if (Array.isArray(value)) {
-    const items = value.map((each, index) => compileValue(each, [...path, index], compiling));
-    return (scope) => items.map((make) => make(scope));
+    const items = value.map((each, index) => compileValue(each, [...path, index], context));
+    return (scope) => items.map((create) => create(scope));
   }
   if (typeof value !== 'object' || value === null) return () => value;
   const members = Object.entries(value).map(
-    ([key, each]) => [key, compileValue(each, [...path, key], compiling)] as const,
+    ([key, each]) => [key, compileValue(each, [...path, key], context)] as const,
   );
-  return (scope) => Object.fromEntries(members.map(([key, make]) => [key, make(scope)]));
+  return (scope) => Object.fromEntries(members.map(([key, create]) => [key, create(scope)]));
 }
 
-/** Reads an object as {@link compileValue} does. */
+/** Like {@link compileValue}, for objects. */
 export function compileObject(
   value: { readonly [key: string]: unknown },
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): ValueFactory<{ [key: string]: unknown }> {
-  return compileValue(value, path, compiling) as ValueFactory<{ [key: string]: unknown }>;
+  return compileValue(value, path, context) as ValueFactory<{ [key: string]: unknown }>;
 }
 
-function templateOf(text: string, path: DocumentPath, compiling: CompileContext): Template {
-  return Template.parse(text, compiling.hasMatch, (message) => compiling.report(path, message));
+function parseTemplate(text: string, path: DocumentPath, context: CompileContext): Template {
+  return Template.parse(text, context.hasMatch, (message) => context.report(path, message));
 }

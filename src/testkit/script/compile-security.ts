@@ -7,90 +7,90 @@ import { basicAuth } from '../../server/auth/schemes/basic.ts';
 import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
 import type { SecuritySchemeSpec, SecuritySpec } from './schema/agent-schema.ts';
 
-type Caller = NonNullable<SecuritySpec['callers']>[number];
+type ClientSpec = NonNullable<SecuritySpec['clients']>[number];
 
-/** A security scheme in the words of the model. */
-export function compileSecurityScheme(form: SecuritySchemeSpec): SecurityScheme {
-  const described = form.description === undefined ? {} : { description: form.description };
-  switch (form.type) {
+/** Compiles a security scheme to its model. */
+export function compileSecurityScheme(spec: SecuritySchemeSpec): SecurityScheme {
+  const description = spec.description === undefined ? {} : { description: spec.description };
+  switch (spec.type) {
     case 'bearer':
       return {
         type: 'http',
         scheme: 'bearer',
-        ...(form.format !== undefined && { bearerFormat: form.format }),
-        ...described,
+        ...(spec.format !== undefined && { bearerFormat: spec.format }),
+        ...description,
       };
     case 'basic':
-      return { type: 'http', scheme: 'basic', ...described };
+      return { type: 'http', scheme: 'basic', ...description };
     case 'api_key':
-      return { type: 'apiKey', location: form.in, name: form.name, ...described };
+      return { type: 'apiKey', location: spec.in, name: spec.name, ...description };
     case 'oauth2':
       return {
         type: 'oauth2',
-        flows: flowsOf(form.flows),
-        ...(form.metadata_url !== undefined && { oauth2MetadataUrl: form.metadata_url }),
-        ...described,
+        flows: compileFlows(spec.flows),
+        ...(spec.metadata_url !== undefined && { oauth2MetadataUrl: spec.metadata_url }),
+        ...description,
       };
     case 'open_id_connect':
-      return { type: 'openIdConnect', openIdConnectUrl: form.url, ...described };
+      return { type: 'openIdConnect', openIdConnectUrl: spec.url, ...description };
     case 'mutual_tls':
-      return { type: 'mutualTLS', ...described };
+      return { type: 'mutualTLS', ...description };
   }
 }
 
-/** Who is let in. @returns undefined when nobody is named, so that everybody is. */
+/** Compiles the authentication of clients. @returns undefined if `clients` is not set, which disables the check */
 export function compileAuth(
-  form: SecuritySpec,
+  spec: SecuritySpec,
   path: DocumentPath,
-  complain: (path: DocumentPath, message: string) => void,
+  report: (path: DocumentPath, message: string) => void,
 ): AuthOptions | undefined {
-  if (!form.callers) return undefined;
-  const names = Object.keys(form.schemes);
-  const bySchemes = new Map<string, Map<string, Caller>>(names.map((name) => [name, new Map()]));
-  for (const [index, caller] of form.callers.entries()) {
-    const at = [...path, 'callers', index];
-    const name = caller.scheme ?? (names.length === 1 ? names[0] : undefined);
+  if (!spec.clients) return undefined;
+  const names = Object.keys(spec.schemes);
+  const bySchemes = new Map<string, Map<string, ClientSpec>>(names.map((name) => [name, new Map()]));
+  for (const [index, client] of spec.clients.entries()) {
+    const at = [...path, 'clients', index];
+    const name = client.scheme ?? (names.length === 1 ? names[0] : undefined);
     const known = name === undefined ? undefined : bySchemes.get(name);
-    if (!known) complain(at, `has to have a scheme that is one of ${names.join(', ')}`);
-    else if (form.schemes[name ?? '']?.type === 'mutual_tls')
-      complain(at, 'a certificate is no secret that could stand here');
-    else known.set(secretOf(caller, form.schemes[name ?? '']), caller);
+    if (!known) report(at, `scheme must be one of ${names.join(', ')}`);
+    else if (spec.schemes[name ?? '']?.type === 'mutual_tls')
+      report(at, 'mutual_tls clients cannot be listed: a certificate is not a secret');
+    else known.set(lookupKey(client, spec.schemes[name ?? '']), client);
   }
-  const any = [...bySchemes].flatMap(([name, callers]) => {
-    const scheme = form.schemes[name];
-    return scheme && callers.size > 0 ? [authenticatorOf(name, scheme, callers)] : [];
+  const authenticators = [...bySchemes].flatMap(([name, clients]) => {
+    const scheme = spec.schemes[name];
+    return scheme && clients.size > 0 ? [compileAuthenticator(name, scheme, clients)] : [];
   });
-  // Credentials are what such tests are about, so rules and captures may see them.
-  return { authenticators: any, allowAnonymous: form.optional ?? false, exposeCredentials: true };
+  // Tests inspect credentials, so rules and the journal may see them.
+  return { authenticators, allowAnonymous: spec.optional ?? false, exposeCredentials: true };
 }
 
-/** Passwords may be the same for two; their names are not. */
-function secretOf(caller: Caller, scheme: SecuritySchemeSpec | undefined): string {
-  return scheme?.type === 'basic' ? caller.name : caller.secret;
+/** Basic auth is looked up by user name, because two users may have the same password. */
+function lookupKey(client: ClientSpec, scheme: SecuritySchemeSpec | undefined): string {
+  return scheme?.type === 'basic' ? client.name : client.secret;
 }
 
-function authenticatorOf(
+function compileAuthenticator(
   name: string,
-  form: SecuritySchemeSpec,
-  callers: ReadonlyMap<string, Caller>,
+  spec: SecuritySchemeSpec,
+  clients: ReadonlyMap<string, ClientSpec>,
 ): Authenticator {
-  const holders = new Map([...callers].map(([secret, caller]) => [secret, principalOf(caller)]));
-  const schemes = { [name]: compileSecurityScheme(form) };
-  if (form.type === 'api_key')
-    return { ...apiKeyAuth({ in: form.in, name: form.name, keys: holders }), schemes };
-  if (form.type === 'basic') {
+  const principals = new Map([...clients].map(([secret, client]) => [secret, toPrincipal(client)]));
+  const schemes = { [name]: compileSecurityScheme(spec) };
+  if (spec.type === 'api_key')
+    return { ...apiKeyAuth({ in: spec.in, name: spec.name, keys: principals }), schemes };
+  if (spec.type === 'basic') {
     const users = (user: string, password: string): Principal | undefined =>
-      callers.get(user)?.secret === password ? holders.get(user) : undefined;
+      clients.get(user)?.secret === password ? principals.get(user) : undefined;
     return { ...basicAuth({ users }), schemes };
   }
-  return { ...bearerAuth({ tokens: holders }), schemes };
+  return { ...bearerAuth({ tokens: principals }), schemes };
 }
 
-function principalOf({ name, scopes }: Caller): Principal {
+function toPrincipal({ name, scopes }: ClientSpec): Principal {
   return { id: name, ...(scopes && { scopes }) };
 }
 
-const flowNames: { readonly [written: string]: OAuthFlowName } = {
+const flowNames: { readonly [key: string]: OAuthFlowName } = {
   authorization_code: 'authorizationCode',
   client_credentials: 'clientCredentials',
   implicit: 'implicit',
@@ -98,21 +98,21 @@ const flowNames: { readonly [written: string]: OAuthFlowName } = {
   device_code: 'deviceCode',
 };
 
-type FlowForms = Extract<SecuritySchemeSpec, { type: 'oauth2' }>['flows'];
+type FlowSpecs = Extract<SecuritySchemeSpec, { type: 'oauth2' }>['flows'];
 
-function flowsOf(forms: FlowForms): { [name in OAuthFlowName]?: OAuthFlow } {
-  const flows = Object.entries(forms).map(([name, form]) => [flowNames[name], flowOf(form)] as const);
+function compileFlows(specs: FlowSpecs): { [name in OAuthFlowName]?: OAuthFlow } {
+  const flows = Object.entries(specs).map(([name, spec]) => [flowNames[name], compileFlow(spec)] as const);
   return Object.fromEntries(flows) as { [name in OAuthFlowName]?: OAuthFlow };
 }
 
-function flowOf(form: NonNullable<FlowForms['implicit']>): OAuthFlow {
+function compileFlow(spec: NonNullable<FlowSpecs['implicit']>): OAuthFlow {
   const flow: OAuthFlow = {
-    authorizationUrl: form.authorization_url,
-    tokenUrl: form.token_url,
-    refreshUrl: form.refresh_url,
-    deviceAuthorizationUrl: form.device_authorization_url,
-    scopes: form.scopes,
-    pkceRequired: form.pkce_required,
+    authorizationUrl: spec.authorization_url,
+    tokenUrl: spec.token_url,
+    refreshUrl: spec.refresh_url,
+    deviceAuthorizationUrl: spec.device_authorization_url,
+    scopes: spec.scopes,
+    pkceRequired: spec.pkce_required,
   };
   return Object.fromEntries(Object.entries(flow).filter(([, value]) => value !== undefined));
 }

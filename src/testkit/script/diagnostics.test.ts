@@ -9,7 +9,7 @@ import {
 
 const rule = (text: string): string => `rules:\n  - name: a\n${text.replaceAll(/^/gm, '    ')}\n`;
 
-describe('a mistake in a script', () => {
+describe('script diagnostics', () => {
   it.each([
     ['an unknown key', 'rulez: []\n', '1:1: rulez: unknown key'],
     ['an unknown key of a rule', rule('then: []\nthan: []'), '4:5: rules[0].than: unknown key'],
@@ -23,46 +23,46 @@ describe('a mistake in a script', () => {
     [
       'an empty matcher',
       rule('when:\n  text: {}\nthen: []'),
-      '4:7: rules[0].when.text: has to say what is expected: exact, contains, prefix or regex',
+      '4:7: rules[0].when.text: must have one of exact, contains, prefix and regex',
     ],
     [
-      'a wrong kind',
+      'a wrong type',
       rule('when:\n  text: 5\nthen: []'),
-      '4:7: rules[0].when.text: expected a text, or one of exact, contains, prefix and regex',
+      '4:7: rules[0].when.text: expected a string, or one of exact, contains, prefix and regex',
     ],
     [
-      'two things to do at once',
+      'two actions in one entry',
       rule('then:\n  - say: a\n    wait: 1s'),
-      '4:9: rules[0].then[0]: has to be one thing to do, is say and wait; begin each with a dash',
+      '4:9: rules[0].then[0]: must be exactly one action, is say and wait; start each action with a dash',
     ],
-    ['nothing to do', rule('when: {}'), '2:5: rules[0]: has to say what to do: then, sequence or fault'],
+    ['a rule without actions', rule('when: {}'), '2:5: rules[0]: must have then, sequence or fault'],
     [
-      'then beside a sequence',
+      'then with a sequence',
       rule('then: []\nsequence:\n  - then: []'),
-      '4:5: rules[0].sequence: stands instead of then, not beside it',
+      '4:5: rules[0].sequence: must not be combined with then',
     ],
     [
       'cycle without a sequence',
       rule('then: []\ncycle: true'),
-      '2:5: rules[0]: cycle and counts_by are for a sequence',
+      '2:5: rules[0]: cycle and sequence_scope need a sequence',
     ],
     [
-      'two rules of a name',
+      'a duplicate rule name',
       'rules:\n  - { name: a, then: [] }\n  - { name: a, then: [] }\n',
-      '3:7: rules[1].name: there is another rule a',
+      '3:7: rules[1].name: duplicate rule name a',
     ],
     [
-      'a regular expression',
+      'an invalid regular expression',
       rule('when:\n  text: { regex: "(" }\nthen: []'),
       '4:15: rules[0].when.text.regex: Invalid regular expression: /(/: Unterminated group',
     ],
     [
-      'a way',
+      'an invalid data path',
       rule('when:\n  data: { path: "a..b" }\nthen: []'),
-      '4:15: rules[0].when.data.path: expected a way such as order.items[0].sku',
+      '4:15: rules[0].when.data.path: must be a path such as order.items[0].sku',
     ],
     [
-      'a schema',
+      'an invalid schema',
       rule('when:\n  data: { schema: { type: strng } }\nthen: []'),
       '4:15: rules[0].when.data.schema: Unsupported type: strng',
     ],
@@ -72,73 +72,79 @@ describe('a mistake in a script', () => {
       expect.stringMatching(/^3:13: rules\[0\]\.when\.version: /),
     ],
     [
-      'a duration',
+      'an invalid duration',
       rule('then: [{ wait: soon }]'),
       expect.stringMatching(/^3:14: rules\[0\]\.then\[0\]\.wait: expected .*500ms/),
     ],
     [
-      'a template',
+      'an invalid template',
       rule('then:\n  - say: a\n  - complete: "{{message.txt}}"'),
       expect.stringMatching(
-        /^5:9: rules\[0\]\.then\[1\]\.complete: \{\{message\.txt\}\}: message\.txt: has to be followed/,
+        /^5:9: rules\[0\]\.then\[1\]\.complete: \{\{message\.txt\}\}: message\.txt: must be followed/,
       ),
     ],
     [
-      'a template far inside',
+      'a nested invalid template',
       rule('then:\n  - set:\n      a: [{ b: "{{nope}}" }]'),
-      expect.stringMatching(/^5:17: rules\[0\]\.then\[0\]\.set\.a\[0\]\.b: \{\{nope\}\}: there is no nope/),
+      expect.stringMatching(
+        /^5:17: rules\[0\]\.then\[0\]\.set\.a\[0\]\.b: \{\{nope\}\}: unknown variable nope/,
+      ),
     ],
     [
       'a match without a regex',
       rule('when: { text: a }\nthen:\n  - complete: "{{match.1}}"'),
-      expect.stringMatching(/^5:9: .*there is no regex in when\.text/),
+      expect.stringMatching(/^5:9: .*match needs a regex in when\.text/),
     ],
     [
       'a part with two contents',
       rule('then:\n  - say: { text: a, url: b }'),
-      '4:9: rules[0].then[0].say: has to have exactly one of text, data, url, base64 and file',
+      '4:9: rules[0].then[0].say: must have exactly one of text, data, url, base64 and file',
     ],
-    ['base64', rule('then:\n  - say: { base64: "a b" }'), '4:16: rules[0].then[0].say.base64: is no base64'],
+    [
+      'invalid base64',
+      rule('then:\n  - say: { base64: "a b" }'),
+      '4:16: rules[0].then[0].say.base64: must be base64',
+    ],
     [
       'an artifact with two contents',
       rule('then:\n  - artifact: { text: a, parts: [b] }'),
-      '4:9: rules[0].then[0].artifact: has either parts or one content of its own, not both',
+      '4:9: rules[0].then[0].artifact: must have either parts or one content, not both',
     ],
     [
-      'an event',
+      'an invalid event',
       rule('then:\n  - event:\n      kind: status-update\n      status: { state: happy }'),
       expect.stringMatching(/^6:21: rules\[0\]\.then\[0\]\.event\.status\.state: /),
     ],
     [
-      'something after the end',
+      'an action after the end',
       rule('then:\n  - complete: a\n  - set: { a: 1 }\n  - say: b'),
-      expect.stringMatching(/^6:9: rules\[0\]\.then\[2\]: comes after the end/),
+      expect.stringMatching(/^6:9: rules\[0\]\.then\[2\]: only `set` is allowed after the end/),
     ],
     [
-      'a message beside a task',
+      'a message with other events',
       rule('then:\n  - say: a\n  - message: b'),
-      expect.stringMatching(/^5:9: rules\[0\]\.then\[1\]: a message is an answer without a task/),
+      expect.stringMatching(/^5:9: rules\[0\]\.then\[1\]: a message is a response without a task/),
     ],
     [
-      'something that is never remembered',
-      rule('then:\n  - set: { a: 1 }\n  - hang_up: true'),
-      '4:9: rules[0].then[0]: is never done, because nothing is said before hanging up',
+      'an assignment that is never executed',
+      rule('then:\n  - set: { a: 1 }\n  - abandon: true'),
+      '4:9: rules[0].then[0]: is never executed, because there is no event before `abandon`',
     ],
-    ['a fault', rule('fault: { cutt: {} }'), expect.stringMatching(/^3:\d+: rules\[0\]\.fault/)],
+    ['an unknown fault', rule('fault: { cutt: {} }'), expect.stringMatching(/^3:\d+: rules\[0\]\.fault/)],
     [
-      'a caller without a scheme',
-      'agent:\n  security:\n    schemes: { a: { type: bearer }, b: { type: basic } }\n    callers:\n      - { name: x, secret: y }\n',
-      '5:9: agent.security.callers[0]: has to have a scheme that is one of a, b',
+      'a client without a scheme',
+      'agent:\n  security:\n    schemes: { a: { type: bearer }, b: { type: basic } }\n    clients:\n      - { name: x, secret: y }\n',
+      '5:9: agent.security.clients[0]: scheme must be one of a, b',
     ],
-  ])('is found where it stands: %s', (_what, text, complaint) => {
-    const told = typeof complaint === 'string' ? `script.yaml:${complaint}` : complaint;
+  ])('have line, column and path: %s', (_name, text, diagnostic) => {
+    const expected = typeof diagnostic === 'string' ? `script.yaml:${diagnostic}` : diagnostic;
     const found = diagnosticsFor(text).map((each) =>
-      typeof complaint === 'string' ? each : each.replace('script.yaml:', ''),
+      typeof diagnostic === 'string' ? each : each.replace('script.yaml:', ''),
     );
-    expect(found).toEqual([told]);
+    expect(found).toEqual([expected]);
   });
 
-  it('is not the only one that is told', () => {
+  it('include all errors of a script', () => {
     const text = rule('when: { text: { regex: "(" } }\nthen:\n  - say: "{{a}}"\n  - complete: "{{b}}"');
     expect(diagnosticsFor(text).map((each) => each.split(': ')[0])).toEqual([
       'script.yaml:3:21',
@@ -147,15 +153,15 @@ describe('a mistake in a script', () => {
     ]);
   });
 
-  it('may be that there are too many rules', () => {
+  it('include too many rules', () => {
     const text = `rules:\n${'  - then: []\n'.repeat(3)}`;
     expect(diagnosticsFor(text, { maxRules: 2 })).toEqual([
-      'script.yaml:1:1: rules: a script may have 2 rules',
+      'script.yaml:1:1: rules: a script can have at most 2 rules',
     ]);
   });
 });
 
-describe('a file beside a script', () => {
+describe('script attachments', () => {
   let folder: string;
   beforeAll(() => {
     const outer = mkdtempSync(join(tmpdir(), 'dragoman-script-'));
@@ -167,30 +173,31 @@ describe('a file beside a script', () => {
   });
   afterAll(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 
-  const giving = (file: string): string => rule(`then:\n  - artifact: { name: a.txt, file: "${file}" }`);
+  const withAttachment = (file: string): string =>
+    rule(`then:\n  - artifact: { name: a.txt, file: "${file}" }`);
 
-  it('is given with its bytes', () => {
-    expect(openScriptedConversation(giving('files/a.txt'), { folder }).send('x')[0]).toMatchObject({
+  it('are sent with their bytes', () => {
+    expect(openScriptedConversation(withAttachment('files/a.txt'), { folder }).send('x')[0]).toMatchObject({
       artifact: { name: 'a.txt', parts: [{ raw: 'aGVsbG8=', filename: 'a.txt' }] },
     });
   });
 
   it.each([
-    ['missing.txt', 'there is no such file beside the script'],
-    ['files', 'is no file'],
-    ['../secret.txt', 'lies outside of the folder of the script'],
-    ['link.txt', 'lies outside of the folder of the script'],
-    ['/etc/hostname', 'lies outside of the folder of the script'],
-  ])('is not %s', (file, complaint) => {
-    expect(diagnosticsFor(giving(file), { folder })).toEqual([
+    ['missing.txt', 'file not found in the folder of the script'],
+    ['files', 'is not a file'],
+    ['../secret.txt', 'is outside of the folder of the script'],
+    ['link.txt', 'is outside of the folder of the script'],
+    ['/etc/hostname', 'is outside of the folder of the script'],
+  ])('are rejected: %s', (file, message) => {
+    expect(diagnosticsFor(withAttachment(file), { folder })).toEqual([
       expect.stringMatching(
-        `^script\\.yaml:4:\\d+: rules\\[0\\]\\.then\\[0\\]\\.artifact\\.file: ${complaint}`,
+        `^script\\.yaml:4:\\d+: rules\\[0\\]\\.then\\[0\\]\\.artifact\\.file: ${message}`,
       ),
     ]);
   });
 
-  it('has a limit', () => {
-    expect(diagnosticsFor(giving('files/a.txt'), { folder, maxFileBytes: 4 })[0]).toContain(
+  it('are rejected above maxFileBytes', () => {
+    expect(diagnosticsFor(withAttachment('files/a.txt'), { folder, maxFileBytes: 4 })[0]).toContain(
       'has more than 4 bytes',
     );
   });

@@ -15,143 +15,142 @@ import { DocumentCompiler, RuleSet } from './rules/rule-set.ts';
 import { compileAuth } from './compile-security.ts';
 import { type SizeLimits, RuleContext } from './rules/rule-context.ts';
 
-/** How much a script may take, and where it is. */
+/** Options of {@link openScript}. */
 export interface ScriptOptions {
   /**
-   * The folder that files beside the script are in. Only for scripts of people who may read it.
-   * @defaultValue none: the script can give no files
+   * Folder of attachments. Set it only for trusted scripts.
+   * @defaultValue undefined: attachments are rejected
    */
   folder?: string;
-  /** What chance begins with. @defaultValue as the script says, else 0 */
+  /** Seed of random values. @defaultValue `seed` of the script, else 0 */
   seed?: number;
-  /** How many conversations are remembered. @defaultValue 10,000 */
+  /** Maximum number of stored conversations. @defaultValue 10,000 */
   maxConversations?: number;
-  /** How many characters a text may have that a template makes. @defaultValue 1,000,000 */
+  /** Maximum length of a rendered template, in characters. @defaultValue 1,000,000 */
   maxText?: number;
-  /** How many characters a value may have that `set` remembers, as JSON. @defaultValue 10,000 */
+  /** Maximum length of a value of `set` as JSON, in characters. @defaultValue 10,000 */
   maxValue?: number;
   /** @defaultValue 1,000 */
   maxRules?: number;
-  /** How many bytes a file beside the script may have. @defaultValue 10,000,000 */
+  /** Maximum size of an attachment. @defaultValue 10,000,000 */
   maxFileBytes?: number;
 }
 
-/** A rule, for people who ask what there is. */
+/** A rule in the admin API. */
 export interface RuleSummary {
   readonly name: string;
-  /** How often it has matched. */
+  /** Number of matches. */
   readonly matches: number;
-  /** As it was written. */
+  /** The rule as written in the script. */
   readonly rule: RuleSpec;
 }
 
-/** A script of a test agent, ready to be played. */
+/** A compiled mock script. */
 export class Script {
   readonly name: string;
-  /** What the card says. */
   readonly card: CardDraft;
-  /** Who is let in; undefined when everybody is. */
+  /** Authentication; undefined if disabled. */
   readonly auth: AuthOptions | undefined;
-  /** What goes wrong with the card. */
+  /** Faults of card responses. */
   readonly cardFaults: readonly Fault[];
   readonly clock: 'system' | 'virtual';
   readonly seed: number;
-  /** Says what is done about a message. */
   readonly responder: Responder;
-  readonly #book: RuleSet;
-  readonly #otherwise: ((visit: RuleContext) => ResponsePlan) | undefined;
+  readonly #rules: RuleSet;
+  readonly #fallback: ((ruleContext: RuleContext) => ResponsePlan) | undefined;
   readonly #conversations: LruMap<string, ScriptConversation>;
-  readonly #sizes: SizeLimits;
-  #decisions = 0;
+  readonly #limits: SizeLimits;
+  #messageCount = 0;
 
   /** @internal Use {@link openScript}. */
-  constructor(form: ScriptSpec, file: string, reading: DocumentCompiler, options: ScriptOptions) {
-    const { agent = {}, otherwise } = form;
-    const { report: complain } = reading.compiling;
-    this.name = form.name ?? file;
-    this.card = compileCard(agent, form.name ?? 'Test agent');
-    this.auth = agent.security && compileAuth(agent.security, ['agent', 'security'], complain);
+  constructor(spec: ScriptSpec, file: string, compiler: DocumentCompiler, options: ScriptOptions) {
+    const { agent = {}, otherwise } = spec;
+    const { report } = compiler.context;
+    this.name = spec.name ?? file;
+    this.card = compileCard(agent, spec.name ?? 'Test agent');
+    this.auth = agent.security && compileAuth(agent.security, ['agent', 'security'], report);
     this.cardFaults = [agent.fault ?? []].flat().map((fault) => ({ on: 'card', ...fault }));
-    this.clock = form.clock ?? 'system';
-    this.seed = options.seed ?? form.seed ?? 0;
+    this.clock = spec.clock ?? 'system';
+    this.seed = options.seed ?? spec.seed ?? 0;
     this.#conversations = new LruMap({ maxEntries: options.maxConversations ?? 10_000 });
-    this.#sizes = { maxText: options.maxText ?? 1_000_000, maxValue: options.maxValue ?? 10_000 };
-    this.#book = new RuleSet(options.maxRules ?? 1_000);
-    this.#book.load(form.rules ?? [], reading);
+    this.#limits = { maxText: options.maxText ?? 1_000_000, maxValue: options.maxValue ?? 10_000 };
+    this.#rules = new RuleSet(options.maxRules ?? 1_000);
+    this.#rules.load(spec.rules ?? [], compiler);
     if (otherwise) {
-      const reaction = new Reaction(otherwise, ['otherwise'], { ...reading.compiling, hasMatch: false });
-      const origin = `otherwise (${reading.place(['otherwise'])})`;
-      this.#otherwise = (visit) => reaction.plan(visit, origin);
+      const reaction = new Reaction(otherwise, ['otherwise'], { ...compiler.context, hasMatch: false });
+      const origin = `otherwise (${compiler.location(['otherwise'])})`;
+      this.#fallback = (ruleContext) => reaction.plan(ruleContext, origin);
     }
-    this.responder = { decide: (incoming) => this.#decide(incoming), reset: () => this.#reset() };
+    this.responder = { decide: (received) => this.#decide(received), reset: () => this.#reset() };
   }
 
-  /** In the order in which they are asked. */
+  /** In order of evaluation. */
   get rules(): readonly RuleSummary[] {
-    return this.#book.rules.map(({ name, matches, form }) => ({ name, matches, rule: form }));
+    return this.#rules.rules.map(({ name, matchCount, spec }) => ({ name, matches: matchCount, rule: spec }));
   }
 
   /**
-   * Adds a rule, written as in a file (YAML or JSON).
+   * Adds a rule in YAML or JSON.
    *
-   * @param before - the name of the rule that it comes before; by default it is the last.
-   * @param called - its name where it does not say one.
-   * @returns its name.
-   * @throws DocumentError when it is no rule, or when there is another of its name.
+   * @param before - name of the rule before which it is inserted; at the end by default.
+   * @param defaultName - name of the rule if it has none.
+   * @returns the name of the rule.
+   * @throws DocumentError if the rule is invalid or its name is in use.
    */
-  addRule(text: string, before?: string, called?: string): string {
-    return this.#book.add(text, before, called);
+  addRule(text: string, before?: string, defaultName?: string): string {
+    return this.#rules.add(text, before, defaultName);
   }
 
   /**
-   * Puts a rule in the place of another.
+   * Replaces a rule.
    *
-   * @returns false when there is none of that name.
-   * @throws DocumentError when it is no rule.
+   * @returns false if the name is unknown.
+   * @throws DocumentError if the rule is invalid.
    */
   replaceRule(name: string, text: string): boolean {
-    return this.#book.replace(name, text);
+    return this.#rules.replace(name, text);
   }
 
-  /** Takes a rule away. @returns false when there is none of that name. */
+  /** @returns false if the name is unknown */
   removeRule(name: string): boolean {
-    return this.#book.remove(name);
+    return this.#rules.remove(name);
   }
 
-  #decide(incoming: ReceivedMessage): ResponsePlan | UnmatchedMessage {
-    // Every message draws from a source of its own, so that conversations at the same time do not change each other.
-    const random = createSeededRandom(this.seed, this.#decisions++);
-    const visit = new RuleContext(incoming, this.#conversations, random, this.#sizes);
-    const seen = { incoming, state: visit.conversation.state };
-    for (const rule of this.#book.rules) if (!rule.isSpent && rule.holds(seen)) return rule.answer(visit);
-    // Compared before anything is done, because what is done may change the state.
-    const nearMisses = closestRules(this.#book.rules.map((rule) => rule.compare(seen)));
-    return this.#otherwise ? { ...this.#otherwise(visit), nearMisses } : { nearMisses };
+  #decide(received: ReceivedMessage): ResponsePlan | UnmatchedMessage {
+    // One random stream per message, so that parallel conversations do not influence each other.
+    const random = createSeededRandom(this.seed, this.#messageCount++);
+    const ruleContext = new RuleContext(received, this.#conversations, random, this.#limits);
+    const input = { received, state: ruleContext.conversation.state };
+    for (const rule of this.#rules.rules)
+      if (!rule.isExhausted && rule.matchesInput(input)) return rule.respond(ruleContext);
+    // Compared before the fallback is played, because it may change the state.
+    const nearMisses = closestRules(this.#rules.rules.map((rule) => rule.compare(input)));
+    return this.#fallback ? { ...this.#fallback(ruleContext), nearMisses } : { nearMisses };
   }
 
   #reset(): void {
     this.#conversations.clear();
-    this.#decisions = 0;
-    for (const rule of this.#book.rules) rule.matches = 0;
+    this.#messageCount = 0;
+    for (const rule of this.#rules.rules) rule.matchCount = 0;
   }
 }
 
 /**
- * Reads the script of a test agent.
+ * Compiles a mock script.
  *
- * @param file - what it is called in complaints.
- * @throws DocumentError with line and column of everything that is wrong.
+ * @param file - name of the file in diagnostics.
+ * @throws DocumentError with all diagnostics.
  */
 export function openScript(text: string, file: string, options: ScriptOptions = {}): Script {
   const document = Document.parse(text, file);
-  const form = document.check(scriptSchema);
-  const reading = new DocumentCompiler(document, options.folder, options.maxFileBytes ?? 10_000_000);
-  const script = new Script(form, file, reading, options);
-  reading.finish();
+  const spec = document.check(scriptSchema);
+  const compiler = new DocumentCompiler(document, options.folder, options.maxFileBytes ?? 10_000_000);
+  const script = new Script(spec, file, compiler, options);
+  compiler.finish();
   return script;
 }
 
-/** The JSON Schema of script files. */
+/** Returns the JSON Schema of mock scripts. */
 export function scriptJsonSchema(): { readonly [keyword: string]: unknown } {
   return z.toJSONSchema(scriptSchema, { io: 'input' });
 }

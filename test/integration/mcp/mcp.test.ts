@@ -110,7 +110,7 @@ describe.each(mcpClientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, n
       ]);
       expect(listed[0]).toMatchObject({
         title: 'Do',
-        description: 'Does what it is told\n\nExamples:\n- wait',
+        description: 'Does what the text says\n\nExamples:\n- wait',
         inputSchema: { type: 'object', required: ['prompt'] },
         _meta: { 'dragoman/action': 'demo/do' },
       });

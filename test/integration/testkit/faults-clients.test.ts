@@ -90,10 +90,10 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     [{ kind: 'bad-utf8', after: 3 }, story.with(3, '\uFFFD(one')],
     [{ kind: 'oversize', bytes: 1_000_000, after: 3 }, story],
     [{ kind: 'half-frame', after: 4 }, story.slice(0, 4)],
-    [{ kind: 'cut', after: 4 }, [...story.slice(0, 4), /terminated/]],
-    [{ kind: 'cut', after: 0 }, [/fetch failed/]],
-    [{ kind: 'stop' }, story.slice(0, 5)],
-    [{ kind: 'stop', after: 2 }, story.slice(0, 2)],
+    [{ kind: 'disconnect', after: 4 }, [...story.slice(0, 4), /terminated/]],
+    [{ kind: 'disconnect', after: 0 }, [/fetch failed/]],
+    [{ kind: 'early-end' }, story.slice(0, 5)],
+    [{ kind: 'early-end', after: 2 }, story.slice(0, 2)],
     [{ kind: 'duplicate', event: 5 }, story.toSpliced(5, 0, 'two')],
     [{ kind: 'reorder', event: 4 }, story.with(3, 'two').with(4, 'one')],
     [{ kind: 'wrong-append' }, story.toSpliced(5, 0, 'the end of nothing')],
@@ -123,7 +123,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
   });
 
   it.each<Fault>([
-    { kind: 'silence', after: 3 },
+    { kind: 'stall', after: 3 },
     { kind: 'heartbeats', after: 3 },
   ])('waits for ever under %j', async (fault) => {
     await using server = await startFaultyServer();
@@ -144,7 +144,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     [{ kind: 'http', status: 503 }, /503/],
     [{ kind: 'half-frame' }, /JSON/],
     [{ kind: 'reset' }, /fetch failed/],
-    [{ kind: 'cut' }, /terminated/],
+    [{ kind: 'disconnect' }, /terminated/],
   ])('cannot begin with a card under %j', async (fault, complaint) => {
     await using server = await startFaultyServer([{ ...fault, on: 'card' }]);
     await expect(make(server)).rejects.toThrow(complaint);

@@ -143,7 +143,7 @@ describe('a stream on its way', () => {
   });
 
   it('is cut: the body has no end', async () => {
-    await using server = await startFaultyServer([{ kind: 'cut', after: 2 }]);
+    await using server = await startFaultyServer([{ kind: 'disconnect', after: 2 }]);
     const { text, error } = await bytesFrom(server.port, stream());
     expect(error).toBeUndefined();
     expect(text.match(/^data:/gm)).toHaveLength(2);
@@ -164,7 +164,7 @@ describe('a stream on its way', () => {
   it('has bytes in it that are no text, within a frame', async () => {
     await using server = await startFaultyServer([
       { kind: 'bad-utf8', after: 3 },
-      { kind: 'cut', after: 5 },
+      { kind: 'disconnect', after: 5 },
     ]);
     const { bytes } = await bytesFrom(server.port, stream());
     expect(bytes.includes(Buffer.from([0xc3, 0x28]))).toBe(true);
@@ -220,7 +220,7 @@ describe('a whole answer on its way', () => {
   });
 
   it('is cut before all of it is there', async () => {
-    await using server = await startFaultyServer([{ kind: 'cut' }]);
+    await using server = await startFaultyServer([{ kind: 'disconnect' }]);
     const { text } = await bytesFrom(server.port, send());
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
     expect(bodyOf(text)).toHaveLength(Math.ceil(length / 2));
@@ -261,8 +261,8 @@ describe('a port that is closed', () => {
 
   it('refuses until it is told otherwise, however often it was told to', async () => {
     await using server = await startFaultyServer();
-    server.outage.begin();
-    server.outage.begin();
+    server.outage.start();
+    server.outage.start();
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
     await Promise.all([server.outage.end(), server.outage.end()]);
     await server.outage.end();
@@ -279,7 +279,7 @@ describe('a test agent', () => {
       '{ http: { status: 503, body: asleep } }',
       ({ text }) => expect(text).toMatch(/^HTTP\/1\.1 503 [^]*asleep$/),
     ],
-    ['{ cut: { after: 1 } }', ({ text }) => expect(text.match(/^data:/gm)).toHaveLength(1)],
+    ['{ disconnect: { after: 1 } }', ({ text }) => expect(text.match(/^data:/gm)).toHaveLength(1)],
     ['{ reset: { after: 1 } }', ({ error }) => expect(error).toBe('ECONNRESET')],
     ['{ refuse: { for: 1h } }', ({ error }) => expect(error).toBe('ECONNRESET')],
   ])('goes wrong as its script says: %s', async (fault, check) => {

@@ -96,11 +96,11 @@ const rows: Row[] = [
     'INVALID_AGENT_RESPONSE',
   ],
   [{ kind: 'half-frame', after: 4 }, story, ['resume'], 'INVALID_AGENT_RESPONSE'],
-  [{ kind: 'cut', after: 4 }, story, ['resume'], 'UNAVAILABLE'],
-  [{ kind: 'cut', after: 0 }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
-  [{ kind: 'stop' }, story, ['resume'], done],
-  [{ kind: 'stop', after: 3 }, story, ['resume'], done],
-  [{ kind: 'silence', after: 4 }, story, ['resume'], 'TIMEOUT'],
+  [{ kind: 'disconnect', after: 4 }, story, ['resume'], 'UNAVAILABLE'],
+  [{ kind: 'disconnect', after: 0 }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
+  [{ kind: 'early-end' }, story, ['resume'], done],
+  [{ kind: 'early-end', after: 3 }, story, ['resume'], done],
+  [{ kind: 'stall', after: 4 }, story, ['resume'], 'TIMEOUT'],
   [{ kind: 'duplicate', event: 5 }, story, [], done],
   [{ kind: 'reorder', event: 4 }, story.with(3, '+two').with(4, 'one'), [], done],
   [{ kind: 'wrong-append' }, story.toSpliced(5, 0, '+the end of nothing'), [], done],
@@ -158,7 +158,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
   });
 
   it('gives a stream up that stops again and again, and says what to do', async () => {
-    await using server = await startFaultyServer([{ kind: 'stop' }]);
+    await using server = await startFaultyServer([{ kind: 'early-end' }]);
     const agent = ours(server, options);
     expect(await hear(agent)).toEqual([...story.slice(0, 5), 'UNAVAILABLE']);
     expect(agent.problems.map(({ kind }) => kind)).toEqual(Array(5).fill('resume'));
@@ -199,7 +199,7 @@ it('reaches an agent again that was away', async () => {
   await using server = await startFaultyServer([{ kind: 'refuse', duration: 500, times: 1 }]);
   const agent = ours(server);
   expect(await hear(agent)).toEqual(['UNAVAILABLE']);
-  expect(server.outage.isRefusing).toBe(true);
+  expect(server.outage.isActive).toBe(true);
   // Nothing of this one was ever sent, so it may be tried until somebody listens.
   expect(await hear(agent)).toEqual(story);
   await agent.close?.();
@@ -220,10 +220,10 @@ describe('a card that goes wrong', () => {
     [{ kind: 'oversize', bytes: 1_000_000 }, ['INVALID_AGENT_RESPONSE']],
     // What is no card is none, and an agent without a card is asked what it speaks.
     [{ kind: 'half-frame' }, story],
-    [{ kind: 'cut' }, ['UNAVAILABLE']],
-    [{ kind: 'cut', times: 1 }, story],
+    [{ kind: 'disconnect' }, ['UNAVAILABLE']],
+    [{ kind: 'disconnect', times: 1 }, story],
     [{ kind: 'reset', times: 1 }, story],
-    [{ kind: 'silence' }, ['TIMEOUT']],
+    [{ kind: 'stall' }, ['TIMEOUT']],
     [{ kind: 'card', override: { supportedInterfaces: null } }, story],
   ])('%j', async (fault, expected) => {
     await using server = await startFaultyServer([onCard(fault)]);
@@ -280,8 +280,8 @@ describe('a card that goes wrong', () => {
 
 describe('chance', () => {
   const faults: Fault[] = [
-    { kind: 'http', status: 503, chance: 0.3 },
-    { kind: 'cut', after: 4, chance: 0.3 },
+    { kind: 'http', status: 503, probability: 0.3 },
+    { kind: 'disconnect', after: 4, probability: 0.3 },
     { kind: 'delay', duration: { mean: 1_000, deviation: 300 } },
   ];
 

@@ -60,7 +60,11 @@ export async function startFaultyServer(
       request.url?.startsWith('/.well-known/') ? 'card' : 'message',
     );
     streamFaults = selected;
-    injectResponseFaults(response, () => selected, { clock, random, refuse: (time) => outage.begin(time) });
+    injectResponseFaults(response, () => selected, {
+      clock,
+      random,
+      startOutage: (time) => outage.start(time),
+    });
     listener(request, response);
   });
   const outage = new PortOutage(server, clock);
@@ -75,7 +79,7 @@ export async function startFaultyServer(
     faults,
     requests: [],
     async [Symbol.asyncDispose]() {
-      outage.forget();
+      outage.cancel();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -70,7 +70,7 @@ export class ScriptedConversation {
         this.now += step.milliseconds;
         return { wait: step.milliseconds };
       }
-      return 'make' in step ? step.make({ ...ids, now: this.now }) : step.event;
+      return 'create' in step ? step.create({ ...ids, now: this.now }) : step.event;
     });
   }
 

@@ -12,24 +12,24 @@ import { compileArtifact, compileParts, compileMessage } from './compile-parts.t
 import { parseDataPath } from '../templates/data-path.ts';
 import { sampleScope } from '../templates/sample-scope.ts';
 
-/** Something to do, ready to be done. */
+/** A compiled action of a rule. */
 export type CompiledAction =
   | {
       readonly kind: 'event';
-      readonly make: ValueFactory<ScriptedEvent>;
-      readonly of: ScriptedEvent['kind'];
-      /** True when nothing is played after it. */
-      readonly isEnding: boolean;
+      readonly create: ValueFactory<ScriptedEvent>;
+      readonly eventKind: ScriptedEvent['kind'];
+      /** True if the event ends the turn. */
+      readonly isTurnEnd: boolean;
     }
   | { readonly kind: 'wait'; readonly duration: Duration }
   | {
       readonly kind: 'set';
-      readonly values: readonly (readonly [name: string, make: ValueFactory<unknown>])[];
+      readonly values: readonly (readonly [name: string, create: ValueFactory<unknown>])[];
     }
-  | { readonly kind: 'hang-up' };
+  | { readonly kind: 'abandon' };
 
-/** The states that actions with something to say lead to. */
-const states = {
+/** Task states of actions that send a status. */
+const actionStates = {
   say: 'working',
   ask: 'input-required',
   authenticate: 'auth-required',
@@ -40,131 +40,135 @@ const states = {
 } as const satisfies { readonly [action: string]: TaskState };
 
 /**
- * Reads one thing to do; pieces of an artifact make several of it.
+ * Compiles an action. The action `chunks` results in several compiled actions.
  *
- * @param place - where it stands in its list.
+ * @param index - position of the action in its list.
  */
 export function compileAction(
   action: ActionSpec,
-  place: number,
+  index: number,
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): CompiledAction[] {
   const keys = Object.keys(action) as (keyof ActionSpec)[];
   const [key] = keys;
   if (key === undefined || keys.length > 1) {
-    compiling.report(
+    context.report(
       path,
-      `has to be one thing to do, is ${keys.join(' and ') || 'none'}; begin each with a dash`,
+      `must be exactly one action, is ${keys.join(' and ') || 'none'}; start each action with a dash`,
     );
     return [];
   }
   const at = [...path, key];
-  const speech = (): ValueFactory<Message> | undefined =>
-    compileMessage(action[key] as MessageSpec, at, compiling);
+  const compileSpecMessage = (): ValueFactory<Message> | undefined =>
+    compileMessage(action[key] as MessageSpec, at, context);
   switch (key) {
     case 'wait':
       return [{ kind: 'wait', duration: action.wait ?? 0 }];
-    case 'hang_up':
-      return [{ kind: 'hang-up' }];
+    case 'abandon':
+      return [{ kind: 'abandon' }];
     case 'set': {
       const values = Object.entries(action.set ?? {}).map(
-        ([name, value]) => [name, compileValue(value, [...at, name], compiling)] as const,
+        ([name, value]) => [name, compileValue(value, [...at, name], context)] as const,
       );
       return [{ kind: 'set', values }];
     }
     case 'artifact': {
-      const make = compileArtifact(action.artifact ?? {}, at, compiling, idFor(place));
-      return [played('artifact', (scope) => ({ kind: 'artifact', artifact: make(scope), lastChunk: true }))];
+      const create = compileArtifact(action.artifact ?? {}, at, context, defaultArtifactId(index));
+      return [
+        eventAction('artifact', (scope) => ({ kind: 'artifact', artifact: create(scope), lastChunk: true })),
+      ];
     }
     case 'chunks':
-      return chunksOf(action.chunks as Chunks, place, at, compiling);
+      return compileChunks(action.chunks as Chunks, index, at, context);
     case 'event':
-      return [wireEvent(action.event ?? {}, at, compiling)];
+      return [compileEvent(action.event ?? {}, at, context)];
     case 'message': {
-      const say = speech();
-      if (!say) compiling.report(at, 'has to say something');
-      return say ? [played('message', (scope) => ({ kind: 'message', message: say(scope) }), true)] : [];
+      const createMessage = compileSpecMessage();
+      if (!createMessage) context.report(at, 'must not be empty');
+      return createMessage
+        ? [eventAction('message', (scope) => ({ kind: 'message', message: createMessage(scope) }), true)]
+        : [];
     }
     default: {
-      const say = speech();
-      const state = states[key];
-      const make: ValueFactory<ScriptedEvent> = (scope) => ({
+      const createMessage = compileSpecMessage();
+      const state = actionStates[key];
+      const create: ValueFactory<ScriptedEvent> = (scope) => ({
         kind: 'status',
-        status: { state, ...(say && { message: say(scope) }) },
+        status: { state, ...(createMessage && { message: createMessage(scope) }) },
       });
-      return [played('status', make, key !== 'say')];
+      return [eventAction('status', create, key !== 'say')];
     }
   }
 }
 
-function played(
-  of: ScriptedEvent['kind'],
-  make: ValueFactory<ScriptedEvent>,
-  isEnding = false,
+function eventAction(
+  eventKind: ScriptedEvent['kind'],
+  create: ValueFactory<ScriptedEvent>,
+  isTurnEnd = false,
 ): CompiledAction {
-  return { kind: 'event', of, make, isEnding };
+  return { kind: 'event', eventKind, create, isTurnEnd };
 }
 
 type Chunks = NonNullable<ActionSpec['chunks']>;
 
-/** The id of an artifact that was given none: unlike that of any other of its task. */
-function idFor(place: number): ValueFactory<string> {
-  return ({ incoming }) => `artifact-${incoming.turn + 1}-${place + 1}`;
+/** Returns an artifact id that is unique in its task. */
+function defaultArtifactId(index: number): ValueFactory<string> {
+  return ({ received }) => `artifact-${received.turn + 1}-${index + 1}`;
 }
 
-function chunksOf(
-  form: Chunks,
-  place: number,
+function compileChunks(
+  spec: Chunks,
+  actionIndex: number,
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): CompiledAction[] {
-  const { every, parts, ...labels } = form;
+  const { every, parts, ...labels } = spec;
   return parts.flatMap((part, index): CompiledAction[] => {
     const isFirst = index === 0;
     const at = [...path, 'parts', index];
-    const content = compileParts([part], at, compiling, () => at);
-    // Only the first piece says what the artifact is; the others add to it.
-    const begin = compileArtifact(
+    const content = compileParts([part], at, context, () => at);
+    // Only the first chunk has name, description and metadata.
+    const createArtifact = compileArtifact(
       { ...(isFirst ? labels : { id: labels.id }), parts: [''] },
       path,
-      compiling,
-      idFor(place),
+      context,
+      defaultArtifactId(actionIndex),
     );
-    const piece = played('artifact', (scope) => ({
+    const chunk = eventAction('artifact', (scope) => ({
       kind: 'artifact',
-      artifact: { ...begin(scope), parts: content(scope) },
+      artifact: { ...createArtifact(scope), parts: content(scope) },
       append: !isFirst,
       lastChunk: index === parts.length - 1,
     }));
-    return every === undefined || isFirst ? [piece] : [{ kind: 'wait', duration: every }, piece];
+    return every === undefined || isFirst ? [chunk] : [{ kind: 'wait', duration: every }, chunk];
   });
 }
 
-/** An event in the words of the wire. What it may become is tried now, so that a mistake has a line. */
-function wireEvent(
-  form: { readonly [key: string]: unknown },
+/** Compiles an event in wire format. It is parsed with sample values, so that errors are reported with their line. */
+function compileEvent(
+  spec: { readonly [key: string]: unknown },
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): CompiledAction {
-  const value = compileObject(form, path, compiling);
+  const value = compileObject(spec, path, context);
   let sample: ScriptedEvent = { kind: 'status', status: { state: 'working' } };
   try {
     sample = parseScriptedEvent(value(sampleScope()), '');
   } catch (thrown) {
     if (!(thrown instanceof A2AError)) throw thrown;
     const { field = '', description = thrown.message } = thrown.violations[0] ?? {};
-    compiling.report([...path, ...(parseDataPath(field) ?? [])], description);
+    context.report([...path, ...(parseDataPath(field) ?? [])], description);
   }
   return {
     kind: 'event',
-    of: sample.kind,
-    isEnding: endsTurn(sample),
-    make: (scope) => {
+    eventKind: sample.kind,
+    isTurnEnd: endsTurn(sample),
+    create: (scope) => {
       try {
         return parseScriptedEvent(value(scope), 'event');
       } catch (thrown) {
-        const text = `A template made something that is no event: ${(thrown as Error).message}`;
+        const text = `A template rendered an invalid event: ${(thrown as Error).message}`;
         const message: Message = { messageId: '', role: 'agent', parts: [{ text }] };
         return { kind: 'status', status: { state: 'failed', message } };
       }

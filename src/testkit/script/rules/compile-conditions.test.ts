@@ -4,23 +4,23 @@ import type { Task, TaskState } from '../../../protocol/task.ts';
 import type { ReceivedMessage } from '../../agent/response-plan.ts';
 import type { Part } from '../../../protocol/part.ts';
 
-type Around = Partial<ReceivedMessage> & { text?: string; parts?: Part[]; messageId?: string };
+type MessageInput = Partial<ReceivedMessage> & { text?: string; parts?: Part[]; messageId?: string };
 
 const taskIn = (state: TaskState): Task => ({ id: 't', contextId: 'c', status: { state } });
 const png: Part = { raw: 'AA==', filename: 'a.png', mediaType: 'image/png; x=y' };
 const order: Part = { data: { order: { items: [{ sku: 'A1' }], total: 3 } } };
 
-/** A condition, a message that it is for, and one that it is not for, with what is told of that one. */
-const cases: [when: string, fits: Around, differs: Around, difference: string][] = [
+/** A condition, a matching message, another message, and its mismatch. */
+const cases: [when: string, matching: MessageInput, other: MessageInput, mismatch: string][] = [
   ['text: hi', { text: 'hi' }, { text: 'Hi' }, 'text: expected "hi", was "Hi"'],
   [
     'text: { exact: hi, ignore_case: true }',
     { text: 'HI' },
     { text: 'ho' },
-    'text: expected "hi" in any case, was "ho"',
+    'text: expected "hi" (ignoring case), was "ho"',
   ],
   ['text: { contains: b }', { text: 'abc' }, { text: 'B' }, 'text: expected to contain "b", was "B"'],
-  ['text: { prefix: a }', { text: 'abc' }, { text: 'ba' }, 'text: expected to begin with "a", was "ba"'],
+  ['text: { prefix: a }', { text: 'abc' }, { text: 'ba' }, 'text: expected to start with "a", was "ba"'],
   [
     'text: { regex: "^a.c$" }',
     { text: 'abc' },
@@ -43,13 +43,13 @@ const cases: [when: string, fits: Around, differs: Around, difference: string][]
     'text: { contains: b, prefix: a }',
     { text: 'ab' },
     { text: 'cb' },
-    'text: expected to contain "b" and to begin with "a", was "cb"',
+    'text: expected to contain "b" and to start with "a", was "cb"',
   ],
   [
     'message_id: { prefix: tck- }',
     { messageId: 'tck-1' },
     { messageId: '1' },
-    'message_id: expected to begin with "tck-", was "1"',
+    'message_id: expected to start with "tck-", was "1"',
   ],
   [
     'data: { path: "order.items[0].sku", equals: A1 }',
@@ -61,7 +61,7 @@ const cases: [when: string, fits: Around, differs: Around, difference: string][]
     'data: { path: order, exists: true }',
     { parts: [order] },
     { parts: [{ data: {} }] },
-    'data order: expected to be there, was missing',
+    'data order: expected to exist, was missing',
   ],
   [
     'data: { path: constructor.name, exists: false }',
@@ -79,14 +79,14 @@ const cases: [when: string, fits: Around, differs: Around, difference: string][]
     'data: { path: name, text: { prefix: a } }',
     { parts: [{ data: { name: 'ab' } }] },
     { parts: [{ data: { name: 1 } }] },
-    'data name: expected to begin with "a", was 1',
+    'data name: expected to start with "a", was 1',
   ],
   [
     'data: { schema: { required: [order], properties: { order: { properties: { total: { type: integer } } } } } }',
     { parts: [order] },
     { parts: [{ data: { order: { total: 'x' } } }] },
     expect.stringMatching(
-      /^data: expected to fit \{"required".*, was \{"order":\{"total":"x"\}\}$/,
+      /^data: expected to match the schema \{"required".*, was \{"order":\{"total":"x"\}\}$/,
     ) as string,
   ],
   [
@@ -108,10 +108,10 @@ const cases: [when: string, fits: Around, differs: Around, difference: string][]
     'file: expected a file of type image/*, was missing of type text/plain',
   ],
   [
-    'file: { media_type: image/png, name: { prefix: a }, given_as: bytes }',
+    'file: { media_type: image/png, name: { prefix: a }, content: bytes }',
     { parts: [png] },
     { parts: [{ text: '' }] },
-    'file: expected a file of type image/png with a name to begin with "a" given as bytes, was none',
+    'file: expected a file of type image/png with a name to start with "a" with bytes content, was none',
   ],
   ['skill: book', { skill: 'book' }, { skill: 'x' }, 'skill: expected "book", was "x"'],
   ['skill: { present: false }', {}, { skill: 'x' }, 'skill: expected to be missing, was "x"'],
@@ -151,27 +151,30 @@ const cases: [when: string, fits: Around, differs: Around, difference: string][]
   ['state: { mood: angry }', { contextId: 'angry' }, {}, 'state mood: expected "angry", was missing'],
 ];
 
-describe('a condition', () => {
-  it.each(cases)('%s holds for what it is for, and tells what differs', (when, fits, differs, difference) => {
-    const talk = openScriptedConversation(`
+describe('compileConditions', () => {
+  it.each(cases)(
+    'matches %s and reports the mismatch of other messages',
+    (when, matching, other, mismatch) => {
+      const conversation = openScriptedConversation(`
 rules:
   - { name: prepares, when: { text: prepare }, times: 1, then: [{ set: { mood: angry } }] }
   - name: tried
     when: { ${when} }
-    then: [{ complete: it fits }]
+    then: [{ complete: matched }]
 `);
-    talk.send('prepare', { contextId: 'angry' });
-    const { text: said = 'x', ...around } = fits;
-    expect(talk.decide(said, around).plan?.origin).toMatch(/^rule tried /);
-    const { text = 'x', ...other } = differs;
-    const missed = talk.decide(text, other).nearMisses?.find((each) => each.rule === 'tried');
-    expect(missed?.differences).toEqual([difference]);
-  });
+      conversation.send('prepare', { contextId: 'angry' });
+      const { text: matchingText = 'x', ...matchingRest } = matching;
+      expect(conversation.decide(matchingText, matchingRest).plan?.origin).toMatch(/^rule tried /);
+      const { text = 'x', ...otherRest } = other;
+      const nearMiss = conversation.decide(text, otherRest).nearMisses?.find((each) => each.rule === 'tried');
+      expect(nearMiss?.mismatches).toEqual([mismatch]);
+    },
+  );
 
-  it('is one of several that must all hold', () => {
-    const talk = openScriptedConversation('rules:\n  - { when: { text: a, turn: 1 }, then: [] }\n');
-    expect(talk.decide('a', { turn: 1 }).plan).toBeDefined();
-    expect(talk.decide('a').plan).toBeUndefined();
-    expect(talk.decide('b', { turn: 1 }).plan).toBeUndefined();
+  it('requires all conditions', () => {
+    const conversation = openScriptedConversation('rules:\n  - { when: { text: a, turn: 1 }, then: [] }\n');
+    expect(conversation.decide('a', { turn: 1 }).plan).toBeDefined();
+    expect(conversation.decide('a').plan).toBeUndefined();
+    expect(conversation.decide('b', { turn: 1 }).plan).toBeUndefined();
   });
 });

@@ -8,172 +8,181 @@ import { fileVariables, joinedHeader } from '../templates/variables.ts';
 import { quoteValue } from '../templates/text-format.ts';
 import { TextMatcher } from './text-matcher.ts';
 
-/** What a condition may look at. */
+/** Values that conditions can match. */
 export interface ConditionInput {
-  readonly incoming: ReceivedMessage;
+  readonly received: ReceivedMessage;
   readonly state: ConversationState;
 }
 
-/** One thing that must be so for a rule to match. */
+/** One condition of a rule. */
 export interface Condition {
   readonly name: string;
-  /** In words that follow `expected`. */
+  /** Continues the phrase `expected …`. */
   readonly expected: string;
-  holds(seen: ConditionInput): boolean;
-  /** What there was, in words that follow `was`. */
-  actual(seen: ConditionInput): string;
+  matches(input: ConditionInput): boolean;
+  /** Continues the phrase `was …`. */
+  actual(input: ConditionInput): string;
 }
 
-type Complain = (path: DocumentPath, message: string) => void;
+type Report = (path: DocumentPath, message: string) => void;
 
-/** Reads what a rule looks at. */
-export function compileConditions(form: ConditionsSpec, path: DocumentPath, complain: Complain): Condition[] {
+/** Compiles the `when` section of a rule. */
+export function compileConditions(spec: ConditionsSpec, path: DocumentPath, report: Report): Condition[] {
   return [
-    ...aboutMessage(form, path, complain),
-    ...aboutCall(form, path, complain),
-    ...aboutConversation(form),
+    ...messageConditions(spec, path, report),
+    ...callConditions(spec, path, report),
+    ...conversationConditions(spec),
   ];
 }
 
-function aboutMessage(form: ConditionsSpec, path: DocumentPath, complain: Complain): Condition[] {
-  const found: Condition[] = [];
-  const { text, message_id: messageId, data, metadata, file } = form;
+function messageConditions(spec: ConditionsSpec, path: DocumentPath, report: Report): Condition[] {
+  const conditions: Condition[] = [];
+  const { text, message_id: messageId, data, metadata, file } = spec;
   if (text !== undefined)
-    found.push(
-      textual('text', ({ incoming }) => incoming.text, new TextMatcher(text, [...path, 'text'], complain)),
+    conditions.push(
+      textCondition(
+        'text',
+        ({ received }) => received.text,
+        new TextMatcher(text, [...path, 'text'], report),
+      ),
     );
   if (messageId !== undefined) {
-    const matcher = new TextMatcher(messageId, [...path, 'message_id'], complain);
-    found.push(textual('message_id', ({ incoming }) => incoming.message.messageId, matcher));
+    const matcher = new TextMatcher(messageId, [...path, 'message_id'], report);
+    conditions.push(textCondition('message_id', ({ received }) => received.message.messageId, matcher));
   }
-  const dataIn = ({ incoming }: ConditionInput): unknown[] =>
-    incoming.message.parts.flatMap((part) => ('data' in part ? [part.data] : []));
-  for (const [each, at] of listed(data, [...path, 'data']))
-    found.push(createDataMatcher('data', each, dataIn, at, complain));
-  const metadataIn = ({ incoming }: ConditionInput): unknown[] =>
-    [incoming.message.metadata, incoming.metadata].filter((each) => each !== undefined);
-  for (const [each, at] of listed(metadata, [...path, 'metadata']))
-    found.push(createDataMatcher('metadata', each, metadataIn, at, complain));
-  if (file !== undefined) found.push(fileCondition(file, [...path, 'file'], complain));
-  return found;
+  const dataValues = ({ received }: ConditionInput): unknown[] =>
+    received.message.parts.flatMap((part) => ('data' in part ? [part.data] : []));
+  for (const [each, at] of withPaths(data, [...path, 'data']))
+    conditions.push(createDataMatcher('data', each, dataValues, at, report));
+  const metadataValues = ({ received }: ConditionInput): unknown[] =>
+    [received.message.metadata, received.metadata].filter((each) => each !== undefined);
+  for (const [each, at] of withPaths(metadata, [...path, 'metadata']))
+    conditions.push(createDataMatcher('metadata', each, metadataValues, at, report));
+  if (file !== undefined) conditions.push(fileCondition(file, [...path, 'file'], report));
+  return conditions;
 }
 
-function aboutCall(form: ConditionsSpec, path: DocumentPath, complain: Complain): Condition[] {
-  const found: Condition[] = [];
-  const { skill, principal, header = {}, version, transport, operation } = form;
+function callConditions(spec: ConditionsSpec, path: DocumentPath, report: Report): Condition[] {
+  const conditions: Condition[] = [];
+  const { skill, principal, header = {}, version, transport, operation } = spec;
   if (skill !== undefined) {
-    const matcher = new TextMatcher(skill, [...path, 'skill'], complain);
-    found.push(textual('skill', ({ incoming }) => incoming.skill, matcher));
+    const matcher = new TextMatcher(skill, [...path, 'skill'], report);
+    conditions.push(textCondition('skill', ({ received }) => received.skill, matcher));
   }
   for (const [name, match] of Object.entries(header)) {
-    const matcher = new TextMatcher(match, [...path, 'header', name], complain);
-    found.push(textual(`header ${name}`, ({ incoming }) => joinedHeader(incoming.headers, name), matcher));
+    const matcher = new TextMatcher(match, [...path, 'header', name], report);
+    conditions.push(
+      textCondition(`header ${name}`, ({ received }) => joinedHeader(received.headers, name), matcher),
+    );
   }
   if (principal !== undefined) {
-    const matcher = new TextMatcher(principal, [...path, 'principal'], complain);
-    found.push(textual('principal', ({ incoming }) => incoming.principal?.id, matcher));
+    const matcher = new TextMatcher(principal, [...path, 'principal'], report);
+    conditions.push(textCondition('principal', ({ received }) => received.principal?.id, matcher));
   }
-  if (version !== undefined) found.push(oneOf('version', version, ({ incoming }) => incoming.version));
+  if (version !== undefined)
+    conditions.push(enumCondition('version', version, ({ received }) => received.version));
   if (transport !== undefined)
-    found.push(oneOf('transport', transport, ({ incoming }) => incoming.transport));
+    conditions.push(enumCondition('transport', transport, ({ received }) => received.transport));
   if (operation !== undefined)
-    found.push(oneOf('operation', operation, ({ incoming }) => incoming.operation));
-  return found;
+    conditions.push(enumCondition('operation', operation, ({ received }) => received.operation));
+  return conditions;
 }
 
-function aboutConversation({ turn, state = {}, task_state: taskState }: ConditionsSpec): Condition[] {
-  const found: Condition[] = [];
+function conversationConditions({ turn, state = {}, task_state: taskState }: ConditionsSpec): Condition[] {
+  const conditions: Condition[] = [];
   if (turn !== undefined) {
     const { from = 0, to = Number.POSITIVE_INFINITY } =
       typeof turn === 'number' ? { from: turn, to: turn } : turn;
-    found.push({
+    conditions.push({
       name: 'turn',
       expected: from === to ? String(from) : `${from} to ${to === Number.POSITIVE_INFINITY ? 'any' : to}`,
-      holds: ({ incoming }) => incoming.turn >= from && incoming.turn <= to,
-      actual: ({ incoming }) => String(incoming.turn),
+      matches: ({ received }) => received.turn >= from && received.turn <= to,
+      actual: ({ received }) => String(received.turn),
     });
   }
   for (const [name, value] of Object.entries(state)) {
-    found.push({
+    conditions.push({
       name: `state ${name}`,
       expected: value === null ? 'not to be set' : quoteValue(value),
-      holds: (seen) => isDeepStrictEqual(seen.state.get(name) ?? null, value),
-      actual: (seen) => quoteValue(seen.state.get(name)),
+      matches: (input) => isDeepStrictEqual(input.state.get(name) ?? null, value),
+      actual: (input) => quoteValue(input.state.get(name)),
     });
   }
   if (taskState !== undefined)
-    found.push(oneOf('task_state', taskState, ({ incoming }) => incoming.task?.status.state ?? 'none'));
-  return found;
+    conditions.push(
+      enumCondition('task_state', taskState, ({ received }) => received.task?.status.state ?? 'none'),
+    );
+  return conditions;
 }
 
-function textual(
+function textCondition(
   name: string,
-  read: (seen: ConditionInput) => string | undefined,
+  read: (input: ConditionInput) => string | undefined,
   matcher: TextMatcher,
 ): Condition {
   return {
     name,
     expected: matcher.expected,
-    holds: (seen) => matcher.holds(read(seen)),
-    actual: (seen) => quoteValue(read(seen)),
+    matches: (input) => matcher.matches(read(input)),
+    actual: (input) => quoteValue(read(input)),
   };
 }
 
-function oneOf(
+function enumCondition(
   name: string,
   allowed: string | readonly string[],
-  read: (seen: ConditionInput) => string | undefined,
+  read: (input: ConditionInput) => string | undefined,
 ): Condition {
   const all = [allowed].flat();
   return {
     name,
     expected: all.join(' or '),
-    holds: (seen) => all.includes(read(seen) ?? ''),
-    actual: (seen) => read(seen) ?? 'missing',
+    matches: (input) => all.includes(read(input) ?? ''),
+    actual: (input) => read(input) ?? 'missing',
   };
 }
 
 function fileCondition(
-  form: NonNullable<ConditionsSpec['file']>,
+  spec: NonNullable<ConditionsSpec['file']>,
   path: DocumentPath,
-  complain: Complain,
+  report: Report,
 ): Condition {
-  const { media_type: type, name, given_as: givenAs } = form;
-  const matcher = name === undefined ? undefined : new TextMatcher(name, [...path, 'name'], complain);
-  const filesIn = ({ incoming }: ConditionInput) =>
-    incoming.message.parts.flatMap((part) => fileVariables(part) ?? []);
+  const { media_type: type, name, content } = spec;
+  const matcher = name === undefined ? undefined : new TextMatcher(name, [...path, 'name'], report);
+  const findFiles = ({ received }: ConditionInput) =>
+    received.message.parts.flatMap((part) => fileVariables(part) ?? []);
   const expected = [
     'a file',
     ...(type === undefined ? [] : [`of type ${type}`]),
     ...(matcher ? [`with a name ${matcher.expected}`] : []),
-    ...(givenAs === undefined ? [] : [`given as ${givenAs}`]),
+    ...(content === undefined ? [] : [`with ${content} content`]),
   ].join(' ');
   return {
     name: 'file',
     expected,
-    holds: (seen) =>
-      filesIn(seen).some(
+    matches: (input) =>
+      findFiles(input).some(
         (file) =>
-          (type === undefined || isOfType(file.media_type, type)) &&
-          (matcher === undefined || matcher.holds(file.name)) &&
-          (givenAs === undefined || (givenAs === 'url') === (file.url !== undefined)),
+          (type === undefined || matchesMediaType(file.media_type, type)) &&
+          (matcher === undefined || matcher.matches(file.name)) &&
+          (content === undefined || (content === 'url') === (file.url !== undefined)),
       ),
-    actual: (seen) => {
-      const told = filesIn(seen).map(
+    actual: (input) => {
+      const files = findFiles(input).map(
         ({ name, media_type }) => `${quoteValue(name)} of type ${media_type ?? 'unknown'}`,
       );
-      return told.length > 0 ? told.slice(0, 3).join(', ') : 'none';
+      return files.length > 0 ? files.slice(0, 3).join(', ') : 'none';
     },
   };
 }
 
-function isOfType(actual: string | undefined, expected: string): boolean {
+function matchesMediaType(actual: string | undefined, expected: string): boolean {
   const [bare = ''] = (actual ?? '').toLowerCase().split(';');
-  const wanted = expected.toLowerCase();
-  return wanted.endsWith('/*') ? bare.trim().startsWith(wanted.slice(0, -1)) : bare.trim() === wanted;
+  const pattern = expected.toLowerCase();
+  return pattern.endsWith('/*') ? bare.trim().startsWith(pattern.slice(0, -1)) : bare.trim() === pattern;
 }
 
-function* listed<Item>(
+function* withPaths<Item>(
   value: Item | Item[] | undefined,
   path: DocumentPath,
 ): Generator<[Item, DocumentPath]> {

@@ -16,71 +16,70 @@ import {
   compileValue,
 } from '../compile-context.ts';
 
-/** Reads what an agent says. @returns undefined when it says nothing. */
+/** Compiles a message. @returns undefined if it is empty */
 export function compileMessage(
-  speech: MessageSpec,
+  spec: MessageSpec,
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): ValueFactory<Message> | undefined {
-  if (speech === null) return undefined;
-  const parts = Array.isArray(speech)
-    ? compileParts(speech, path, compiling)
-    : compileParts([speech], path, compiling, () => path);
-  // The id is made when it is played.
+  if (spec === null) return undefined;
+  const parts = Array.isArray(spec)
+    ? compileParts(spec, path, context)
+    : compileParts([spec], path, context, () => path);
+  // The engine assigns the id during playback.
   return (scope) => ({ messageId: '', role: 'agent', parts: parts(scope) });
 }
 
-/** Reads parts. */
 export function compileParts(
-  forms: readonly (string | PartSpec)[],
+  specs: readonly (string | PartSpec)[],
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
   pathOf: (index: number) => DocumentPath = (index) => [...path, index],
 ): ValueFactory<Part[]> {
-  const makers = forms.map((form, index) => partMaker(form, pathOf(index), compiling));
-  return (scope) => makers.map((make) => make(scope));
+  const factories = specs.map((spec, index) => compilePart(spec, pathOf(index), context));
+  return (scope) => factories.map((create) => create(scope));
 }
 
-/** Reads an artifact; where it has no id, `idOf` gives it one. */
+/** Compiles an artifact. @param defaultId - creates the id of an artifact without one */
 export function compileArtifact(
-  form: ArtifactSpec,
+  spec: ArtifactSpec,
   path: DocumentPath,
-  compiling: CompileContext,
-  idOf: ValueFactory<string>,
+  context: CompileContext,
+  defaultId: ValueFactory<string>,
 ): ValueFactory<Artifact> {
-  const { id, name, description, parts: several, metadata, ...content } = form;
-  if (several && partContentKeys(content).length > 0)
-    compiling.report(path, 'has either parts or one content of its own, not both');
-  const labels = labelsMaker({ name, description }, path, compiling);
-  const parts = several
-    ? compileParts(several, [...path, 'parts'], compiling)
-    : compileParts([{ ...content, name }], path, compiling, () => path);
-  const makeId = id === undefined ? idOf : compileText(id, [...path, 'id'], compiling);
-  const makeMetadata = metadata && compileObject(metadata, [...path, 'metadata'], compiling);
+  const { id, name, description, parts: partSpecs, metadata, ...content } = spec;
+  if (partSpecs && partContentKeys(content).length > 0)
+    context.report(path, 'must have either parts or one content, not both');
+  const labels = compileLabels({ name, description }, path, context);
+  const parts = partSpecs
+    ? compileParts(partSpecs, [...path, 'parts'], context)
+    : compileParts([{ ...content, name }], path, context, () => path);
+  const createId = id === undefined ? defaultId : compileText(id, [...path, 'id'], context);
+  const createMetadata = metadata && compileObject(metadata, [...path, 'metadata'], context);
   return (scope) => ({
-    artifactId: makeId(scope),
+    artifactId: createId(scope),
     ...labels(scope),
     parts: parts(scope),
-    ...(makeMetadata && { metadata: makeMetadata(scope) }),
+    ...(createMetadata && { metadata: createMetadata(scope) }),
   });
 }
 
-function partMaker(
-  form: string | PartSpec,
+function compilePart(
+  spec: string | PartSpec,
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): ValueFactory<Part> {
-  if (typeof form === 'string') {
-    const text = compileText(form, path, compiling);
+  if (typeof spec === 'string') {
+    const text = compileText(spec, path, context);
     return (scope) => ({ text: text(scope) });
   }
-  const content = contentMaker(form, path, compiling);
-  const filename = form.name === undefined ? undefined : compileText(form.name, [...path, 'name'], compiling);
+  const content = compileContent(spec, path, context);
+  const filename = spec.name === undefined ? undefined : compileText(spec.name, [...path, 'name'], context);
   const mediaType =
-    form.media_type === undefined
+    spec.media_type === undefined
       ? undefined
-      : compileText(form.media_type, [...path, 'media_type'], compiling);
-  const metadata = form.metadata && compileObject(form.metadata, [...path, 'metadata'], compiling);
+      : compileText(spec.media_type, [...path, 'media_type'], context);
+  const metadata = spec.metadata && compileObject(spec.metadata, [...path, 'metadata'], context);
   return (scope) => ({
     ...content(scope),
     ...(filename && { filename: filename(scope) }),
@@ -89,26 +88,26 @@ function partMaker(
   });
 }
 
-function contentMaker(form: PartSpec, path: DocumentPath, compiling: CompileContext): ValueFactory<Part> {
-  const [kind, ...more] = partContentKeys(form);
+function compileContent(spec: PartSpec, path: DocumentPath, context: CompileContext): ValueFactory<Part> {
+  const [kind, ...more] = partContentKeys(spec);
   if (kind === undefined || more.length > 0) {
-    compiling.report(path, 'has to have exactly one of text, data, url, base64 and file');
+    context.report(path, 'must have exactly one of text, data, url, base64 and file');
     return () => ({ text: '' });
   }
   const at = [...path, kind];
   if (kind === 'data') {
-    const data = compileValue(form.data, at, compiling);
+    const data = compileValue(spec.data, at, context);
     return (scope) => ({ data: data(scope) ?? null });
   }
-  const written = form[kind] ?? '';
+  const value = spec[kind] ?? '';
   if (kind === 'file') {
-    const raw = compiling.attach(written, at);
+    const raw = context.attach(value, at);
     return () => ({ raw });
   }
-  const text = compileText(written, at, compiling);
+  const text = compileText(value, at, context);
   if (kind === 'text') return (scope) => ({ text: text(scope) });
   if (kind === 'url') return (scope) => ({ url: text(scope) });
-  if (!written.includes('{{') && !isBase64(written)) compiling.report(at, 'is no base64');
+  if (!value.includes('{{') && !isBase64(value)) context.report(at, 'must be base64');
   return (scope) => {
     const raw = text(scope);
     return { raw: isBase64(raw) ? raw : '' };
@@ -119,13 +118,13 @@ function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-function labelsMaker(
+function compileLabels(
   labels: { readonly name?: string; readonly description?: string },
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): ValueFactory<{ name?: string; description?: string }> {
-  const makers = Object.entries(labels).flatMap(([key, text]) =>
-    text === undefined ? [] : [[key, compileText(text, [...path, key], compiling)] as const],
+  const factories = Object.entries(labels).flatMap(([key, text]) =>
+    text === undefined ? [] : [[key, compileText(text, [...path, key], context)] as const],
   );
-  return (scope) => Object.fromEntries(makers.map(([key, make]) => [key, make(scope)]));
+  return (scope) => Object.fromEntries(factories.map(([key, create]) => [key, create(scope)]));
 }

@@ -1,21 +1,20 @@
 import type { ReceivedMessage } from '../../agent/response-plan.ts';
 
-/** What the rules of a script remember of a conversation, by name. */
+/** Values that the rules of a script have set in a conversation. */
 export type ConversationState = ReadonlyMap<string, unknown>;
 
-/** One conversation, as far as a script has something to remember of it. */
+/** State of one conversation. */
 export interface ScriptConversation {
   readonly state: Map<string, unknown>;
-  /** How often each rule with a sequence has matched in it. */
+  /** Number of matches per rule with a sequence. */
   readonly matched: Map<object, number>;
 }
 
-/** A conversation of which nothing is known. */
 export function createConversation(): ScriptConversation {
   return { state: new Map(), matched: new Map() };
 }
 
-/** What a conversation is known by. Two callers may use the same id and mean different conversations. */
+/** Returns the map key of a conversation. Principals are part of it: two clients may use the same context id. */
 export function conversationKey({ principal }: ReceivedMessage, contextId: string): string {
   return principal ? JSON.stringify([contextId, principal.id, principal.issuer]) : contextId;
 }

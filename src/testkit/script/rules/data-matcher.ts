@@ -7,94 +7,96 @@ import { resolveDataPath, parseDataPath } from '../templates/data-path.ts';
 import { quoteValue } from '../templates/text-format.ts';
 import { TextMatcher } from './text-matcher.ts';
 
-/** Something that a JSON value must be. */
-interface Demand {
+/** One requirement of a JSON value. */
+interface Requirement {
   readonly expected: string;
-  holds(value: unknown): boolean;
+  matches(value: unknown): boolean;
 }
 
-/** A condition about JSON values, one of which must be as it says. */
+/** Creates a condition that holds if at least one of several JSON values fulfills all requirements. */
 export function createDataMatcher(
   name: string,
-  form: DataMatchSpec,
-  valuesIn: (seen: ConditionInput) => unknown[],
+  spec: DataMatchSpec,
+  getValues: (input: ConditionInput) => unknown[],
   path: DocumentPath,
-  complain: (path: DocumentPath, message: string) => void,
+  report: (path: DocumentPath, message: string) => void,
 ): Condition {
-  const way = form.path === undefined ? [] : parseDataPath(form.path);
-  if (!way) complain([...path, 'path'], 'expected a way such as order.items[0].sku');
-  const demands = demandsOf(form, path, complain);
-  const found = (seen: ConditionInput): unknown[] =>
-    valuesIn(seen).map((value) => resolveDataPath(value, way ?? []));
+  const dataPath = spec.path === undefined ? [] : parseDataPath(spec.path);
+  if (!dataPath) report([...path, 'path'], 'must be a path such as order.items[0].sku');
+  const requirements = compileRequirements(spec, path, report);
+  const findValues = (input: ConditionInput): unknown[] =>
+    getValues(input).map((value) => resolveDataPath(value, dataPath ?? []));
   return {
-    name: form.path === undefined ? name : `${name} ${form.path}`,
-    expected: demands.map(({ expected }) => expected).join(' and '),
-    holds: (seen) => {
-      const values = found(seen);
-      // Without any value, something can still be expected not to be there.
+    name: spec.path === undefined ? name : `${name} ${spec.path}`,
+    expected: requirements.map(({ expected }) => expected).join(' and '),
+    matches: (input) => {
+      const values = findValues(input);
+      // Without values, `exists: false` can still hold.
       return (values.length > 0 ? values : [undefined]).some((value) =>
-        demands.every((each) => each.holds(value)),
+        requirements.every((each) => each.matches(value)),
       );
     },
-    actual: (seen) => found(seen).slice(0, 3).map(quoteValue).join(' and ') || 'missing',
+    actual: (input) => findValues(input).slice(0, 3).map(quoteValue).join(' and ') || 'missing',
   };
 }
 
-function demandsOf(
-  form: DataMatchSpec,
+function compileRequirements(
+  spec: DataMatchSpec,
   path: DocumentPath,
-  complain: (path: DocumentPath, message: string) => void,
-): Demand[] {
-  const { equals, exists, text, schema } = form;
-  const demands: Demand[] = [];
+  report: (path: DocumentPath, message: string) => void,
+): Requirement[] {
+  const { equals, exists, text, schema } = spec;
+  const requirements: Requirement[] = [];
   if (equals !== undefined)
-    demands.push({ expected: quoteValue(equals), holds: (value) => isDeepStrictEqual(value, equals) });
+    requirements.push({ expected: quoteValue(equals), matches: (value) => isDeepStrictEqual(value, equals) });
   if (text !== undefined) {
-    const matcher = new TextMatcher(text, [...path, 'text'], complain);
-    const holds = (value: unknown): boolean => typeof value === 'string' && matcher.holds(value);
-    demands.push({ expected: matcher.expected, holds });
+    const matcher = new TextMatcher(text, [...path, 'text'], report);
+    const matches = (value: unknown): boolean => typeof value === 'string' && matcher.matches(value);
+    requirements.push({ expected: matcher.expected, matches });
   }
   if (schema !== undefined) {
-    const holds = schemaCheck(schema, (message) => complain([...path, 'schema'], message));
-    demands.push({ expected: `to fit ${quoteValue(schema)}`, holds });
+    const matches = compileSchema(schema, (message) => report([...path, 'schema'], message));
+    requirements.push({ expected: `to match the schema ${quoteValue(schema)}`, matches });
   }
   const isExpected = exists ?? true;
-  if (exists !== undefined || demands.length === 0)
-    demands.push({
-      expected: isExpected ? 'to be there' : 'to be missing',
-      holds: (value) => (value !== undefined) === isExpected,
+  if (exists !== undefined || requirements.length === 0)
+    requirements.push({
+      expected: isExpected ? 'to exist' : 'to be missing',
+      matches: (value) => (value !== undefined) === isExpected,
     });
-  return demands;
+  return requirements;
 }
 
-function schemaCheck(
+function compileSchema(
   schema: { readonly [keyword: string]: unknown },
-  complain: (message: string) => void,
+  report: (message: string) => void,
 ): (value: unknown) => boolean {
   try {
-    const checked = z.fromJSONSchema(typed(schema) as z.core.JSONSchema.JSONSchema);
-    return (value) => value !== undefined && checked.safeParse(value).success;
+    const zodSchema = z.fromJSONSchema(withImpliedType(schema) as z.core.JSONSchema.JSONSchema);
+    return (value) => value !== undefined && zodSchema.safeParse(value).success;
   } catch (thrown) {
-    complain((thrown as Error).message);
+    report((thrown as Error).message);
     return () => false;
   }
 }
 
-/** Says the type that keywords speak of, where it was left out: people mean it, and the checker needs it. */
-function typed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(typed);
+/** Adds a missing `type` that other keywords imply, because zod needs it. */
+function withImpliedType(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withImpliedType);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const whole = Object.fromEntries(
+  const copy = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [
       key,
       key === 'enum' || key === 'const' || key === 'default'
         ? value
         : key === 'properties'
-          ? Object.fromEntries(Object.entries(value as object).map(([name, each]) => [name, typed(each)]))
-          : typed(value),
+          ? Object.fromEntries(
+              Object.entries(value as object).map(([name, each]) => [name, withImpliedType(each)]),
+            )
+          : withImpliedType(value),
     ]),
   );
-  if ('type' in whole) return whole;
-  if ('properties' in whole || 'required' in whole) return { type: 'object', ...whole };
-  return 'items' in whole ? { type: 'array', ...whole } : whole;
+  if ('type' in copy) return copy;
+  if ('properties' in copy || 'required' in copy) return { type: 'object', ...copy };
+  return 'items' in copy ? { type: 'array', ...copy } : copy;
 }

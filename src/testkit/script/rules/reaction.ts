@@ -1,5 +1,5 @@
 import type { DocumentPath } from '../../../documents/schema-issues.ts';
-import { drawDuration } from '../../faults/duration.ts';
+import { sampleDuration } from '../../faults/duration.ts';
 import type { Fault } from '../../faults/fault.ts';
 import type { ResponsePlan, PlanStep } from '../../agent/response-plan.ts';
 import { type CompiledAction, compileAction } from './compile-action.ts';
@@ -10,48 +10,48 @@ import type { RuleContext } from './rule-context.ts';
 type CompiledEvent = Extract<CompiledAction, { kind: 'event' }>;
 type CompiledAssignment = Extract<CompiledAction, { kind: 'set' }>;
 
-/** An event with what is remembered before and after it is made. */
+/** An event with the assignments before and after its creation. */
 interface ReactionStep {
   readonly event: CompiledEvent;
   readonly before: readonly CompiledAssignment[];
   after: readonly CompiledAssignment[];
 }
 
-/** What is done about a message, ready to be done. */
+/** Compiled reaction of a rule: steps and faults. */
 export class Reaction {
-  readonly #beats: readonly (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[];
+  readonly #steps: readonly (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[];
   readonly #faults: readonly Fault[];
   readonly #ending: ResponsePlan['ending'];
 
-  constructor(form: ReactionSpec, path: DocumentPath, compiling: CompileContext) {
-    const { then = [], fault = [] } = form;
+  constructor(spec: ReactionSpec, path: DocumentPath, context: CompileContext) {
+    const { then = [], fault = [] } = spec;
     const at = [...path, 'then'];
-    const deeds = then.map((action, index) => compileAction(action, index, [...at, index], compiling));
-    complainAboutOrder(deeds, at, compiling);
-    const flat = deeds.flat();
-    const hangsUp = flat.some(({ kind }) => kind === 'hang-up');
-    const isOver = hangsUp || flat.some((deed) => deed.kind === 'event' && deed.isEnding);
-    // The end is an event of its own, so that there is always one by which the ids become known.
-    if (!isOver) flat.push(completion);
-    this.#beats = beatsOf(flat);
+    const actions = then.map((action, index) => compileAction(action, index, [...at, index], context));
+    checkOrder(actions, at, context);
+    const flat = actions.flat();
+    const abandons = flat.some(({ kind }) => kind === 'abandon');
+    const hasEnd = abandons || flat.some((action) => action.kind === 'event' && action.isTurnEnd);
+    // A completion event ensures that every plan has an event during which the ids become known.
+    if (!hasEnd) flat.push(completion);
+    this.#steps = toSteps(flat);
     this.#faults = [fault].flat();
-    this.#ending = hangsUp ? 'hang-up' : 'complete';
+    this.#ending = abandons ? 'abandon' : 'complete';
   }
 
-  plan(visit: RuleContext, origin: string): ResponsePlan {
-    const steps = this.#beats.map((beat): PlanStep => {
-      if ('kind' in beat)
-        return { kind: 'delay', milliseconds: Math.round(drawDuration(beat.duration, visit.random)) };
-      const { event, before, after } = beat;
+  plan(ruleContext: RuleContext, origin: string): ResponsePlan {
+    const steps = this.#steps.map((step): PlanStep => {
+      if ('kind' in step)
+        return { kind: 'delay', milliseconds: Math.round(sampleDuration(step.duration, ruleContext.random)) };
+      const { event, before, after } = step;
       return {
         kind: 'event',
-        of: event.of,
-        make: (moment) => {
-          visit.setPlaybackContext(moment);
-          for (const { values } of before) visit.remember(values);
-          const made = event.make(visit.scope);
-          for (const { values } of after) visit.remember(values);
-          return made;
+        eventKind: event.eventKind,
+        create: (playback) => {
+          ruleContext.setPlaybackContext(playback);
+          for (const { values } of before) ruleContext.setState(values);
+          const created = event.create(ruleContext.scope);
+          for (const { values } of after) ruleContext.setState(values);
+          return created;
         },
       };
     });
@@ -61,50 +61,50 @@ export class Reaction {
 
 const completion: CompiledEvent = {
   kind: 'event',
-  of: 'status',
-  make: () => ({ kind: 'status', status: { state: 'completed' } }),
-  isEnding: true,
+  eventKind: 'status',
+  create: () => ({ kind: 'status', status: { state: 'completed' } }),
+  isTurnEnd: true,
 };
 
-/** Puts what is remembered to the event that follows; what comes after the last event belongs to that one. */
-function beatsOf(
-  deeds: readonly CompiledAction[],
+/** Attaches assignments to the following event; assignments after the last event are attached to that one. */
+function toSteps(
+  actions: readonly CompiledAction[],
 ): (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[] {
-  const beats: (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[] = [];
+  const steps: (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[] = [];
   let before: CompiledAssignment[] = [];
   let last: ReactionStep | undefined;
-  for (const deed of deeds) {
-    if (deed.kind === 'set') before.push(deed);
-    else if (deed.kind === 'wait') beats.push(deed);
-    else if (deed.kind === 'event') {
-      last = { event: deed, before, after: [] };
-      beats.push(last);
+  for (const action of actions) {
+    if (action.kind === 'set') before.push(action);
+    else if (action.kind === 'wait') steps.push(action);
+    else if (action.kind === 'event') {
+      last = { event: action, before, after: [] };
+      steps.push(last);
       before = [];
     }
   }
   if (last) last.after = before;
-  return beats;
+  return steps;
 }
 
-function complainAboutOrder(
-  deeds: readonly (readonly CompiledAction[])[],
+function checkOrder(
+  actions: readonly (readonly CompiledAction[])[],
   path: DocumentPath,
-  compiling: CompileContext,
+  context: CompileContext,
 ): void {
-  const flat = deeds.flat();
-  const events = flat.filter((deed) => deed.kind === 'event');
-  const over = deeds.findIndex((each) =>
-    each.some((deed) => deed.kind === 'hang-up' || (deed.kind === 'event' && deed.isEnding)),
+  const flat = actions.flat();
+  const events = flat.filter((action) => action.kind === 'event');
+  const end = actions.findIndex((each) =>
+    each.some((action) => action.kind === 'abandon' || (action.kind === 'event' && action.isTurnEnd)),
   );
-  for (const [index, each] of deeds.entries()) {
+  for (const [index, each] of actions.entries()) {
     const at = [...path, index];
-    if (over >= 0 && index > over && each.some(({ kind }) => kind !== 'set'))
-      compiling.report(at, 'comes after the end; only `set` may (a fault makes events after the end)');
-    if (events.length > 1 && each.some((deed) => deed.kind === 'event' && deed.of === 'message'))
-      compiling.report(at, 'a message is an answer without a task, so no other event can stand beside it');
+    if (end >= 0 && index > end && each.some(({ kind }) => kind !== 'set'))
+      context.report(at, 'only `set` is allowed after the end; use a fault for events after the end');
+    if (events.length > 1 && each.some((action) => action.kind === 'event' && action.eventKind === 'message'))
+      context.report(at, 'a message is a response without a task and must be the only event');
   }
-  if (events.length === 0 && flat.some(({ kind }) => kind === 'hang-up'))
-    for (const [index, each] of deeds.entries())
+  if (events.length === 0 && flat.some(({ kind }) => kind === 'abandon'))
+    for (const [index, each] of actions.entries())
       if (each.some(({ kind }) => kind === 'set'))
-        compiling.report([...path, index], 'is never done, because nothing is said before hanging up');
+        context.report([...path, index], 'is never executed, because there is no event before `abandon`');
 }

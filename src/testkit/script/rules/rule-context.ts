@@ -4,84 +4,84 @@ import type { SeededRandom } from '../../seeded-random.ts';
 import type { ValueFactory } from '../compile-context.ts';
 import { type ScriptConversation, conversationKey, createConversation } from './conversation-state.ts';
 import type { TemplateScope } from '../templates/template-scope.ts';
-import { truncateText } from '../templates/text-format.ts';
+import { truncate } from '../../../primitives/text.ts';
 
-/** How large what is made may be. */
+/** Size limits of rendered values. */
 export interface SizeLimits {
-  /** Characters of a text. */
+  /** Characters of a rendered text. */
   readonly maxText: number;
-  /** Characters of a value that is remembered, as JSON. */
+  /** Characters of a state value as JSON. */
   readonly maxValue: number;
 }
 
-/** One message and all that its rule needs while it is answered. */
+/** Context in which a rule responds to one message. */
 export class RuleContext {
-  readonly incoming: ReceivedMessage;
+  readonly received: ReceivedMessage;
   readonly random: SeededRandom;
   conversation: ScriptConversation;
   match: RegExpExecArray | undefined;
-  readonly #kept: LruMap<string, ScriptConversation>;
-  readonly #sizes: SizeLimits;
-  #moment: PlaybackContext = { taskId: '', contextId: '', now: 0 };
+  readonly #conversations: LruMap<string, ScriptConversation>;
+  readonly #limits: SizeLimits;
+  #playback: PlaybackContext = { taskId: '', contextId: '', now: 0 };
 
   constructor(
-    incoming: ReceivedMessage,
-    kept: LruMap<string, ScriptConversation>,
+    received: ReceivedMessage,
+    conversations: LruMap<string, ScriptConversation>,
     random: SeededRandom,
-    sizes: SizeLimits,
+    limits: SizeLimits,
   ) {
-    this.incoming = incoming;
+    this.received = received;
     this.random = random;
-    this.#kept = kept;
-    this.#sizes = sizes;
-    const { contextId } = incoming;
+    this.#conversations = conversations;
+    this.#limits = limits;
+    const { contextId } = received;
     this.conversation =
-      (contextId === undefined ? undefined : kept.get(conversationKey(incoming, contextId))) ??
+      (contextId === undefined ? undefined : conversations.get(conversationKey(received, contextId))) ??
       createConversation();
   }
 
-  /** What templates may speak of just now. */
+  /** The current scope of templates. */
   get scope(): TemplateScope {
-    const { incoming, random, match } = this;
+    const { received, random, match } = this;
     const { state } = this.conversation;
-    return { incoming, random, match, state, moment: this.#moment, maxLength: this.#sizes.maxText };
+    return { received, random, match, state, playback: this.#playback, maxLength: this.#limits.maxText };
   }
 
-  /** Takes in what became known: a new conversation has its id now. */
-  setPlaybackContext(moment: PlaybackContext): void {
-    this.#moment = moment;
-    const key = conversationKey(this.incoming, moment.contextId);
-    // Another message of the same conversation may have been quicker.
-    this.conversation = this.#kept.get(key) ?? this.conversation;
-    this.#keep(key);
+  /** Called during playback, when a new conversation has its id. */
+  setPlaybackContext(playback: PlaybackContext): void {
+    this.#playback = playback;
+    const key = conversationKey(this.received, playback.contextId);
+    // Another message of the same conversation may have created it already.
+    this.conversation = this.#conversations.get(key) ?? this.conversation;
+    this.#store(key);
   }
 
-  /** Counts a match of a rule in this conversation. @returns how many came before. */
-  count(rule: object): number {
+  /** Counts a match of a rule in this conversation. @returns the number of earlier matches */
+  countMatch(rule: object): number {
     const { matched } = this.conversation;
-    const before = matched.get(rule) ?? 0;
-    matched.set(rule, before + 1);
-    const { contextId } = this.incoming;
-    if (contextId !== undefined) this.#keep(conversationKey(this.incoming, contextId));
-    return before;
+    const earlier = matched.get(rule) ?? 0;
+    matched.set(rule, earlier + 1);
+    const { contextId } = this.received;
+    if (contextId !== undefined) this.#store(conversationKey(this.received, contextId));
+    return earlier;
   }
 
-  /** Remembers values for the rest of the conversation; what is too large is cut short or left out. */
-  remember(values: readonly (readonly [name: string, make: ValueFactory<unknown>])[]): void {
+  /** Stores values in the conversation. Strings that are too long are truncated, other values that are too long ignored. */
+  setState(values: readonly (readonly [name: string, create: ValueFactory<unknown>])[]): void {
     const { state } = this.conversation;
-    const { maxValue } = this.#sizes;
-    for (const [name, make] of values) {
-      const value = make(this.scope) ?? null;
+    const { maxValue } = this.#limits;
+    for (const [name, create] of values) {
+      const value = create(this.scope) ?? null;
       if (value === null) state.delete(name);
-      else if (typeof value === 'string') state.set(name, truncateText(value, maxValue));
+      else if (typeof value === 'string') state.set(name, truncate(value, maxValue));
       else if (JSON.stringify(value).length <= maxValue) state.set(name, value);
     }
-    this.#keep(conversationKey(this.incoming, this.#moment.contextId));
+    this.#store(conversationKey(this.received, this.#playback.contextId));
   }
 
-  /** Whoever only passes by must not push out those of whom something is known. */
-  #keep(key: string): void {
+  /** Conversations without state are not stored, so that they do not evict others. */
+  #store(key: string): void {
     const { state, matched } = this.conversation;
-    if (state.size > 0 || matched.size > 0) this.#kept.set(key, this.conversation);
+    if (state.size > 0 || matched.size > 0) this.#conversations.set(key, this.conversation);
   }
 }

@@ -6,119 +6,126 @@ import type { CompileContext } from '../compile-context.ts';
 import { type RuleSpec, ruleSchema } from '../schema/script-schema.ts';
 import { ScriptRule } from './script-rule.ts';
 
-/** Collects what is wrong with a document, and reads what lies beside it. */
+/** Collects the diagnostics of a document and reads its attachments. */
 export class DocumentCompiler {
   readonly #document: Document;
-  readonly #complaints: Diagnostic[] = [];
-  readonly compiling: Omit<CompileContext, 'hasMatch'>;
+  readonly #diagnostics: Diagnostic[] = [];
+  readonly context: Omit<CompileContext, 'hasMatch'>;
 
-  /** @param folder - where files beside the document are; undefined when there can be none. */
+  /** @param folder - folder of attachments; undefined if they are not allowed. */
   constructor(document: Document, folder: string | undefined, maxBytes: number) {
     this.#document = document;
-    const complain = (path: DocumentPath, message: string): void => {
-      this.#complaints.push(document.diagnostic(path, message));
+    const report = (path: DocumentPath, message: string): void => {
+      this.#diagnostics.push(document.diagnostic(path, message));
     };
     const attach = (file: string, path: DocumentPath): string => {
       try {
         return readAttachment(folder, file, maxBytes);
       } catch (thrown) {
         if (!(thrown instanceof AttachmentError)) throw thrown;
-        complain(path, thrown.message);
+        report(path, thrown.message);
         return '';
       }
     };
-    this.compiling = { report: complain, attach };
+    this.context = { report, attach };
   }
 
-  /** Where something stands, such as `travel.yaml:12`. */
-  place(path: DocumentPath): string {
+  /** Returns a location such as `travel.yaml:12`. */
+  location(path: DocumentPath): string {
     return `${this.#document.file}:${this.#document.locate(path).line}`;
   }
 
-  /** @throws DocumentError with everything that is wrong. */
+  /** @throws DocumentError if there are diagnostics. */
   finish(): void {
-    if (this.#complaints.length > 0) throw new DocumentError(this.#document.file, this.#complaints);
+    if (this.#diagnostics.length > 0) throw new DocumentError(this.#document.file, this.#diagnostics);
   }
 }
 
-/** The rules of a script, which can change while it is played. */
+/** The rules of a script; they can change at run time. */
 export class RuleSet {
   #rules: readonly ScriptRule[] = [];
-  #numbered = 0;
-  readonly #max: number;
+  #lastNumber = 0;
+  readonly #maxRules: number;
 
-  constructor(max: number) {
-    this.#max = max;
+  constructor(maxRules: number) {
+    this.#maxRules = maxRules;
   }
 
-  /** In the order in which they are asked. */
+  /** In order of evaluation. */
   get rules(): readonly ScriptRule[] {
     return this.#rules;
   }
 
-  /** Puts the rules of a file in. */
-  load(forms: readonly RuleSpec[], reading: DocumentCompiler): void {
-    if (forms.length > this.#max) reading.compiling.report(['rules'], `a script may have ${this.#max} rules`);
-    for (const [index, form] of forms.entries())
-      this.#rules = [...this.#rules, this.#ruleOf(form, ['rules', index], reading)];
+  /** Compiles the rules of a file. */
+  load(specs: readonly RuleSpec[], compiler: DocumentCompiler): void {
+    if (specs.length > this.#maxRules) compiler.context.report(['rules'], tooManyRules(this.#maxRules));
+    for (const [index, spec] of specs.entries())
+      this.#rules = [...this.#rules, this.#compile(spec, ['rules', index], compiler)];
   }
 
-  /** Adds a rule, before the one of that name or as the last. @returns its name: its own, else the one given. */
-  add(text: string, before?: string, called?: string): string {
+  /** Adds a rule before another or at the end. @returns the name of the rule */
+  add(text: string, before?: string, defaultName?: string): string {
     const at = before === undefined ? this.#rules.length : this.#indexOf(before);
-    if (at < 0) throw mistake(`there is no rule ${before}`);
-    if (this.#rules.length >= this.#max) throw mistake(`a script may have ${this.#max} rules`);
-    const rule = this.#read(text, { called });
+    if (at < 0) throw ruleError(`unknown rule ${before}`);
+    if (this.#rules.length >= this.#maxRules) throw ruleError(tooManyRules(this.#maxRules));
+    const rule = this.#compileText(text, { defaultName });
     this.#rules = this.#rules.toSpliced(at, 0, rule);
     return rule.name;
   }
 
-  /** Puts a rule in the place of another. @returns false when there is none of that name. */
+  /** @returns false if the name is unknown */
   replace(name: string, text: string): boolean {
     const at = this.#indexOf(name);
     if (at < 0) return false;
-    const rule = this.#read(text, { called: name, replaced: name });
+    const rule = this.#compileText(text, { defaultName: name, replaced: name });
     this.#rules = this.#rules.with(at, rule);
     return true;
   }
 
-  /** @returns false when there is none of that name. */
+  /** @returns false if the name is unknown */
   remove(name: string): boolean {
     const rest = this.#rules.filter((rule) => rule.name !== name);
-    const isGone = rest.length < this.#rules.length;
+    const isRemoved = rest.length < this.#rules.length;
     this.#rules = rest;
-    return isGone;
+    return isRemoved;
   }
 
   #indexOf(name: string): number {
     return this.#rules.findIndex((rule) => rule.name === name);
   }
 
-  /** Reads one rule that is told while the script is played: nothing can lie beside it. */
-  #read(text: string, { called, replaced }: { called?: string; replaced?: string }): ScriptRule {
+  /** Compiles a rule that is added at run time. It cannot have attachments. */
+  #compileText(
+    text: string,
+    { defaultName, replaced }: { defaultName?: string; replaced?: string },
+  ): ScriptRule {
     const document = Document.parse(text, 'rule');
-    const reading = new DocumentCompiler(document, undefined, 0);
-    const form = document.check(ruleSchema);
-    const rule = this.#ruleOf({ ...form, name: form.name ?? called }, [], reading, replaced);
-    reading.finish();
+    const compiler = new DocumentCompiler(document, undefined, 0);
+    const spec = document.check(ruleSchema);
+    const rule = this.#compile({ ...spec, name: spec.name ?? defaultName }, [], compiler, replaced);
+    compiler.finish();
     return rule;
   }
 
-  #ruleOf(form: RuleSpec, path: DocumentPath, reading: DocumentCompiler, replaced?: string): ScriptRule {
-    const name = form.name ?? this.#nextName();
+  #compile(spec: RuleSpec, path: DocumentPath, compiler: DocumentCompiler, replaced?: string): ScriptRule {
+    const name = spec.name ?? this.#nextName();
     if (name !== replaced && this.#indexOf(name) >= 0)
-      reading.compiling.report([...path, 'name'], `there is another rule ${name}`);
-    return new ScriptRule(form, name, reading.place(path), path, reading.compiling);
+      compiler.context.report([...path, 'name'], `duplicate rule name ${name}`);
+    return new ScriptRule(spec, name, compiler.location(path), path, compiler.context);
   }
 
   #nextName(): string {
     let name: string;
-    do name = `${++this.#numbered}`;
+    do name = `${++this.#lastNumber}`;
     while (this.#indexOf(name) >= 0);
     return name;
   }
 }
 
-function mistake(message: string): DocumentError {
+function tooManyRules(maxRules: number): string {
+  return `a script can have at most ${maxRules} rules`;
+}
+
+function ruleError(message: string): DocumentError {
   return new DocumentError('rule', [{ message, path: '', line: 1, column: 1 }]);
 }

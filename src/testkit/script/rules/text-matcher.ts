@@ -4,73 +4,72 @@ import { quoteValue } from '../templates/text-format.ts';
 
 /** Compares a text that may be missing. */
 export class TextMatcher {
-  /** What is expected, in words that follow `expected`. */
+  /** Continues the phrase `expected …`. */
   readonly expected: string;
-  readonly #form: Exclude<TextMatchSpec, string>;
+  readonly #spec: Exclude<TextMatchSpec, string>;
   readonly #regex: RegExp | undefined;
 
   constructor(
-    form: TextMatchSpec,
+    spec: TextMatchSpec,
     path: DocumentPath,
-    complain: (path: DocumentPath, message: string) => void,
+    report: (path: DocumentPath, message: string) => void,
   ) {
-    this.#form = typeof form === 'string' ? { exact: form } : form;
-    const { regex, ignore_case: ignoresCase, ...others } = this.#form;
+    this.#spec = typeof spec === 'string' ? { exact: spec } : spec;
+    const { regex, ignore_case: ignoreCase, ...others } = this.#spec;
     if (regex === undefined && Object.keys(others).length === 0)
-      complain(path, 'has to say what is expected: exact, contains, prefix or regex');
+      report(path, 'must have one of exact, contains, prefix and regex');
     if (regex !== undefined) {
       try {
-        this.#regex = compiled(regex, ignoresCase ? 'i' : '');
+        this.#regex = compileRegex(regex, ignoreCase ? 'i' : '');
       } catch (thrown) {
-        complain([...path, 'regex'], (thrown as Error).message);
+        report([...path, 'regex'], (thrown as Error).message);
       }
     }
-    this.expected = wordsOf(this.#form);
+    this.expected = describeExpectation(this.#spec);
   }
 
-  /** True when there is a regular expression, in whose groups templates are interested. */
   get hasRegex(): boolean {
     return this.#regex !== undefined;
   }
 
-  /** What the regular expression finds. */
+  /** Returns the match of the regular expression. */
   find(text: string): RegExpExecArray | undefined {
     return this.#regex?.exec(text) ?? undefined;
   }
 
-  holds(text: string | undefined): boolean {
-    const { exact, contains, prefix, ignore_case: ignoresCase = false } = this.#form;
-    const { present } = this.#form as { present?: boolean };
+  matches(text: string | undefined): boolean {
+    const { exact, contains, prefix, ignore_case: ignoreCase = false } = this.#spec;
+    const { present } = this.#spec as { present?: boolean };
     if (text === undefined) return present === false;
     if (present === false) return false;
-    const fold = (each: string): string => (ignoresCase ? each.toLowerCase() : each);
-    const folded = fold(text);
-    if (exact !== undefined && folded !== fold(exact)) return false;
-    if (contains !== undefined && !folded.includes(fold(contains))) return false;
-    if (prefix !== undefined && !folded.startsWith(fold(prefix))) return false;
+    const normalize = (each: string): string => (ignoreCase ? each.toLowerCase() : each);
+    const normalized = normalize(text);
+    if (exact !== undefined && normalized !== normalize(exact)) return false;
+    if (contains !== undefined && !normalized.includes(normalize(contains))) return false;
+    if (prefix !== undefined && !normalized.startsWith(normalize(prefix))) return false;
     return this.#regex === undefined || this.#regex.test(text);
   }
 }
 
-/** Reads a pattern by Unicode; those that are right only by the older rules, as `\-` is, keep to these. */
-function compiled(pattern: string, flags: string): RegExp {
+/** Compiles a pattern with the `u` flag, or without it if it is valid only then, such as `\-`. */
+function compileRegex(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, `${flags}u`);
   } catch (thrown) {
-    // With an escape of Unicode in it the older rules would take it for letters, and it would never match.
+    // Without the u flag, a Unicode escape would be read as literal letters and never match.
     if (/\\(?:[pP]|u)\{/.test(pattern)) throw thrown;
     return new RegExp(pattern, flags);
   }
 }
 
-function wordsOf(form: Exclude<TextMatchSpec, string>): string {
-  const { exact, contains, prefix, regex, present, ignore_case: ignoresCase } = form;
-  const words = [
+function describeExpectation(spec: Exclude<TextMatchSpec, string>): string {
+  const { exact, contains, prefix, regex, present, ignore_case: ignoreCase } = spec;
+  const expectations = [
     ...(exact === undefined ? [] : [quoteValue(exact)]),
     ...(contains === undefined ? [] : [`to contain ${quoteValue(contains)}`]),
-    ...(prefix === undefined ? [] : [`to begin with ${quoteValue(prefix)}`]),
+    ...(prefix === undefined ? [] : [`to start with ${quoteValue(prefix)}`]),
     ...(regex === undefined ? [] : [`to match /${regex}/`]),
-    ...(present === undefined ? [] : [present ? 'to be there' : 'to be missing']),
+    ...(present === undefined ? [] : [present ? 'to be present' : 'to be missing']),
   ].join(' and ');
-  return ignoresCase ? `${words} in any case` : words;
+  return ignoreCase ? `${expectations} (ignoring case)` : expectations;
 }

@@ -1,131 +1,129 @@
 import * as z from 'zod';
 import { faultsSchema } from './faults-schema.ts';
 
-const texts = z.array(z.string());
+const strings = z.array(z.string());
 
 const skill = z.strictObject({
-  id: z.string().describe('The id of the skill.'),
-  name: z.string().optional().describe('Its name; by default its id.'),
-  description: z.string().optional().describe('What it does; by default what the agent does.'),
-  tags: texts.optional().describe('Words to find it by.'),
-  examples: texts.optional().describe('What a caller might say.'),
-  input_modes: texts.optional().describe('Media types it takes.'),
-  output_modes: texts.optional().describe('Media types it gives.'),
+  id: z.string().describe('Id of the skill.'),
+  name: z.string().optional().describe('Name; by default the id.'),
+  description: z.string().optional().describe('Description; by default that of the agent.'),
+  tags: strings.optional().describe('Keywords.'),
+  examples: strings.optional().describe('Example prompts.'),
+  input_modes: strings.optional().describe('Accepted media types.'),
+  output_modes: strings.optional().describe('Produced media types.'),
 });
 
 const flow = z
   .strictObject({
-    authorization_url: z.string().optional().describe('Where people agree.'),
-    token_url: z.string().optional().describe('Where tokens are given.'),
-    refresh_url: z.string().optional().describe('Where tokens are given again.'),
-    device_authorization_url: z.string().optional().describe('Where a device asks for its code.'),
-    scopes: z.record(z.string(), z.string()).optional().describe('What may be asked for, and what it means.'),
-    pkce_required: z.boolean().optional().describe('Whether a code needs its proof.'),
+    authorization_url: z.string().optional().describe('Authorization endpoint.'),
+    token_url: z.string().optional().describe('Token endpoint.'),
+    refresh_url: z.string().optional().describe('Refresh endpoint.'),
+    device_authorization_url: z.string().optional().describe('Device authorization endpoint.'),
+    scopes: z.record(z.string(), z.string()).optional().describe('Descriptions by scope.'),
+    pkce_required: z.boolean().optional().describe('Whether PKCE is required.'),
   })
   .meta({ id: 'oauth-flow' });
 
-const description = z.string().optional().describe('What people should know of it.');
+const description = z.string().optional().describe('Description for humans.');
 
 const scheme = z.discriminatedUnion('type', [
   z.strictObject({
-    type: z.literal('bearer').describe('A token in the header Authorization.'),
-    format: z.string().optional().describe('What tokens look like, such as JWT.'),
+    type: z.literal('bearer').describe('Bearer token in the Authorization header.'),
+    format: z.string().optional().describe('Token format, such as JWT.'),
     description,
   }),
-  z.strictObject({ type: z.literal('basic').describe('A name and a password.'), description }),
+  z.strictObject({ type: z.literal('basic').describe('HTTP Basic: user name and password.'), description }),
   z.strictObject({
-    type: z.literal('api_key').describe('A key.'),
-    in: z.enum(['header', 'query', 'cookie']).describe('Where the key comes.'),
-    name: z.string().describe('The name of the header, parameter or cookie.'),
+    type: z.literal('api_key').describe('API key.'),
+    in: z.enum(['header', 'query', 'cookie']).describe('Location of the key.'),
+    name: z.string().describe('Name of the header, query parameter or cookie.'),
     description,
   }),
   z.strictObject({
-    type: z.literal('oauth2').describe('A token of OAuth 2.'),
+    type: z.literal('oauth2').describe('OAuth 2.0 token.'),
     flows: z
       .strictObject({
-        authorization_code: flow.optional().describe('A person agrees in a browser.'),
-        client_credentials: flow.optional().describe('A program has a secret of its own.'),
-        implicit: flow.optional().describe('As browsers did it once.'),
-        password: flow.optional().describe('The password of a person.'),
-        device_code: flow.optional().describe('A code typed elsewhere.'),
+        authorization_code: flow.optional().describe('Authorization code flow.'),
+        client_credentials: flow.optional().describe('Client credentials flow.'),
+        implicit: flow.optional().describe('Implicit flow (deprecated).'),
+        password: flow.optional().describe('Password flow (deprecated).'),
+        device_code: flow.optional().describe('Device code flow.'),
       })
-      .describe('The ways to a token.'),
-    metadata_url: z.string().optional().describe('Where the authorization server tells of itself.'),
+      .describe('OAuth flows.'),
+    metadata_url: z.string().optional().describe('URL of the authorization server metadata.'),
     description,
   }),
   z.strictObject({
-    type: z.literal('open_id_connect').describe('A token of OpenID Connect.'),
-    url: z.string().describe('Where the provider tells of itself.'),
+    type: z.literal('open_id_connect').describe('OpenID Connect token.'),
+    url: z.string().describe('URL of the OpenID configuration.'),
     description,
   }),
-  z.strictObject({ type: z.literal('mutual_tls').describe('A certificate of the caller.'), description }),
+  z.strictObject({ type: z.literal('mutual_tls').describe('Client certificate.'), description }),
 ]);
 
-/** A security scheme, as it is written. */
+/** YAML form of a security scheme. */
 export type SecuritySchemeSpec = z.infer<typeof scheme>;
 
 const security = z.strictObject({
-  schemes: z
-    .record(z.string(), scheme)
-    .describe('The ways to prove who calls, as the card says them, by names of your choice.'),
-  callers: z
+  schemes: z.record(z.string(), scheme).describe('Security schemes of the card, by name.'),
+  clients: z
     .array(
       z.strictObject({
-        name: z.string().describe('Who it is: {{principal.id}}, and `principal` in `when`.'),
-        scheme: z.string().optional().describe('The scheme it uses; may be left out when there is only one.'),
-        secret: z.string().min(1).describe('The token, key or password.'),
-        scopes: texts.optional().describe('What it may do.'),
+        name: z.string().describe('Id of the principal, for {{principal.id}} and `when.principal`.'),
+        scheme: z.string().optional().describe('Name of the scheme; optional if there is only one.'),
+        secret: z.string().min(1).describe('Token, API key or password.'),
+        scopes: strings.optional().describe('Granted scopes.'),
       }),
     )
     .optional()
-    .describe('Who is let in. Without it the card only says what is needed, and nobody checks.'),
+    .describe('Accepted clients. Without it, credentials are declared in the card and not checked.'),
   required: z
-    .array(z.record(z.string(), texts))
+    .array(z.record(z.string(), strings))
     .optional()
     .describe(
-      'Alternatives: schemes that are needed together, each with its scopes; by default any one of them.',
+      'Alternatives; each lists the schemes that are required together, with scopes. By default any scheme.',
     ),
-  optional: z.boolean().optional().describe('Lets callers without credentials in as well.'),
+  optional: z.boolean().optional().describe('Also accepts clients without credentials.'),
 });
 
-/** Who is let in, as it is written. */
+/** YAML form of `agent.security`. */
 export type SecuritySpec = z.infer<typeof security>;
 
-/** What the card says, as it is written. */
+/** Schema of the `agent` section. */
 export const agentSchema = z.strictObject({
-  name: z.string().optional().describe('The name of the agent.'),
-  description: z.string().optional().describe('What the agent does.'),
-  version: z.string().optional().describe('The version of the agent, in quotes.'),
+  name: z.string().optional().describe('Name of the agent.'),
+  description: z.string().optional().describe('Description of the agent.'),
+  version: z.string().optional().describe('Version of the agent, in quotes.'),
   provider: z
     .strictObject({
-      organization: z.string().describe('Who runs the agent.'),
-      url: z.string().optional().describe('Where to find them.'),
+      organization: z.string().describe('Name of the organization.'),
+      url: z.string().optional().describe('Website of the organization.'),
     })
     .optional()
-    .describe('Who runs the agent.'),
-  documentation_url: z.string().optional().describe('Where to read about it.'),
-  icon_url: z.string().optional().describe('What it looks like.'),
-  input_modes: texts.optional().describe('Media types it takes.'),
-  output_modes: texts.optional().describe('Media types it gives.'),
-  streaming: z.boolean().optional().describe('Whether it says that it streams; true by default.'),
-  push: z.boolean().optional().describe('Whether it sends push notifications; false by default.'),
+    .describe('Provider of the agent.'),
+  documentation_url: z.string().optional().describe('URL of the documentation.'),
+  icon_url: z.string().optional().describe('URL of the icon.'),
+  input_modes: strings.optional().describe('Accepted media types.'),
+  output_modes: strings.optional().describe('Produced media types.'),
+  streaming: z.boolean().optional().describe('Streaming capability; true by default.'),
+  push: z.boolean().optional().describe('Push notification capability; false by default.'),
   extensions: z
     .array(
       z.strictObject({
-        uri: z.string().describe('The URI of the extension.'),
-        description: z.string().optional().describe('What it is for.'),
-        required: z.boolean().optional().describe('Whether callers must know it.'),
-        params: z.record(z.string(), z.unknown()).optional().describe('What it needs to know.'),
+        uri: z.string().describe('URI of the extension.'),
+        description: z.string().optional().describe('Description of the extension.'),
+        required: z.boolean().optional().describe('Whether clients must support it.'),
+        params: z.record(z.string(), z.unknown()).optional().describe('Parameters of the extension.'),
       }),
     )
     .optional()
-    .describe('Extensions it knows.'),
-  skills: z.array(skill).optional().describe('What it can do.'),
-  security: security.optional().describe('How callers prove who they are, and who is let in.'),
+    .describe('Supported extensions.'),
+  skills: z.array(skill).optional().describe('Skills of the agent.'),
+  security: security.optional().describe('Security schemes and accepted clients.'),
   fault: faultsSchema
     .optional()
-    .describe('What goes wrong when the card is asked for; { card: { override: … } } lies.'),
+    .describe('Faults of card requests; { card: { override: … } } changes the card.'),
 });
 
-/** What the card says, as it is written. */
+/** YAML form of the `agent` section. */
 export type AgentSpec = z.infer<typeof agentSchema>;

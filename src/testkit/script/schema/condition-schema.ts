@@ -1,135 +1,125 @@
 import * as z from 'zod';
 import { taskStates } from '../../../protocol/task.ts';
 
-/** One thing, or several of which one is enough. */
+/** A value or a non-empty list of values. */
 const oneOrMore = <Item extends z.ZodType>(item: Item) => z.union([item, z.array(item).min(1)]);
 
 const matcher = {
-  exact: z.string().optional().describe('The whole text, letter for letter.'),
-  contains: z.string().optional().describe('A piece of the text.'),
-  prefix: z.string().optional().describe('What the text begins with.'),
+  exact: z.string().optional().describe('The whole text.'),
+  contains: z.string().optional().describe('Substring of the text.'),
+  prefix: z.string().optional().describe('Start of the text.'),
   regex: z
     .string()
     .optional()
     .describe(
-      'A JavaScript regular expression that knows Unicode, such as \\p{L}; templates find its groups as {{match.1}} or {{match.name}}.',
+      'JavaScript regular expression with Unicode support, such as \\p{L}; its groups are available as {{match.1}} and {{match.name}}.',
     ),
-  ignore_case: z.boolean().optional().describe('Large and small letters are the same.'),
+  ignore_case: z.boolean().optional().describe('Ignores upper and lower case.'),
 };
 
-const notText = { error: 'expected a text, or one of exact, contains, prefix and regex' };
+const textError = { error: 'expected a string, or one of exact, contains, prefix and regex' };
 
-/** How a text is compared. A plain text is compared letter for letter. */
-const textMatchFormat = z
-  .union([z.string(), z.strictObject(matcher).meta({ minProperties: 1 })], notText)
+/** Matches a text. A string means `exact`. */
+const textMatchSchema = z
+  .union([z.string(), z.strictObject(matcher).meta({ minProperties: 1 })], textError)
   .meta({
     id: 'text-match',
-    description: 'A text, compared letter for letter, or one of exact, contains, prefix and regex.',
+    description: 'The exact text, or one of exact, contains, prefix and regex.',
   });
 
-/** How a text is compared that may be missing. */
-const presenceMatchFormat = z
+/** Matches a text that may be missing. */
+const presenceMatchSchema = z
   .union(
     [
       z.string(),
       z
         .strictObject({
           ...matcher,
-          present: z.boolean().optional().describe('Whether it is there at all.'),
+          present: z.boolean().optional().describe('Whether the value is present.'),
         })
         .meta({ minProperties: 1 }),
     ],
-    notText,
+    textError,
   )
   .meta({
     id: 'presence-match',
-    description: 'A text, compared letter for letter, or one of exact, contains, prefix, regex and present.',
+    description: 'The exact text, or one of exact, contains, prefix, regex and present.',
   });
 
-/** What is looked for in a JSON value. */
-const dataMatchFormat = z
+/** Matches a JSON value. */
+const dataMatchSchema = z
   .strictObject({
     path: z
       .string()
       .optional()
-      .describe('The way to a value, as in order.items[0].sku; without it, all of it.'),
-    equals: z.unknown().optional().describe('The value, compared as JSON.'),
-    exists: z.boolean().optional().describe('Whether there is a value at all.'),
-    text: textMatchFormat.optional().describe('The value is a text, and this one.'),
-    schema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema that the value fits.'),
+      .describe('Path of a value, such as order.items[0].sku; by default the whole value.'),
+    equals: z.unknown().optional().describe('The value as JSON.'),
+    exists: z.boolean().optional().describe('Whether the value exists.'),
+    text: textMatchSchema.optional().describe('The value is a string that matches.'),
+    schema: z.record(z.string(), z.unknown()).optional().describe('JSON Schema of the value.'),
   })
   .meta({ id: 'data-match', minProperties: 1 });
 
-/** What a rule looks at. All that is said must hold. */
+/** Schema of `when`. All conditions must hold. */
 export const conditionsSchema = z.strictObject({
-  text: textMatchFormat
+  text: textMatchSchema.optional().describe('Text parts of the message, joined by line breaks.'),
+  message_id: textMatchSchema.optional().describe('Message id of the client.'),
+  data: oneOrMore(dataMatchSchema)
     .optional()
-    .describe('The text of the message: its text parts, joined by line breaks.'),
-  message_id: textMatchFormat.optional().describe('The id that the sender gave the message.'),
-  data: oneOrMore(dataMatchFormat)
-    .optional()
-    .describe('What a data part of the message holds. Each of several must hold for some data part.'),
-  metadata: oneOrMore(dataMatchFormat)
-    .optional()
-    .describe('What the metadata of the message holds, or else that of the request.'),
+    .describe('Data parts of the message. Each entry must match at least one data part.'),
+  metadata: oneOrMore(dataMatchSchema).optional().describe('Metadata of the message or of the request.'),
   file: z
     .strictObject({
-      media_type: z.string().optional().describe('Such as image/png or image/*.'),
-      name: textMatchFormat.optional().describe('The name of the file.'),
-      given_as: z
-        .enum(['bytes', 'url'])
-        .optional()
-        .describe('Whether its bytes came along, or a link to it.'),
+      media_type: z.string().optional().describe('Media type, such as image/png or image/*.'),
+      name: textMatchSchema.optional().describe('Name of the file.'),
+      content: z.enum(['bytes', 'url']).optional().describe('Whether the part contains the bytes or a URL.'),
     })
     .optional()
-    .describe('A file in the message; {} is any file.'),
-  skill: presenceMatchFormat.optional().describe('The skill that the message names in its metadata.'),
-  header: z
-    .record(z.string(), presenceMatchFormat)
-    .optional()
-    .describe('Headers of the request, by their names.'),
-  principal: presenceMatchFormat.optional().describe('Who calls: the name that belongs to the credentials.'),
+    .describe('A file in the message; {} matches any file.'),
+  skill: presenceMatchSchema.optional().describe('Skill in the metadata of the message.'),
+  header: z.record(z.string(), presenceMatchSchema).optional().describe('Request headers by name.'),
+  principal: presenceMatchSchema.optional().describe('Id of the authenticated principal.'),
   version: oneOrMore(z.enum(['0.1', '0.2', '0.3', '1.0']))
     .optional()
-    .describe('The protocol version the caller speaks, in quotes.'),
+    .describe('Protocol version of the request, in quotes.'),
   transport: oneOrMore(z.enum(['JSONRPC', 'HTTP+JSON']))
     .optional()
-    .describe('How the message came.'),
+    .describe('Transport of the request.'),
   operation: oneOrMore(z.enum(['send', 'stream']))
     .optional()
-    .describe('Whether the caller waits for the answer or follows a stream.'),
+    .describe('Operation of the request.'),
   turn: z
     .union(
       [
         z.int().min(0),
         z
           .strictObject({
-            from: z.int().min(0).optional().describe('This turn or a later one.'),
-            to: z.int().min(0).optional().describe('This turn or an earlier one.'),
+            from: z.int().min(0).optional().describe('First matching turn.'),
+            to: z.int().min(0).optional().describe('Last matching turn.'),
           })
           .meta({ minProperties: 1 }),
       ],
       { error: 'expected a number, or from and to' },
     )
     .optional()
-    .describe('How many messages of the conversation came before: 0 for the first.'),
+    .describe('Number of earlier messages in the conversation: 0 for the first.'),
   state: z
     .record(
       z.string(),
       z.union([z.string(), z.number(), z.boolean(), z.null()], {
-        error: 'expected a text, a number, true, false or null: the value itself',
+        error: 'expected a string, a number, true, false or null',
       }),
     )
     .optional()
-    .describe('What earlier rules have set in this conversation; null for what nobody has set.'),
+    .describe('Values that were set in this conversation; null matches an unset value.'),
   task_state: oneOrMore(z.enum([...taskStates, 'none']))
     .optional()
-    .describe('The state of the task that the message goes on with; none for a message that begins one.'),
+    .describe('State of the task that the message continues; none if it starts a task.'),
 });
 
-/** What a rule looks at, as it is written. */
+/** YAML form of `when`. */
 export type ConditionsSpec = z.infer<typeof conditionsSchema>;
-/** How a text is compared, as it is written. */
-export type TextMatchSpec = z.infer<typeof presenceMatchFormat>;
-/** What is looked for in a JSON value, as it is written. */
-export type DataMatchSpec = z.infer<typeof dataMatchFormat>;
+/** YAML form of a text match. */
+export type TextMatchSpec = z.infer<typeof presenceMatchSchema>;
+/** YAML form of a data match. */
+export type DataMatchSpec = z.infer<typeof dataMatchSchema>;

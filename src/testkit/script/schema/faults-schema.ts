@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { faultSchema } from '../../faults/fault-schema.ts';
 
-const faultFormat = faultSchema.meta({ id: 'fault' });
+const namedFaultSchema = faultSchema.meta({ id: 'fault' });
 
-/** One fault or several, as they are written. */
+/** Schema of one fault or a list of faults. */
 export const faultsSchema = z
-  .union([faultFormat, z.array(faultFormat)], {
-    error: 'expected a fault, such as cut or { http: { status: 503 } }, or a list of faults',
+  .union([namedFaultSchema, z.array(namedFaultSchema)], {
+    error: 'expected a fault, such as disconnect or { http: { status: 503 } }, or a list of faults',
   })
   .meta({ id: 'faults' });

@@ -8,59 +8,57 @@ const reaction = {
   then: z
     .array(actionSchema)
     .optional()
-    .describe('What to do, in this order. Without an end the task is completed.'),
-  fault: faultsSchema.optional().describe('What goes wrong with the answer.'),
+    .describe('Actions in order. Without a final action the task is completed.'),
+  fault: faultsSchema.optional().describe('Faults of the response.'),
 };
 
-const reactionFormat = z.strictObject(reaction).meta({ id: 'reaction' });
+const reactionSchema = z.strictObject(reaction).meta({ id: 'reaction' });
 
-/** What to do about a message, as it is written. */
-export type ReactionSpec = z.infer<typeof reactionFormat>;
+/** YAML form of a reaction. */
+export type ReactionSpec = z.infer<typeof reactionSchema>;
 
-/** A rule, as it is written. */
+/** Schema of a rule. */
 export const ruleSchema = z.strictObject({
-  name: z.string().min(1).optional().describe('What the journal calls the rule; by default its number.'),
-  when: conditionsSchema.optional().describe('Which messages it is for; without it, all of them.'),
-  times: z.int().min(1).optional().describe('How often the rule matches at most.'),
+  name: z.string().min(1).optional().describe('Name of the rule; by default its number.'),
+  when: conditionsSchema.optional().describe('Conditions; without them the rule matches all messages.'),
+  times: z.int().min(1).optional().describe('Maximum number of matches.'),
   ...reaction,
   sequence: z
-    .array(reactionFormat)
+    .array(reactionSchema)
     .min(1)
     .optional()
-    .describe('Instead of `then`: one for each match, in this order; the last one again and again.'),
-  cycle: z.boolean().optional().describe('After the last of the sequence comes the first again.'),
-  counts_by: z
+    .describe('Replaces `then`: one reaction per match in order; the last one repeats.'),
+  cycle: z.boolean().optional().describe('Restarts the sequence after the last reaction.'),
+  sequence_scope: z
     .enum(['conversation', 'script'])
     .optional()
-    .describe('Whether each conversation has its own place in the sequence (default) or all share one.'),
+    .describe('Whether the position in the sequence is per conversation (default) or shared.'),
 });
 
-/** A rule, as it is written. */
+/** YAML form of a rule. */
 export type RuleSpec = z.infer<typeof ruleSchema>;
 
-/** A script, as it is written. */
+/** Schema of a mock script. */
 export const scriptSchema = z
   .strictObject({
-    $schema: z.string().optional().describe('Where an editor finds the schema of this file.'),
-    name: z.string().optional().describe('What the script is called; by default its file.'),
-    description: z.string().optional().describe('What the script is for.'),
-    agent: agentSchema.optional().describe('What the card of the agent says, and who may call it.'),
+    $schema: z.string().optional().describe('JSON Schema of this file, for editors.'),
+    name: z.string().optional().describe('Name of the script; by default its file.'),
+    description: z.string().optional().describe('Purpose of the script.'),
+    agent: agentSchema.optional().describe('Card and authentication of the agent.'),
     clock: z
       .enum(['system', 'virtual'])
       .optional()
-      .describe('virtual: waiting takes no time. system (default): waiting takes as long as it says.'),
-    seed: z.int().min(0).optional().describe('Makes everything random repeat; 0 by default.'),
-    rules: z.array(ruleSchema).optional().describe('The first rule that matches a message decides.'),
-    otherwise: reactionFormat
+      .describe('virtual: delays take no real time. system (default): delays take real time.'),
+    seed: z.int().min(0).optional().describe('Seed of random values; 0 by default.'),
+    rules: z.array(ruleSchema).optional().describe('The first matching rule is used.'),
+    otherwise: reactionSchema
       .optional()
-      .describe(
-        'What to do about a message for which there is no rule; by default the task fails and says so.',
-      ),
+      .describe('Reaction to messages that no rule matches; by default the task fails.'),
   })
   .meta({
-    title: 'Script of a test agent',
-    description: 'What a test agent says on its card and does about messages.',
+    title: 'Mock script',
+    description: 'Card and responses of a mock agent.',
   });
 
-/** A script, as it is written. */
+/** YAML form of a mock script. */
 export type ScriptSpec = z.infer<typeof scriptSchema>;

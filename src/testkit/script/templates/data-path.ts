@@ -1,14 +1,14 @@
-/** The way to something inside a JSON value: names and places in lists. */
+/** Path in a JSON value: keys and array indexes. */
 export type DataPath = readonly (string | number)[];
 
-const segment = /(?:^|\.)([^.[\]\s|"']+)|\[(\d{1,9})\]/y;
+const segmentPattern = /(?:^|\.)([^.[\]\s|"']+)|\[(\d{1,9})\]/y;
 
-/** Reads a way such as `order.items[0].sku`. @returns undefined when it is none. */
+/** Parses a path such as `order.items[0].sku`. @returns undefined if it is invalid */
 export function parseDataPath(text: string): DataPath | undefined {
   const path: (string | number)[] = [];
-  segment.lastIndex = 0;
-  while (segment.lastIndex < text.length) {
-    const found = segment.exec(text);
+  segmentPattern.lastIndex = 0;
+  while (segmentPattern.lastIndex < text.length) {
+    const found = segmentPattern.exec(text);
     if (!found) return undefined;
     path.push(found[1] ?? Number(found[2]));
   }
@@ -16,17 +16,17 @@ export function parseDataPath(text: string): DataPath | undefined {
 }
 
 /**
- * Goes the way. Only what the value itself holds is found: nothing inherited, and nothing that a list or a text
- * has beside its elements.
+ * Returns the value at a path. Only own properties and array elements are found, no inherited properties and no
+ * properties of arrays and strings such as `length`.
  */
 export function resolveDataPath(value: unknown, path: DataPath): unknown {
-  let here = value;
+  let current = value;
   for (const step of path) {
-    if (typeof here !== 'object' || here === null) return undefined;
-    if (Array.isArray(here)) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    if (Array.isArray(current)) {
       if (!/^\d+$/.test(String(step))) return undefined;
-    } else if (!Object.hasOwn(here, step)) return undefined;
-    here = (here as { readonly [key: string]: unknown })[step];
+    } else if (!Object.hasOwn(current, step)) return undefined;
+    current = (current as { readonly [key: string]: unknown })[step];
   }
-  return here;
+  return current;
 }

@@ -1,58 +1,62 @@
 import type { TemplateScope } from './template-scope.ts';
-import { truncateText, valueToText } from './text-format.ts';
+import { truncate } from '../../../primitives/text.ts';
+import { valueToText } from './text-format.ts';
 
-/** Makes another value of a value. */
+/** Converts the value of a template expression. */
 export type TemplateFilter = (value: unknown, scope: TemplateScope) => unknown;
 
-/** What stands behind `|` in a template, with how many words it takes. */
-interface FilterKind {
-  readonly words: number;
-  make(word: string): TemplateFilter;
+/** A filter after `|` in a template. */
+interface FilterDefinition {
+  readonly argumentCount: number;
+  create(argument: string): TemplateFilter;
 }
 
-const onText = (change: (text: string) => string): FilterKind => ({
-  words: 0,
-  make: () => (value) => change(valueToText(value)),
+const onText = (change: (text: string) => string): FilterDefinition => ({
+  argumentCount: 0,
+  create: () => (value) => change(valueToText(value)),
 });
 
-const withNumber = (apply: (value: unknown, number: number) => unknown): FilterKind => ({
-  words: 1,
-  make: (word) => (value) => apply(value, Number(word)),
+const withNumber = (apply: (value: unknown, number: number) => unknown): FilterDefinition => ({
+  argumentCount: 1,
+  create: (argument) => (value) => apply(value, Number(argument)),
 });
 
-const kinds: ReadonlyMap<string, FilterKind> = new Map(
+const filters: ReadonlyMap<string, FilterDefinition> = new Map(
   Object.entries({
     upper: onText((text) => text.toUpperCase()),
     lower: onText((text) => text.toLowerCase()),
     trim: onText((text) => text.trim()),
     base64: onText((text) => Buffer.from(text, 'utf8').toString('base64')),
     url: onText((text) => encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\u{fffd}'))),
-    json: { words: 0, make: () => (value) => JSON.stringify(value ?? null) },
+    json: { argumentCount: 0, create: () => (value) => JSON.stringify(value ?? null) },
     length: {
-      words: 0,
-      make: () => (value) => (Array.isArray(value) ? value.length : valueToText(value).length),
+      argumentCount: 0,
+      create: () => (value) => (Array.isArray(value) ? value.length : valueToText(value).length),
     },
     default: {
-      words: 1,
-      make: (word) => (value) => (value === undefined || value === null || value === '' ? word : value),
+      argumentCount: 1,
+      create: (argument) => (value) =>
+        value === undefined || value === null || value === '' ? argument : value,
     },
     add: withNumber((value, number) => {
       const sum = Number(valueToText(value)) + number;
       return Number.isFinite(sum) ? sum : number;
     }),
-    first: withNumber((value, number) => truncateText(valueToText(value), number)),
-  } satisfies Record<string, FilterKind>),
+    first: withNumber((value, number) => truncate(valueToText(value), number)),
+  } satisfies Record<string, FilterDefinition>),
 );
 
-const numeric = new Set(['add', 'first']);
+const numericFilters = new Set(['add', 'first']);
 
-/** Finds a filter by its name. @returns what is wrong, when something is. */
-export function findFilter(name: string, words: readonly string[]): TemplateFilter | string {
-  const kind = kinds.get(name);
-  if (!kind) return `there is no filter ${name || '(nothing)'}; there are ${[...kinds.keys()].join(', ')}`;
-  if (words.length !== kind.words)
-    return `the filter ${name} takes ${kind.words === 0 ? 'no word' : 'one word'}`;
-  const [word = ''] = words;
-  if (numeric.has(name) && !/^-?\d{1,9}(\.\d{1,9})?$/.test(word)) return `the filter ${name} takes a number`;
-  return kind.make(word);
+/** Finds a filter by name. @returns an error message if name or arguments are invalid */
+export function findFilter(name: string, args: readonly string[]): TemplateFilter | string {
+  const filter = filters.get(name);
+  if (!filter)
+    return `unknown filter ${name || '(empty)'}; available filters: ${[...filters.keys()].join(', ')}`;
+  if (args.length !== filter.argumentCount)
+    return `the filter ${name} takes ${filter.argumentCount === 0 ? 'no argument' : 'one argument'}`;
+  const [argument = ''] = args;
+  if (numericFilters.has(name) && !/^-?\d{1,9}(\.\d{1,9})?$/.test(argument))
+    return `the filter ${name} takes a number`;
+  return filter.create(argument);
 }

@@ -1,11 +1,11 @@
 import { createSeededRandom } from '../../seeded-random.ts';
 import type { TemplateScope } from './template-scope.ts';
 
-/** A message that could have come, for trying out what templates make. */
+/** Returns a sample scope with which templates are evaluated at compile time. */
 export function sampleScope(): TemplateScope {
   const message = { messageId: 'sample', role: 'user' as const, parts: [{ text: 'sample' }] };
   return {
-    incoming: {
+    received: {
       operation: 'send',
       message,
       text: 'sample',
@@ -19,7 +19,7 @@ export function sampleScope(): TemplateScope {
       contextId: undefined,
       turn: 0,
     },
-    moment: { taskId: 'sample', contextId: 'sample', now: 0 },
+    playback: { taskId: 'sample', contextId: 'sample', now: 0 },
     state: new Map(),
     match: undefined,
     random: createSeededRandom(0),

@@ -2,14 +2,14 @@ import type { SeededRandom } from '../../seeded-random.ts';
 import type { ReceivedMessage, PlaybackContext } from '../../agent/response-plan.ts';
 import type { ConversationState } from '../rules/conversation-state.ts';
 
-/** What a template may speak of. */
+/** Values that templates can use. */
 export interface TemplateScope {
-  readonly incoming: ReceivedMessage;
-  readonly moment: PlaybackContext;
+  readonly received: ReceivedMessage;
+  readonly playback: PlaybackContext;
   readonly state: ConversationState;
-  /** What the regular expression of the rule found in the text. */
+  /** Match of the regular expression of the rule. */
   readonly match: RegExpExecArray | undefined;
   readonly random: SeededRandom;
-  /** How many characters a text may have that is made. */
+  /** Maximum length of a rendered text, in characters. */
   readonly maxLength: number;
 }

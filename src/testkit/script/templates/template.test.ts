@@ -8,8 +8,8 @@ import { Template } from './template.ts';
 const sample = sampleScope();
 const scope: TemplateScope = {
   ...sample,
-  incoming: {
-    ...sample.incoming,
+  received: {
+    ...sample.received,
     text: 'Grüße',
     message: {
       messageId: 'm-1',
@@ -30,7 +30,7 @@ const scope: TemplateScope = {
     transport: 'JSONRPC',
     turn: 2,
   },
-  moment: { taskId: 'task-1', contextId: 'context-1', now: Date.UTC(2026, 0, 2, 3, 4, 5) },
+  playback: { taskId: 'task-1', contextId: 'context-1', now: Date.UTC(2026, 0, 2, 3, 4, 5) },
   state: new Map<string, unknown>([
     ['mood', 'calm'],
     ['deep', { er: [1, 2] }],
@@ -38,14 +38,14 @@ const scope: TemplateScope = {
   match: /(?<first>\w)(\w)/.exec('xy') ?? undefined,
 };
 
-/** What a template makes, or what is wrong with it. */
-function filled(text: string, within: TemplateScope = scope): string {
-  const complaints: string[] = [];
-  const template = Template.parse(text, true, (message) => complaints.push(message));
-  return complaints.length > 0 ? `! ${complaints.join('; ')}` : template.text(within);
+/** Renders a template, or returns its errors after `! `. */
+function render(text: string, templateScope: TemplateScope = scope): string {
+  const errors: string[] = [];
+  const template = Template.parse(text, true, (message) => errors.push(message));
+  return errors.length > 0 ? `! ${errors.join('; ')}` : template.text(templateScope);
 }
 
-describe('a template', () => {
+describe('Template', () => {
   it.each([
     ['no braces } { at {all}', 'no braces } { at {all}'],
     ['{{message.text}}, {{ message.id }}', 'Grüße, m-1'],
@@ -70,37 +70,37 @@ describe('a template', () => {
     ['{{state.none | default "not set"}} {{state.mood | default x}}', 'not set calm'],
     ['{{turn | add 1}} {{state.none | add 1}} {{state.mood | add -1.5}}', '3 1 -1.5'],
     ['{{message.text | first 3}}', 'Gr…'],
-  ])('%s', (text, expected) => {
-    expect(filled(text)).toBe(expected);
+  ])('renders %s', (text, expected) => {
+    expect(render(text)).toBe(expected);
   });
 
   it.each([
-    ['{{__proto__}}', 'there is no __proto__'],
-    ['{{constructor}}', 'there is no constructor'],
-    ['{{message.constructor}}', 'message.constructor: has to be followed by one of .text, .id'],
-    ['{{message}}', 'message: has to be followed by one of'],
-    ['{{message.text.length}}', 'message.text.length: nothing is inside of it'],
-    ['{{turn.x}}', 'nothing is inside of it'],
-    ['{{state}}', 'has to be followed by a name'],
+    ['{{__proto__}}', 'unknown variable __proto__'],
+    ['{{constructor}}', 'unknown variable constructor'],
+    ['{{message.constructor}}', 'message.constructor: must be followed by one of .text, .id'],
+    ['{{message}}', 'message: must be followed by one of'],
+    ['{{message.text.length}}', 'message.text.length: has no members'],
+    ['{{turn.x}}', 'has no members'],
+    ['{{state}}', 'must be followed by a name'],
     ['{{message.txt}}', 'one of .text'],
-    ['{{}}', '{{}} says nothing'],
-    ['{{ | upper}}', 'says nothing'],
+    ['{{}}', '{{}} is empty'],
+    ['{{ | upper}}', 'is empty'],
     ['{{message.text upper}}', 'use | before a filter'],
-    ['{{"a" b}}', 'a text takes nothing behind it'],
-    ['{{message.text | shout}}', 'there is no filter shout; there are upper'],
-    ['{{message.text | }}', 'there is no filter (nothing)'],
-    ['{{message.text | default}}', 'the filter default takes one word'],
-    ['{{message.text | upper 1}}', 'the filter upper takes no word'],
+    ['{{"a" b}}', 'a string has no arguments'],
+    ['{{message.text | shout}}', 'unknown filter shout; available filters: upper'],
+    ['{{message.text | }}', 'unknown filter (empty)'],
+    ['{{message.text | default}}', 'the filter default takes one argument'],
+    ['{{message.text | upper 1}}', 'the filter upper takes no argument'],
     ['{{turn | add x}}', 'the filter add takes a number'],
-    ['{{now yesterday}}', 'write it as now'],
-    ['{{random 6 1}}', 'write it as random 1 6'],
-    ['{{random 1}}', 'write it as random 1 6'],
-    ['{{pick}}', 'write it as pick'],
-    ['{{message.text', 'a {{ has no }} that closes it'],
-    ['{{a(b)}}', 'there is no a(b)'],
-  ])('%s is complained about when it is read', (text, complaint) => {
-    expect(filled(text)).toMatch(/^! /);
-    expect(filled(text)).toContain(complaint);
+    ['{{now yesterday}}', 'must have the form now'],
+    ['{{random 6 1}}', 'must have the form random 1 6'],
+    ['{{random 1}}', 'must have the form random 1 6'],
+    ['{{pick}}', 'must have the form pick'],
+    ['{{message.text', 'missing }} after {{'],
+    ['{{a(b)}}', 'unknown variable a(b)'],
+  ])('reports an error for %s', (text, error) => {
+    expect(render(text)).toMatch(/^! /);
+    expect(render(text)).toContain(error);
   });
 
   it.each([
@@ -118,17 +118,17 @@ describe('a template', () => {
     '{{match.length}}',
     '{{match.__proto__}}',
     '{{principal.claims.toString}}',
-  ])('%s finds nothing that was not said', (text) => {
-    expect(filled(text)).toBe('');
+  ])('does not access inherited properties: %s', (text) => {
+    expect(render(text)).toBe('');
   });
 
-  it('speaks of a match only where there is one', () => {
-    const complaints: string[] = [];
-    Template.parse('{{match.1}}', false, (message) => complaints.push(message));
-    expect(complaints).toEqual([expect.stringContaining('there is no regex in when.text')]);
+  it('rejects match without a regular expression', () => {
+    const errors: string[] = [];
+    Template.parse('{{match.1}}', false, (message) => errors.push(message));
+    expect(errors).toEqual([expect.stringContaining('match needs a regex in when.text')]);
   });
 
-  it('keeps the kind of a value when it is nothing else', () => {
+  it('keeps the type of a single expression', () => {
     const value = (text: string): unknown => Template.parse(text, true, () => {}).value(scope);
     expect([value('{{turn}}'), value('{{state.deep}}'), value('{{state.none}}')]).toEqual([
       2,
@@ -138,32 +138,32 @@ describe('a template', () => {
     expect([value(' {{turn}}'), value('{{turn}}{{turn}}')]).toEqual([' 2', '22']);
   });
 
-  it('draws the same from the same seed', () => {
-    const drawn = (seed: number): string => {
-      const drawing = { ...scope, random: createSeededRandom(seed) };
-      return filled('{{uuid}} {{random 1 6}} {{random 1 6}} {{random 1 6}} {{pick a "b c" d}}', drawing);
+  it('produces the same random values with the same seed', () => {
+    const renderRandom = (seed: number): string => {
+      const seededScope = { ...scope, random: createSeededRandom(seed) };
+      return render('{{uuid}} {{random 1 6}} {{random 1 6}} {{random 1 6}} {{pick a "b c" d}}', seededScope);
     };
-    expect(drawn(1)).toBe(drawn(1));
-    expect(drawn(1)).not.toBe(drawn(2));
+    expect(renderRandom(1)).toBe(renderRandom(1));
+    expect(renderRandom(1)).not.toBe(renderRandom(2));
     for (let seed = 0; seed < 50; seed++)
-      expect(drawn(seed)).toMatch(
+      expect(renderRandom(seed)).toMatch(
         /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}( [1-6]){3} (a|b c|d)$/,
       );
   });
 
-  it('makes no text longer than it may', () => {
-    const long = { ...scope, maxLength: 10, incoming: { ...scope.incoming, text: 'x'.repeat(1_000) } };
-    expect(filled('{{message.text}}{{message.text}}', long)).toBe('xxxxxxxxx…');
+  it('truncates the result at maxLength', () => {
+    const long = { ...scope, maxLength: 10, received: { ...scope.received, text: 'x'.repeat(1_000) } };
+    expect(render('{{message.text}}{{message.text}}', long)).toBe('xxxxxxxxx…');
     expect(Template.parse('{{message.text}}', true, () => {}).value(long)).toBe('xxxxxxxxx…');
   });
 
-  it('says what a caller wrote and never looks into it', () => {
+  it('does not evaluate templates in the message text', () => {
     const hostile = '{{task.id}} ${1+1} <%= 1 %> {{"a"}}';
-    const heard = { ...scope, incoming: { ...scope.incoming, text: hostile } };
-    expect(filled('You said {{message.text}}', heard)).toBe(`You said ${hostile}`);
+    const messageScope = { ...scope, received: { ...scope.received, text: hostile } };
+    expect(render('You said {{message.text}}', messageScope)).toBe(`You said ${hostile}`);
   });
 
-  it('never throws and never runs anything, whatever stands in it', () => {
+  it('never throws and never executes code for arbitrary input', () => {
     const words = fc.constantFrom(
       ...(
         'message text data state __proto__ constructor prototype match header now random pick uuid {{ }} | . [0] ' +
@@ -172,16 +172,16 @@ describe('a template', () => {
       ' ',
     );
     const source = fc.array(fc.oneof({ weight: 4, arbitrary: words }, fc.string()), { maxLength: 12 });
-    const asked = fc.tuple(source, fc.string({ unit: 'binary' }), fc.jsonValue());
+    const inputs = fc.tuple(source, fc.string({ unit: 'binary' }), fc.jsonValue());
     fc.assert(
-      fc.property(asked, ([pieces, text, data]) => {
-        const { incoming } = scope;
-        const message = { ...incoming.message, parts: [{ text }, { data }] };
-        const heard = { ...scope, maxLength: 500, incoming: { ...incoming, text, message } };
-        const written = `{{${pieces.join('')}}}`;
-        const template = Template.parse(written, true, () => {});
-        expect(template.text(heard).length).toBeLessThanOrEqual(500);
-        expect(typeof template.value(heard)).not.toBe('function');
+      fc.property(inputs, ([pieces, text, data]) => {
+        const { received } = scope;
+        const message = { ...received.message, parts: [{ text }, { data }] };
+        const messageScope = { ...scope, maxLength: 500, received: { ...received, text, message } };
+        const templateText = `{{${pieces.join('')}}}`;
+        const template = Template.parse(templateText, true, () => {});
+        expect(template.text(messageScope).length).toBeLessThanOrEqual(500);
+        expect(typeof template.value(messageScope)).not.toBe('function');
         expect('broken' in globalThis).toBe(false);
       }),
       { numRuns: 2_000 },

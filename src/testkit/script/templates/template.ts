@@ -1,17 +1,18 @@
 import { findFilter } from './filters.ts';
 import { resolveVariable } from './variables.ts';
 import type { TemplateScope } from './template-scope.ts';
-import { truncateText, valueToText } from './text-format.ts';
+import { truncate } from '../../../primitives/text.ts';
+import { valueToText } from './text-format.ts';
 
-/** Takes a complaint about what stands between the braces. */
-type Complain = (message: string) => void;
+/** Reports an error in a template. */
+type Report = (message: string) => void;
 
-/** Something that gives a value when its turn has come. */
+/** Compiled expression between braces. */
 type Expression = (scope: TemplateScope) => unknown;
 
-/** A text with places to be filled in. */
+/** A text with `{{…}}` expressions. */
 export class Template {
-  /** Texts and expressions in turns: `pieces[1]` is an expression. */
+  /** Alternating texts and expressions, starting with a text. */
   readonly #pieces: readonly (string | Expression)[];
 
   private constructor(pieces: readonly (string | Expression)[]) {
@@ -19,70 +20,69 @@ export class Template {
   }
 
   /**
-   * Reads a template. Everything that is wrong is complained about now, so that nothing can be while it is filled in.
+   * Parses a template. All errors are reported here; rendering never fails.
    *
-   * @param hasMatch - whether there is a regular expression for `match` to speak of.
+   * @param hasMatch - whether the rule has a regular expression, so that `match` is available.
    */
-  static parse(text: string, hasMatch: boolean, complain: Complain): Template {
+  static parse(text: string, hasMatch: boolean, report: Report): Template {
     const pieces: (string | Expression)[] = [];
-    let at = 0;
+    let position = 0;
     for (const found of text.matchAll(/\{\{((?:"[^"]*"|'[^']*'|[^}"'])*)\}\}/g)) {
-      pieces.push(text.slice(at, found.index));
-      pieces.push(expressionOf(found[1] ?? '', hasMatch, complain));
-      at = found.index + found[0].length;
+      pieces.push(text.slice(position, found.index));
+      pieces.push(parseExpression(found[1] ?? '', hasMatch, report));
+      position = found.index + found[0].length;
     }
-    const rest = text.slice(at);
-    if (rest.includes('{{'))
-      complain('a {{ has no }} that closes it; write {{"{{"}} for the braces themselves');
+    const rest = text.slice(position);
+    if (rest.includes('{{')) report('missing }} after {{; write {{"{{"}} for literal braces');
     pieces.push(rest);
     return new Template(pieces);
   }
 
-  /** True when nothing has to be filled in. */
+  /** True if the template has no expressions. */
   get isPlain(): boolean {
     return this.#pieces.length === 1;
   }
 
-  /** Fills it in. */
+  /** Renders the template. */
   text(scope: TemplateScope): string {
     let text = '';
     for (const piece of this.#pieces) {
       text += typeof piece === 'string' ? piece : valueToText(piece(scope));
-      if (text.length > scope.maxLength) return truncateText(text, scope.maxLength);
+      if (text.length > scope.maxLength) return truncate(text, scope.maxLength);
     }
     return text;
   }
 
-  /** Fills it in; a template that is nothing but one expression keeps what kind of value it gives. */
+  /** Renders the template; a template of exactly one expression keeps the type of its value. */
   value(scope: TemplateScope): unknown {
     const [before, expression, after] = this.#pieces;
     if (this.#pieces.length !== 3 || before !== '' || after !== '' || typeof expression !== 'function')
       return this.text(scope);
     const value = expression(scope);
-    return typeof value === 'string' ? truncateText(value, scope.maxLength) : value;
+    return typeof value === 'string' ? truncate(value, scope.maxLength) : value;
   }
 }
 
-function expressionOf(source: string, hasMatch: boolean, complain: Complain): Expression {
-  const nothing: Expression = () => undefined;
-  const [head, ...filters] = stagesOf(source);
+function parseExpression(source: string, hasMatch: boolean, report: Report): Expression {
+  const empty: Expression = () => undefined;
+  const [head, ...filters] = tokenize(source);
   const [first, ...rest] = head ?? [];
   if (!first) {
-    complain(`{{${source}}} says nothing`);
-    return nothing;
+    report(`{{${source}}} is empty`);
+    return empty;
   }
   let expression: Expression;
   if (first.isQuoted) {
     expression = () => first.text;
-    if (rest.length > 0) complain(`{{${source}}}: a text takes nothing behind it; use | before a filter`);
+    if (rest.length > 0) report(`{{${source}}}: a string has no arguments; use | before a filter`);
   } else {
-    const named = resolveVariable(
+    const variable = resolveVariable(
       first.text,
       rest.map(({ text }) => text),
       hasMatch,
     );
-    if (typeof named === 'string') complain(`{{${source.trim()}}}: ${named}`);
-    expression = typeof named === 'string' ? nothing : named;
+    if (typeof variable === 'string') report(`{{${source.trim()}}}: ${variable}`);
+    expression = typeof variable === 'string' ? empty : variable;
   }
   for (const [name, ...args] of filters) {
     const filter = findFilter(
@@ -90,28 +90,28 @@ function expressionOf(source: string, hasMatch: boolean, complain: Complain): Ex
       args.map(({ text }) => text),
     );
     if (typeof filter === 'string') {
-      complain(`{{${source.trim()}}}: ${filter}`);
+      report(`{{${source.trim()}}}: ${filter}`);
       continue;
     }
-    const before = expression;
-    expression = (scope) => filter(before(scope), scope);
+    const inner = expression;
+    expression = (scope) => filter(inner(scope), scope);
   }
   return expression;
 }
 
-interface Word {
+interface Token {
   readonly text: string;
   readonly isQuoted: boolean;
 }
 
-/** The words of an expression, in the stages that `|` makes of it. */
-function stagesOf(source: string): Word[][] {
-  const stages: Word[][] = [[]];
-  for (const [whole, double, single] of source.matchAll(/"([^"]*)"|'([^']*)'|\||[^\s|"']+/g)) {
-    if (whole === '|') stages.push([]);
+/** Splits an expression into tokens, grouped by `|`. */
+function tokenize(source: string): Token[][] {
+  const stages: Token[][] = [[]];
+  for (const [token, double, single] of source.matchAll(/"([^"]*)"|'([^']*)'|\||[^\s|"']+/g)) {
+    if (token === '|') stages.push([]);
     else {
       const quoted = double ?? single;
-      stages.at(-1)?.push({ text: quoted ?? whole, isQuoted: quoted !== undefined });
+      stages.at(-1)?.push({ text: quoted ?? token, isQuoted: quoted !== undefined });
     }
   }
   return stages;

@@ -5,100 +5,105 @@ import type { SeededRandom } from '../../seeded-random.ts';
 import { type DataPath, resolveDataPath, parseDataPath } from './data-path.ts';
 import type { TemplateScope } from './template-scope.ts';
 
-/** Gives the value of a name. */
-type Lookup = (scope: TemplateScope) => unknown;
+/** Returns the value of a variable. */
+type VariableLookup = (scope: TemplateScope) => unknown;
 
-/** Reads what follows a name; a text says what is wrong with it. */
-type Reader = (path: DataPath, words: readonly string[]) => Lookup | string;
+/** Compiles the path and arguments of a variable; returns an error message if they are invalid. */
+type VariableParser = (path: DataPath, args: readonly string[]) => VariableLookup | string;
 
-/** A name with nothing behind it. */
+/** A variable without members. */
 const single =
-  (lookup: Lookup): Reader =>
+  (lookup: VariableLookup): VariableParser =>
   (path) =>
-    path.length === 0 ? lookup : 'nothing is inside of it';
+    path.length === 0 ? lookup : 'has no members';
 
-/** A name with one of a few others behind it, each with or without a way further in. */
-function members(table: { readonly [name: string]: Lookup | { readonly inside: Lookup } }): Reader {
+/** A variable with fixed members; `inside` allows a path into the value of the member. */
+function members(table: {
+  readonly [name: string]: VariableLookup | { readonly inside: VariableLookup };
+}): VariableParser {
   const known = new Map(Object.entries(table));
   return ([member, ...path]) => {
     const found = typeof member === 'string' ? known.get(member) : undefined;
-    if (!found) return `has to be followed by one of .${[...known.keys()].join(', .')}`;
+    if (!found) return `must be followed by one of .${[...known.keys()].join(', .')}`;
     if (typeof found === 'function') return single(found)(path, []);
     return (scope) => resolveDataPath(found.inside(scope), path);
   };
 }
 
-/** A name with a way of the tester's own behind it. */
-const open =
-  (find: (scope: TemplateScope, name: string) => unknown): Reader =>
+/** A variable with arbitrary members. */
+const dynamicMembers =
+  (find: (scope: TemplateScope, name: string) => unknown): VariableParser =>
   ([name, ...path]) =>
     name === undefined
-      ? 'has to be followed by a name, as in state.mood'
+      ? 'must be followed by a name, as in state.mood'
       : (scope) => resolveDataPath(find(scope, String(name)), path);
 
-const readers: ReadonlyMap<string, Reader> = new Map(
+const variables: ReadonlyMap<string, VariableParser> = new Map(
   Object.entries({
     message: members({
-      text: ({ incoming }) => incoming.text,
-      id: ({ incoming }) => incoming.message.messageId,
-      data: { inside: ({ incoming }) => firstData(incoming.message) },
-      file: { inside: ({ incoming }) => firstFile(incoming.message) },
-      metadata: { inside: ({ incoming }) => incoming.message.metadata },
+      text: ({ received }) => received.text,
+      id: ({ received }) => received.message.messageId,
+      data: { inside: ({ received }) => firstData(received.message) },
+      file: { inside: ({ received }) => firstFile(received.message) },
+      metadata: { inside: ({ received }) => received.message.metadata },
     }),
-    request: members({ metadata: { inside: ({ incoming }) => incoming.metadata } }),
+    request: members({ metadata: { inside: ({ received }) => received.metadata } }),
     task: members({
-      id: ({ moment }) => moment.taskId,
-      state: ({ incoming }) => incoming.task?.status.state,
+      id: ({ playback }) => playback.taskId,
+      state: ({ received }) => received.task?.status.state,
     }),
-    context: members({ id: ({ moment }) => moment.contextId }),
+    context: members({ id: ({ playback }) => playback.contextId }),
     principal: members({
-      id: ({ incoming }) => incoming.principal?.id,
-      issuer: ({ incoming }) => incoming.principal?.issuer,
-      claims: { inside: ({ incoming }) => incoming.principal?.claims },
+      id: ({ received }) => received.principal?.id,
+      issuer: ({ received }) => received.principal?.issuer,
+      claims: { inside: ({ received }) => received.principal?.claims },
     }),
-    turn: single(({ incoming }) => incoming.turn),
-    skill: single(({ incoming }) => incoming.skill),
-    version: single(({ incoming }) => incoming.version),
-    transport: single(({ incoming }) => incoming.transport),
-    operation: single(({ incoming }) => incoming.operation),
-    state: open(({ state }, name) => state.get(name)),
-    header: open(({ incoming }, name) => joinedHeader(incoming.headers, name)),
-    match: open(({ match }, name) =>
+    turn: single(({ received }) => received.turn),
+    skill: single(({ received }) => received.skill),
+    version: single(({ received }) => received.version),
+    transport: single(({ received }) => received.transport),
+    operation: single(({ received }) => received.operation),
+    state: dynamicMembers(({ state }, name) => state.get(name)),
+    header: dynamicMembers(({ received }, name) => joinedHeader(received.headers, name)),
+    match: dynamicMembers(({ match }, name) =>
       /^\d+$/.test(name) ? match?.[Number(name)] : resolveDataPath(match?.groups, [name]),
     ),
-    uuid: single(({ random }) => uuidOf(random)),
-    now: (path, words) => (path.length === 0 ? momentOf(words) : 'nothing is inside of it'),
+    uuid: single(({ random }) => randomUuid(random)),
+    now: (path, args) => (path.length === 0 ? parseNow(args) : 'has no members'),
     random: (path, [low = '', high = '', ...more]) => {
       const isRange = [low, high].every((each) => /^-?\d{1,9}$/.test(each)) && Number(low) <= Number(high);
-      if (path.length > 0 || !isRange || more.length > 0) return 'write it as random 1 6';
+      if (path.length > 0 || !isRange || more.length > 0) return 'must have the form random 1 6';
       return (scope) => scope.random.between(Number(low), Number(high));
     },
-    pick: (path, words) =>
-      path.length > 0 || words.length === 0
-        ? 'write it as pick red green "light blue"'
-        : ({ random }) => words[random.between(0, words.length - 1)],
-  } satisfies Record<string, Reader>),
+    pick: (path, args) =>
+      path.length > 0 || args.length === 0
+        ? 'must have the form pick red green "light blue"'
+        : ({ random }) => args[random.between(0, args.length - 1)],
+  } satisfies Record<string, VariableParser>),
 );
 
-/** Names that take words behind them. */
-const wordy = new Set(['now', 'random', 'pick']);
+/** Variables that accept arguments. */
+const variablesWithArguments = new Set(['now', 'random', 'pick']);
 
-/** Finds what a name stands for. @returns what is wrong, when something is. */
-export function resolveVariable(name: string, words: readonly string[], hasMatch: boolean): Lookup | string {
+/** Resolves a variable. @returns an error message if name or arguments are invalid */
+export function resolveVariable(
+  name: string,
+  args: readonly string[],
+  hasMatch: boolean,
+): VariableLookup | string {
   const [root, ...path] = parseDataPath(name) ?? [];
-  const reader = readers.get(String(root));
-  if (!reader) return `there is no ${name}; there are ${[...readers.keys()].join(', ')}`;
-  if (root === 'match' && !hasMatch)
-    return 'there is no regex in when.text that could have matched something';
-  if (words.length > 0 && !wordy.has(String(root)))
-    return `${name} takes nothing behind it; use | before a filter`;
-  const lookup = reader(path, words);
+  const parse = variables.get(String(root));
+  if (!parse) return `unknown variable ${name}; available variables: ${[...variables.keys()].join(', ')}`;
+  if (root === 'match' && !hasMatch) return 'match needs a regex in when.text';
+  if (args.length > 0 && !variablesWithArguments.has(String(root)))
+    return `${name} has no arguments; use | before a filter`;
+  const lookup = parse(path, args);
   return typeof lookup === 'string' ? `${name}: ${lookup}` : lookup;
 }
 
-/** A header by its name in any case; several are joined as HTTP joins them. */
+/** Returns a header by case-insensitive name; multiple values are joined with `, `. */
 export function joinedHeader(
-  headers: TemplateScope['incoming']['headers'],
+  headers: TemplateScope['received']['headers'],
   name: string,
 ): string | undefined {
   const key = name.toLowerCase();
@@ -106,7 +111,7 @@ export function joinedHeader(
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** What a script may know of a file. */
+/** Variables of a file part. */
 export interface FileVariables {
   readonly name: string | undefined;
   readonly media_type: string | undefined;
@@ -114,7 +119,7 @@ export interface FileVariables {
   readonly base64: string | undefined;
 }
 
-/** What there is to know of a part that is a file. @returns undefined when it is none. */
+/** @returns undefined if the part is not a file */
 export function fileVariables(part: Part): FileVariables | undefined {
   if (!('raw' in part) && !('url' in part)) return undefined;
   return {
@@ -137,8 +142,8 @@ function firstData(message: Message): unknown {
   return message.parts.find((part) => 'data' in part)?.data;
 }
 
-/** A version 4 UUID out of numbers that only look random. */
-function uuidOf(random: SeededRandom): string {
+/** Generates a UUID version 4 from seeded random numbers. */
+function randomUuid(random: SeededRandom): string {
   const digits = Array.from({ length: 32 }, () => random.between(0, 15).toString(16));
   digits[12] = '4';
   digits[16] = random.between(8, 11).toString(16);
@@ -148,24 +153,24 @@ function uuidOf(random: SeededRandom): string {
   );
 }
 
-/** The time, with what was said of it: how it is written, and how far from now. */
-function momentOf(words: readonly string[]): Lookup | string {
-  let form = 'iso';
+/** Parses the format (iso, unix, ms) and the offset of `now`. */
+function parseNow(args: readonly string[]): VariableLookup | string {
+  let format = 'iso';
   let offset = 0;
-  for (const word of words) {
-    if (word === 'iso' || word === 'unix' || word === 'ms') form = word;
+  for (const arg of args) {
+    if (arg === 'iso' || arg === 'unix' || arg === 'ms') format = arg;
     else {
-      const shift = /^[+-]\d+[a-z]/.test(word) ? millisecondsSchema.safeParse(word.slice(1)).data : undefined;
-      if (shift === undefined) return 'write it as now, now unix, now ms or now +2h';
-      offset += word.startsWith('-') ? -shift : shift;
+      const shift = /^[+-]\d+[a-z]/.test(arg) ? millisecondsSchema.safeParse(arg.slice(1)).data : undefined;
+      if (shift === undefined) return 'must have the form now, now unix, now ms or now +2h';
+      offset += arg.startsWith('-') ? -shift : shift;
     }
   }
-  return ({ moment }) => {
-    const at = moment.now + offset;
-    if (form === 'ms') return at;
-    if (form === 'unix') return Math.floor(at / 1_000);
-    // The last moment that can be written; further offsets stay there.
-    const last = 8.64e15;
-    return new Date(Math.max(-last, Math.min(last, at))).toISOString();
+  return ({ playback }) => {
+    const time = playback.now + offset;
+    if (format === 'ms') return time;
+    if (format === 'unix') return Math.floor(time / 1_000);
+    // The maximum time value of Date; larger offsets are clamped.
+    const maxTime = 8.64e15;
+    return new Date(Math.max(-maxTime, Math.min(maxTime, time))).toISOString();
   };
 }
