@@ -1,7 +1,7 @@
 import type { MutantAgent } from './harness/mutant-agent.ts';
 import { mutateCard1_0 } from './card/card.ts';
 import { signedVariants } from './card/card-signature.ts';
-import type { MutableJson } from './harness/mutations.ts';
+import type { JsonObject } from '../../primitives/json.ts';
 
 /** Agents that are correct, each in its own way: nothing may be said against any of them. */
 export const correctVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
@@ -24,7 +24,7 @@ export const correctVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
   'for a tenant': {
     wire: () =>
       mutateCard1_0((card) => {
-        for (const each of card.supportedInterfaces as MutableJson[])
+        for (const each of card.supportedInterfaces as JsonObject[])
           if (each.protocolVersion === '1.0') each.tenant = 'acme';
       }),
   },

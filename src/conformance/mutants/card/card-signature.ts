@@ -1,137 +1,137 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { signCard } from '../../../signing/sign-card.ts';
 import { possiblePayloads } from '../../checks/card/verify-signature.ts';
-import type { MutableJson } from '../harness/mutations.ts';
-import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import type { JsonObject } from '../../../primitives/json.ts';
+import { A2AError } from '../../../protocol/errors.ts';
+import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
+import { jsonResponse } from '../harness/wire-responses.ts';
 import { mutateCard1_0 } from './card.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const keys = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'key-1', alg: 'ES256', use: 'sig' }] };
+const otherKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const keySet = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'key-1', alg: 'ES256', use: 'sig' }] };
 
-const asText = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encodeJson = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** How a card is signed, where it is not signed well. */
-interface Signing {
-  readonly header?: MutableJson;
-  /** The text that is signed. */
-  readonly payload?: (card: MutableJson) => string;
+/** Deviations from a correct signature. */
+interface SigningMutation {
+  readonly header?: JsonObject;
+  /** Returns the text to sign. */
+  readonly payload?: (card: JsonObject) => string;
   readonly key?: typeof privateKey;
-  /** Changes the card after it was signed. */
-  readonly after?: (card: MutableJson) => void;
-  readonly signature?: (signature: MutableJson) => unknown;
+  /** Changes the card after signing. */
+  readonly after?: (card: JsonObject) => void;
+  readonly signature?: (signature: JsonObject) => unknown;
 }
 
-/** Empty values of every kind, so that the rules of presence have something to say. */
-function withEmpties(card: MutableJson): void {
+/** Adds empty values of every type, because canonicalization treats them differently. */
+function addEmptyValues(card: JsonObject): void {
   Object.assign(card, { description: '', securityRequirements: [], iconUrl: '' });
-  Object.assign(card.capabilities as MutableJson, { extensions: [], extendedAgentCard: false });
+  Object.assign(card.capabilities as JsonObject, { extensions: [], extendedAgentCard: false });
   card.name = 'Fixtures – é';
 }
 
-const right = (card: MutableJson): string => possiblePayloads(card)[0]?.text ?? '';
-const mistaken =
+const correctPayload = (card: JsonObject): string => possiblePayloads(card)[0]?.text ?? '';
+const wrongPayload =
   (mistake: RegExp) =>
-  (card: MutableJson): string =>
-    possiblePayloads(card).find((each) => mistake.test(each.mistake ?? ''))?.text ?? '';
+  (card: JsonObject): string => {
+    const payload = possiblePayloads(card).find((each) => mistake.test(each.mistake ?? ''));
+    if (!payload) throw new A2AError('INTERNAL_ERROR', `No payload with the mistake ${mistake}`);
+    return payload.text;
+  };
 
-function signing({
+function signCardWith({
   header = {},
-  payload = right,
+  payload = correctPayload,
   key = privateKey,
   after,
   signature,
-}: Signing): WireMutation {
+}: SigningMutation): WireMutation {
   let origin = '';
   return {
     ...mutateCard1_0((card) => {
-      withEmpties(card);
-      const head = asText({ alg: 'ES256', typ: 'JOSE', kid: 'key-1', jku: `${origin}/keys.json`, ...header });
+      addEmptyValues(card);
+      const head = encodeJson({
+        alg: 'ES256',
+        typ: 'JOSE',
+        kid: 'key-1',
+        jku: `${origin}/keys.json`,
+        ...header,
+      });
       const text = Buffer.from(payload(card)).toString('base64url');
-      const made = sign('sha256', Buffer.from(`${head}.${text}`), { key, dsaEncoding: 'ieee-p1363' });
-      const entry = { protected: head, signature: made.toString('base64url') };
+      const bytes = sign('sha256', Buffer.from(`${head}.${text}`), { key, dsaEncoding: 'ieee-p1363' });
+      const entry = { protected: head, signature: bytes.toString('base64url') };
       card.signatures = [signature?.(entry) ?? entry];
       after?.(card);
     }),
     request({ path, headers }) {
       origin = `http://${headers.host}`;
-      return path.endsWith('/keys.json') ? published : undefined;
+      return path.endsWith('/keys.json') ? keySetResponse : undefined;
     },
   };
 }
 
-const published = {
-  status: 200,
-  headers: { 'content-type': 'application/json' },
-  text: JSON.stringify(keys),
-  json: undefined,
-};
+const keySetResponse = jsonResponse(200, keySet);
 
-/** A broken agent in one line: the rule, how, what, and how it signs. */
-function signs(breaks: string, how: string, what: string, manner: Signing): MutantAgent {
-  return {
-    id: `${breaks}:${how}`,
-    violates: breaks,
-    description: what,
-    versions: ['1.0'],
-    transports: ['JSONRPC'],
-    wire: () => signing(manner),
-  };
+function signatureMutant(id: string, description: string, mutation: SigningMutation): MutantAgent {
+  return mutant(id, description, { transports: ['JSONRPC'], wire: () => signCardWith(mutation) });
 }
 
-/** The correct agent with a card that is signed by the signer of this project, and with one that is full of empty values. */
+/** Correct agents with signed cards: one signed by `signCard`, one with many empty values. */
 export const signedVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
   'with a signed card': {
     server: { signCard: (card) => signCard(card, { key: privateKey, kid: 'key-1', onDivergence: 'spec' }) },
     wire: () => ({
-      request: ({ path }) => (path.endsWith('/.well-known/jwks.json') ? published : undefined),
+      request: ({ path }) => (path.endsWith('/.well-known/jwks.json') ? keySetResponse : undefined),
     }),
   },
-  'with a signed card and a key set': { wire: () => signing({}) },
+  'with a signed card and a key set': { wire: () => signCardWith({}) },
 };
 
-/** Agents whose cards are signed wrongly. */
-export const cardSignatureMutants = defineMutants([
-  signs('signature.verifies', 'changed', 'The card was changed after it was signed.', {
+/** Mutants of card signatures. */
+export const cardSignatureMutants: readonly MutantAgent[] = [
+  signatureMutant('signature.verifies:changed', 'The card was changed after signing.', {
     after: (card) => {
       card.version = '9.9.9';
     },
   }),
-  signs('signature.verifies', 'stranger', 'The card was signed with another key.', {
-    key: stranger.privateKey,
+  signatureMutant('signature.verifies:stranger', 'The card was signed with another key.', {
+    key: otherKeys.privateKey,
   }),
-  signs('signature.verifies', 'defaults', 'Default values were signed.', {
-    payload: mistaken(/default values/),
+  signatureMutant('signature.verifies:defaults', 'Default values were signed.', {
+    payload: wrongPayload(/default values/),
   }),
-  signs('signature.verifies', 'stripped', 'Required values that are empty were left out.', {
-    payload: mistaken(/^empty fields that are required/),
+  signatureMutant('signature.verifies:stripped', 'Empty required values were omitted.', {
+    payload: wrongPayload(/^empty fields that are required/),
   }),
-  signs('signature.verifies', 'unsorted', 'Keys were not sorted.', { payload: mistaken(/as it is written/) }),
-  signs('signature.verifies', 'spaces', 'The signed text has white space.', {
-    payload: mistaken(/white space/),
+  signatureMutant('signature.verifies:unsorted', 'Keys were not sorted.', {
+    payload: wrongPayload(/as it is written/),
   }),
-  signs('signature.verifies', 'escaped', 'Letters outside ASCII were escaped.', {
-    payload: mistaken(/^characters outside/),
+  signatureMutant('signature.verifies:spaces', 'The signed text has white space.', {
+    payload: wrongPayload(/white space/),
   }),
-  signs('signature.verifies', 'itself', 'An empty list of signatures was signed as well.', {
-    payload: mistaken(/empty list of signatures/),
+  signatureMutant('signature.verifies:escaped', 'Characters outside of ASCII were escaped.', {
+    payload: wrongPayload(/^characters outside/),
   }),
-  signs('signature.verifies', 'garbled', 'The signature is of another text.', { payload: () => 'hello' }),
-  signs('signature.alg', 'none', 'The algorithm is none.', { header: { alg: 'none' } }),
-  signs('signature.alg', 'missing', 'There is no algorithm.', { header: { alg: undefined } }),
-  signs('signature.kid', 'missing', 'The key has no name.', { header: { kid: undefined } }),
-  signs('signature.typ', 'jwt', 'The type is JWT.', { header: { typ: 'JWT' } }),
-  signs('signature.jku', 'plain', 'The keys are at an address without encryption.', {
+  signatureMutant('signature.verifies:itself', 'An empty array of signatures was signed.', {
+    payload: wrongPayload(/empty list of signatures/),
+  }),
+  signatureMutant('signature.verifies:garbled', 'Another text was signed.', { payload: () => 'hello' }),
+  signatureMutant('signature.alg:none', 'The algorithm is none.', { header: { alg: 'none' } }),
+  signatureMutant('signature.alg:missing', 'The algorithm is missing.', { header: { alg: undefined } }),
+  signatureMutant('signature.kid:missing', 'The key id is missing.', { header: { kid: undefined } }),
+  signatureMutant('signature.typ:jwt', 'The type is JWT.', { header: { typ: 'JWT' } }),
+  signatureMutant('signature.jku:plain', 'The URL of the key set is not encrypted.', {
     header: { jku: 'http://keys.example.invalid/keys.json' },
   }),
-  signs('signature.key', 'other', 'The key is not in the set.', { header: { kid: 'key-2' } }),
-  signs('signature.format', 'payload', 'A signature has no protected header.', {
+  signatureMutant('signature.key:other', 'The key is not in the key set.', { header: { kid: 'key-2' } }),
+  signatureMutant('signature.format:payload', 'A signature has no protected header.', {
     signature: ({ signature }) => ({ header: { alg: 'ES256' }, signature }),
   }),
-  signs('signature.format', 'base64', 'A signature is in base64 with padding.', {
+  signatureMutant('signature.format:base64', 'A signature is in base64 with padding.', {
     signature: (entry) => ({ ...entry, signature: `${String(entry.signature).slice(0, -2)}+/==` }),
   }),
-  signs('signature.format', 'compact', 'A signature is a compact text.', {
+  signatureMutant('signature.format:compact', 'A signature has the compact serialization.', {
     signature: ({ protected: head, signature }) => `${String(head)}..${String(signature)}`,
   }),
-]);
+];

@@ -1,104 +1,90 @@
-import type { Agent } from '../../../protocol/agent.ts';
-import { mutateResult, type MutableJson } from '../harness/mutations.ts';
-import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import type { JsonObject } from '../../../primitives/json.ts';
+import { A2AError } from '../../../protocol/errors.ts';
+import { type MutantAgent, type MutantSetup, type WireMutation, mutant } from '../harness/mutant-agent.ts';
+import { mutateResult } from '../harness/mutations.ts';
+import { operationMutant } from '../harness/operation-mutant.ts';
+import { overrideAgent, replaceError } from '../harness/override-agent.ts';
 import { testPrincipals } from '../harness/serve-mutant.ts';
-import { replaceError, overrideAgent } from '../harness/override-agent.ts';
 
 const operation = /^GetExtendedAgentCard|GET .*\/extendedAgentCard/;
 
-/** A broken agent with an extended card in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
-  return {
-    id: `${breaks}:${how}`,
-    violates: breaks,
-    description: what,
-    versions: ['1.0'],
+function extendedCardMutant(id: string, description: string, setup: MutantSetup): MutantAgent {
+  return mutant(id, description, {
     requiresAuthentication: true,
     definition: { extendedCard: { description: 'More of it' } },
-    wire: () => wire,
-  };
+    ...setup,
+  });
 }
 
-const bent = (bend: (card: MutableJson) => unknown): WireMutation => mutateResult(operation, bend);
+function wireMutant(id: string, description: string, wire: WireMutation): MutantAgent {
+  return extendedCardMutant(id, description, { wire: () => wire });
+}
 
-/** Agents whose extended card is wrong in one thing. */
-export const extendedCardMutants = defineMutants([
-  {
-    id: 'extended-card.unsupported:not-configured',
-    violates: 'extended-card.unsupported',
-    description: 'An extended card that is not declared is said not to be configured.',
-    versions: ['1.0'],
-    agent: (agent: Agent) =>
+const mutateExtendedCard = (mutate: (card: JsonObject) => unknown): WireMutation =>
+  mutateResult(operation, mutate);
+
+/** Mutants of the extended card. */
+export const extendedCardMutants: readonly MutantAgent[] = [
+  operationMutant(
+    'extended-card.unsupported:not-configured',
+    'A request for an undeclared extended card is rejected as not configured.',
+    (agent) => ({
+      extendedCard: (call) =>
+        replaceError(agent.extendedCard(call), 'UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'),
+    }),
+  ),
+  operationMutant(
+    'extended-card.unsupported:public',
+    'Without an extended card, the public card is returned.',
+    (agent) => ({ extendedCard: (call) => agent.card(call) }),
+  ),
+  extendedCardMutant('extended-card.answers:unsupported', 'A declared extended card is not supported.', {
+    wire: () => ({}),
+    agent: (agent) =>
       overrideAgent(agent, {
-        extendedCard: (call) =>
-          replaceError(
-            agent.extendedCard(call),
-            'UNSUPPORTED_OPERATION',
-            'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
-          ),
+        extendedCard: () => Promise.reject(new A2AError('UNSUPPORTED_OPERATION')),
       }),
-  },
-  {
-    id: 'extended-card.unsupported:public',
-    violates: 'extended-card.unsupported',
-    description: 'Where there is no extended card, the public one is shown.',
-    versions: ['1.0'],
-    agent: (agent: Agent) => overrideAgent(agent, { extendedCard: (call) => agent.card(call) }),
-  },
-  {
-    ...wired(
-      'extended-card.answers',
-      'unsupported',
-      'An extended card that is declared is not supported.',
-      {},
-    ),
-    agent: (agent: Agent) =>
-      overrideAgent(agent, {
-        extendedCard: async () => {
-          const { A2AError } = await import('../../../protocol/errors.ts');
-          throw new A2AError('UNSUPPORTED_OPERATION');
-        },
-      }),
-  },
-  wired(
-    'extended-card.answers',
-    'wrapped',
+  }),
+  wireMutant(
+    'extended-card.answers:wrapped',
     'The extended card is wrapped.',
-    bent((card) => ({ card })),
+    mutateExtendedCard((card) => ({ card })),
   ),
-  wired(
-    'extended-card.answers',
-    'only-more',
-    'The extended card has only what is more.',
-    bent(({ skills }) => ({ skills })),
+  wireMutant(
+    'extended-card.answers:only-more',
+    'The extended card contains only the additions.',
+    mutateExtendedCard(({ skills }) => ({ skills })),
   ),
-  wired('extended-card.anonymous', 'shown', 'Anybody sees the extended card.', {
+  wireMutant('extended-card.anonymous:shown', 'Unauthenticated clients get the extended card.', {
     request(request) {
       if (operation.test(request.operation)) request.headers.authorization ??= `Bearer ${testPrincipals.ann}`;
     },
   }),
-  wired('extended-card.bad-credentials', 'shown', 'Any credentials open the extended card.', {
-    request(request) {
-      if (operation.test(request.operation) && request.headers.authorization)
-        request.headers.authorization = `Bearer ${testPrincipals.ann}`;
+  wireMutant(
+    'extended-card.bad-credentials:shown',
+    'Clients with invalid credentials get the extended card.',
+    {
+      request(request) {
+        if (operation.test(request.operation) && request.headers.authorization)
+          request.headers.authorization = `Bearer ${testPrincipals.ann}`;
+      },
     },
-  }),
-  wired('extended-card.cache', 'public', 'Anybody may keep the extended card.', {
+  ),
+  wireMutant('extended-card.cache:public', 'The extended card may be cached publicly.', {
     response({ headers }, request) {
       if (operation.test(request.operation)) headers['cache-control'] = 'public, max-age=300';
     },
   }),
-  wired('extended-card.cache', 'none', 'Nothing is said about keeping the extended card.', {
+  wireMutant('extended-card.cache:none', 'The extended card has no Cache-Control header.', {
     response({ headers }) {
       delete headers['cache-control'];
     },
   }),
-  wired(
-    'extended-card.secrets',
-    'token',
-    'The extended card holds a token.',
-    bent((card) => {
+  wireMutant(
+    'extended-card.secrets:token',
+    'The extended card contains a token.',
+    mutateExtendedCard((card) => {
       card.description = 'Call with Bearer abcdefghijklmnop123456';
     }),
   ),
-]);
+];

@@ -4,61 +4,59 @@ import type { Agent } from '../../../protocol/agent.ts';
 import type { ServerOptions } from '../../../server/server-options.ts';
 import type { CheckedTransport, CheckedVersion } from '../../rule-model.ts';
 
-/** A request on its way to the correct agent. What is changed in it is what the agent gets. */
+/** A request from the suite to the correct agent. Mutations change it in place. */
 export interface WireRequest {
   readonly method: string;
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** The body as JSON; undefined when it is none. What is put here instead is sent. */
+  /** The parsed body; undefined if it is not JSON. A replacement is sent instead of `body`. */
   json: unknown;
-  /** The method of JSON-RPC, or verb and path of REST, such as `SendMessage` or `GET /tasks/{id}`. */
+  /** The JSON-RPC method, or the HTTP method and path of REST, such as `SendMessage` or `GET /tasks/{id}`. */
   readonly operation: string;
 }
 
-/** An answer on its way back. What is changed in it is what the caller gets. */
+/** A response of the correct agent to the suite. Mutations change it in place. */
 export interface WireResponse {
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** The text as JSON; undefined when it is none. What is put here instead is sent. */
+  /** The parsed text; undefined if it is not JSON. A replacement is sent instead of `text`. */
   json: unknown;
-  /** How the text becomes bytes. @defaultValue `utf8` */
+  /** @defaultValue `utf8` */
   encoding?: 'utf8' | 'latin1';
 }
 
-/** A notification on its way to a webhook. What is changed in it is what the webhook gets. */
+/** A notification to a webhook of the suite. Mutations change it in place. */
 export interface WireNotification {
   method: string;
   url: string;
   headers: IncomingHttpHeaders;
-  /** What is put here instead is sent. */
   json: unknown;
 }
 
-/** What goes wrong on the wire between a correct agent and its callers. */
+/** Changes to the traffic between a correct agent and the suite. */
 export interface WireMutation {
-  /** Changes a request, or answers it instead of the agent. */
+  /** Changes a request, or returns a response in place of the agent. */
   request?(request: WireRequest): WireResponse | undefined | void;
-  /** Changes an answer that is all there, cards included. */
-  response?(answer: WireResponse, request: WireRequest): void;
-  /** Gives the frames that are sent instead of one: JSON as data, or text as it is. @returns undefined to leave it. */
+  /** Changes a response that is not a stream, including cards. */
+  response?(response: WireResponse, request: WireRequest): void;
+  /** Returns replacements of an SSE frame: objects as JSON data, strings verbatim. @returns undefined to keep it */
   frame?(data: unknown, index: number, request: WireRequest): readonly (object | string)[] | undefined;
-  /** What is sent after the last frame, before the end; `hang` never ends the stream. */
+  /** Returns frames to append to a stream; `hang` keeps the stream open. */
   end?(request: WireRequest): readonly (object | string)[] | 'hang' | undefined;
-  /** Changes a notification. `lost`: it never arrives. `blind`: the agent hears that all is well, whatever it is. */
+  /** Changes a notification. `lost`: it is dropped. `blind`: it is sent, and the agent receives 200 in any case. */
   notification?(notification: WireNotification): 'lost' | 'blind' | undefined | void;
-  /** Changes the head of a stream. */
+  /** Changes status and headers of a stream. */
   head?(head: { status: number; headers: Record<string, string> }, request: WireRequest): void;
 }
 
-/** An agent that is correct but for one thing. */
+/** An agent that is correct except for one mutation. */
 export interface MutantAgent {
-  /** Such as `send.terminal-task:accepts`: the rule that it breaks, and how. */
+  /** Rule and mutation, such as `send.terminal-task:accepts`. */
   readonly id: string;
-  /** The ids of the rules that notice it, each by itself. */
+  /** Ids of the rules that must detect the mutation, each by itself. */
   readonly violates: string | readonly string[];
-  /** What is wrong with it, in one sentence. */
   readonly description: string;
   readonly versions: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
@@ -66,11 +64,17 @@ export interface MutantAgent {
   readonly agent?: (agent: Agent) => Agent;
   readonly definition?: Partial<AgentDefinition>;
   readonly server?: ServerOptions;
-  /** Needs two callers that are told apart. */
+  /** Serves the agent with bearer authentication and several principals. */
   readonly requiresAuthentication?: boolean;
 }
 
-/** Declares broken agents, so that their types are looked at where they are written. */
-export function defineMutants(agents: readonly MutantAgent[]): readonly MutantAgent[] {
-  return agents;
+/** Properties of a mutant besides its id and description. */
+export type MutantSetup = Partial<Omit<MutantAgent, 'id' | 'description'>>;
+
+/**
+ * Creates a mutant. It violates the rule before the colon of its id, in version 1.0 over all transports, unless `setup`
+ * overrides that.
+ */
+export function mutant(id: string, description: string, setup: MutantSetup): MutantAgent {
+  return { id, violates: id.slice(0, id.indexOf(':')), description, versions: ['1.0'], ...setup };
 }

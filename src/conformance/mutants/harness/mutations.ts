@@ -1,9 +1,7 @@
-import type { WireMutation, WireRequest } from './mutant-agent.ts';
+import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
+import type { WireMutation, WireRequest, WireResponse } from './mutant-agent.ts';
 
-/** Any JSON object that may be changed. */
-export type MutableJson = Record<string, unknown>;
-
-/** What a thing on the wire is, by its looks. */
+/** Kind of a JSON object on the wire, recognized by its members. */
 export type WireKind =
   | 'task'
   | 'status'
@@ -15,139 +13,155 @@ export type WireKind =
   | 'page'
   | 'error';
 
-/** Changes a thing in place. */
-export type Mutation = (thing: MutableJson, request: WireRequest) => void;
+/** Changes a JSON object in place. */
+export type Mutation = (object: JsonObject, request: WireRequest) => void;
 
-/** True for a JSON object, which a list is not. */
-export function isMutableJson(value: unknown): value is MutableJson {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function detectKinds(value: JsonObject, key: string): WireKind[] {
+  const kinds: WireKind[] = [];
+  if (isJsonObject(value.status) && typeof value.id === 'string') kinds.push('task');
+  if (key === 'status' && 'state' in value) kinds.push('status');
+  if (Array.isArray(value.parts) && 'role' in value) kinds.push('message');
+  if (Array.isArray(value.parts) && ('artifactId' in value || 'index' in value)) kinds.push('artifact');
+  if (key === 'parts') kinds.push('part');
+  if (key === 'statusUpdate' || value.kind === 'status-update') kinds.push('statusUpdate');
+  if (key === 'artifactUpdate' || value.kind === 'artifact-update') kinds.push('artifactUpdate');
+  if (Array.isArray(value.tasks)) kinds.push('page');
+  if (key === 'error') kinds.push('error');
+  return kinds;
 }
 
-function thingsOf(value: MutableJson, key: string): WireKind[] {
-  const things: WireKind[] = [];
-  if (isMutableJson(value.status) && typeof value.id === 'string') things.push('task');
-  if (key === 'status' && 'state' in value) things.push('status');
-  if (Array.isArray(value.parts) && 'role' in value) things.push('message');
-  if (Array.isArray(value.parts) && ('artifactId' in value || 'index' in value)) things.push('artifact');
-  if (key === 'parts') things.push('part');
-  if (key === 'statusUpdate' || value.kind === 'status-update') things.push('statusUpdate');
-  if (key === 'artifactUpdate' || value.kind === 'artifact-update') things.push('artifactUpdate');
-  if (Array.isArray(value.tasks)) things.push('page');
-  if (key === 'error') things.push('error');
-  return things;
-}
-
-/** Goes through everything in a JSON value, the outer things first. */
-function walk(value: unknown, visit: (thing: MutableJson, kind: WireKind) => void, key = ''): void {
+/** Visits all objects in a JSON value, outer objects first. */
+function walk(value: unknown, visit: (object: JsonObject, kind: WireKind) => void, key = ''): void {
   if (Array.isArray(value)) for (const each of value) walk(each, visit, key);
-  if (!isMutableJson(value)) return;
-  for (const kind of thingsOf(value, key)) visit(value, kind);
+  if (!isJsonObject(value)) return;
+  for (const kind of detectKinds(value, key)) visit(value, kind);
   for (const [name, each] of Object.entries(value)) walk(each, visit, name);
 }
 
-/** A wire that bends every thing of a kind, in answers and in streams, cards left alone. */
-export function mutateEvery(kind: WireKind, bend: Mutation): WireMutation {
-  const bent = (json: unknown, request: WireRequest): void =>
-    walk(json, (thing, found) => {
-      if (found === kind) bend(thing, request);
+/** Mutates every object of a kind in responses and streams, except in cards. */
+export function mutateEvery(kind: WireKind, mutate: Mutation): WireMutation {
+  const mutateAll = (json: unknown, request: WireRequest): void =>
+    walk(json, (object, found) => {
+      if (found === kind) mutate(object, request);
     });
   return {
-    response(answer, request) {
-      if (!request.path.includes('/.well-known/')) bent(answer.json, request);
+    response(response, request) {
+      if (!isCardRequest(request)) mutateAll(response.json, request);
     },
     frame(data, _index, request) {
-      bent(data, request);
+      mutateAll(data, request);
       return [data as object];
     },
   };
 }
 
-/** A wire that bends the results of some operations. The envelope of JSON-RPC is off; it may give another result. */
+/** Mutates the results of some operations, without the JSON-RPC envelope. `mutate` may return a replacement. */
 export function mutateResult(
   operations: RegExp,
-  bend: (result: MutableJson, request: WireRequest) => unknown,
+  mutate: (result: JsonObject, request: WireRequest) => unknown,
 ): WireMutation {
   return {
-    response(answer, request) {
-      if (!operations.test(request.operation) || !isMutableJson(answer.json) || answer.status >= 400) return;
-      const isRpc = 'jsonrpc' in answer.json;
-      const result = isRpc ? answer.json.result : answer.json;
-      if (!isMutableJson(result)) return;
-      const bent = bend(result, request);
-      if (bent === undefined) return;
-      if (isRpc) answer.json = { ...answer.json, result: bent };
-      else answer.json = bent;
+    response(response, request) {
+      if (!operations.test(request.operation) || !isJsonObject(response.json) || response.status >= 400)
+        return;
+      const isRpc = 'jsonrpc' in response.json;
+      const result = isRpc ? response.json.result : response.json;
+      if (!isJsonObject(result)) return;
+      const mutated = mutate(result, request);
+      if (mutated === undefined) return;
+      response.json = isRpc ? { ...response.json, result: mutated } : mutated;
     },
   };
 }
 
-/** A wire that bends the card. */
-export function mutateCard(bend: (card: MutableJson) => unknown): WireMutation {
+/** Mutates the card. `mutate` may return a replacement. */
+export function mutateCard(mutate: (card: JsonObject) => unknown): WireMutation {
   return {
-    response(answer, request) {
-      if (!request.path.includes('/.well-known/') || !isMutableJson(answer.json)) return;
-      const bent = bend(answer.json);
-      if (bent !== undefined) answer.json = bent;
+    response(response, request) {
+      if (!isCardRequest(request) || !isJsonObject(response.json)) return;
+      const mutated = mutate(response.json);
+      if (mutated !== undefined) response.json = mutated;
     },
   };
 }
 
-/** A wire that bends streams as wholes: it is given all events and gives those to send. */
+/** Mutates stream events. `mutate` returns the events to send instead; undefined keeps the event. */
 export function mutateStream(
-  bend: (event: MutableJson, index: number, request: WireRequest) => readonly (object | string)[] | undefined,
+  mutate: (
+    event: JsonObject,
+    index: number,
+    request: WireRequest,
+  ) => readonly (object | string)[] | undefined,
 ): WireMutation {
   return {
     frame(data, index, request) {
-      return isMutableJson(data) ? bend(data, index, request) : undefined;
+      return isJsonObject(data) ? mutate(data, index, request) : undefined;
     },
   };
 }
 
-/** The payload of a frame, with or without the envelope of JSON-RPC. */
-export function framePayload(frame: MutableJson): MutableJson {
-  return isMutableJson(frame.result) ? frame.result : frame;
+/** Returns the payload of a frame, without the JSON-RPC envelope. */
+export function framePayload(frame: JsonObject): JsonObject {
+  return isJsonObject(frame.result) ? frame.result : frame;
 }
 
-/** A frame with another payload. */
-export function withFramePayload(frame: MutableJson, payload: unknown): MutableJson {
-  return 'jsonrpc' in frame ? { ...frame, result: payload } : (payload as MutableJson);
+/** Returns the frame with another payload. */
+export function withFramePayload(frame: JsonObject, payload: unknown): JsonObject {
+  return 'jsonrpc' in frame ? { ...frame, result: payload } : (payload as JsonObject);
 }
 
-/** A wire that answers errors of some code otherwise. */
+/** Mutates error responses. */
 export function mutateError(
-  bend: (
-    error: MutableJson,
-    answer: { status: number; json: unknown; text: string; headers: Record<string, string> },
-    request: WireRequest,
-  ) => void,
+  mutate: (error: JsonObject, response: WireResponse, request: WireRequest) => void,
 ): WireMutation {
   return {
-    response(answer, request) {
-      if (!isMutableJson(answer.json)) return;
-      // REST of 0.3 sends the error by itself.
-      const error = answer.json.error ?? (answer.status >= 400 ? answer.json : undefined);
-      if (isMutableJson(error)) bend(error, answer, request);
+    response(response, request) {
+      if (!isJsonObject(response.json)) return;
+      // REST of 0.3 sends the error without a wrapper.
+      const error = response.json.error ?? (response.status >= 400 ? response.json : undefined);
+      if (isJsonObject(error)) mutate(error, response, request);
     },
   };
 }
 
-/** Leaves a member out. */
+/** Returns true for requests of the public card. */
+export function isCardRequest({ path }: Pick<WireRequest, 'path'>): boolean {
+  return path.includes('/.well-known/');
+}
+
+/** Removes a member. */
 export const dropMember =
   (name: string): Mutation =>
-  (thing) => {
-    delete thing[name];
+  (object) => {
+    delete object[name];
   };
 
-/** Gives a member that is there another value. */
+/** Replaces the value of a member, if present. */
 export const setMember =
   (name: string, value: unknown): Mutation =>
-  (thing) => {
-    if (name in thing) thing[name] = value;
+  (object) => {
+    if (name in object) object[name] = value;
   };
 
-/** Bends the parts that are text. */
+/** Renames a member, if present. */
+export const renameMember =
+  (from: string, to: string): Mutation =>
+  (object) => {
+    if (!(from in object)) return;
+    object[to] = object[from];
+    delete object[from];
+  };
+
+/** Adds members. */
+export const addMembers =
+  (members: JsonObject): Mutation =>
+  (object) => {
+    Object.assign(object, members);
+  };
+
+/** Mutates only text parts. */
 export const onTextParts =
-  (bend: (part: MutableJson) => void): Mutation =>
-  (part) => {
-    if ('text' in part) bend(part);
+  (mutate: Mutation): Mutation =>
+  (part, request) => {
+    if ('text' in part) mutate(part, request);
   };

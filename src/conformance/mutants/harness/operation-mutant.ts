@@ -1,33 +1,30 @@
 import type { Agent } from '../../../protocol/agent.ts';
 import type { ErrorReason } from '../../../protocol/errors.ts';
 import type { CheckedVersion } from '../../rule-model.ts';
-import type { MutantAgent } from './mutant-agent.ts';
+import { mutant, type MutantAgent } from './mutant-agent.ts';
 import { replaceError, overrideAgent } from './override-agent.ts';
 
-/** Every version. */
+/** All checked versions. */
 export const allVersions: readonly CheckedVersion[] = ['1.0', '0.3', '0.1'];
-/** The versions in which servers make the ids of tasks. */
+/** Versions in which the server creates the task ids. */
 export const versionsSince0_3: readonly CheckedVersion[] = ['1.0', '0.3'];
 
-/** An agent that does some operations otherwise. */
+/** Creates a mutant that overrides operations of the agent. `alsoViolates` lists rules besides the one in the id. */
 export function operationMutant(
   id: string,
-  breaks: string | readonly string[],
-  what: string,
-  others: (agent: Agent) => Partial<Agent>,
+  description: string,
+  overrides: (agent: Agent) => Partial<Agent>,
   versions: readonly CheckedVersion[] = ['1.0'],
+  alsoViolates: readonly string[] = [],
 ): MutantAgent {
-  const [first = ''] = [breaks].flat();
-  return {
-    id: `${first}:${id}`,
-    violates: breaks,
-    description: what,
+  const { violates, ...others } = mutant(id, description, {
     versions,
-    agent: (agent) => overrideAgent(agent, others(agent)),
-  };
+    agent: (agent) => overrideAgent(agent, overrides(agent)),
+  });
+  return { ...others, violates: alsoViolates.length === 0 ? violates : [violates, alsoViolates].flat(2) };
 }
 
-/** Answers the errors of some operations with another one. */
+/** Replaces one error of an operation with another one. */
 export const replaceErrors =
   (operation: 'send' | 'getTask' | 'cancelTask', from: ErrorReason, to: ErrorReason) =>
   (agent: Agent): Partial<Agent> => ({
@@ -35,7 +32,7 @@ export const replaceErrors =
       replaceError((agent[operation] as (r: never, c: never) => Promise<unknown>)(request, call), from, to),
   });
 
-/** Shows every task that is asked for as it began. */
+/** Returns every task in the state working. */
 export const returnStaleTasks = (agent: Agent): Partial<Agent> => ({
   getTask: async (request, call) => ({
     ...(await agent.getTask(request, call)),

@@ -1,6 +1,6 @@
 import { A2AError } from '../../../protocol/errors.ts';
-import { type Task } from '../../../protocol/task.ts';
-import { defineMutants } from '../harness/mutant-agent.ts';
+import type { Task } from '../../../protocol/task.ts';
+import type { MutantAgent } from '../harness/mutant-agent.ts';
 import {
   allVersions,
   operationMutant,
@@ -8,19 +8,18 @@ import {
   versionsSince0_3,
 } from '../harness/operation-mutant.ts';
 
-/** Agents that break the rules of CancelTask. */
-export const cancelMutants = defineMutants([
+/** Mutants of CancelTask. */
+export const cancelMutants: readonly MutantAgent[] = [
   operationMutant(
-    'ignores',
-    ['cancel.running', 'cancel.waiting'],
-    'A cancellation changes nothing.',
+    'cancel.running:ignores',
+    'A cancellation has no effect.',
     (agent) => ({ cancelTask: ({ id }, call) => agent.getTask({ id }, call) }),
     versionsSince0_3,
+    ['cancel.waiting'],
   ),
   operationMutant(
-    'as-failed',
-    'cancel.running',
-    'A canceled task is shown as failed.',
+    'cancel.running:as-failed',
+    'A canceled task is returned as failed.',
     (agent) => ({
       cancelTask: async (request, call) => failed(await agent.cancelTask(request, call)),
       getTask: async (request, call) => failed(await agent.getTask(request, call)),
@@ -28,9 +27,8 @@ export const cancelMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'old-answer',
-    'cancel.running',
-    'The answer to a cancellation shows the task as it was.',
+    'cancel.running:old-answer',
+    'The result of a cancellation is the task before it.',
     (agent) => ({
       async cancelTask(request, call) {
         const before = await agent.getTask({ id: request.id }, call);
@@ -41,24 +39,25 @@ export const cancelMutants = defineMutants([
     versionsSince0_3,
   ),
   operationMutant(
-    'cancels',
-    ['cancel.completed', 'cancel.failed', 'cancel.rejected'],
-    'A task that has ended is canceled all the same.',
+    'cancel.completed:cancels',
+    'Canceling a finished task succeeds.',
     (agent) => ({
       cancelTask: (request, call) =>
         agent.cancelTask(request, call).catch(() => agent.getTask({ id: request.id }, call)),
     }),
+    ['1.0'],
+    ['cancel.failed', 'cancel.rejected'],
   ),
   operationMutant(
-    'wrong-error',
-    ['cancel.completed', 'cancel.failed'],
-    'Canceling a finished task is an unsupported operation.',
+    'cancel.completed:wrong-error',
+    'Canceling a finished task is rejected as an unsupported operation.',
     replaceErrors('cancelTask', 'TASK_NOT_CANCELABLE', 'UNSUPPORTED_OPERATION'),
+    ['1.0'],
+    ['cancel.failed'],
   ),
   operationMutant(
-    'invents',
-    'cancel.unknown',
-    'An unknown task is canceled.',
+    'cancel.unknown:invents',
+    'Canceling an unknown task succeeds.',
     (agent) => ({
       cancelTask: (request, call) =>
         agent.cancelTask(request, call).catch((error: unknown) => {
@@ -73,9 +72,8 @@ export const cancelMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'breaks-twice',
-    'cancel.twice',
-    'The second cancellation breaks the server.',
+    'cancel.twice:breaks-twice',
+    'The second cancellation causes an internal error.',
     (agent) => {
       const canceled = new Set<string>();
       return {
@@ -89,9 +87,8 @@ export const cancelMutants = defineMutants([
     versionsSince0_3,
   ),
   operationMutant(
-    'refuses-waiting',
-    'cancel.waiting',
-    'A task that waits cannot be canceled.',
+    'cancel.waiting:refuses-waiting',
+    'Canceling an interrupted task is rejected.',
     (agent) => ({
       async cancelTask(request, call) {
         const task = await agent.getTask({ id: request.id }, call);
@@ -102,9 +99,8 @@ export const cancelMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'goes-on',
-    'cancel.quiet',
-    'A canceled task goes on.',
+    'cancel.quiet:goes-on',
+    'A canceled task continues.',
     (agent) => {
       const canceled = new Map<string, number>();
       return {
@@ -123,7 +119,7 @@ export const cancelMutants = defineMutants([
     },
     allVersions,
   ),
-]);
+];
 
 function failed(task: Task): Task {
   return task.status.state === 'canceled' ? { ...task, status: { ...task.status, state: 'failed' } } : task;

@@ -1,26 +1,23 @@
+import type { JsonObject } from '../../../primitives/json.ts';
 import { A2AError } from '../../../protocol/errors.ts';
-import { isTask, type Task } from '../../../protocol/task.ts';
-import { mutateResult, type MutableJson } from '../harness/mutations.ts';
-import { defineMutants } from '../harness/mutant-agent.ts';
+import { type Task, isTask } from '../../../protocol/task.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
+import { mutateResult } from '../harness/mutations.ts';
 import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
 
-/** Agents that lose the thread of a conversation. */
-export const contextMutants = defineMutants([
-  {
-    id: 'context.made:one',
-    violates: 'context.made',
-    description: 'All conversations are in one context.',
+/** Mutants of contexts and follow-up messages. */
+export const contextMutants: readonly MutantAgent[] = [
+  mutant('context.made:one', 'All tasks have the same context.', {
     versions: versionsSince0_3,
     wire: () =>
       mutateResult(/SendMessage|message[:/]send/, (result) => {
-        const task = (result.task ?? result) as MutableJson;
+        const task = (result.task ?? result) as JsonObject;
         if ('status' in task) task.contextId = 'the-context';
         return result;
       }),
-  },
+  }),
   operationMutant(
-    'replaces',
-    ['context.kept', 'task.asked-context'],
+    'context.kept:replaces',
     'The context of a message is replaced.',
     (agent) => ({
       send(request, call) {
@@ -32,11 +29,11 @@ export const contextMutants = defineMutants([
       },
     }),
     versionsSince0_3,
+    ['task.asked-context'],
   ),
   operationMutant(
-    'needs-context',
-    'turn.goes-on',
-    'A message to a task must name its context.',
+    'turn.goes-on:needs-context',
+    'A message to a task must contain its contextId.',
     (agent) => ({
       send(request, call) {
         const { taskId, contextId } = request.message;
@@ -48,9 +45,8 @@ export const contextMutants = defineMutants([
     versionsSince0_3,
   ),
   operationMutant(
-    'new-task',
-    'turn.goes-on',
-    'The answer to a question begins another task.',
+    'turn.goes-on:new-task',
+    'A follow-up message creates another task.',
     (agent) => ({
       send(request, call) {
         const { taskId: _taskId, ...message } = request.message;
@@ -60,19 +56,17 @@ export const contextMutants = defineMutants([
     versionsSince0_3,
   ),
   operationMutant(
-    'silent',
-    'turn.question',
-    'A task that waits does not say what for.',
+    'turn.question:silent',
+    'An interrupted task has no status message.',
     (agent) => ({
-      send: async (request, call) => mute(await agent.send(request, call)),
-      getTask: async (request, call) => mute(await agent.getTask(request, call)),
+      send: async (request, call) => withoutStatusMessage(await agent.send(request, call)),
+      getTask: async (request, call) => withoutStatusMessage(await agent.getTask(request, call)),
     }),
     allVersions,
   ),
   operationMutant(
-    'takes-mismatch',
-    'turn.mismatch',
-    'A message with the wrong context is taken.',
+    'turn.mismatch:takes-mismatch',
+    'A message with the wrong context is accepted.',
     (agent) => ({
       send(request, call) {
         const { contextId: _context, ...message } = request.message;
@@ -84,9 +78,8 @@ export const contextMutants = defineMutants([
     }),
   ),
   operationMutant(
-    'twice',
-    'turn.history',
-    'Messages are in the history twice.',
+    'turn.history:twice',
+    'Messages occur twice in the history.',
     (agent) => ({
       async getTask(request, call) {
         const task = await agent.getTask(request, call);
@@ -95,11 +88,11 @@ export const contextMutants = defineMutants([
     }),
     versionsSince0_3,
   ),
-]);
+];
 
-function mute<T extends object>(answer: T): T {
-  if (!isTask(answer as never)) return answer;
-  const task = answer as unknown as Task;
+function withoutStatusMessage<T extends object>(result: T): T {
+  if (!isTask(result as never)) return result;
+  const task = result as unknown as Task;
   const { message: _message, ...status } = task.status;
   return { ...task, status } as unknown as T;
 }

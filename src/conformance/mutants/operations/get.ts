@@ -1,5 +1,5 @@
 import { A2AError } from '../../../protocol/errors.ts';
-import { defineMutants } from '../harness/mutant-agent.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import {
   allVersions,
   operationMutant,
@@ -7,45 +7,44 @@ import {
   returnStaleTasks,
 } from '../harness/operation-mutant.ts';
 
-/** Agents that break the rules of GetTask. */
-export const getMutants = defineMutants([
+/** Mutants of GetTask. */
+export const getMutants: readonly MutantAgent[] = [
   operationMutant(
-    'forgets',
-    'get.known',
-    'A task is forgotten once it was answered.',
+    'get.known:forgets',
+    'A task is not found after its response.',
     () => ({ getTask: ({ id }) => Promise.reject(new A2AError('TASK_NOT_FOUND', id)) }),
     allVersions,
   ),
-  operationMutant('stale', 'get.known', 'A task is shown as it began.', returnStaleTasks, allVersions),
   operationMutant(
-    'wrong-error',
-    'get.unknown',
-    'An unknown task is an internal error.',
+    'get.known:stale',
+    'A finished task is returned as working.',
+    returnStaleTasks,
+    allVersions,
+  ),
+  operationMutant(
+    'get.unknown:wrong-error',
+    'An unknown task causes an internal error.',
     replaceErrors('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR'),
     allVersions,
   ),
   operationMutant(
-    'invalid',
-    'get.unknown',
-    'An unknown task is an invalid parameter.',
+    'get.unknown:invalid',
+    'An unknown task is rejected as invalid parameters.',
     replaceErrors('getTask', 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
     allVersions,
   ),
-  {
-    id: 'get.unknown:empty',
-    violates: 'get.unknown',
-    description: 'A task that does not exist is answered as if it were there.',
+  mutant('get.unknown:empty', 'An unknown task is returned as if it existed.', {
     versions: ['1.0', '0.3'],
     transports: ['JSONRPC'],
     wire: () => ({
-      response(answer, { operation }) {
-        const { error, ...envelope } = (answer.json ?? {}) as { error?: unknown };
+      response(response, { operation }) {
+        const { error, ...envelope } = (response.json ?? {}) as { error?: unknown };
         if (!error || !/GetTask|tasks\/get/.test(operation)) return;
-        answer.json = {
+        response.json = {
           ...envelope,
           result: { id: 'x', contextId: 'c', kind: 'task', status: { state: 'working' } },
         };
       },
     }),
-  },
-]);
+  }),
+];

@@ -1,79 +1,63 @@
-import type { StreamEvent } from '../../../protocol/event.ts';
-import { mutateResult, isMutableJson, type MutableJson } from '../harness/mutations.ts';
-import { defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
-import { overrideAgent } from '../harness/override-agent.ts';
+import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
+import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
+import { isCardRequest, mutateResult } from '../harness/mutations.ts';
+import { operationMutant } from '../harness/operation-mutant.ts';
+import { jsonResponse } from '../harness/wire-responses.ts';
 
-/** A card with one more interface. */
+/** Adds an interface to the card. */
 const withInterface = (protocolBinding: string, url: string): WireMutation => ({
-  response(answer, { path }) {
-    if (!path.includes('/.well-known/') || !isMutableJson(answer.json)) return;
-    const { supportedInterfaces } = answer.json;
+  response(response, request) {
+    if (!isCardRequest(request) || !isJsonObject(response.json)) return;
+    const { supportedInterfaces } = response.json;
     if (Array.isArray(supportedInterfaces))
       supportedInterfaces.push({ url, protocolBinding, protocolVersion: '1.0' });
   },
 });
 
-/** Agents that are wrong in what they give, or in what they call themselves. */
-export const outputMutants = defineMutants([
-  {
-    id: 'output.artifact:in-message',
-    violates: 'output.artifact',
-    description: 'Results come in the message of the status.',
-    versions: ['1.0'],
+/** Mutants of task output and custom bindings. */
+export const outputMutants: readonly MutantAgent[] = [
+  mutant('output.artifact:in-message', 'Results are returned in the status message.', {
     wire: () =>
       mutateResult(/GetTask|GET .*\/tasks\//, (task) => {
-        const status = task.status as MutableJson | undefined;
-        const [artifact] = (task.artifacts as MutableJson[] | undefined) ?? [];
+        const status = task.status as JsonObject | undefined;
+        const [artifact] = (task.artifacts as JsonObject[] | undefined) ?? [];
         if (!status || !artifact) return task;
         status.message = { messageId: 'm-1', role: 'ROLE_AGENT', parts: artifact.parts };
         delete task.artifacts;
         return task;
       }),
-  },
-  {
-    id: 'stream.media-type:takes',
-    violates: 'stream.media-type',
-    description: 'A stream takes every media type although the card names two.',
-    versions: ['1.0'],
-    agent: (agent) =>
-      overrideAgent(agent, {
-        stream: (request, call): AsyncIterable<StreamEvent> => {
-          const parts = request.message.parts.map(({ mediaType: _type, ...part }) => part);
-          return agent.stream({ ...request, message: { ...request.message, parts } }, call);
-        },
-      }),
-  },
-  {
-    id: 'rpc.no-params:wanted',
-    violates: 'rpc.no-params',
-    description: 'GetExtendedAgentCard wants params.',
-    versions: ['1.0'],
+  }),
+  operationMutant(
+    'stream.media-type:takes',
+    'A stream accepts media types that the card does not list.',
+    (agent) => ({
+      stream: (request, call) => {
+        const parts = request.message.parts.map(({ mediaType: _type, ...part }) => part);
+        return agent.stream({ ...request, message: { ...request.message, parts } }, call);
+      },
+    }),
+  ),
+  mutant('rpc.no-params:wanted', 'GetExtendedAgentCard requires params.', {
     transports: ['JSONRPC'],
     requiresAuthentication: true,
     definition: { extendedCard: { description: 'More of it' } },
     wire: () => ({
       request({ operation, json }) {
-        if (operation !== 'GetExtendedAgentCard' || (isMutableJson(json) && 'params' in json))
+        if (operation !== 'GetExtendedAgentCard' || (isJsonObject(json) && 'params' in json))
           return undefined;
-        const error = { code: -32602, message: 'params is missing' };
-        const headers = { 'content-type': 'application/json' };
-        const id = isMutableJson(json) ? json.id : null;
-        return { status: 200, headers, text: '', json: { jsonrpc: '2.0', id, error } };
+        const id = isJsonObject(json) ? json.id : null;
+        return jsonResponse(200, {
+          jsonrpc: '2.0',
+          id,
+          error: { code: -32602, message: 'params is missing' },
+        });
       },
     }),
-  },
-  {
-    id: 'card.custom-binding:name',
-    violates: 'card.custom-binding',
-    description: 'A binding of its own has a plain name.',
-    versions: ['1.0'],
+  }),
+  mutant('card.custom-binding:name', 'A custom binding is not named by a URI.', {
     wire: () => withInterface('WEBSOCKET', 'wss://agent.example/a2a'),
-  },
-  {
-    id: 'card.custom-binding:path',
-    violates: 'card.custom-binding',
-    description: 'A binding of its own has a path instead of an address.',
-    versions: ['1.0'],
+  }),
+  mutant('card.custom-binding:path', 'The URL of a custom binding is a path.', {
     wire: () => withInterface('https://agent.example/bindings/ws', '/ws'),
-  },
-]);
+  }),
+];

@@ -1,71 +1,66 @@
+import type { JsonObject } from '../../../primitives/json.ts';
+import type { SendRequest } from '../../../protocol/requests.ts';
 import { isTask } from '../../../protocol/task.ts';
-import type { MutableJson } from '../harness/mutations.ts';
-import { defineMutants } from '../harness/mutant-agent.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
 import { mapEvents } from '../harness/override-agent.ts';
 
-/** Agents that wait when they should not, or give the wrong history. */
-export const responseModeMutants = defineMutants([
+const withReturnImmediately = (request: SendRequest, returnImmediately: boolean): SendRequest => ({
+  ...request,
+  configuration: { ...request.configuration, returnImmediately },
+});
+
+/** Mutants of blocking mode and history length. */
+export const responseModeMutants: readonly MutantAgent[] = [
   operationMutant(
-    'never-waits',
-    ['mode.blocking', 'mode.blocking-input'],
-    'Every send is answered at once.',
+    'mode.blocking:never-waits',
+    'Every send returns immediately.',
     (agent) => ({
-      send: (request, call) =>
-        agent.send(
-          { ...request, configuration: { ...request.configuration, returnImmediately: true } },
-          call,
-        ),
+      send: (request, call) => agent.send(withReturnImmediately(request, true), call),
     }),
+    ['1.0'],
+    ['mode.blocking-input'],
   ),
   operationMutant(
-    'half',
-    'mode.newest',
-    'The answer to a send has no artifacts.',
+    'mode.newest:half',
+    'The result of a send has no artifacts.',
     (agent) => ({
       async send(request, call) {
-        const answer = await agent.send(request, call);
-        if (!isTask(answer)) return answer;
-        const { artifacts: _artifacts, ...task } = answer;
+        const result = await agent.send(request, call);
+        if (!isTask(result)) return result;
+        const { artifacts: _artifacts, ...task } = result;
         return task;
       },
     }),
     allVersions,
   ),
   operationMutant(
-    'always-waits',
-    'mode.immediately',
+    'mode.immediately:always-waits',
     'returnImmediately is ignored.',
     (agent) => ({
-      send: (request, call) =>
-        agent.send(
-          { ...request, configuration: { ...request.configuration, returnImmediately: false } },
-          call,
-        ),
+      send: (request, call) => agent.send(withReturnImmediately(request, false), call),
     }),
     versionsSince0_3,
   ),
   operationMutant(
-    'stops',
-    'mode.immediately-goes-on',
-    'Work stops when its request is answered.',
+    'mode.immediately-goes-on:stops',
+    'The task is canceled after its request returned.',
     (agent) => ({
       async send(request, call) {
-        const answer = await agent.send(request, call);
-        if (isTask(answer) && request.configuration?.returnImmediately)
-          await agent.cancelTask({ id: answer.id }, call).catch(() => {});
-        return answer;
+        const result = await agent.send(request, call);
+        if (isTask(result) && request.configuration?.returnImmediately)
+          await agent.cancelTask({ id: result.id }, call).catch(() => {});
+        return result;
       },
     }),
     versionsSince0_3,
   ),
-  operationMutant('all-of-it', 'history.zero', 'historyLength 0 gives all of it.', (agent) => ({
+  operationMutant('history.zero:all-of-it', 'historyLength 0 returns the whole history.', (agent) => ({
     getTask: ({ id }, call) => agent.getTask({ id }, call),
   })),
   operationMutant(
-    'oldest',
-    'history.newest',
-    'The oldest messages are given instead of the newest.',
+    'history.newest:oldest',
+    'The oldest messages are returned instead of the newest.',
     (agent) => ({
       async getTask({ id, historyLength }, call) {
         const task = await agent.getTask({ id }, call);
@@ -76,19 +71,15 @@ export const responseModeMutants = defineMutants([
     }),
     versionsSince0_3,
   ),
-  {
-    id: 'history.negative:takes',
-    violates: 'history.negative',
-    description: 'A negative historyLength is taken.',
-    versions: ['1.0'],
+  mutant('history.negative:takes', 'A negative historyLength is accepted.', {
     wire: () => ({
       request(request) {
         request.path = request.path.replace(/historyLength=-\d+/, 'historyLength=1');
-        const json = request.json as { params?: MutableJson; configuration?: MutableJson } | undefined;
+        const json = request.json as { params?: JsonObject; configuration?: JsonObject } | undefined;
         for (const holder of [
           json?.params,
           json?.configuration,
-          json?.params?.configuration as MutableJson | undefined,
+          json?.params?.configuration as JsonObject | undefined,
         ])
           if (holder && Number(holder.historyLength) < 0) {
             holder.historyLength = 1;
@@ -96,11 +87,10 @@ export const responseModeMutants = defineMutants([
           }
       },
     }),
-  },
+  }),
   operationMutant(
-    'cuts',
-    'mode.immediately-stream',
-    'A stream that is to return at once ends with the task.',
+    'mode.immediately-stream:cuts',
+    'A stream with returnImmediately ends after the task.',
     (agent) => ({
       stream(request, call) {
         const events = agent.stream(request, call);
@@ -109,4 +99,4 @@ export const responseModeMutants = defineMutants([
       },
     }),
   ),
-]);
+];

@@ -1,18 +1,24 @@
+import type { JsonObject } from '../../../primitives/json.ts';
 import type { Agent } from '../../../protocol/agent.ts';
+import type { SendRequest } from '../../../protocol/requests.ts';
 import { A2AError } from '../../../protocol/errors.ts';
+import type { Part } from '../../../protocol/part.ts';
 import { isTask } from '../../../protocol/task.ts';
-import { mutateEvery, mutateResult, dropMember, type MutableJson } from '../harness/mutations.ts';
-import { defineMutants } from '../harness/mutant-agent.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
+import { dropMember, mutateEvery, mutateResult } from '../harness/mutations.ts';
 import {
   allVersions,
   operationMutant,
   replaceErrors,
   versionsSince0_3,
 } from '../harness/operation-mutant.ts';
-import { overrideAgent } from '../harness/override-agent.ts';
 
-/** Takes a message to a task that has ended as if it began another one. */
-const restarts = (agent: Agent): Partial<Agent> => ({
+function withParts(request: SendRequest, mutate: (parts: readonly Part[]) => Part[]): SendRequest {
+  return { ...request, message: { ...request.message, parts: mutate(request.message.parts) } };
+}
+
+/** Starts another task for a message to a finished one. */
+const startAnotherTask = (agent: Agent): Partial<Agent> => ({
   async send(request, call) {
     try {
       return await agent.send(request, call);
@@ -24,38 +30,37 @@ const restarts = (agent: Agent): Partial<Agent> => ({
   },
 });
 
-/** Agents that break the rules of SendMessage. */
-export const sendMutants = defineMutants([
+/** Mutants of SendMessage. */
+export const sendMutants: readonly MutantAgent[] = [
   operationMutant(
-    'refuses',
-    'send.answers',
-    'A plain message is refused.',
+    'send.answers:refuses',
+    'A plain message is rejected.',
     () => ({ send: () => Promise.reject(new A2AError('INVALID_PARAMS', 'No')) }),
     allVersions,
   ),
   operationMutant(
-    'restarts',
-    ['send.terminal-completed', 'send.terminal-failed', 'send.terminal-rejected', 'send.terminal-canceled'],
-    'A message to a finished task begins another one.',
-    restarts,
+    'send.terminal-completed:restarts',
+    'A message to a finished task creates another one.',
+    startAnotherTask,
+    ['1.0'],
+    ['send.terminal-failed', 'send.terminal-rejected', 'send.terminal-canceled'],
   ),
   operationMutant(
-    'wrong-error',
-    ['send.terminal-completed', 'send.terminal-failed'],
-    'A message to a finished task is refused as invalid parameters.',
+    'send.terminal-completed:wrong-error',
+    'A message to a finished task is rejected as invalid parameters.',
     replaceErrors('send', 'UNSUPPORTED_OPERATION', 'INVALID_PARAMS'),
+    ['1.0'],
+    ['send.terminal-failed'],
   ),
   operationMutant(
-    'restarts-0.3',
-    'send.terminal-0.3',
-    'A message to a finished task begins another one.',
-    restarts,
+    'send.terminal-0.3:restarts-0.3',
+    'A message to a finished task creates another one.',
+    startAnotherTask,
     ['0.3'],
   ),
   operationMutant(
-    'makes',
-    'send.unknown-task',
-    'A message to an unknown task makes one.',
+    'send.unknown-task:makes',
+    'A message to an unknown task creates it.',
     (agent) => ({
       send(request, call) {
         const { taskId, ...message } = request.message;
@@ -68,97 +73,70 @@ export const sendMutants = defineMutants([
     versionsSince0_3,
   ),
   operationMutant(
-    'wrong-error',
-    'send.unknown-task',
-    'A message to an unknown task is refused as unsupported.',
+    'send.unknown-task:wrong-error',
+    'A message to an unknown task is rejected as unsupported.',
     replaceErrors('send', 'TASK_NOT_FOUND', 'UNSUPPORTED_OPERATION'),
     versionsSince0_3,
   ),
-  {
-    id: 'send.media-type:takes',
-    violates: 'send.media-type',
-    description: 'Every media type is taken although the card names two.',
-    versions: ['1.0'],
-    agent: (agent) =>
-      overrideAgent(agent, {
-        send: (request, call) =>
-          agent.send(
-            {
-              ...request,
-              message: {
-                ...request.message,
-                parts: request.message.parts.map(({ mediaType: _type, ...part }) => part),
-              },
-            },
-            call,
-          ),
-      }),
-  },
   operationMutant(
-    'wrong-error',
-    'send.media-type',
-    'A media type that is not taken is refused as invalid parameters.',
+    'send.media-type:takes',
+    'Media types that the card does not list are accepted.',
+    (agent) => ({
+      send: (request, call) =>
+        agent.send(
+          withParts(request, (parts) => parts.map(({ mediaType: _type, ...part }) => part)),
+          call,
+        ),
+    }),
+  ),
+  operationMutant(
+    'send.media-type:wrong-error',
+    'An unsupported media type is rejected as invalid parameters.',
     replaceErrors('send', 'CONTENT_TYPE_NOT_SUPPORTED', 'INVALID_PARAMS'),
   ),
-  {
-    id: 'send.several:one-id',
-    violates: 'send.several',
-    description: 'All tasks have the same id.',
+  mutant('send.several:one-id', 'All tasks have the same id.', {
     versions: versionsSince0_3,
     wire: () =>
       mutateResult(/SendMessage|message[:/]send/, (result) => {
-        const task = (result.task ?? result) as MutableJson;
+        const task = (result.task ?? result) as JsonObject;
         if ('status' in task) task.id = 'task-1';
         return result;
       }),
-  },
+  }),
+  operationMutant('send.parallel:mixes', 'Responses to concurrent messages are mixed up.', (agent) => {
+    let previous: ReturnType<Agent['send']> | undefined;
+    return {
+      send(request, call) {
+        const own = agent.send(request, call);
+        const other = previous ?? own;
+        previous = own;
+        own.catch(() => {});
+        return other;
+      },
+    };
+  }),
   operationMutant(
-    'mixes',
-    'send.parallel',
-    'Answers to messages that come at the same time are mixed up.',
-    (agent) => {
-      let before: ReturnType<Agent['send']> | undefined;
-      return {
-        send(request, call) {
-          const own = agent.send(request, call);
-          const other = before ?? own;
-          before = own;
-          own.catch(() => {});
-          return other;
-        },
-      };
-    },
-  ),
-  operationMutant(
-    'latin',
-    'send.echo',
-    'Characters beyond Latin are lost.',
+    'send.echo:latin',
+    'Characters outside of Latin-1 are lost.',
     (agent) => ({
-      send: (request, call) => agent.send(latin(request), call),
+      send: (request, call) => agent.send(toLatin1(request), call),
     }),
     allVersions,
   ),
-  operationMutant('no-null', 'send.data', 'Data that is null is lost.', (agent) => ({
+  operationMutant('send.data:no-null', 'Data that is null is lost.', (agent) => ({
     send: (request, call) =>
       agent.send(
-        {
-          ...request,
-          message: {
-            ...request.message,
-            parts: request.message.parts.filter((part) => !('data' in part && part.data === null)),
-          },
-        },
+        withParts(request, (parts) => parts.filter((part) => !('data' in part && part.data === null))),
         call,
       ),
   })),
   operationMutant(
-    'makes-task',
-    'send.no-task-for-message',
-    'A direct message makes a task all the same.',
+    'send.no-task-for-message:makes-task',
+    'A direct message also creates a task.',
     (agent) => ({
       async send(request, call) {
-        const answer = await agent.send(request, call);
-        if (!isTask(answer))
+        const result = await agent.send(request, call);
+        if (!isTask(result))
           await agent.send(
             {
               message: {
@@ -169,72 +147,60 @@ export const sendMutants = defineMutants([
             },
             call,
           );
-        return answer;
+        return result;
       },
     }),
   ),
-  operationMutant('no-context', 'send.message-context', 'A direct message names no context.', (agent) => ({
+  operationMutant('send.message-context:no-context', 'A direct message has no contextId.', (agent) => ({
     async send(request, call) {
-      const answer = await agent.send(request, call);
-      if (isTask(answer)) return answer;
-      const { contextId: _context, ...message } = answer;
+      const result = await agent.send(request, call);
+      if (isTask(result)) return result;
+      const { contextId: _context, ...message } = result;
       return message;
     },
   })),
-  operationMutant('as-user', 'send.message-context', 'A direct message is said by the user.', (agent) => ({
+  operationMutant('send.message-context:as-user', 'A direct message has the role of the user.', (agent) => ({
     async send(request, call) {
-      const answer = await agent.send(request, call);
-      return isTask(answer) ? answer : { ...answer, role: 'user' };
+      const result = await agent.send(request, call);
+      return isTask(result) ? result : { ...result, role: 'user' };
     },
   })),
-  operationMutant('refuses-again', 'send.repeated', 'A message that is sent again is refused.', (agent) => {
-    const heard = new Set<string>();
+  operationMutant('send.repeated:refuses-again', 'A repeated message is rejected.', (agent) => {
+    const received = new Set<string>();
     return {
       send(request, call) {
         const { messageId } = request.message;
-        if (heard.has(messageId)) return Promise.reject(new A2AError('INVALID_PARAMS', 'Heard before'));
-        heard.add(messageId);
+        if (received.has(messageId))
+          return Promise.reject(new A2AError('INVALID_PARAMS', 'Duplicate message'));
+        received.add(messageId);
         return agent.send(request, call);
       },
     };
   }),
-  {
-    id: 'send.bytes:base64url',
+  mutant('send.bytes:base64url', 'Raw content is base64url without padding.', {
     violates: ['send.bytes', 'model.raw'],
-    description: 'Bytes are in the alphabet for addresses, without padding.',
-    versions: ['1.0'],
     wire: () =>
       mutateEvery('part', (part) => {
         if (typeof part.raw === 'string')
           part.raw = part.raw.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
       }),
-  },
-  {
-    id: 'send.bytes:as-text',
-    violates: 'send.bytes',
-    description: 'Bytes are taken for text on the way.',
-    versions: ['1.0'],
+  }),
+  mutant('send.bytes:as-text', 'Raw content is decoded as UTF-8.', {
     wire: () =>
       mutateEvery('part', (part) => {
         if (typeof part.raw === 'string')
           part.raw = Buffer.from(Buffer.from(part.raw, 'base64').toString('utf8')).toString('base64');
       }),
-  },
-  {
-    id: 'send.bytes:no-name',
-    violates: 'send.bytes',
-    description: 'Files lose their names.',
-    versions: ['1.0'],
+  }),
+  mutant('send.bytes:no-name', 'File names are lost.', {
     wire: () => mutateEvery('part', dropMember('filename')),
-  },
-]);
+  }),
+];
 
-function latin<T extends { message: { parts: readonly unknown[] } }>(request: T): T {
-  const parts = request.message.parts.map((part) => {
-    const { text } = part as { text?: string };
-    return text === undefined
-      ? part
-      : { ...(part as object), text: text.replaceAll(/[\u0100-\u{10ffff}]/gu, '?') };
-  });
-  return { ...request, message: { ...request.message, parts } };
+function toLatin1(request: SendRequest): SendRequest {
+  return withParts(request, (parts) =>
+    parts.map((part) =>
+      'text' in part ? { ...part, text: part.text.replaceAll(/[\u0100-\u{10ffff}]/gu, '?') } : part,
+    ),
+  );
 }

@@ -1,59 +1,78 @@
+import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import type { Agent } from '../../../protocol/agent.ts';
-import type { StreamEvent } from '../../../protocol/event.ts';
+import type { StreamEvent, TaskStatusUpdateEvent } from '../../../protocol/event.ts';
 import type { CheckedVersion } from '../../rule-model.ts';
-import {
-  mutateStream,
-  isMutableJson,
-  type MutableJson,
-  framePayload,
-  withFramePayload,
-} from '../harness/mutations.ts';
-import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
+import { framePayload, isCardRequest, mutateStream, withFramePayload } from '../harness/mutations.ts';
 import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
-import { cancelOnAbort, rejectedStream, endsTask, mapEvents } from '../harness/override-agent.ts';
+import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/override-agent.ts';
 
-/** An agent whose streams are bent on the wire. */
-function bent(
+function wireMutant(
   id: string,
-  breaks: string | readonly string[],
-  what: string,
+  description: string,
   wire: () => WireMutation,
   versions: readonly CheckedVersion[] = ['1.0'],
+  alsoViolates: readonly string[] = [],
 ): MutantAgent {
-  const [first = ''] = [breaks].flat();
-  return { id: `${first}:${id}`, violates: breaks, description: what, versions, wire };
+  const { violates, ...others } = mutant(id, description, { versions, wire });
+  return { ...others, violates: alsoViolates.length === 0 ? violates : [violates, alsoViolates].flat(2) };
 }
 
-/** Both ways to a stream, with its events replaced. */
-const streams =
-  (map: () => (event: StreamEvent, index: number) => readonly StreamEvent[] | 'stop') =>
+type EventMap = (event: StreamEvent, index: number) => readonly StreamEvent[] | 'stop';
+
+/** Maps the events of `stream` and `subscribe`. */
+const mapStreams =
+  (map: () => EventMap) =>
   (agent: Agent): Partial<Agent> => ({
     stream: (request, call) => mapEvents(agent.stream(request, call), map()),
     subscribe: (request, call) => mapEvents(agent.subscribe(request, call), map()),
   });
 
-async function* later(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent, void, undefined> {
-  const held: StreamEvent[] = [];
-  for await (const event of events) held.push(event);
-  yield* held;
+/** Maps the events of `stream`. */
+const mapStream =
+  (map: () => EventMap) =>
+  (agent: Agent): Partial<Agent> => ({
+    stream: (request, call) => mapEvents(agent.stream(request, call), map()),
+  });
+
+/** Replaces the terminal status of a stream. */
+const mapTerminalStatus = (
+  map: (event: TaskStatusUpdateEvent) => readonly StreamEvent[],
+): ((agent: Agent) => Partial<Agent>) =>
+  mapStreams(() => (event) => (endsTask(event) && event.kind === 'status' ? map(event) : [event]));
+
+/** Opens streams for messages to finished or unknown tasks, as if they had no taskId. */
+const ignoreTaskId = (agent: Agent): Partial<Agent> => ({
+  stream(request, call) {
+    const { taskId: _taskId, ...message } = request.message;
+    return agent.stream({ ...request, message }, call);
+  },
+});
+
+async function* delayUntilEnd(
+  events: AsyncIterable<StreamEvent>,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  const buffered: StreamEvent[] = [];
+  for await (const event of events) buffered.push(event);
+  yield* buffered;
 }
 
-const afterFirst = (data: MutableJson, index: number): readonly object[] | undefined =>
-  index === 0 ? [] : [data];
-
-/** Agents whose streams are wrong in one thing. */
-export const streamMutants = defineMutants([
-  bent('no-task', ['stream.first', 'subscribe.running'], 'A stream begins without the task.', () =>
-    mutateStream(afterFirst),
+/** Mutants of SendStreamingMessage. */
+export const streamMutants: readonly MutantAgent[] = [
+  wireMutant(
+    'stream.first:no-task',
+    'A stream starts without the task.',
+    () => mutateStream((data, index) => (index === 0 ? [] : [data])),
+    ['1.0'],
+    ['subscribe.running'],
   ),
-  bent(
-    'message-too',
-    'stream.mixture',
-    'A message comes in the stream of a task.',
+  wireMutant(
+    'stream.mixture:message-too',
+    'A stream of a task contains a message.',
     () =>
       mutateStream((data) => {
         const payload = framePayload(data);
-        const isStatus = isMutableJson(payload.statusUpdate) || payload.kind === 'status-update';
+        const isStatus = isJsonObject(payload.statusUpdate) || payload.kind === 'status-update';
         const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'by the way' }] };
         const other =
           'kind' in payload
@@ -64,61 +83,50 @@ export const streamMutants = defineMutants([
     versionsSince0_3,
   ),
   operationMutant(
-    'more',
-    'stream.after-terminal',
-    'An artifact comes after the end.',
-    streams(
-      () => (event) =>
-        endsTask(event) && event.kind === 'status'
-          ? [
-              event,
-              {
-                kind: 'artifact',
-                taskId: event.taskId,
-                contextId: event.contextId,
-                artifact: { artifactId: 'late', parts: [{ text: 'late' }] },
-              },
-            ]
-          : [event],
-    ),
+    'stream.after-terminal:more',
+    'An artifact follows the terminal status.',
+    mapTerminalStatus((event) => [
+      event,
+      {
+        kind: 'artifact',
+        taskId: event.taskId,
+        contextId: event.contextId,
+        artifact: { artifactId: 'late', parts: [{ text: 'late' }] },
+      },
+    ]),
   ),
   operationMutant(
-    'back-to-work',
-    'stream.after-terminal',
-    'A task works again after its end.',
-    streams(
-      () => (event) =>
-        endsTask(event) && event.kind === 'status'
-          ? [event, { ...event, status: { state: 'working', timestamp: new Date().toISOString() } }]
-          : [event],
-    ),
+    'stream.after-terminal:back-to-work',
+    'The state working follows the terminal status.',
+    mapTerminalStatus((event) => [
+      event,
+      { ...event, status: { state: 'working', timestamp: new Date().toISOString() } },
+    ]),
   ),
-  bent('stays-open', 'stream.closes', 'A stream stays open after the end of the task.', () => ({
+  wireMutant('stream.closes:stays-open', 'A stream stays open after the terminal status.', () => ({
     end: () => 'hang',
   })),
   operationMutant(
-    'cut-short',
-    ['stream.closes', 'stream.opens'],
-    'A stream ends before the task does.',
-    streams(() => (event) => (endsTask(event) ? [] : [event])),
+    'stream.closes:cut-short',
+    'A stream ends before its task.',
+    mapStreams(() => (event) => (endsTask(event) ? [] : [event])),
+    ['1.0'],
+    ['stream.opens'],
   ),
   operationMutant(
-    'other-ids',
-    'stream.ids',
-    'Events name another task.',
-    streams(() => (event) => (event.kind === 'status' ? [{ ...event, taskId: 'another' }] : [event])),
+    'stream.ids:other-ids',
+    'Events have the id of another task.',
+    mapStreams(() => (event) => (event.kind === 'status' ? [{ ...event, taskId: 'another' }] : [event])),
   ),
   operationMutant(
-    'other-context',
-    'stream.ids',
-    'Events name another context.',
-    streams(() => (event) => (event.kind === 'artifact' ? [{ ...event, contextId: 'another' }] : [event])),
+    'stream.ids:other-context',
+    'Events have the id of another context.',
+    mapStreams(() => (event) => (event.kind === 'artifact' ? [{ ...event, contextId: 'another' }] : [event])),
   ),
   operationMutant(
-    'submitted-again',
-    'stream.state-order',
-    'A task is submitted again after it had begun.',
-    streams(
+    'stream.state-order:submitted-again',
+    'The state submitted follows working.',
+    mapStreams(
       () => (event) =>
         event.kind === 'artifact'
           ? [
@@ -134,137 +142,97 @@ export const streamMutants = defineMutants([
     ),
   ),
   operationMutant(
-    'back-in-time',
-    'stream.time-order',
-    'The last status is older than the others.',
-    streams(
-      () => (event) =>
-        endsTask(event) && event.kind === 'status'
-          ? [{ ...event, status: { ...event.status, timestamp: '2001-01-01T00:00:00.000Z' } }]
-          : [event],
-    ),
+    'stream.time-order:back-in-time',
+    'The last status is older than the previous ones.',
+    mapTerminalStatus((event) => [
+      { ...event, status: { ...event.status, timestamp: '2001-01-01T00:00:00.000Z' } },
+    ]),
   ),
   operationMutant(
-    'append-first',
-    'stream.append',
-    'The first chunk is appended.',
-    streams(() => (event) => (event.kind === 'artifact' ? [{ ...event, append: true }] : [event])),
+    'stream.append:append-first',
+    'The first chunk has append: true.',
+    mapStreams(() => (event) => (event.kind === 'artifact' ? [{ ...event, append: true }] : [event])),
   ),
   operationMutant(
-    'after-last',
-    'stream.append',
-    'Chunks follow the last one.',
-    streams(() => (event) => (event.kind === 'artifact' ? [{ ...event, lastChunk: true }] : [event])),
+    'stream.append:after-last',
+    'Chunks follow the last chunk.',
+    mapStreams(() => (event) => (event.kind === 'artifact' ? [{ ...event, lastChunk: true }] : [event])),
   ),
-  bent(
-    'not-json',
-    'stream.frames',
-    'A frame is no JSON.',
+  wireMutant(
+    'stream.frames:not-json',
+    'A frame is not JSON.',
     () => mutateStream((data, index) => (index === 1 ? ['data: hello\n\n', data] : undefined)),
     allVersions,
   ),
-  bent(
-    'bare-lines',
-    'stream.frames',
-    'Lines have no field.',
+  wireMutant(
+    'stream.frames:bare-lines',
+    'Lines have no SSE field.',
     () => mutateStream((data) => [`message ${JSON.stringify({ a: 1 })}\ndata: ${JSON.stringify(data)}\n\n`]),
     allVersions,
   ),
 
   operationMutant(
-    'refuses',
-    'stream.opens',
-    'Streams are refused.',
+    'stream.opens:refuses',
+    'Streams are rejected.',
     () => ({ stream: () => rejectedStream('UNSUPPORTED_OPERATION') }),
     allVersions,
   ),
-  bent('json', 'stream.opens', 'A stream says that it is JSON.', () => ({
+  wireMutant('stream.opens:json', 'A stream has the Content-Type application/json.', () => ({
     head: (head) => {
       head.headers['content-type'] = 'application/json';
     },
   })),
   operationMutant(
-    'two',
-    'stream.message',
-    'A direct message comes twice.',
-    (agent) => ({
-      stream: (request, call) =>
-        mapEvents(agent.stream(request, call), (event) =>
-          event.kind === 'message' ? [event, event] : [event],
-        ),
-    }),
+    'stream.message:two',
+    'A direct message is sent twice.',
+    mapStream(() => (event) => (event.kind === 'message' ? [event, event] : [event])),
     versionsSince0_3,
   ),
-  bent(
-    'open-message',
-    'stream.message',
+  wireMutant(
+    'stream.message:open-message',
     'A stream stays open after a direct message.',
     () => ({ end: ({ body }) => (body.includes('fx:message') ? 'hang' : undefined) }),
     versionsSince0_3,
   ),
-  bent(
-    'open-failed',
-    'stream.ends',
-    'The stream of a task that failed stays open.',
+  wireMutant(
+    'stream.ends:open-failed',
+    'The stream of a failed task stays open.',
     () => ({ end: ({ body }) => (body.includes('fx:fail') ? 'hang' : undefined) }),
     versionsSince0_3,
   ),
   operationMutant(
-    'no-rejection',
-    'stream.ends',
+    'stream.ends:no-rejection',
     'A rejection is not streamed.',
-    (agent) => ({
-      stream: (request, call) =>
-        mapEvents(agent.stream(request, call), (event) =>
-          event.kind === 'status' && event.status.state === 'rejected' ? [] : [event],
-        ),
-    }),
+    mapStream(() => (event) => (event.kind === 'status' && event.status.state === 'rejected' ? [] : [event])),
     ['1.0'],
   ),
   operationMutant(
-    'silent-cancel',
-    'stream.canceled',
+    'stream.canceled:silent-cancel',
     'A cancellation is not streamed.',
-    streams(() => (event) => (event.kind === 'status' && event.status.state === 'canceled' ? [] : [event])),
+    mapStreams(
+      () => (event) => (event.kind === 'status' && event.status.state === 'canceled' ? [] : [event]),
+    ),
     ['1.0'],
   ),
   operationMutant(
-    'at-the-end',
-    'stream.flushed',
-    'All events come at the end.',
-    (agent) => ({ stream: (request, call) => later(agent.stream(request, call)) }),
+    'stream.flushed:at-the-end',
+    'All events are sent at the end.',
+    (agent) => ({ stream: (request, call) => delayUntilEnd(agent.stream(request, call)) }),
     allVersions,
   ),
   operationMutant(
-    'streams-finished',
-    'stream.terminal-task',
+    'stream.terminal-task:streams-finished',
     'A message to a finished task opens a stream.',
-    (agent) => ({
-      stream(request, call) {
-        const { taskId, ...message } = request.message;
-        return taskId === undefined
-          ? agent.stream(request, call)
-          : agent.stream({ ...request, message }, call);
-      },
-    }),
+    ignoreTaskId,
   ),
   operationMutant(
-    'streams-unknown',
-    'stream.unknown-task',
+    'stream.unknown-task:streams-unknown',
     'A message to an unknown task opens a stream.',
-    (agent) => ({
-      stream(request, call) {
-        const { taskId, ...message } = request.message;
-        return taskId === undefined
-          ? agent.stream(request, call)
-          : agent.stream({ ...request, message }, call);
-      },
-    }),
+    ignoreTaskId,
     versionsSince0_3,
   ),
   operationMutant(
-    'loses-chunk',
-    'stream.chunks',
+    'stream.chunks:loses-chunk',
     'A chunk is lost.',
     (agent) => {
       let count = 0;
@@ -278,21 +246,14 @@ export const streamMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'chunk-twice',
-    'stream.chunks',
-    'A chunk comes twice.',
-    (agent) => ({
-      stream: (request, call) =>
-        mapEvents(agent.stream(request, call), (event, index) =>
-          event.kind === 'artifact' && index === 4 ? [event, event] : [event],
-        ),
-    }),
+    'stream.chunks:chunk-twice',
+    'A chunk is sent twice.',
+    mapStream(() => (event, index) => (event.kind === 'artifact' && index === 4 ? [event, event] : [event])),
     allVersions,
   ),
   operationMutant(
-    'swaps-chunks',
-    'stream.chunks',
-    'Two chunks change places.',
+    'stream.chunks:swaps-chunks',
+    'Two chunks are swapped.',
     (agent) => ({
       stream(request, call) {
         let held: StreamEvent | undefined;
@@ -310,42 +271,28 @@ export const streamMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'replaces',
-    'stream.chunks',
-    'Chunks are not marked as appended.',
-    (agent) => ({
-      stream: (request, call) =>
-        mapEvents(agent.stream(request, call), (event) =>
-          event.kind === 'artifact' ? [{ ...event, append: false }] : [event],
-        ),
-    }),
+    'stream.chunks:replaces',
+    'Chunks have append: false.',
+    mapStream(() => (event) => (event.kind === 'artifact' ? [{ ...event, append: false }] : [event])),
     allVersions,
   ),
   operationMutant(
-    'says-failed',
-    'stream.same-as-get',
-    'The stream says that the task failed.',
-    streams(
-      () => (event) =>
-        endsTask(event) && event.kind === 'status'
-          ? [{ ...event, status: { ...event.status, state: 'failed' } }]
-          : [event],
-    ),
+    'stream.same-as-get:says-failed',
+    'The stream reports a completed task as failed.',
+    mapTerminalStatus((event) => [{ ...event, status: { ...event.status, state: 'failed' } }]),
     allVersions,
   ),
   operationMutant(
-    'gives-up',
-    'stream.hang-up',
-    'A task is canceled when its reader hangs up.',
+    'stream.hang-up:gives-up',
+    'The task is canceled when its subscriber disconnects.',
     (agent) => ({
       stream: (request, call) => cancelOnAbort(agent, agent.stream(request, call)),
     }),
     allVersions,
   ),
   operationMutant(
-    'never-asks',
-    'stream.input-required',
-    'The second message of a conversation cannot be streamed.',
+    'stream.input-required:never-asks',
+    'The second message of a task cannot be streamed.',
     (agent) => ({
       stream: (request, call) =>
         request.message.taskId === undefined
@@ -354,16 +301,12 @@ export const streamMutants = defineMutants([
     }),
     versionsSince0_3,
   ),
-  {
-    id: 'capability.no-streaming:streams',
-    violates: 'capability.no-streaming',
-    description: 'It streams although the card says that it does not.',
-    versions: ['1.0'],
+  mutant('capability.no-streaming:streams', 'Streaming works although the card does not declare it.', {
     wire: () => ({
-      response(answer, { path }) {
-        const { capabilities } = (answer.json ?? {}) as { capabilities?: MutableJson };
-        if (path.includes('/.well-known/') && capabilities) capabilities.streaming = false;
+      response({ json }, request) {
+        const { capabilities } = (json ?? {}) as { capabilities?: JsonObject };
+        if (isCardRequest(request) && capabilities) capabilities.streaming = false;
       },
     }),
-  },
-]);
+  }),
+];

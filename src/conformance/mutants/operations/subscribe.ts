@@ -1,22 +1,21 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import { isTerminal } from '../../../protocol/task.ts';
-import { defineMutants } from '../harness/mutant-agent.ts';
+import type { MutantAgent } from '../harness/mutant-agent.ts';
 import { allVersions, operationMutant } from '../harness/operation-mutant.ts';
-import { cancelOnAbort, rejectedStream, endsTask, mapEvents } from '../harness/override-agent.ts';
+import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/override-agent.ts';
 
-/** Agents that break the rules of SubscribeToTask. */
-export const subscribeMutants = defineMutants([
-  operationMutant('refused', 'subscribe.running', 'A running task cannot be followed.', () => ({
+/** Mutants of SubscribeToTask. */
+export const subscribeMutants: readonly MutantAgent[] = [
+  operationMutant('subscribe.running:refused', 'Subscribing to a running task is rejected.', () => ({
     subscribe: () => rejectedStream('UNSUPPORTED_OPERATION'),
   })),
   operationMutant(
-    'refused-again',
-    'subscribe.again-0.3',
-    'A running task cannot be followed again.',
+    'subscribe.again-0.3:refused-again',
+    'Resubscribing to a running task is rejected.',
     () => ({ subscribe: () => rejectedStream('UNSUPPORTED_OPERATION') }),
     ['0.3', '0.1'],
   ),
-  operationMutant('finished', 'subscribe.terminal', 'A finished task can be followed.', (agent) => ({
+  operationMutant('subscribe.terminal:finished', 'Subscribing to a finished task is accepted.', (agent) => ({
     async *subscribe({ id, ...request }, call) {
       const task = await agent.getTask({ id }, call);
       if (isTerminal(task.status.state)) yield { kind: 'task', task };
@@ -24,9 +23,8 @@ export const subscribeMutants = defineMutants([
     },
   })),
   operationMutant(
-    'unknown',
-    'subscribe.unknown',
-    'An unknown task is an invalid parameter.',
+    'subscribe.unknown:unknown',
+    'An unknown task is rejected as invalid parameters.',
     (agent) => ({
       async *subscribe(request, call) {
         try {
@@ -40,7 +38,7 @@ export const subscribeMutants = defineMutants([
     }),
     allVersions,
   ),
-  operationMutant('shares', 'subscribe.two', 'Two readers share the events of a task.', (agent) => {
+  operationMutant('subscribe.two:shares', 'Two subscribers share the events of a task.', (agent) => {
     let turn = 0;
     return {
       subscribe(request, call) {
@@ -53,11 +51,10 @@ export const subscribeMutants = defineMutants([
     };
   }),
   operationMutant(
-    'all-leave',
-    'subscribe.one-leaves',
-    'When one reader leaves, the task is canceled.',
+    'subscribe.one-leaves:all-leave',
+    'The task is canceled when one subscriber disconnects.',
     (agent) => ({
       subscribe: (request, call) => cancelOnAbort(agent, agent.subscribe(request, call)),
     }),
   ),
-]);
+];

@@ -1,33 +1,31 @@
-import { type Task } from '../../../protocol/task.ts';
-import { mutateEvery, isMutableJson } from '../harness/mutations.ts';
-import { defineMutants } from '../harness/mutant-agent.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
+import type { Task } from '../../../protocol/task.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
+import { mutateEvery } from '../harness/mutations.ts';
 import {
   allVersions,
   operationMutant,
-  versionsSince0_3,
   returnStaleTasks,
+  versionsSince0_3,
 } from '../harness/operation-mutant.ts';
 
-/** Agents that show a task otherwise than it is. */
-export const taskMutants = defineMutants([
+/** Mutants of the task object. */
+export const taskMutants: readonly MutantAgent[] = [
   operationMutant(
-    'too-much',
-    'task.history-limit',
-    'More history is given than was asked for.',
+    'task.history-limit:too-much',
+    'More messages than historyLength are returned.',
     (agent) => ({ getTask: ({ id }, call) => agent.getTask({ id }, call) }),
     versionsSince0_3,
   ),
   operationMutant(
-    'revives',
-    'task.terminal',
-    'A task that has ended is shown as working.',
+    'task.terminal:revives',
+    'A task in a terminal state is returned as working.',
     returnStaleTasks,
     allVersions,
   ),
   operationMutant(
-    'other-context',
-    'task.context',
-    'A task is shown in another context each time.',
+    'task.context:other-context',
+    'A task is returned with a different context each time.',
     (agent) => ({
       getTask: async (request, call) => ({
         ...(await agent.getTask(request, call)),
@@ -37,9 +35,8 @@ export const taskMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'other-task',
-    'task.asked-id',
-    'Another task is given than the one asked for.',
+    'task.asked-id:other-task',
+    'A different task than the requested one is returned.',
     (agent) => {
       let first: string | undefined;
       return {
@@ -53,9 +50,8 @@ export const taskMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'loses',
-    'task.artifacts',
-    'Artifacts are gone when a task is asked for.',
+    'task.artifacts:loses',
+    'A returned task has lost its artifacts.',
     (agent) => ({
       async getTask(request, call) {
         const { artifacts: _artifacts, ...task } = await agent.getTask(request, call);
@@ -65,9 +61,8 @@ export const taskMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'changes',
-    'task.artifacts',
-    'Artifacts are cut when a task is asked for.',
+    'task.artifacts:changes',
+    'A returned task has truncated artifacts.',
     (agent) => ({
       async getTask(request, call) {
         const task = await agent.getTask(request, call);
@@ -83,26 +78,22 @@ export const taskMutants = defineMutants([
     allVersions,
   ),
   operationMutant(
-    'anonymous',
-    'task.agent-message',
-    'What an agent says names neither task nor context.',
+    'task.agent-message:anonymous',
+    'Messages of the agent have no taskId and contextId.',
     (agent) => ({
       send: async (request, call) => anonymous(await agent.send(request, call)),
       getTask: async (request, call) => anonymous(await agent.getTask(request, call)),
     }),
   ),
-  {
-    id: 'task.agent-role:status',
-    violates: 'task.agent-role',
-    description: 'The message of a status is said by the user.',
+  mutant('task.agent-role:status', 'The status message has the role of the user.', {
     versions: allVersions,
     wire: () =>
       mutateEvery('status', ({ message, state }) => {
-        if (isMutableJson(message))
+        if (isJsonObject(message))
           message.role = String(state).startsWith('TASK_STATE_') ? 'ROLE_USER' : 'user';
       }),
-  },
-]);
+  }),
+];
 
 function anonymous<T extends object>(answer: T): T {
   const { status } = answer as unknown as Task;

@@ -1,107 +1,104 @@
-import {
-  type MutantAgent,
-  defineMutants,
-  type WireMutation,
-  type WireRequest,
-} from '../harness/mutant-agent.ts';
+import { type MutantAgent, type WireMutation, type WireRequest, mutant } from '../harness/mutant-agent.ts';
+import { jsonResponse } from '../harness/wire-responses.ts';
 
-const needed = 'https://example.com/ext/steps/v1';
+const required = 'https://example.com/ext/steps/v1';
 const optional = 'https://example.com/ext/notes/v2';
-const extensions = [{ uri: needed, required: true }, { uri: optional }];
+const extensions = [{ uri: required, required: true }, { uri: optional }];
 
-/** A broken agent with extensions in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
-  return {
-    id: `${breaks}:${how}`,
-    violates: breaks,
-    description: what,
-    versions: ['1.0'],
-    definition: { extensions },
-    wire: () => wire,
-  };
+function extensionMutant(id: string, description: string, wire: WireMutation): MutantAgent {
+  return mutant(id, description, { definition: { extensions }, wire: () => wire });
 }
 
-const asked = ({ headers }: WireRequest): string => String(headers['a2a-extensions'] ?? '');
-const takes = (isTaken: (request: WireRequest) => boolean): WireMutation => ({
+const requestedExtensions = ({ headers }: WireRequest): string => String(headers['a2a-extensions'] ?? '');
+/** Adds the required extension to matching requests. */
+const addRequired = (matches: (request: WireRequest) => boolean): WireMutation => ({
   request(request) {
-    if (isTaken(request)) request.headers['a2a-extensions'] = `${asked(request)},${needed}`;
+    if (matches(request)) request.headers['a2a-extensions'] = `${requestedExtensions(request)},${required}`;
   },
 });
-const says = (say: (request: WireRequest) => string | undefined): WireMutation => ({
+/** Replaces the header with the active extensions. */
+const reportActive = (active: (request: WireRequest) => string | undefined): WireMutation => ({
   response({ headers }, request) {
-    const said = say(request);
-    if (said === undefined) delete headers['a2a-extensions'];
-    else headers['a2a-extensions'] = said;
+    const value = active(request);
+    if (value === undefined) delete headers['a2a-extensions'];
+    else headers['a2a-extensions'] = value;
   },
 });
 
-/** Agents that mistake extensions. */
-export const extensionMutants = defineMutants([
-  wired(
-    'extension.required',
-    'served',
+/** Mutants of extension negotiation. */
+export const extensionMutants: readonly MutantAgent[] = [
+  extensionMutant(
+    'extension.required:served',
     'A required extension is not required.',
-    takes(() => true),
+    addRequired(() => true),
   ),
-  wired('extension.required', 'other-error', 'A missing extension is an unsupported operation.', {
-    response(answer) {
-      const text = JSON.stringify(answer.json ?? '');
-      if (!text.includes('EXTENSION_SUPPORT_REQUIRED')) return;
-      answer.json = JSON.parse(
-        text.replaceAll('EXTENSION_SUPPORT_REQUIRED', 'UNSUPPORTED_OPERATION').replaceAll('-32008', '-32004'),
-      );
+  extensionMutant(
+    'extension.required:other-error',
+    'A missing extension is rejected as an unsupported operation.',
+    {
+      response(response) {
+        const text = JSON.stringify(response.json ?? '');
+        if (!text.includes('EXTENSION_SUPPORT_REQUIRED')) return;
+        response.json = JSON.parse(
+          text
+            .replaceAll('EXTENSION_SUPPORT_REQUIRED', 'UNSUPPORTED_OPERATION')
+            .replaceAll('-32008', '-32004'),
+        );
+      },
     },
-  }),
-  wired('extension.required', 'never', 'Even those who know the extension are refused.', {
+  ),
+  extensionMutant('extension.required:never', 'Clients that request the required extension are rejected.', {
     request(request) {
       if (/SendMessage|message:send/.test(request.operation)) delete request.headers['a2a-extensions'];
     },
   }),
-  wired(
-    'extension.required-stream',
-    'served',
+  extensionMutant(
+    'extension.required-stream:served',
     'A stream is opened without the required extension.',
-    takes(({ operation }) => /Streaming|message:stream/.test(operation)),
+    addRequired(({ operation }) => /Streaming|message:stream/.test(operation)),
   ),
-  wired(
-    'extension.required-version',
-    'prefix',
-    'Any version of a required extension will do.',
-    takes((request) => /ext\/steps/.test(asked(request))),
+  extensionMutant(
+    'extension.required-version:prefix',
+    'Any version of a required extension is accepted.',
+    addRequired((request) => /ext\/steps/.test(requestedExtensions(request))),
   ),
-  wired('extension.unknown', 'refused', 'An unknown extension is refused.', {
+  extensionMutant('extension.unknown:refused', 'An unknown extension is rejected.', {
     request(request) {
-      if (!asked(request).includes('of-nobody')) return undefined;
-      return {
-        status: 400,
-        headers: { 'content-type': 'application/json' },
-        text: '',
-        json: { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'no such extension', details: [] } },
-      };
+      const uris = requestedExtensions(request)
+        .split(',')
+        .map((uri) => uri.trim());
+      const isKnown = (uri: string): boolean => uri === '' || extensions.some((each) => each.uri === uri);
+      if (uris.every(isKnown)) return undefined;
+      return jsonResponse(400, {
+        error: { code: 400, status: 'INVALID_ARGUMENT', message: 'no such extension', details: [] },
+      });
     },
   }),
-  wired('extension.unknown', 'echoed', 'Whatever is asked for is said to be active.', says(asked)),
-  wired(
-    'extension.no-fallback',
-    'older',
-    'Who asks for a newer version gets the older one.',
-    says((request) => (/notes/.test(asked(request)) ? `${needed}, ${optional}` : needed)),
+  extensionMutant(
+    'extension.unknown:echoed',
+    'All requested extensions are reported as active.',
+    reportActive(requestedExtensions),
   ),
-  wired(
-    'extension.active',
-    'silent',
-    'Nobody hears which extensions are active.',
-    says(() => undefined),
+  extensionMutant(
+    'extension.no-fallback:older',
+    'A client that requests a newer version gets the older one.',
+    reportActive((request) =>
+      /notes/.test(requestedExtensions(request)) ? `${required}, ${optional}` : required,
+    ),
   ),
-  wired(
-    'extension.active',
-    'all',
-    'Every extension is always active.',
-    says(() => `${needed}, ${optional}`),
+  extensionMutant(
+    'extension.active:silent',
+    'Active extensions are not reported.',
+    reportActive(() => undefined),
+  ),
+  extensionMutant(
+    'extension.active:all',
+    'All extensions are always reported as active.',
+    reportActive(() => `${required}, ${optional}`),
   ),
   {
-    ...wired('extension.versioned', 'none', 'The URI of an extension has no version.', {}),
+    ...extensionMutant('extension.versioned:none', 'The URI of an extension has no version.', {}),
     definition: { extensions: [{ uri: 'https://example.com/ext/steps' }] },
     transports: ['JSONRPC'],
   },
-]);
+];

@@ -1,365 +1,308 @@
+import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import {
+  type Mutation,
+  type WireKind,
+  addMembers,
+  dropMember,
+  framePayload,
   mutateEvery,
   mutateResult,
-  type Mutation,
-  isMutableJson,
-  type MutableJson,
-  type WireKind,
-  dropMember,
   onTextParts,
+  renameMember,
   setMember,
 } from '../harness/mutations.ts';
-import { type MutantAgent, defineMutants } from '../harness/mutant-agent.ts';
 
-/** A broken agent in one line: how, which rule, what, of which things, and the bend. */
-function bent(id: string, breaks: string, what: string, kind: WireKind, bend: Mutation): MutantAgent {
-  return {
-    id: `${breaks}:${id}`,
-    violates: breaks,
-    description: what,
-    versions: ['1.0'],
-    wire: () => mutateEvery(kind, bend),
-  };
+/** Mutates every object of a kind. */
+function everyMutant(id: string, description: string, kind: WireKind, mutate: Mutation): MutantAgent {
+  return mutant(id, description, { wire: () => mutateEvery(kind, mutate) });
 }
 
-const rename =
-  (from: string, to: string): Mutation =>
-  (thing) => {
-    if (!(from in thing)) return;
-    thing[to] = thing[from];
-    delete thing[from];
-  };
-const stamp =
+const onTimestamp =
   (change: (text: string) => unknown): Mutation =>
   (status) => {
     if (typeof status.timestamp === 'string') status.timestamp = change(status.timestamp);
   };
-const states =
+const onState =
   (change: (state: string) => unknown): Mutation =>
   (status) => {
     status.state = change(String(status.state));
   };
-const sendOnly = /SendMessage|POST \/message:send/;
+const send = /SendMessage|POST \/message:send/;
+const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] };
 
-/** Agents whose data model is wrong in one thing. */
-export const modelMutants = defineMutants([
-  bent('no-id', 'model.task', 'A task has no id.', 'task', dropMember('id')),
-  bent('no-status', 'model.task', 'A task has no status.', 'task', dropMember('status')),
-  bent(
-    'history-object',
-    'model.task',
-    'History is an object instead of a list.',
+/** Mutants of the 1.0 data model. */
+export const modelMutants: readonly MutantAgent[] = [
+  everyMutant('model.task:no-id', 'A task has no id.', 'task', dropMember('id')),
+  everyMutant('model.task:no-status', 'A task has no status.', 'task', dropMember('status')),
+  everyMutant(
+    'model.task:history-object',
+    'The history is an object instead of an array.',
     'task',
     setMember('history', { first: {} }),
   ),
-  bent('empty-id', 'model.task', 'A task has an empty id.', 'task', setMember('id', '')),
-  bent('numeric-id', 'model.task', 'A task has a number for its id.', 'task', setMember('id', 17)),
-  bent('no-context', 'model.task-context', 'A task names no context.', 'task', dropMember('contextId')),
-  bent(
-    'strange-state',
-    'model.status',
-    'A state is none of the protocol.',
+  everyMutant('model.task:empty-id', 'A task has an empty id.', 'task', setMember('id', '')),
+  everyMutant('model.task:numeric-id', 'The id of a task is a number.', 'task', setMember('id', 17)),
+  everyMutant('model.task-context:no-context', 'A task has no contextId.', 'task', dropMember('contextId')),
+  everyMutant(
+    'model.status:strange-state',
+    'A status has an unknown state.',
     'status',
     setMember('state', 'TASK_STATE_DONE'),
   ),
-  bent('no-state', 'model.status', 'A status has no state.', 'status', dropMember('state')),
-  bent(
-    'unspecified',
-    'model.status',
-    'A status is unspecified.',
+  everyMutant('model.status:no-state', 'A status has no state.', 'status', dropMember('state')),
+  everyMutant(
+    'model.status:unspecified',
+    'A status has the state TASK_STATE_UNSPECIFIED.',
     'status',
     setMember('state', 'TASK_STATE_UNSPECIFIED'),
   ),
-  bent(
-    'two-l',
-    'model.status',
-    'Canceled is spelt with two l.',
+  everyMutant(
+    'model.status:two-l',
+    'The state canceled is spelled with two l.',
     'status',
-    states((state) => (state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state)),
+    onState((state) => (state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state)),
   ),
-  bent('no-message-id', 'model.message', 'A message has no id.', 'message', dropMember('messageId')),
-  bent('no-role', 'model.message', 'A message has no role.', 'message', dropMember('role')),
-  bent('no-parts', 'model.message', 'A message has no parts.', 'message', dropMember('parts')),
-  bent(
-    'content',
-    'model.message',
-    'The parts of a message are called content.',
+  everyMutant('model.message:no-message-id', 'A message has no id.', 'message', dropMember('messageId')),
+  everyMutant('model.message:no-role', 'A message has no role.', 'message', dropMember('role')),
+  everyMutant('model.message:no-parts', 'A message has no parts.', 'message', dropMember('parts')),
+  everyMutant(
+    'model.message:content',
+    'The parts of a message are named content.',
     'message',
-    rename('parts', 'content'),
+    renameMember('parts', 'content'),
   ),
-  bent(
-    'strange-role',
-    'model.role',
-    'The role is assistant.',
+  everyMutant(
+    'model.role:strange-role',
+    'A message has the role ROLE_ASSISTANT.',
     'message',
     setMember('role', 'ROLE_ASSISTANT'),
   ),
-  bent(
-    'two-contents',
-    'model.part',
-    'A part has a text and data.',
+  everyMutant(
+    'model.part:two-contents',
+    'A part has text and data.',
     'part',
-    onTextParts((part) => Object.assign(part, { data: {} })),
+    onTextParts(addMembers({ data: {} })),
   ),
-  bent(
-    'no-content',
-    'model.part',
-    'A part has no content.',
+  everyMutant('model.part:no-content', 'A part has no content.', 'part', onTextParts(dropMember('text'))),
+  everyMutant(
+    'model.part:text-object',
+    'The text of a part is an object.',
     'part',
     onTextParts((part) => {
-      delete part.text;
+      part.text = { value: part.text };
     }),
   ),
-  bent(
-    'text-object',
-    'model.part',
-    'A text is an object.',
-    'part',
-    onTextParts((part) => Object.assign(part, { text: { value: part.text } })),
-  ),
-  bent(
-    'raw-text',
-    'model.raw',
-    'Bytes are sent as they are.',
+  everyMutant(
+    'model.raw:raw-text',
+    'Raw content is not base64.',
     'part',
     onTextParts((part) => {
       part.raw = `${String(part.text)}!`;
       delete part.text;
     }),
   ),
-  bent(
-    'raw-url-safe',
-    'model.raw',
-    'Bytes are in the alphabet for addresses, without padding.',
+  everyMutant(
+    'model.raw:raw-url-safe',
+    'Raw content is base64url without padding.',
     'part',
     onTextParts((part) => {
       part.raw = '-_8';
       delete part.text;
     }),
   ),
-  bent('no-artifact-id', 'model.artifact', 'An artifact has no id.', 'artifact', dropMember('artifactId')),
-  bent('no-artifact-parts', 'model.artifact', 'An artifact has no parts.', 'artifact', dropMember('parts')),
-  bent('same-ids', 'model.artifact', 'Two artifacts have the same id.', 'task', (task) => {
+  everyMutant(
+    'model.artifact:no-artifact-id',
+    'An artifact has no id.',
+    'artifact',
+    dropMember('artifactId'),
+  ),
+  everyMutant(
+    'model.artifact:no-artifact-parts',
+    'An artifact has no parts.',
+    'artifact',
+    dropMember('parts'),
+  ),
+  everyMutant('model.artifact:same-ids', 'Two artifacts have the same id.', 'task', (task) => {
     if (Array.isArray(task.artifacts) && task.artifacts.length > 0)
-      task.artifacts.push({ ...(task.artifacts[0] as MutableJson) });
+      task.artifacts.push({ ...(task.artifacts[0] as JsonObject) });
   }),
-  bent(
-    'no-task-id',
-    'model.status-event',
-    'A status update names no task.',
+  everyMutant(
+    'model.status-event:no-task-id',
+    'A status update has no taskId.',
     'statusUpdate',
     dropMember('taskId'),
   ),
-  bent(
-    'no-context-id',
-    'model.status-event',
-    'A status update names no context.',
+  everyMutant(
+    'model.status-event:no-context-id',
+    'A status update has no contextId.',
     'statusUpdate',
     dropMember('contextId'),
   ),
-  bent(
-    'no-event-status',
-    'model.status-event',
+  everyMutant(
+    'model.status-event:no-event-status',
     'A status update has no status.',
     'statusUpdate',
     dropMember('status'),
   ),
-  bent(
-    'no-artifact-task',
-    'model.artifact-event',
-    'An artifact update names no task.',
+  everyMutant(
+    'model.artifact-event:no-artifact-task',
+    'An artifact update has no taskId.',
     'artifactUpdate',
     dropMember('taskId'),
   ),
-  bent(
-    'no-artifact',
-    'model.artifact-event',
+  everyMutant(
+    'model.artifact-event:no-artifact',
     'An artifact update has no artifact.',
     'artifactUpdate',
     dropMember('artifact'),
   ),
-  bent('append-text', 'model.artifact-event', 'append is a text.', 'artifactUpdate', (update) =>
-    Object.assign(update, { append: 'false' }),
+  everyMutant(
+    'model.artifact-event:append-text',
+    'append is a string.',
+    'artifactUpdate',
+    addMembers({ append: 'false' }),
   ),
-  {
-    id: 'model.payload:two',
-    violates: 'model.payload',
-    description: 'An event has two payloads.',
-    versions: ['1.0'],
+  mutant('model.payload:two', 'An event has two payloads.', {
     wire: () => ({
       frame(data) {
-        const frame = data as MutableJson;
-        const payload = isMutableJson(frame.result) ? frame.result : frame;
-        if (isMutableJson(payload.statusUpdate))
-          payload.message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] };
+        const frame = data as JsonObject;
+        const payload = framePayload(frame);
+        if (isJsonObject(payload.statusUpdate)) payload.message = message;
         return [frame];
       },
     }),
-  },
-  {
-    id: 'model.payload:bare',
-    violates: 'model.payload',
-    description: 'An event is not wrapped.',
-    versions: ['1.0'],
+  }),
+  mutant('model.payload:bare', 'An event is not wrapped.', {
     wire: () => ({
       frame(data) {
-        const frame = data as MutableJson;
-        if (isMutableJson(frame.result) && isMutableJson(frame.result.statusUpdate))
+        const frame = data as JsonObject;
+        if (isJsonObject(frame.result) && isJsonObject(frame.result.statusUpdate))
           return [{ ...frame, result: frame.result.statusUpdate }];
-        return [isMutableJson(frame.statusUpdate) ? frame.statusUpdate : frame];
+        return [isJsonObject(frame.statusUpdate) ? frame.statusUpdate : frame];
       },
     }),
-  },
-  {
-    id: 'model.sent:bare',
-    violates: 'model.sent',
-    description: 'The answer to a send is a bare task.',
-    versions: ['1.0'],
-    wire: () => mutateResult(sendOnly, ({ task, message }) => task ?? message),
-  },
-  {
-    id: 'model.sent:both',
-    violates: 'model.sent',
-    description: 'The answer to a send has a task and a message.',
-    versions: ['1.0'],
-    wire: () =>
-      mutateResult(sendOnly, (result) => ({
-        ...result,
-        message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] },
-      })),
-  },
-  {
-    id: 'model.sent:empty',
-    violates: 'model.sent',
-    description: 'The answer to a send is empty.',
-    versions: ['1.0'],
-    wire: () => mutateResult(sendOnly, () => ({})),
-  },
-  {
-    id: 'model.task:wrapped',
-    violates: 'model.task',
-    description: 'The answer to a get is wrapped.',
-    versions: ['1.0'],
+  }),
+  mutant('model.sent:bare', 'The result of a send is a bare task.', {
+    wire: () => mutateResult(send, ({ task, message }) => task ?? message),
+  }),
+  mutant('model.sent:both', 'The result of a send has a task and a message.', {
+    wire: () => mutateResult(send, (result) => ({ ...result, message })),
+  }),
+  mutant('model.sent:empty', 'The result of a send is empty.', {
+    wire: () => mutateResult(send, () => ({})),
+  }),
+  mutant('model.task:wrapped', 'The result of a get is wrapped.', {
     wire: () => mutateResult(/^GetTask$|^GET \/tasks\/\{id\}$/, (task) => ({ task })),
-  },
-  bent('no-total', 'model.page', 'A page does not say how many there are.', 'page', dropMember('totalSize')),
-  bent('no-size', 'model.page', 'A page does not say its size.', 'page', dropMember('pageSize')),
-  bent('null-tasks', 'model.page', 'A page without tasks has null.', 'page', (page) => {
+  }),
+  everyMutant('model.page:no-total', 'A page has no totalSize.', 'page', dropMember('totalSize')),
+  everyMutant('model.page:no-size', 'A page has no pageSize.', 'page', dropMember('pageSize')),
+  everyMutant('model.page:null-tasks', 'The tasks of an empty page are null.', 'page', (page) => {
     if ((page.tasks as unknown[]).length === 0) page.tasks = null;
   }),
-  bent('no-token', 'model.page-token', 'The last page has no token.', 'page', (page) => {
+  everyMutant('model.page-token:no-token', 'The last page has no nextPageToken.', 'page', (page) => {
     if (page.nextPageToken === '') delete page.nextPageToken;
   }),
-  bent(
-    'snake-context',
-    'model.camel',
+  everyMutant(
+    'model.camel:snake-context',
     'contextId is written in snake case.',
     'task',
-    rename('contextId', 'context_id'),
+    renameMember('contextId', 'context_id'),
   ),
-  bent(
-    'snake-artifact',
-    'model.camel',
+  everyMutant(
+    'model.camel:snake-artifact',
     'artifactId is written in snake case.',
     'artifact',
-    rename('artifactId', 'artifact_id'),
+    renameMember('artifactId', 'artifact_id'),
   ),
-  bent(
-    'snake-message',
-    'model.camel',
+  everyMutant(
+    'model.camel:snake-message',
     'messageId is written in snake case.',
     'message',
-    rename('messageId', 'message_id'),
+    renameMember('messageId', 'message_id'),
   ),
-  bent(
-    'snake-token',
-    'model.camel',
+  everyMutant(
+    'model.camel:snake-token',
     'nextPageToken is written in snake case.',
     'page',
-    rename('nextPageToken', 'next_page_token'),
+    renameMember('nextPageToken', 'next_page_token'),
   ),
-  bent(
-    'short-states',
-    'model.enum',
-    'States have the names of 0.3.',
+  everyMutant(
+    'model.enum:short-states',
+    'States have their 0.3 names.',
     'status',
-    states((state) => state.replace('TASK_STATE_', '').toLowerCase().replace('_', '-')),
+    onState((state) => state.replace('TASK_STATE_', '').toLowerCase().replace('_', '-')),
   ),
-  bent('numbers', 'model.enum', 'States are numbers.', 'status', setMember('state', 3)),
-  bent('short-roles', 'model.enum', 'Roles have the names of 0.3.', 'message', setMember('role', 'agent')),
-  bent(
-    'seconds',
-    'model.timestamp',
-    'Moments are seconds since 1970.',
+  everyMutant('model.enum:numbers', 'States are numbers.', 'status', setMember('state', 3)),
+  everyMutant('model.enum:short-roles', 'Roles have their 0.3 names.', 'message', setMember('role', 'agent')),
+  everyMutant(
+    'model.timestamp:seconds',
+    'Timestamps are seconds since 1970.',
     'status',
-    stamp((text) => Math.floor(Date.parse(text) / 1000)),
+    onTimestamp((text) => Math.floor(Date.parse(text) / 1000)),
   ),
-  bent(
-    'date-text',
-    'model.timestamp',
-    'Moments are written for people.',
+  everyMutant(
+    'model.timestamp:date-text',
+    'Timestamps are not ISO 8601.',
     'status',
-    stamp((text) => new Date(text).toUTCString()),
+    onTimestamp((text) => new Date(text).toUTCString()),
   ),
-  bent(
-    'offset',
-    'model.utc',
-    'Moments have an offset.',
+  everyMutant(
+    'model.utc:offset',
+    'Timestamps have an offset instead of Z.',
     'status',
-    stamp((text) => text.replace('Z', '+00:00')),
+    onTimestamp((text) => text.replace('Z', '+00:00')),
   ),
-  bent(
-    'no-zone',
-    'model.utc',
-    'Moments have no zone.',
+  everyMutant(
+    'model.utc:no-zone',
+    'Timestamps have no time zone.',
     'status',
-    stamp((text) => text.replace('Z', '')),
+    onTimestamp((text) => text.replace('Z', '')),
   ),
-  bent(
-    'no-milliseconds',
-    'model.milliseconds',
-    'Moments end with the seconds.',
+  everyMutant(
+    'model.milliseconds:no-milliseconds',
+    'Timestamps have no milliseconds.',
     'status',
-    stamp((text) => text.replace(/\.\d+/, '')),
+    onTimestamp((text) => text.replace(/\.\d+/, '')),
   ),
-  bent(
-    'no-parts-at-all',
-    'model.empty',
-    'A message has an empty list of parts.',
+  everyMutant(
+    'model.empty:no-parts-at-all',
+    'A message has an empty array of parts.',
     'message',
     setMember('parts', []),
   ),
-  bent(
-    'empty-artifact',
-    'model.empty',
-    'An artifact has an empty list of parts.',
+  everyMutant(
+    'model.empty:empty-artifact',
+    'An artifact has an empty array of parts.',
     'artifact',
     setMember('parts', []),
   ),
-  bent('metadata-text', 'model.metadata', 'Metadata is a text.', 'task', (task) =>
-    Object.assign(task, { metadata: 'none' }),
+  everyMutant(
+    'model.metadata:metadata-text',
+    'Metadata is a string.',
+    'task',
+    addMembers({ metadata: 'none' }),
   ),
-  bent('extensions-text', 'model.extensions', 'Extensions are one text.', 'message', (message) =>
-    Object.assign(message, { extensions: 'urn:x' }),
+  everyMutant(
+    'model.extensions:extensions-text',
+    'Extensions are a string.',
+    'message',
+    addMembers({ extensions: 'urn:x' }),
   ),
-  bent('kind', 'model.foreign', 'A task has its kind, as in 0.3.', 'task', (task) =>
-    Object.assign(task, { kind: 'task' }),
+  everyMutant('model.foreign:kind', 'A task has a kind, as in 0.3.', 'task', addMembers({ kind: 'task' })),
+  everyMutant(
+    'model.foreign:final',
+    'A status update has final, as in 0.3.',
+    'statusUpdate',
+    addMembers({ final: false }),
   ),
-  bent('final', 'model.foreign', 'A status update has final, as in 0.3.', 'statusUpdate', (update) =>
-    Object.assign(update, { final: false }),
-  ),
-  bent(
-    'part-kind',
-    'model.foreign',
-    'A part has its kind, as in 0.3.',
+  everyMutant(
+    'model.foreign:part-kind',
+    'A part has a kind, as in 0.3.',
     'part',
-    onTextParts((part) => Object.assign(part, { kind: 'text' })),
+    onTextParts(addMembers({ kind: 'text' })),
   ),
-  {
-    id: 'model.push-config:nested',
-    violates: 'model.push-config',
-    description: 'A push configuration is nested, as in 0.3.',
-    versions: ['1.0'],
+  mutant('model.push-config:nested', 'A push configuration is nested, as in 0.3.', {
     wire: () =>
       mutateResult(
         /^CreateTaskPushNotificationConfig$|^POST .*pushNotificationConfigs$/,
@@ -368,5 +311,5 @@ export const modelMutants = defineMutants([
           pushNotificationConfig: config,
         }),
       ),
-  },
-]);
+  }),
+];

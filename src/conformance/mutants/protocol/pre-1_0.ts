@@ -1,143 +1,150 @@
+import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import type { CheckedVersion } from '../../rule-model.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import {
   type Mutation,
+  type WireKind,
+  addMembers,
+  dropMember,
+  framePayload,
   mutateCard,
   mutateEvery,
   mutateStream,
-  isMutableJson,
-  type MutableJson,
-  framePayload,
-  type WireKind,
-  withFramePayload,
-  dropMember,
   onTextParts,
+  renameMember,
   setMember,
+  withFramePayload,
 } from '../harness/mutations.ts';
-import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
 import { operationMutant } from '../harness/operation-mutant.ts';
+import { testPrincipals } from '../harness/serve-mutant.ts';
+import { htmlResponse, jsonResponse } from '../harness/wire-responses.ts';
 
-type Old = Exclude<CheckedVersion, '1.0'>;
+type OldVersion = Exclude<CheckedVersion, '1.0'>;
 
-/** An agent of an older version whose things of a kind are bent. */
-function bent(
-  version: Old,
+/** Mutates every object of a kind over JSON-RPC. */
+function everyMutant(
+  version: OldVersion,
   id: string,
-  tag: string,
-  what: string,
+  description: string,
   kind: WireKind,
-  bend: Mutation,
+  mutate: Mutation,
 ): MutantAgent {
-  return {
-    id: `${version}.${tag}:${id}`,
-    violates: `${version}.${tag}`,
-    description: what,
+  return mutant(id, description, {
     versions: [version],
     transports: ['JSONRPC'],
-    wire: () => mutateEvery(kind, bend),
-  };
+    wire: () => mutateEvery(kind, mutate),
+  });
 }
 
-/** An agent of an older version whose card is bent. */
-function card(
-  version: Old,
+function cardMutant(
+  version: OldVersion,
   id: string,
-  breaks: string,
-  what: string,
-  bend: (shown: MutableJson) => unknown,
+  description: string,
+  mutate: (card: JsonObject) => unknown,
 ): MutantAgent {
-  return {
-    id: `${breaks}:${id}`,
-    violates: breaks,
-    description: what,
-    versions: [version],
-    wire: () => mutateCard(bend),
-  };
+  return mutant(id, description, { versions: [version], wire: () => mutateCard(mutate) });
 }
 
-/** An agent of an older version whose events are bent; nothing is sent for those that are left out. */
-function event(
-  version: Old,
+/** Mutates stream events over JSON-RPC. `mutate` returns the replacement; undefined drops the event. */
+function eventMutant(
+  version: OldVersion,
   id: string,
-  breaks: string,
-  what: string,
-  bend: (payload: MutableJson, index: number) => MutableJson | undefined | 'same',
+  description: string,
+  mutate: (payload: JsonObject) => JsonObject | undefined | 'same',
 ): MutantAgent {
-  const wire = (): WireMutation =>
-    mutateStream((data, index) => {
-      const other = bend(framePayload(data), index);
-      return other === 'same' ? undefined : other === undefined ? [] : [withFramePayload(data, other)];
-    });
-  return {
-    id: `${breaks}:${id}`,
-    violates: breaks,
-    description: what,
+  return mutant(id, description, {
     versions: [version],
     transports: ['JSONRPC'],
-    wire,
-  };
+    wire: () =>
+      mutateStream((frame) => {
+        const payload = mutate(framePayload(frame));
+        return payload === 'same'
+          ? undefined
+          : payload === undefined
+            ? []
+            : [withFramePayload(frame, payload)];
+      }),
+  });
 }
 
-const without = (shown: MutableJson, name: string): MutableJson =>
-  Object.fromEntries(Object.entries(shown).filter(([key]) => key !== name));
-const withSkill = (shown: MutableJson, change: (skill: MutableJson) => MutableJson): MutableJson => ({
-  ...shown,
-  skills: (shown.skills as MutableJson[]).map(change),
-});
-const isStatus = (payload: MutableJson): boolean =>
-  isMutableJson(payload.status) && !('history' in payload) && payload.kind !== 'task';
+const withFinal =
+  (final: (value: unknown) => unknown) =>
+  (payload: JsonObject): JsonObject | 'same' =>
+    'final' in payload ? { ...payload, final: final(payload.final) } : 'same';
 
-/** Agents of the versions before 1.0 that are wrong in one thing. */
-export const pre1_0Mutants = defineMutants([
+const without = (object: JsonObject, name: string): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
+const withoutMember =
+  (name: string) =>
+  (object: JsonObject): JsonObject =>
+    without(object, name);
+const inSkills =
+  (mutate: (skill: JsonObject) => JsonObject) =>
+  (card: JsonObject): JsonObject => ({ ...card, skills: (card.skills as JsonObject[]).map(mutate) });
+const withCapabilities =
+  (capabilities: JsonObject) =>
+  (card: JsonObject): JsonObject => ({
+    ...card,
+    capabilities: { ...(card.capabilities as JsonObject), ...capabilities },
+  });
+const isStatus = (payload: JsonObject): boolean =>
+  isJsonObject(payload.status) && !('history' in payload) && payload.kind !== 'task';
+
+/** Mutants of the versions before 1.0. */
+export const pre1_0Mutants: readonly MutantAgent[] = [
   ...(['0.3', '0.1'] as const).map((version) =>
-    bent(version, 'twice', 'artifact', 'An artifact is in a task twice.', 'task', (task) => {
-      if (Array.isArray(task.artifacts)) task.artifacts = [...task.artifacts, ...task.artifacts];
-    }),
+    everyMutant(
+      version,
+      `${version}.artifact:twice`,
+      'An artifact occurs twice in a task.',
+      'task',
+      (task) => {
+        if (Array.isArray(task.artifacts)) task.artifacts = [...task.artifacts, ...task.artifacts];
+      },
+    ),
   ),
-  bent('0.3', 'no-id', 'task', 'A task has no id.', 'task', dropMember('id')),
-  bent('0.3', 'no-context', 'task', 'A task has no contextId.', 'task', dropMember('contextId')),
-  bent('0.3', 'no-status', 'task', 'A task has no status.', 'task', dropMember('status')),
-  bent('0.3', 'history-object', 'task', 'History is an object.', 'task', setMember('history', {})),
-  bent('0.3', 'new-names', 'status', 'States have the names of 1.0.', 'status', (status) => {
+  everyMutant('0.3', '0.3.task:no-id', 'A task has no id.', 'task', dropMember('id')),
+  everyMutant('0.3', '0.3.task:no-context', 'A task has no contextId.', 'task', dropMember('contextId')),
+  everyMutant('0.3', '0.3.task:no-status', 'A task has no status.', 'task', dropMember('status')),
+  everyMutant('0.3', '0.3.task:history-object', 'History is an object.', 'task', setMember('history', {})),
+  everyMutant('0.3', '0.3.status:new-names', 'States have their 1.0 names.', 'status', (status) => {
     status.state = `TASK_STATE_${String(status.state).toUpperCase()}`;
   }),
-  bent('0.3', 'no-state', 'status', 'A status has no state.', 'status', dropMember('state')),
-  bent('0.3', 'strange', 'status', 'A state is none of the protocol.', 'status', setMember('state', 'done')),
-  bent('0.3', 'no-message-id', 'message', 'A message has no messageId.', 'message', dropMember('messageId')),
-  bent(
+  everyMutant('0.3', '0.3.status:no-state', 'A status has no state.', 'status', dropMember('state')),
+  everyMutant(
     '0.3',
-    'new-role',
+    '0.3.status:strange',
+    'A status has an unknown state.',
+    'status',
+    setMember('state', 'done'),
+  ),
+  everyMutant(
+    '0.3',
+    '0.3.message:no-message-id',
+    'A message has no messageId.',
     'message',
-    'A role has the name of 1.0.',
+    dropMember('messageId'),
+  ),
+  everyMutant(
+    '0.3',
+    '0.3.message:new-role',
+    'A role has its 1.0 name.',
     'message',
     setMember('role', 'ROLE_AGENT'),
   ),
-  bent('0.3', 'no-parts', 'message', 'A message has no parts.', 'message', dropMember('parts')),
-  bent(
+  everyMutant('0.3', '0.3.message:no-parts', 'A message has no parts.', 'message', dropMember('parts')),
+  everyMutant(
     '0.3',
-    'type',
+    '0.3.part:type',
+    'Parts have a type instead of a kind, as in 0.1.',
     'part',
-    'Parts say their type, as in 0.1.',
-    'part',
-    onTextParts((part) => {
-      part.type = part.kind;
-      delete part.kind;
-    }),
+    onTextParts(renameMember('kind', 'type')),
   ),
-  bent('0.3', 'bare', 'part', 'Parts have no kind, as in 1.0.', 'part', dropMember('kind')),
-  bent(
+  everyMutant('0.3', '0.3.part:bare', 'Parts have no kind, as in 1.0.', 'part', dropMember('kind')),
+  everyMutant('0.3', '0.3.part:no-text', 'A text part has no text.', 'part', onTextParts(dropMember('text'))),
+  everyMutant(
     '0.3',
-    'no-text',
-    'part',
-    'A text has no text.',
-    'part',
-    onTextParts((part) => {
-      delete part.text;
-    }),
-  ),
-  bent(
-    '0.3',
-    'two-files',
-    'part',
+    '0.3.part:two-files',
     'A file has bytes and a uri.',
     'part',
     onTextParts((part) => {
@@ -145,207 +152,232 @@ export const pre1_0Mutants = defineMutants([
       delete part.text;
     }),
   ),
-  bent(
+  everyMutant(
     '0.3',
-    'no-artifact-id',
-    'artifact',
+    '0.3.artifact:no-artifact-id',
     'An artifact has no artifactId.',
     'artifact',
     dropMember('artifactId'),
   ),
-  bent('0.3', 'no-artifact-parts', 'artifact', 'An artifact has no parts.', 'artifact', dropMember('parts')),
-  bent('0.3', 'no-kind', 'kind', 'A task has no kind.', 'task', dropMember('kind')),
-  bent('0.3', 'message-kind', 'kind', 'A message has no kind.', 'message', dropMember('kind')),
-  event('0.3', 'wrapped', '0.3.kind', 'Events are wrapped as in 1.0.', (payload) =>
+  everyMutant(
+    '0.3',
+    '0.3.artifact:no-artifact-parts',
+    'An artifact has no parts.',
+    'artifact',
+    dropMember('parts'),
+  ),
+  everyMutant('0.3', '0.3.kind:no-kind', 'A task has no kind.', 'task', dropMember('kind')),
+  everyMutant('0.3', '0.3.kind:message-kind', 'A message has no kind.', 'message', dropMember('kind')),
+  eventMutant('0.3', '0.3.kind:wrapped', 'Events are wrapped as in 1.0.', (payload) =>
     payload.kind === 'status-update' ? { statusUpdate: payload } : 'same',
   ),
-  event('0.3', 'no-task', '0.3.event', 'An update names no task.', (payload) =>
+  eventMutant('0.3', '0.3.event:no-task', 'An update has no taskId.', (payload) =>
     'taskId' in payload && payload.kind !== 'message' ? without(payload, 'taskId') : 'same',
   ),
-  event('0.3', 'no-context', '0.3.event', 'An update names no context.', (payload) =>
+  eventMutant('0.3', '0.3.event:no-context', 'An update has no contextId.', (payload) =>
     payload.kind === 'artifact-update' ? without(payload, 'contextId') : 'same',
   ),
-  event('0.3', 'no-final', '0.3.final', 'Status updates do not say whether they are the last.', (payload) =>
+  eventMutant('0.3', '0.3.final:no-final', 'A status update has no final member.', (payload) =>
     'final' in payload ? without(payload, 'final') : 'same',
   ),
-  event('0.3', 'final-text', '0.3.final', 'final is a text.', (payload) =>
-    'final' in payload ? { ...payload, final: String(payload.final) } : 'same',
-  ),
-  event('0.3', 'never', 'stream.final', 'No event is final.', (payload) =>
-    'final' in payload ? { ...payload, final: false } : 'same',
-  ),
-  event('0.3', 'always', 'stream.final', 'Every status is final.', (payload) =>
-    'final' in payload ? { ...payload, final: true } : 'same',
-  ),
-  bent(
+  eventMutant('0.3', '0.3.final:final-text', 'final is a string.', withFinal(String)),
+  eventMutant(
     '0.3',
-    'seconds',
-    'timestamp',
-    'Moments are seconds.',
+    'stream.final:never',
+    'No event is final.',
+    withFinal(() => false),
+  ),
+  eventMutant(
+    '0.3',
+    'stream.final:always',
+    'Every status is final.',
+    withFinal(() => true),
+  ),
+  everyMutant(
+    '0.3',
+    '0.3.timestamp:seconds',
+    'Timestamps are seconds.',
     'status',
     setMember('timestamp', 1_700_000_000),
   ),
-  bent('0.3', 'metadata-text', 'metadata', 'Metadata is a text.', 'task', (task) =>
-    Object.assign(task, { metadata: 'x' }),
+  everyMutant(
+    '0.3',
+    '0.3.metadata:metadata-text',
+    'Metadata is a string.',
+    'task',
+    addMembers({ metadata: 'x' }),
   ),
 
-  card('0.3', 'no-name', 'card-0.3.fields', 'The card has no name.', (shown) => without(shown, 'name')),
-  card('0.3', 'no-version', 'card-0.3.fields', 'The card has no version of the agent.', (shown) =>
-    without(shown, 'version'),
+  cardMutant('0.3', 'card-0.3.fields:no-name', 'The card has no name.', withoutMember('name')),
+  cardMutant('0.3', 'card-0.3.fields:no-version', 'The card has no version.', withoutMember('version')),
+  cardMutant(
+    '0.3',
+    'card-0.3.fields:no-capabilities',
+    'The card has no capabilities.',
+    withoutMember('capabilities'),
   ),
-  card('0.3', 'no-capabilities', 'card-0.3.fields', 'The card has no capabilities.', (shown) =>
-    without(shown, 'capabilities'),
+  cardMutant(
+    '0.3',
+    'card-0.3.fields:no-modes',
+    'The card has no output modes.',
+    withoutMember('defaultOutputModes'),
   ),
-  card('0.3', 'no-modes', 'card-0.3.fields', 'The card has no modes.', (shown) =>
-    without(shown, 'defaultOutputModes'),
+  cardMutant(
+    '0.3',
+    'card-0.3.version:no-protocol',
+    'The card has no protocolVersion.',
+    withoutMember('protocolVersion'),
   ),
-  card('0.3', 'no-protocol', 'card-0.3.version', 'The card does not say its version.', (shown) =>
-    without(shown, 'protocolVersion'),
-  ),
-  card('0.3', 'no-tags', 'card-0.3.skills', 'A skill has no tags.', (shown) =>
-    withSkill(shown, (skill) => without(skill, 'tags')),
-  ),
-  card('0.3', 'no-skill-id', 'card-0.3.skills', 'A skill has no id.', (shown) =>
-    withSkill(shown, (skill) => without(skill, 'id')),
-  ),
-  {
-    id: 'card-0.3.transports:lies',
-    violates: 'card-0.3.transports',
-    description: 'The card names a transport that is not served.',
+  cardMutant('0.3', 'card-0.3.skills:no-tags', 'A skill has no tags.', inSkills(withoutMember('tags'))),
+  cardMutant('0.3', 'card-0.3.skills:no-skill-id', 'A skill has no id.', inSkills(withoutMember('id'))),
+  mutant('card-0.3.transports:lies', 'The card lists a transport that is not served.', {
     versions: ['0.3'],
     wire: () => ({
-      request: ({ path }) =>
-        path.startsWith('/v1/')
-          ? {
-              status: 404,
-              headers: { 'content-type': 'text/html' },
-              text: '<html>No</html>',
-              json: undefined,
-            }
-          : undefined,
+      request: ({ path }) => (path.startsWith('/v1/') ? htmlResponse(404) : undefined),
     }),
-  },
-  card('0.3', 'text-flag', 'card.flags', 'A capability is a text.', (shown) => ({
-    ...shown,
-    capabilities: { ...(shown.capabilities as MutableJson), pushNotifications: 'yes' },
-  })),
-  card('0.1', 'number-flag', 'card.flags', 'A capability is a number.', (shown) => ({
-    ...shown,
-    capabilities: { ...(shown.capabilities as MutableJson), pushNotifications: 1 },
-  })),
-  {
-    id: 'card-before.public:guarded',
-    violates: 'card-before.public',
-    description: 'The card needs credentials.',
+  }),
+  cardMutant(
+    '0.3',
+    'card.flags:text-flag',
+    'A capability is a string.',
+    withCapabilities({ pushNotifications: 'yes' }),
+  ),
+  cardMutant(
+    '0.1',
+    'card.flags:number-flag',
+    'A capability is a number.',
+    withCapabilities({ pushNotifications: 1 }),
+  ),
+  mutant('card-before.public:guarded', 'The card requires credentials.', {
     versions: ['0.3'],
     requiresAuthentication: true,
     wire: () => ({
       request: ({ path, headers }) =>
         path.includes('well-known') && headers.authorization === undefined
-          ? { status: 401, headers: { 'content-type': 'application/json' }, text: '{}', json: undefined }
+          ? jsonResponse(401, {})
           : undefined,
     }),
-  },
+  }),
 
-  card('0.1', 'no-description', 'card-0.1.fields', 'The card has no description.', (shown) =>
-    without(shown, 'description'),
-  ),
-  card('0.1', 'no-skills', 'card-0.1.fields', 'The card has no skills.', (shown) => without(shown, 'skills')),
-  card('0.1', 'no-modes', 'card-0.1.skills', 'A skill has no inputModes.', (shown) =>
-    withSkill(shown, (skill) => without(skill, 'inputModes')),
-  ),
-  card('0.1', 'empty-modes', 'card-0.1.skills', 'A skill has no outputModes in its list.', (shown) =>
-    withSkill(shown, (skill) => ({ ...skill, outputModes: [] })),
-  ),
-  card('0.1', 'no-skill-description', 'card-0.1.skills', 'A skill has no description.', (shown) =>
-    withSkill(shown, (skill) => without(skill, 'description')),
-  ),
-  card(
+  cardMutant(
     '0.1',
-    'no-token-url',
-    'card-0.1.authentication',
-    'OAuth 2 without an address for tokens.',
-    (shown) => ({ ...shown, authentication: { schemes: ['oauth2'], credentials: { oauth2: {} } } }),
+    'card-0.1.fields:no-description',
+    'The card has no description.',
+    withoutMember('description'),
   ),
-  card('0.1', 'no-header', 'card-0.1.authentication', 'An API key without its header.', (shown) => ({
-    ...shown,
+  cardMutant('0.1', 'card-0.1.fields:no-skills', 'The card has no skills.', withoutMember('skills')),
+  cardMutant(
+    '0.1',
+    'card-0.1.skills:no-modes',
+    'A skill has no inputModes.',
+    inSkills(withoutMember('inputModes')),
+  ),
+  cardMutant(
+    '0.1',
+    'card-0.1.skills:empty-modes',
+    'The outputModes of a skill are empty.',
+    inSkills((skill) => ({ ...skill, outputModes: [] })),
+  ),
+  cardMutant(
+    '0.1',
+    'card-0.1.skills:no-skill-description',
+    'A skill has no description.',
+    inSkills(withoutMember('description')),
+  ),
+  cardMutant(
+    '0.1',
+    'card-0.1.authentication:no-token-url',
+    'An OAuth 2 scheme has no token URL.',
+    (card) => ({ ...card, authentication: { schemes: ['oauth2'], credentials: { oauth2: {} } } }),
+  ),
+  cardMutant('0.1', 'card-0.1.authentication:no-header', 'An API key scheme has no header.', (card) => ({
+    ...card,
     authentication: { schemes: ['apiKey'], credentials: { apiKey: { name: 'x' } } },
   })),
-  bent('0.1', 'no-id', 'task', 'A task has no id.', 'task', dropMember('id')),
-  bent('0.1', 'no-status', 'task', 'A task has no status.', 'task', dropMember('status')),
-  bent(
+  everyMutant('0.1', '0.1.task:no-id', 'A task has no id.', 'task', dropMember('id')),
+  everyMutant('0.1', '0.1.task:no-status', 'A task has no status.', 'task', dropMember('status')),
+  everyMutant(
     '0.1',
-    'rejected',
-    'status',
-    'A task is rejected, which 0.1 does not know.',
+    '0.1.status:rejected',
+    'A task has the state rejected, which 0.1 does not define.',
     'status',
     setMember('state', 'rejected'),
   ),
-  bent('0.1', 'no-state', 'status', 'A status has no state.', 'status', dropMember('state')),
-  bent('0.1', 'no-role', 'message', 'A message has no role.', 'message', dropMember('role')),
-  bent('0.1', 'no-parts', 'message', 'A message has no parts.', 'message', dropMember('parts')),
-  bent(
+  everyMutant('0.1', '0.1.status:no-state', 'A status has no state.', 'status', dropMember('state')),
+  everyMutant('0.1', '0.1.message:no-role', 'A message has no role.', 'message', dropMember('role')),
+  everyMutant('0.1', '0.1.message:no-parts', 'A message has no parts.', 'message', dropMember('parts')),
+  everyMutant(
     '0.1',
-    'strange-type',
+    '0.1.part:strange-type',
+    'A part has an unknown type.',
     'part',
-    'A part is of a type that nobody knows.',
-    'part',
-    onTextParts((part) => {
-      part.type = 'markdown';
-    }),
+    onTextParts(addMembers({ type: 'markdown' })),
   ),
-  bent(
+  everyMutant(
     '0.1',
-    'no-text',
-    'part',
-    'A text has no text.',
+    '0.1.part:no-text',
+    'A text part has no text.',
     'part',
     onTextParts((part) => {
       part.type = 'text';
       delete part.text;
     }),
   ),
-  bent('0.1', 'no-artifact-parts', 'artifact', 'An artifact has no parts.', 'artifact', dropMember('parts')),
-  event('0.1', 'no-id', '0.1.event', 'An update names no task.', (payload) => without(payload, 'id')),
-  event('0.1', 'text-final', '0.1.event', 'final is a text.', (payload) =>
-    'final' in payload ? { ...payload, final: 'true' } : 'same',
+  everyMutant(
+    '0.1',
+    '0.1.artifact:no-artifact-parts',
+    'An artifact has no parts.',
+    'artifact',
+    dropMember('parts'),
   ),
-  event('0.1', 'never', 'stream.final', 'No event is final.', (payload) =>
-    'final' in payload ? { ...payload, final: false } : 'same',
+  eventMutant('0.1', '0.1.event:no-id', 'An update has no task id.', withoutMember('id')),
+  eventMutant(
+    '0.1',
+    '0.1.event:text-final',
+    'final is a string.',
+    withFinal(() => 'true'),
   ),
-  bent('0.1', 'seconds', 'timestamp', 'Moments are words.', 'status', setMember('timestamp', 'just now')),
-  bent('0.1', 'metadata-text', 'metadata', 'Metadata is a text.', 'task', (task) =>
-    Object.assign(task, { metadata: 'x' }),
+  eventMutant(
+    '0.1',
+    'stream.final:never',
+    'No event is final.',
+    withFinal(() => false),
   ),
-  event('0.1', 'artifact-first', 'stream.first-status', 'A stream begins with an artifact.', (payload) =>
+  everyMutant(
+    '0.1',
+    '0.1.timestamp:seconds',
+    'Timestamps are not ISO 8601.',
+    'status',
+    setMember('timestamp', 'just now'),
+  ),
+  everyMutant(
+    '0.1',
+    '0.1.metadata:metadata-text',
+    'Metadata is a string.',
+    'task',
+    addMembers({ metadata: 'x' }),
+  ),
+  eventMutant('0.1', 'stream.first-status:artifact-first', 'A stream starts with an artifact.', (payload) =>
     isStatus(payload) && payload.final !== true ? undefined : 'same',
   ),
-  {
-    id: 'history.transitions:none',
-    violates: 'history.transitions',
-    description: 'History is promised and not given.',
-    versions: ['0.1', '0.3'],
-    wire: () => ({
-      ...mutateCard((shown) => ({
-        ...shown,
-        capabilities: { ...(shown.capabilities as MutableJson), stateTransitionHistory: true },
-      })),
-    }),
-  },
-  {
-    id: 'send.same-id:own',
-    violates: 'send.same-id',
-    description: 'The agent makes ids of its own.',
+  mutant(
+    'history.transitions:none',
+    'The card declares stateTransitionHistory, but no history is returned.',
+    {
+      versions: ['0.1', '0.3'],
+      wire: () => mutateCard(withCapabilities({ stateTransitionHistory: true })),
+    },
+  ),
+  mutant('send.same-id:own', 'The agent replaces the task id of the client.', {
     versions: ['0.1'],
     wire: () =>
       mutateEvery('task', (task) => {
         task.id = 'of-my-own';
       }),
-  },
+  }),
   operationMutant(
-    'refuses',
-    'send.goes-on',
-    'A task that waits takes no further message.',
+    'send.goes-on:refuses',
+    'An interrupted task accepts no further message.',
     (agent) => ({
       send: (request, call) =>
         JSON.stringify(request.message.parts).includes('the first one')
@@ -354,28 +386,19 @@ export const pre1_0Mutants = defineMutants([
     }),
     ['0.1'],
   ),
-  {
-    id: 'stream.subscribe-path:none',
-    violates: 'stream.subscribe-path',
-    description: 'There is nothing at /subscribe.',
+  mutant('stream.subscribe-path:none', 'The path /subscribe does not exist.', {
     versions: ['0.1'],
     wire: () => ({
-      request: ({ path }) =>
-        path === '/subscribe'
-          ? { status: 404, headers: { 'content-type': 'application/json' }, text: '{}', json: undefined }
-          : undefined,
+      request: ({ path }) => (path === '/subscribe' ? jsonResponse(404, {}) : undefined),
     }),
-  },
-  {
-    id: 'auth.required:open',
-    violates: 'auth.required',
-    description: 'Nobody needs credentials.',
+  }),
+  mutant('auth.required:open', 'No credentials are required.', {
     versions: ['0.1', '0.3'],
     requiresAuthentication: true,
     wire: () => ({
       request: ({ headers }) => {
-        headers.authorization ??= 'Bearer token-of-ann';
+        headers.authorization ??= `Bearer ${testPrincipals.ann}`;
       },
     }),
-  },
-]);
+  }),
+];

@@ -1,49 +1,44 @@
+import type { JsonObject } from '../../../primitives/json.ts';
+import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import {
   type Mutation,
+  type WireKind,
+  dropMember,
   mutateEvery,
   mutateResult,
   mutateStream,
-  dropMember,
-  type MutableJson,
   setMember,
-  type WireKind,
 } from '../harness/mutations.ts';
-import { type MutantAgent, defineMutants } from '../harness/mutant-agent.ts';
 
-const at = { versions: ['0.3'], transports: ['HTTP+JSON'] } as const;
+const variant = { versions: ['0.3'], transports: ['HTTP+JSON'] } as const;
 
-/** An agent of 0.3 whose things of a kind are bent over REST. */
-function bent(tag: string, id: string, what: string, kind: WireKind, bend: Mutation): MutantAgent {
-  return {
-    id: `0.3.${tag}:rest-${id}`,
-    violates: `0.3.${tag}`,
-    description: what,
-    ...at,
-    wire: () => mutateEvery(kind, bend),
-  };
+function everyMutant(id: string, description: string, kind: WireKind, mutate: Mutation): MutantAgent {
+  return mutant(id, description, { ...variant, wire: () => mutateEvery(kind, mutate) });
 }
 
-/** Agents of 0.3 that are wrong over REST alone. */
-export const rest0_3Mutants = defineMutants([
-  {
-    id: '0.3.wrapped:bare-task',
-    violates: '0.3.wrapped',
-    description: 'The answer to a message is a task by itself.',
-    ...at,
+/** Mutants of 0.3 over REST. */
+export const rest0_3Mutants: readonly MutantAgent[] = [
+  mutant('0.3.wrapped:bare-task', 'The result of a send is a bare task.', {
+    ...variant,
     wire: () => mutateResult(/message:send$/, ({ task }) => task),
-  },
-  {
-    id: '0.3.wrapped:bare-events',
-    violates: '0.3.wrapped',
-    description: 'Events are not wrapped.',
-    ...at,
-    wire: () => mutateStream((event) => [Object.values(event)[0] as MutableJson]),
-  },
-  bent('task', 'no-context', 'A task does not say its context.', 'task', dropMember('contextId')),
-  bent('status', 'word', 'A state is none.', 'status', setMember('state', 'TASK_STATE_DONE')),
-  bent('artifact', 'no-id', 'An artifact has no id.', 'artifact', dropMember('artifactId')),
-  bent('event', 'no-task', 'A status update names no task.', 'statusUpdate', dropMember('taskId')),
-  bent('part', 'empty', 'Parts have no content.', 'part', (part) => {
-    delete part.text;
   }),
-]);
+  mutant('0.3.wrapped:bare-events', 'Events are not wrapped.', {
+    ...variant,
+    wire: () => mutateStream((event) => [Object.values(event)[0] as JsonObject]),
+  }),
+  everyMutant('0.3.task:rest-no-context', 'A task has no contextId.', 'task', dropMember('contextId')),
+  everyMutant(
+    '0.3.status:rest-word',
+    'A status has an unknown state.',
+    'status',
+    setMember('state', 'TASK_STATE_DONE'),
+  ),
+  everyMutant('0.3.artifact:rest-no-id', 'An artifact has no id.', 'artifact', dropMember('artifactId')),
+  everyMutant(
+    '0.3.event:rest-no-task',
+    'A status update has no taskId.',
+    'statusUpdate',
+    dropMember('taskId'),
+  ),
+  everyMutant('0.3.part:rest-empty', 'Parts have no content.', 'part', dropMember('text')),
+];

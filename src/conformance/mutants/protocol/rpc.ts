@@ -1,314 +1,229 @@
-import { mutateError, isMutableJson, type MutableJson } from '../harness/mutations.ts';
-import {
-  type MutantAgent,
-  defineMutants,
-  type WireResponse,
-  type WireRequest,
-} from '../harness/mutant-agent.ts';
+import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
+import type { CheckedVersion } from '../../rule-model.ts';
+import { type MutantAgent, type WireRequest, type WireResponse, mutant } from '../harness/mutant-agent.ts';
+import { type Mutation, dropMember, mutateError } from '../harness/mutations.ts';
 import { allVersions } from '../harness/operation-mutant.ts';
+import { htmlResponse, jsonResponse } from '../harness/wire-responses.ts';
 
-/** Answers instead of the agent. */
-function rpcAnswer(id: unknown, body: object, status = 200): WireResponse {
-  return {
-    status,
-    headers: { 'content-type': 'application/json' },
-    text: JSON.stringify({ jsonrpc: '2.0', id, ...body }),
-    json: undefined,
-  };
-}
-
-/** An agent that answers requests that fit otherwise. */
-function answers(
+/** Responds to matching POST requests in place of the agent. */
+function responseMutant(
   id: string,
-  breaks: string,
-  what: string,
-  fits: (request: WireRequest) => boolean,
-  instead: (request: WireRequest) => WireResponse,
-  versions: MutantAgent['versions'] = ['1.0'],
+  description: string,
+  matches: (request: WireRequest) => boolean,
+  respond: (request: WireRequest) => WireResponse,
+  versions: readonly CheckedVersion[] = ['1.0'],
 ): MutantAgent {
-  return {
-    id: `${breaks}:${id}`,
-    violates: breaks,
-    description: what,
+  return mutant(id, description, {
     versions,
     transports: ['JSONRPC'],
     wire: () => ({
-      request: (request) => (request.method === 'POST' && fits(request) ? instead(request) : undefined),
+      request: (request) => (request.method === 'POST' && matches(request) ? respond(request) : undefined),
     }),
-  };
+  });
 }
 
-/** An agent that gives another code than it should. */
-function code(
+function errorMutant(
   id: string,
-  breaks: string,
-  what: string,
-  from: number,
-  to: number,
-  versions: MutantAgent['versions'] = ['1.0'],
+  description: string,
+  mutate: Mutation,
+  versions: readonly CheckedVersion[] = ['1.0'],
 ): MutantAgent {
-  return {
-    id: `${breaks}:${id}`,
-    violates: breaks,
-    description: what,
+  return mutant(id, description, {
     versions,
     transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((error) => {
-        if (error.code === from) error.code = to;
-      }),
-  };
+    wire: () => mutateError((error, _response, request) => mutate(error, request)),
+  });
 }
 
-const error = (value: number): object => ({ error: { code: value, message: 'No' } });
-const idOf = ({ json }: WireRequest): unknown => (isMutableJson(json) ? json.id : null);
-const paramsOf = ({ json }: WireRequest): MutableJson =>
-  isMutableJson(json) && isMutableJson(json.params) ? json.params : {};
+/** Mutates the envelope of JSON-RPC responses. `mutate` returns the replacement. */
+function envelopeMutant(
+  id: string,
+  description: string,
+  mutate: (envelope: JsonObject) => JsonObject | undefined,
+  versions: readonly CheckedVersion[] = allVersions,
+): MutantAgent {
+  return mutant(id, description, {
+    versions,
+    transports: ['JSONRPC'],
+    wire: () => ({
+      response(response) {
+        if (isJsonObject(response.json) && 'jsonrpc' in response.json)
+          response.json = mutate(response.json) ?? response.json;
+      },
+    }),
+  });
+}
 
-/** Agents whose JSON-RPC is wrong in one thing. */
-export const rpcMutants = defineMutants([
-  code(
-    'as-request',
-    'rpc.parse',
-    'What is no JSON is refused as an invalid request.',
-    -32700,
-    -32600,
+const replaceCode =
+  (from: number, to: number): Mutation =>
+  (error) => {
+    if (error.code === from) error.code = to;
+  };
+const inDetails =
+  (mutate: (detail: JsonObject) => void): Mutation =>
+  (error) => {
+    if (Array.isArray(error.data)) for (const detail of error.data as JsonObject[]) mutate(detail);
+  };
+const withoutMember = (name: string, { [name]: _removed, ...others }: JsonObject): JsonObject => others;
+const respondWith =
+  (code: number) =>
+  ({ json }: WireRequest): WireResponse =>
+    jsonResponse(200, {
+      jsonrpc: '2.0',
+      id: isJsonObject(json) ? json.id : null,
+      error: { code, message: 'No' },
+    });
+
+/** Mutants of the JSON-RPC transport. */
+export const rpcMutants: readonly MutantAgent[] = [
+  errorMutant(
+    'rpc.parse:as-request',
+    'Malformed JSON is rejected as an invalid request.',
+    replaceCode(-32700, -32600),
     allVersions,
   ),
-  answers(
-    'crash',
-    'rpc.parse',
-    'What is no JSON is a page of HTML.',
+  responseMutant(
+    'rpc.parse:crash',
+    'Malformed JSON is answered with an HTML page.',
     ({ json, body }) => json === undefined && body !== '',
-    () => ({
-      status: 400,
-      headers: { 'content-type': 'text/html' },
-      text: '<html>Bad request</html>',
-      json: undefined,
-    }),
+    () => htmlResponse(400, '<html>Bad request</html>'),
     allVersions,
   ),
-  code(
-    'as-params',
-    'rpc.invalid-request',
-    'What is no request is refused as wrong parameters.',
-    -32600,
-    -32602,
+  errorMutant(
+    'rpc.invalid-request:as-params',
+    'An invalid request is rejected as invalid parameters.',
+    replaceCode(-32600, -32602),
     allVersions,
   ),
-  answers(
-    'takes',
-    'rpc.version-mark',
-    'A request without its mark is taken.',
-    ({ json }) => isMutableJson(json) && json.jsonrpc !== '2.0' && typeof json.method === 'string',
-    (request) => rpcAnswer(idOf(request), error(-32001)),
+  responseMutant(
+    'rpc.version-mark:takes',
+    'A request without jsonrpc "2.0" is accepted.',
+    ({ json }) => isJsonObject(json) && json.jsonrpc !== '2.0' && typeof json.method === 'string',
+    respondWith(-32001),
   ),
-  answers(
-    'breaks',
-    'rpc.batch',
-    'A batch is answered with a code of its own.',
+  responseMutant(
+    'rpc.batch:breaks',
+    'A batch is rejected with the wrong error code.',
     ({ json }) => Array.isArray(json),
-    () => rpcAnswer(null, error(-32602)),
+    respondWith(-32602),
   ),
-  answers(
-    'takes',
-    'rpc.object-id',
-    'An object is taken as an id.',
-    ({ json }) => isMutableJson(json) && typeof json.id === 'object' && json.id !== null,
-    (request) => rpcAnswer(idOf(request), error(-32001)),
+  responseMutant(
+    'rpc.object-id:takes',
+    'An object is accepted as a request id.',
+    ({ json }) => isJsonObject(json) && typeof json.id === 'object' && json.id !== null,
+    respondWith(-32001),
   ),
-  code(
-    'as-request',
-    'rpc.unknown-method',
-    'An unknown method is refused as an invalid request.',
-    -32601,
-    -32600,
+  errorMutant(
+    'rpc.unknown-method:as-request',
+    'An unknown method is rejected as an invalid request.',
+    replaceCode(-32601, -32600),
     allVersions,
   ),
-  answers(
-    'takes',
-    'rpc.old-methods',
-    'The methods of 0.3 are taken from callers of 1.0.',
+  responseMutant(
+    'rpc.old-methods:takes',
+    'Methods of 0.3 are accepted from 1.0 clients.',
     ({ operation }) => operation === 'message/send' || operation === 'tasks/get',
-    (request) => rpcAnswer(idOf(request), error(-32001)),
+    respondWith(-32001),
   ),
-  answers(
-    'no-list',
-    'rpc.methods',
-    'ListTasks does not exist.',
+  responseMutant(
+    'rpc.methods:no-list',
+    'ListTasks is not implemented.',
     ({ operation }) => operation === 'ListTasks',
-    (request) => rpcAnswer(idOf(request), error(-32601)),
+    respondWith(-32601),
   ),
-  answers(
-    'no-push',
-    'rpc.methods',
-    'Push configurations cannot be listed.',
+  responseMutant(
+    'rpc.methods:no-push',
+    'Listing push configurations is not implemented.',
     ({ operation }) => operation === 'ListTaskPushNotificationConfigs',
-    (request) => rpcAnswer(idOf(request), error(-32601)),
+    respondWith(-32601),
   ),
-  code('as-internal', 'rpc.params', 'Wrong parameters are an internal error.', -32602, -32603, allVersions),
-  answers(
-    'number-id',
-    'rpc.params',
-    'A number is taken as the id of a task.',
-    (request) => typeof paramsOf(request).id === 'number',
-    (request) => rpcAnswer(idOf(request), error(-32001)),
+  errorMutant(
+    'rpc.params:as-internal',
+    'Invalid parameters cause an internal error.',
+    replaceCode(-32602, -32603),
     allVersions,
   ),
-  {
-    id: 'rpc.ids:as-text',
-    violates: 'rpc.ids',
-    description: 'Ids come back as texts.',
-    versions: allVersions,
+  responseMutant(
+    'rpc.params:number-id',
+    'A number is accepted as a task id.',
+    ({ json }) => isJsonObject(json) && isJsonObject(json.params) && typeof json.params.id === 'number',
+    respondWith(-32001),
+    allVersions,
+  ),
+  envelopeMutant('rpc.ids:as-text', 'Request ids are returned as strings.', (envelope) => ({
+    ...envelope,
+    id: String(envelope.id),
+  })),
+  errorMutant(
+    'rpc.status:text-code',
+    'The code of an error is a string.',
+    (error) => {
+      error.code = String(error.code);
+    },
+    allVersions,
+  ),
+  errorMutant('rpc.status:no-message', 'An error has no message.', dropMember('message'), allVersions),
+  errorMutant('rpc.details:object', 'The data of an error is an object.', (error) => {
+    error.data = { reason: 'TASK_NOT_FOUND' };
+  }),
+  errorMutant(
+    'rpc.details:untyped',
+    'Error details have no type.',
+    inDetails((detail) => {
+      delete detail['@type'];
+    }),
+  ),
+  errorMutant('rpc.error-info:none', 'Errors have no details.', dropMember('data')),
+  errorMutant(
+    'rpc.error-info:reason',
+    'The reason of an error is a class name.',
+    inDetails((detail) => {
+      if ('reason' in detail) detail.reason = 'TaskNotFoundError';
+    }),
+  ),
+  errorMutant(
+    'rpc.error-info:domain',
+    'The domain of an error is wrong.',
+    inDetails((detail) => {
+      if ('domain' in detail) detail.domain = 'example.com';
+    }),
+  ),
+  mutant('rpc.content-type:takes', 'Requests of any Content-Type are accepted.', {
     transports: ['JSONRPC'],
     wire: () => ({
-      response(answer) {
-        if (isMutableJson(answer.json) && 'jsonrpc' in answer.json)
-          answer.json = { ...answer.json, id: String(answer.json.id) };
+      request: ({ headers }) => {
+        headers['content-type'] = 'application/json';
       },
     }),
-  },
-  {
-    id: 'rpc.status:text-code',
-    violates: 'rpc.status',
-    description: 'The code of an error is a text.',
-    versions: allVersions,
-    transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((each) => {
-        each.code = String(each.code);
-      }),
-  },
-  {
-    id: 'rpc.status:no-message',
-    violates: 'rpc.status',
-    description: 'An error has no message.',
-    versions: allVersions,
-    transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((each) => {
-        delete each.message;
-      }),
-  },
-  {
-    id: 'rpc.details:object',
-    violates: 'rpc.details',
-    description: 'The data of an error is an object.',
-    versions: ['1.0'],
-    transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((each) => {
-        each.data = { reason: 'TASK_NOT_FOUND' };
-      }),
-  },
-  {
-    id: 'rpc.details:untyped',
-    violates: 'rpc.details',
-    description: 'Details do not say their type.',
-    versions: ['1.0'],
-    transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((each) => {
-        if (Array.isArray(each.data)) for (const detail of each.data as MutableJson[]) delete detail['@type'];
-      }),
-  },
-  {
-    id: 'rpc.error-info:none',
-    violates: 'rpc.error-info',
-    description: 'Errors have no details.',
-    versions: ['1.0'],
-    transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((each) => {
-        delete each.data;
-      }),
-  },
-  {
-    id: 'rpc.error-info:reason',
-    violates: 'rpc.error-info',
-    description: 'The reason is the name of a class.',
-    versions: ['1.0'],
-    transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((each) => {
-        if (Array.isArray(each.data))
-          for (const detail of each.data as MutableJson[])
-            if ('reason' in detail) detail.reason = 'TaskNotFoundError';
-      }),
-  },
-  {
-    id: 'rpc.error-info:domain',
-    violates: 'rpc.error-info',
-    description: 'The domain is another one.',
-    versions: ['1.0'],
-    transports: ['JSONRPC'],
-    wire: () =>
-      mutateError((each) => {
-        if (Array.isArray(each.data))
-          for (const detail of each.data as MutableJson[])
-            if ('domain' in detail) detail.domain = 'example.com';
-      }),
-  },
-  {
-    id: 'rpc.content-type:takes',
-    violates: 'rpc.content-type',
-    description: 'Requests of every type are taken.',
-    versions: ['1.0'],
-    transports: ['JSONRPC'],
-    wire: () => ({
-      request: (request) => {
-        request.headers['content-type'] = 'application/json';
-      },
-    }),
-  },
-  {
-    id: 'rpc.get-verb:page',
-    violates: 'rpc.get-verb',
-    description: 'A GET is answered with a page.',
-    versions: ['1.0'],
+  }),
+  mutant('rpc.get-verb:page', 'A GET request is answered with an HTML page.', {
     transports: ['JSONRPC'],
     wire: () => ({
       request: ({ method, path }) =>
         method === 'GET' && !path.includes('well-known')
-          ? {
-              status: 200,
-              headers: { 'content-type': 'text/html' },
-              text: '<html>Hello</html>',
-              json: undefined,
-            }
+          ? htmlResponse(200, '<html>Hello</html>')
           : undefined,
     }),
-  },
-  {
-    id: 'rpc.parse:no-id',
-    violates: 'rpc.parse',
-    description: 'What is no JSON is answered without an id.',
-    versions: allVersions,
-    transports: ['JSONRPC'],
-    wire: () => ({
-      response(answer) {
-        if (
-          !isMutableJson(answer.json) ||
-          !isMutableJson(answer.json.error) ||
-          answer.json.error.code !== -32700
-        )
-          return;
-        const { id: _id, ...others } = answer.json;
-        answer.json = others;
-      },
-    }),
-  },
-  {
-    id: 'rpc.envelope:error-null',
-    violates: 'rpc.envelope',
-    description: 'A result comes with an error that is null.',
-    versions: ['1.0', '0.3'],
-    transports: ['JSONRPC'],
-    wire: () => ({
-      response(answer) {
-        if (isMutableJson(answer.json) && 'result' in answer.json)
-          answer.json = { ...answer.json, error: null };
-      },
-    }),
-  },
-]);
+  }),
+  envelopeMutant('rpc.parse:no-id', 'The response to malformed JSON has no id.', (envelope) =>
+    isJsonObject(envelope.error) && envelope.error.code === -32700
+      ? withoutMember('id', envelope)
+      : undefined,
+  ),
+  envelopeMutant(
+    'rpc.envelope:error-null',
+    'A response has a result and an error that is null.',
+    (envelope) => ('result' in envelope ? { ...envelope, error: null } : undefined),
+    ['1.0', '0.3'],
+  ),
+  envelopeMutant('rpc.envelope:text-id', 'The id of the response is null.', (envelope) => ({
+    ...envelope,
+    id: null,
+  })),
+  envelopeMutant('rpc.envelope:no-mark', 'jsonrpc is missing.', (envelope) =>
+    withoutMember('jsonrpc', envelope),
+  ),
+  envelopeMutant('rpc.envelope:both', 'A response has both a result and an error.', (envelope) =>
+    isJsonObject(envelope.error) ? { ...envelope, result: {} } : undefined,
+  ),
+];

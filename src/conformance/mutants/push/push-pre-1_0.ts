@@ -1,203 +1,162 @@
-import type { CheckedVersion } from '../../rule-model.ts';
+import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import { A2AError } from '../../../protocol/errors.ts';
-import type { Agent } from '../../../protocol/agent.ts';
-import { mutateResult, isMutableJson, type MutableJson } from '../harness/mutations.ts';
-import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import type { CheckedVersion } from '../../rule-model.ts';
+import { type MutantAgent, type MutantSetup, type WireMutation, mutant } from '../harness/mutant-agent.ts';
+import { mutateResult } from '../harness/mutations.ts';
 import { overrideAgent } from '../harness/override-agent.ts';
 
-const both: readonly CheckedVersion[] = ['0.3', '0.1'];
+const oldVersions: readonly CheckedVersion[] = ['0.3', '0.1'];
 
-/** An agent of an older version whose webhooks are wrong, on the wire or within. */
-function broken(
-  breaks: string,
+function pushMutant(id: string, description: string, setup: MutantSetup): MutantAgent {
+  return mutant(id, description, { versions: oldVersions, transports: ['JSONRPC'], ...setup });
+}
+
+function notificationMutant(
   id: string,
-  what: string,
-  how: { wire?: () => WireMutation; agent?: (agent: Agent) => Agent; definition?: MutantAgent['definition'] },
-  versions: readonly CheckedVersion[] = both,
+  description: string,
+  notification: NonNullable<WireMutation['notification']>,
+  setup: MutantSetup = {},
 ): MutantAgent {
-  return {
-    id: `${breaks}:${id}`,
-    violates: breaks,
-    description: what,
-    versions,
-    transports: ['JSONRPC'],
-    ...how,
-  };
+  return pushMutant(id, description, { wire: () => ({ notification }), ...setup });
 }
 
 const set = /pushNotification(Config)?\/set$/;
 const get = /pushNotification(Config)?\/get$/;
 
-/** Bends the webhook that is nested in an answer. */
-function bendWebhook(operation: RegExp, bend: (webhook: MutableJson) => void): WireMutation {
-  return mutateResult(operation, ({ pushNotificationConfig: nested }) => {
-    if (isMutableJson(nested)) bend(nested);
+/** Mutates the webhook in a result. */
+function mutateWebhook(operation: RegExp, mutate: (webhook: JsonObject) => void): WireMutation {
+  return mutateResult(operation, ({ pushNotificationConfig: webhook }) => {
+    if (isJsonObject(webhook)) mutate(webhook);
   });
 }
 
-/** Agents of 0.3 and 0.1 whose webhooks are wrong. */
-export const pushPre1_0Mutants = defineMutants([
-  broken('push-before.create', 'other-url', 'The webhook that was set is answered with another address.', {
+/** Mutants of push notifications before 1.0. */
+export const pushPre1_0Mutants: readonly MutantAgent[] = [
+  pushMutant('push-before.create:other-url', 'The result of setting a webhook has another URL.', {
     wire: () =>
-      bendWebhook(set, (webhook) => {
+      mutateWebhook(set, (webhook) => {
         webhook.url = 'https://elsewhere.example.com/hook';
       }),
   }),
-  broken('push-before.create', 'not-kept', 'A webhook that is asked for has another address.', {
+  pushMutant('push-before.create:not-kept', 'A stored webhook has another URL.', {
     wire: () =>
-      bendWebhook(get, (webhook) => {
+      mutateWebhook(get, (webhook) => {
         webhook.url = 'https://elsewhere.example.com/hook';
       }),
   }),
-  broken('push-before.unknown', 'taken', 'A webhook for a task that nobody knows is refused as invalid.', {
-    agent: (agent) =>
-      overrideAgent(agent, {
-        createPushConfig: (config, call) =>
-          agent.createPushConfig(config, call).catch(() => {
-            throw new A2AError('INVALID_PARAMS', 'taskId is wrong');
-          }),
-      }),
-  }),
-  broken('push-before.unknown', 'get-empty', 'The webhook of a task that nobody knows is null.', {
-    wire: () => ({
-      response(answer, request) {
-        if (get.test(request.operation) && isMutableJson(answer.json) && isMutableJson(answer.json.error))
-          answer.json = { jsonrpc: '2.0', id: answer.json.id, result: null };
-      },
-    }),
-  }),
-  broken(
-    'push-before.list',
-    'empty',
-    'The list of webhooks is always empty.',
+  pushMutant(
+    'push-before.unknown:taken',
+    'A webhook for an unknown task is rejected as invalid parameters.',
     {
       agent: (agent) =>
-        overrideAgent(agent, { listPushConfigs: async () => ({ configs: [], nextPageToken: '' }) }),
+        overrideAgent(agent, {
+          createPushConfig: (config, call) =>
+            agent.createPushConfig(config, call).catch(() => {
+              throw new A2AError('INVALID_PARAMS', 'taskId is wrong');
+            }),
+        }),
     },
-    ['0.3'],
   ),
-  broken(
-    'push-before.list',
-    'everybody',
-    'The list has the webhooks of all tasks.',
-    {
-      agent: (agent) => {
-        const tasks = new Set<string>();
-        return overrideAgent(agent, {
-          createPushConfig(config, call) {
-            tasks.add(config.taskId);
-            return agent.createPushConfig(config, call);
-          },
-          async listPushConfigs(request, call) {
-            await agent.listPushConfigs(request, call);
-            const pages = await Promise.all(
-              [...tasks].map((taskId) =>
-                agent.listPushConfigs({ taskId }, call).catch(() => ({ configs: [] })),
-              ),
-            );
-            return { configs: pages.flatMap(({ configs }) => configs), nextPageToken: '' };
-          },
-        });
-      },
-    },
-    ['0.3'],
-  ),
-  broken(
-    'push-before.delete',
-    'kept',
-    'A webhook that is deleted stays.',
-    {
-      agent: (agent) => overrideAgent(agent, { deletePushConfig: async () => undefined }),
-    },
-    ['0.3'],
-  ),
-  broken('push-before.delivers', 'never', 'Notifications are never sent.', {
-    wire: () => ({ notification: () => 'lost' }),
-  }),
-  broken('push-before.delivers', 'no-end', 'The end of a task is not told.', {
+  pushMutant('push-before.unknown:get-empty', 'The webhook of an unknown task is null.', {
     wire: () => ({
-      notification: ({ json }) =>
-        /"(completed|canceled|failed|rejected)"/.test(JSON.stringify(json)) ? 'lost' : undefined,
+      response(response, request) {
+        if (get.test(request.operation) && isJsonObject(response.json) && isJsonObject(response.json.error))
+          response.json = { jsonrpc: '2.0', id: response.json.id, result: null };
+      },
     }),
   }),
-  broken('push-before.delivers', 'put', 'Notifications are put, not posted.', {
+  pushMutant('push-before.list:empty', 'The list of webhooks is always empty.', {
+    agent: (agent) =>
+      overrideAgent(agent, { listPushConfigs: async () => ({ configs: [], nextPageToken: '' }) }),
+    versions: ['0.3'],
+  }),
+  pushMutant('push-before.list:everybody', 'The list contains the webhooks of all tasks.', {
+    agent: (agent) => {
+      const tasks = new Set<string>();
+      return overrideAgent(agent, {
+        createPushConfig(config, call) {
+          tasks.add(config.taskId);
+          return agent.createPushConfig(config, call);
+        },
+        async listPushConfigs(request, call) {
+          await agent.listPushConfigs(request, call);
+          const pages = await Promise.all(
+            [...tasks].map((taskId) =>
+              agent.listPushConfigs({ taskId }, call).catch(() => ({ configs: [] })),
+            ),
+          );
+          return { configs: pages.flatMap(({ configs }) => configs), nextPageToken: '' };
+        },
+      });
+    },
+    versions: ['0.3'],
+  }),
+  pushMutant('push-before.delete:kept', 'A deleted webhook remains.', {
+    agent: (agent) => overrideAgent(agent, { deletePushConfig: async () => undefined }),
+    versions: ['0.3'],
+  }),
+  notificationMutant('push-before.delivers:never', 'Notifications are never sent.', () => 'lost'),
+  notificationMutant('push-before.delivers:no-end', 'The terminal status is not delivered.', ({ json }) =>
+    /"(completed|canceled|failed|rejected)"/.test(JSON.stringify(json)) ? 'lost' : undefined,
+  ),
+  pushMutant('push-before.delivers:put', 'Notifications are sent with PUT.', {
     wire: () => ({
       notification(notification) {
         notification.method = 'PUT';
       },
     }),
   }),
-  broken('push-before.delivers', 'other-task', 'Notifications name another task.', {
+  pushMutant('push-before.delivers:other-task', 'Notifications have the id of another task.', {
     wire: () => ({
       notification({ json }) {
-        if (isMutableJson(json)) json.id = crypto.randomUUID();
+        if (isJsonObject(json)) json.id = crypto.randomUUID();
       },
     }),
   }),
-  broken('push-before.delivers', 'form', 'Notifications are said to be a form.', {
+  pushMutant('push-before.delivers:form', 'Notifications have the Content-Type of a form.', {
     wire: () => ({
       notification({ headers }) {
         headers['content-type'] = 'application/x-www-form-urlencoded';
       },
     }),
   }),
-  broken(
-    'push-before.token',
-    'left-out',
-    'The token is not sent.',
-    {
-      wire: () => ({
-        notification({ headers }) {
-          delete headers['x-a2a-notification-token'];
-        },
-      }),
-    },
-    ['0.3'],
-  ),
-  broken('push-before.unsupported', 'taken', 'An agent without webhooks says that the task is not there.', {
+  pushMutant('push-before.token:left-out', 'The token is not sent.', {
+    wire: () => ({
+      notification({ headers }) {
+        delete headers['x-a2a-notification-token'];
+      },
+    }),
+    versions: ['0.3'],
+  }),
+  pushMutant('push-before.unsupported:taken', 'An agent without webhooks reports an unknown task.', {
     definition: { pushNotifications: false },
     wire: () => ({
-      response(answer, request) {
-        if (set.test(request.operation) && isMutableJson(answer.json) && isMutableJson(answer.json.error))
-          answer.json.error.code = -32001;
+      response(response, request) {
+        if (set.test(request.operation) && isJsonObject(response.json) && isJsonObject(response.json.error))
+          response.json.error.code = -32001;
       },
     }),
   }),
-  broken(
-    '0.3.push-config',
-    'no-task',
-    'A webhook is given back without the id of its task.',
-    {
-      wire: () =>
-        mutateResult(/pushNotificationConfig\/(set|get)/, (result) => {
-          delete result.taskId;
-        }),
-    },
-    ['0.3'],
-  ),
-  broken(
-    '0.3.push-config',
-    'flat',
-    'A webhook is given back flat, as in 1.0.',
-    {
-      wire: () =>
-        mutateResult(set, ({ taskId, pushNotificationConfig: nested }) => ({
-          taskId,
-          ...(nested as MutableJson),
-        })),
-    },
-    ['0.3'],
-  ),
-  broken(
-    '0.1.push-config',
-    'no-task',
-    'A webhook is given back without the id of its task.',
-    {
-      wire: () =>
-        mutateResult(set, (result) => {
-          delete result.id;
-        }),
-    },
-    ['0.1'],
-  ),
-]);
+  pushMutant('0.3.push-config:no-task', 'A push configuration has no taskId.', {
+    wire: () =>
+      mutateResult(/pushNotificationConfig\/(set|get)/, (result) => {
+        delete result.taskId;
+      }),
+    versions: ['0.3'],
+  }),
+  pushMutant('0.3.push-config:flat', 'A push configuration is flat, as in 1.0.', {
+    wire: () =>
+      mutateResult(set, ({ taskId, pushNotificationConfig: nested }) => ({
+        taskId,
+        ...(nested as JsonObject),
+      })),
+    versions: ['0.3'],
+  }),
+  pushMutant('0.1.push-config:no-task', 'A push configuration has no task id.', {
+    wire: () =>
+      mutateResult(set, (result) => {
+        delete result.id;
+      }),
+    versions: ['0.1'],
+  }),
+];

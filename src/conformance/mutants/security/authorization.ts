@@ -1,47 +1,45 @@
-import { operationPatterns } from './auth.ts';
-import { isMutableJson } from '../harness/mutations.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
 import {
   type MutantAgent,
-  defineMutants,
+  type MutantSetup,
   type WireMutation,
   type WireRequest,
+  mutant,
 } from '../harness/mutant-agent.ts';
 import { testPrincipals } from '../harness/serve-mutant.ts';
+import { operationPatterns } from './auth.ts';
 
-/** A broken agent with two callers in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: () => WireMutation): MutantAgent {
-  return {
-    id: `${breaks}:${how}`,
-    violates: breaks,
-    description: what,
-    versions: ['1.0'],
-    requiresAuthentication: true,
-    wire,
-  };
+function authorizationMutant(
+  id: string,
+  description: string,
+  wire: () => WireMutation,
+  setup: MutantSetup = {},
+): MutantAgent {
+  return mutant(id, description, { requiresAuthentication: true, wire, ...setup });
 }
 
 const isBen = ({ headers }: WireRequest): boolean => headers.authorization === `Bearer ${testPrincipals.ben}`;
 
-/** Lets the one do in the name of the other what an operation does. */
-function mixes(name: string): () => WireMutation {
+/** Executes an operation of ben on behalf of ann. */
+function impersonate(name: string): () => WireMutation {
   const pattern = operationPatterns[name] ?? /never/;
   return () => ({
     request(request) {
-      const isContinued = name !== 'send' && name !== 'stream' ? true : request.body.includes('"taskId"');
-      if (isBen(request) && pattern.test(request.operation) && isContinued)
+      const hasTask = (name !== 'send' && name !== 'stream') || request.body.includes('"taskId"');
+      if (isBen(request) && pattern.test(request.operation) && hasTask)
         request.headers.authorization = `Bearer ${testPrincipals.ann}`;
     },
   });
 }
 
-/** The tasks that were made by ann, as they pass. */
-function owned(): {
-  note: (text: string, request: WireRequest) => void;
+/** Records the tasks of ann in the traffic. */
+function trackOwnership(): {
+  record: (text: string, request: WireRequest) => void;
   isForeign: (request: WireRequest) => boolean;
 } {
   const ids = new Set<string>();
   return {
-    note(text, request) {
+    record(text, request) {
       if (isBen(request)) return;
       for (const [, id = ''] of text.matchAll(/"(?:task":\{"id|id)":"([\w-]{36})"/g)) ids.add(id);
     },
@@ -50,75 +48,83 @@ function owned(): {
   };
 }
 
-/** Refuses what belongs to somebody else in its own way. */
-function tells(change: (json: object) => unknown, status?: number): () => WireMutation {
+/** Mutates the errors for tasks of another user. */
+function mutateForeignError(mutate: (json: object) => unknown, status?: number): () => WireMutation {
   return () => {
-    const { note, isForeign } = owned();
+    const { record, isForeign } = trackOwnership();
     return {
-      response(answer, request) {
-        note(JSON.stringify(answer.json ?? ''), request);
-        if (!isForeign(request) || !isMutableJson(answer.json) || !('error' in answer.json)) return;
-        answer.json = change(structuredClone(answer.json));
-        if (status !== undefined && answer.status >= 400) answer.status = status;
+      response(response, request) {
+        record(JSON.stringify(response.json ?? ''), request);
+        if (!isForeign(request) || !isJsonObject(response.json) || !('error' in response.json)) return;
+        response.json = mutate(structuredClone(response.json));
+        if (status !== undefined && response.status >= 400) response.status = status;
       },
     };
   };
 }
 
-const reworded =
+const replaceText =
   (from: RegExp | string, to: string) =>
   (json: object): unknown =>
     JSON.parse(JSON.stringify(json).replaceAll(from, to));
 
-/** Agents whose callers see each other. */
-export const authorizationMutants = defineMutants([
-  wired('authorization.get', 'any', 'Anybody can read a task.', mixes('get')),
-  wired('authorization.list', 'any', 'Anybody sees the tasks of all.', mixes('list')),
-  wired('authorization.list', 'context', 'Who knows a context sees its tasks.', () => ({
-    request(request) {
-      if (
-        isBen(request) &&
-        operationPatterns.list?.test(request.operation) &&
-        /contextId/.test(request.path + request.body)
-      )
-        request.headers.authorization = `Bearer ${testPrincipals.ann}`;
-    },
-  })),
-  wired('authorization.cancel', 'any', 'Anybody can cancel a task.', mixes('cancel')),
-  wired('authorization.send', 'any', 'Anybody can go on with a task.', mixes('send')),
-  wired('authorization.stream', 'subscribe', 'Anybody can follow a task.', mixes('subscribe')),
-  wired('authorization.stream', 'stream', 'Anybody can go on with a task in a stream.', mixes('stream')),
+/** Mutants of authorization: users can access tasks of other users. */
+export const authorizationMutants: readonly MutantAgent[] = [
+  authorizationMutant('authorization.get:any', 'Other users can read a task.', impersonate('get')),
+  authorizationMutant('authorization.list:any', 'Other users can list all tasks.', impersonate('list')),
+  authorizationMutant(
+    'authorization.list:context',
+    'Other users can list the tasks of a known context.',
+    () => ({
+      request(request) {
+        if (
+          isBen(request) &&
+          operationPatterns.list?.test(request.operation) &&
+          /contextId/.test(request.path + request.body)
+        )
+          request.headers.authorization = `Bearer ${testPrincipals.ann}`;
+      },
+    }),
+  ),
+  authorizationMutant('authorization.cancel:any', 'Other users can cancel a task.', impersonate('cancel')),
+  authorizationMutant('authorization.send:any', 'Other users can continue a task.', impersonate('send')),
+  authorizationMutant(
+    'authorization.stream:subscribe',
+    'Other users can subscribe to a task.',
+    impersonate('subscribe'),
+  ),
+  authorizationMutant(
+    'authorization.stream:stream',
+    'Other users can continue a task with a stream.',
+    impersonate('stream'),
+  ),
   ...['createPush', 'getPush', 'listPush', 'deletePush'].map((name) =>
-    wired('authorization.push', name, `Anybody can ${name} for a task.`, mixes(name)),
-  ),
-  wired(
-    'authorization.alike',
-    'words',
-    'The words tell that the task is there.',
-    tells(reworded(/"message":"[^"]*"/g, '"message":"This task is not yours"')),
-  ),
-  {
-    ...wired(
-      'authorization.alike',
-      'code',
-      'The code tells that the task is there.',
-      tells(reworded('-32001', '-32004')),
+    authorizationMutant(
+      `authorization.push:${name}`,
+      `Other users can call ${name} for a task.`,
+      impersonate(name),
     ),
-    transports: ['JSONRPC'],
-  },
-  {
-    ...wired(
-      'authorization.alike',
-      'status',
-      'The status tells that the task is there.',
-      tells((json) => json, 403),
-    ),
-    transports: ['HTTP+JSON'],
-  },
-  wired(
-    'authorization.alike',
-    'reason',
-    'The reason tells that the task is there.',
-    tells(reworded('TASK_NOT_FOUND', 'TASK_NOT_OWNED')),
   ),
-]);
+  authorizationMutant(
+    'authorization.alike:words',
+    'The error message reveals that the task exists.',
+    mutateForeignError(replaceText(/"message":"[^"]*"/g, '"message":"This task is not yours"')),
+  ),
+  authorizationMutant(
+    'authorization.alike:code',
+    'The error code reveals that the task exists.',
+    mutateForeignError(replaceText('-32001', '-32004')),
+    { transports: ['JSONRPC'] },
+  ),
+  authorizationMutant(
+    'authorization.alike:status',
+    'The HTTP status reveals that the task exists.',
+    mutateForeignError((json) => json, 403),
+    { transports: ['HTTP+JSON'] },
+  ),
+  authorizationMutant(
+    'authorization.alike:reason',
+    'The error reason reveals that the task exists.',
+    mutateForeignError(replaceText('TASK_NOT_FOUND', 'TASK_NOT_OWNED')),
+  ),
+];
