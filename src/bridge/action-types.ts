@@ -1,47 +1,47 @@
 import type { TaskState } from '../protocol/task.ts';
 import type { NamedAgent } from './actions/bridged-agent.ts';
 
-/** A JSON Schema. */
+/** JSON Schema of action parameters or results. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Something that a remote agent can do, as a function of the host application. */
+/** A skill of a remote agent as a function of the host application. */
 export interface Action {
   /** `agent_name/skill_id`. */
   readonly name: string;
   readonly agentName: string;
   readonly skillId: string;
-  /** What the skill is called. */
+  /** Name of the skill. */
   readonly title: string;
   readonly description: string;
   readonly examples: readonly string[];
   readonly tags: readonly string[];
-  /** An object: `prompt` or what the skill names, and always `files`. */
+  /** Object schema: `prompt` or the parameters of the skill, and always `files`. */
   readonly parameters: JsonSchema;
-  /** What comes back as `data`, where the skill says so. */
+  /** Schema of `data` in the response, if the skill declares one. */
   readonly output: JsonSchema | undefined;
-  /** The media types that the skill takes and gives. */
+  /** Media types that the skill accepts and produces. */
   readonly inputModes: readonly string[];
   readonly outputModes: readonly string[];
 }
 
-/** A file that goes to an agent or comes from one. */
+/** A file in the response of an action. */
 export interface ActionFile {
   readonly name: string;
   readonly mediaType: string;
-  /** Where it is: `artifact://…` in the store of the bridge, or wherever the agent says. */
+  /** `artifact://…` in the store of the bridge, or the URL that the agent returned. */
   readonly uri?: string;
-  /** The content as base64, where it is small and no store was given. */
+  /** Content as base64, for small files if no store is configured. */
   readonly bytes?: string;
   readonly size?: number;
 }
 
-/** A file parameter: an address that the bridge resolves, or the content itself. */
+/** A file parameter: a URI that the bridge resolves, or the content as base64. */
 export type FileParameter =
   | string
   | { readonly uri: string; readonly name?: string; readonly mediaType?: string }
   | { readonly bytes: string; readonly name: string; readonly mediaType?: string };
 
-/** How a call ended, or why it did not. */
+/** Result of a call: state of the task, or `ERROR` and `TIMEOUT` if the call itself failed. */
 export type ActionStatus =
   | 'COMPLETED'
   | 'FAILED'
@@ -53,62 +53,62 @@ export type ActionStatus =
   | 'ERROR'
   | 'TIMEOUT';
 
-/** The one shape of every answer. Nothing is thrown. */
+/** Response of every call. Errors are reported here instead of being thrown. */
 export interface ActionResponse {
   readonly success: boolean;
   readonly status: ActionStatus;
-  /** The texts of the answer and of its artifacts, or what went wrong. */
+  /** Text of the message and artifacts, or the error message. */
   readonly message: string;
   readonly files: readonly ActionFile[];
-  /** The data parts, merged. */
+  /** Merged data parts. */
   readonly data: { readonly [key: string]: unknown };
   readonly errorInfo:
     | { readonly errorMessage: string; readonly code?: number; readonly hint?: string }
     | undefined;
-  /** What `provide_required_input` takes to go on, or to wait further. */
+  /** Pass it to `provide_required_input` to continue the task or to keep waiting. */
   readonly followUpId: string | undefined;
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
 }
 
-/** News from a call that goes on. */
+/** Progress of a running call. */
 export interface ActionProgress {
   readonly taskId: string | undefined;
   readonly state: TaskState;
-  /** What the agent said with it. */
+  /** Text of the status update or artifact. */
   readonly message: string;
-  /** Counts up with each. */
+  /** Number of progress reports of this call so far. */
   readonly count: number;
 }
 
-/** What travels with a call beside its parameters. */
+/** Options of {@link Bridge.invoke}. */
 export interface ActionCallOptions {
   /** Calls of one session share a context. */
   readonly sessionId?: string;
-  /** Whose files may be read and written. @defaultValue `default_user` */
+  /** User whose files may be read and written. @defaultValue `default_user` */
   readonly userId?: string;
-  /** Ends the call and cancels the task. */
+  /** Aborts the call and cancels the task. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ActionProgress) => void;
-  /** Milliseconds between two pieces of progress; 0 tells everything. @defaultValue as the bridge says */
+  /** Minimum milliseconds between two progress reports; 0 reports all. @defaultValue the option of the bridge */
   readonly progressInterval?: number;
-  /** For how many milliseconds an answer is waited for before the call gives a handle to go on with. */
+  /** Milliseconds to wait for a result before the call returns a follow-up ID. @defaultValue the option of the bridge */
   readonly waitBudget?: number;
 }
 
-/** Skills of remote agents as functions. */
+/** Exposes skills of remote agents as functions. */
 export interface Bridge extends AsyncDisposable {
-  /** All actions, `provide_required_input` included. */
+  /** Returns all actions, including `provide_required_input`. */
   actions(): readonly Action[];
-  /** Calls back when skills came, went or changed. @returns what stops it. */
-  onChange(changed: () => void): () => void;
-  /** Calls an action. Whatever happens is in the response. */
+  /** Calls `listener` when actions were added, removed or changed. @returns a function that unsubscribes. */
+  onChange(listener: () => void): () => void;
+  /** Calls an action. Never rejects; errors are in the response. */
   invoke(
     name: string,
     parameters: { readonly [name: string]: unknown },
-    meta?: ActionCallOptions,
+    options?: ActionCallOptions,
   ): Promise<ActionResponse>;
-  /** Goes over to other agents: those that are not among them are let go of, and all cards are looked at. */
+  /** Replaces the agents and refreshes all cards. */
   setAgents(agents: readonly NamedAgent[]): Promise<void>;
   close(): Promise<void>;
 }

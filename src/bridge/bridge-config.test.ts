@@ -16,7 +16,7 @@ const defaults = {
   inputRequiredTtl: 300,
 };
 
-const complaintsOf = (text: string, environment = {}): string[] => {
+const diagnosticsOf = (text: string, environment = {}): string[] => {
   try {
     readBridgeConfig(text, 'bridge.yaml', environment);
     return [];
@@ -25,15 +25,15 @@ const complaintsOf = (text: string, environment = {}): string[] => {
   }
 };
 
-describe('the file of a bridge', () => {
-  it('may hold one agent, with defaults for everything but its name and address', () => {
+describe('readBridgeConfig', () => {
+  it('reads a single agent and applies defaults', () => {
     const text = 'agent_name: weather\na2a_server_url: http://localhost:4000\n';
     expect(readBridgeConfig(text, 'bridge.yaml', {})).toEqual([
       { ...defaults, agentName: 'weather', url: 'http://localhost:4000' },
     ]);
   });
 
-  it('may say everything about several', () => {
+  it('reads all settings of several agents', () => {
     const text = `agents:
   - agent_name: images
     a2a_server_url: http://localhost:10001
@@ -69,7 +69,7 @@ describe('the file of a bridge', () => {
     ]);
   });
 
-  it('leaves to the environment what it does not say', () => {
+  it('reads missing and empty keys from the environment', () => {
     const environment = {
       CREW_AI_A2A_SERVER_URL: 'http://localhost:1',
       CREW_AI_A2A_SERVER_COMMAND: 'not this one',
@@ -91,11 +91,11 @@ describe('the file of a bridge', () => {
   });
 
   it.each<[string, string, string[]]>([
-    ['a missing address', 'agent_name: a\n', ['bridge.yaml:1:1: a2a_server_url: is missing']],
+    ['a missing URL', 'agent_name: a\n', ['bridge.yaml:1:1: a2a_server_url: is missing']],
     [
-      'what is no address',
+      'an invalid URL',
       'agent_name: a\na2a_server_url: localhost:4000\n',
-      ['bridge.yaml:2:1: a2a_server_url: must be a whole address, such as http://localhost:4000'],
+      ['bridge.yaml:2:1: a2a_server_url: must be an absolute URL, such as http://localhost:4000'],
     ],
     [
       'an unknown key',
@@ -105,31 +105,31 @@ describe('the file of a bridge', () => {
     [
       'a name with a slash',
       'agent_name: a/b\na2a_server_url: http://a\n',
-      ['bridge.yaml:1:1: agent_name: must be a name without spaces and slashes'],
+      ['bridge.yaml:1:1: agent_name: must not contain spaces or slashes'],
     ],
     [
-      'a time that is none',
+      'an invalid number of seconds',
       'agents:\n  - agent_name: a\n    a2a_server_url: http://a\n    input_required_ttl: soon\n',
       ['bridge.yaml:4:5: agents[0].input_required_ttl: expected number, received string'],
     ],
     [
-      'two of one name',
+      'a duplicate agent name',
       'agents:\n  - { agent_name: a, a2a_server_url: http://a }\n  - { agent_name: a, a2a_server_url: http://b }\n',
-      ['bridge.yaml:3:7: agents[1].agent_name: is the name of another agent too'],
+      ['bridge.yaml:3:7: agents[1].agent_name: must be unique'],
     ],
     [
-      'a name of the environment that is not set',
+      'an environment variable that is not set',
       'agent_name: a\na2a_server_url: ${URL}\n',
       ['bridge.yaml:2:1: a2a_server_url: environment variable URL is not set and has no default'],
     ],
-    ['nobody at all', 'agents: []\n', ['bridge.yaml:1:1: agents: must name at least one agent']],
-  ])('is complained about for %s', (_what, text, complaints) => {
-    expect(complaintsOf(text)).toEqual(complaints);
+    ['an empty list of agents', 'agents: []\n', ['bridge.yaml:1:1: agents: must name at least one agent']],
+  ])('reports %s with line and column', (_what, text, diagnostics) => {
+    expect(diagnosticsOf(text)).toEqual(diagnostics);
   });
 });
 
-describe('the environment', () => {
-  it('is enough for an agent', () => {
+describe('bridgeConfigFromEnvironment', () => {
+  it('reads all settings of an agent, with or without SERVER in the names', () => {
     const environment = {
       WEATHER_A2A_SERVER_URL: 'http://localhost:4000',
       WEATHER_A2A_SERVER_COMMAND: 'node agent.js',
@@ -162,7 +162,7 @@ describe('the environment', () => {
     ).toEqual(config);
   });
 
-  it('is complained about by its own names', () => {
+  it('names the missing or invalid variable', () => {
     expect(() => bridgeConfigFromEnvironment('weather', {})).toThrow('WEATHER_A2A_SERVER_URL is missing');
     expect(() =>
       bridgeConfigFromEnvironment('weather', {
@@ -171,31 +171,31 @@ describe('the environment', () => {
       }),
     ).toThrow('WEATHER_INPUT_REQUIRED_TTL must be greater than 0 seconds');
     expect(() => bridgeConfigFromEnvironment('a/b', { A_B_A2A_SERVER_URL: 'http://a' })).toThrow(
-      'agent_name must be a name without spaces and slashes',
+      'agent_name must not contain spaces or slashes',
     );
   });
 });
 
-describe('the schema of the file', () => {
-  const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(bridgeJsonSchema());
+describe('bridgeJsonSchema', () => {
+  const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(bridgeJsonSchema());
 
-  it('is published; `npm run build` writes it anew', () => {
+  it('equals schemas/bridge.schema.json (run scripts/schemas.mjs after a build)', () => {
     const published = new URL('../../schemas/bridge.schema.json', import.meta.url);
     expect(JSON.parse(readFileSync(published, 'utf8'))).toEqual(bridgeJsonSchema());
   });
 
-  it('takes what the guide shows, and what leaves the address to the environment', () => {
+  it('accepts the example of the guide and agents without a URL', () => {
     const [fence] = codeBlocksOf('docs/guide/supervisor.md').filter(({ language }) => language === 'yaml');
-    expect(fits(Document.parse(fence?.code ?? '', 'bridge.yaml').value)).toBe(true);
+    expect(isValid(Document.parse(fence?.code ?? '', 'bridge.yaml').value)).toBe(true);
     expect(
-      fits({ agents: [{ agent_name: 'a' }, { agent_name: 'b', a2a_server_command: ['node', 'b.js'] }] }),
+      isValid({ agents: [{ agent_name: 'a' }, { agent_name: 'b', a2a_server_command: ['node', 'b.js'] }] }),
     ).toBe(true);
   });
 
   it.each([{}, { agents: [] }, { agent_name: 'a', a2a_server_ulr: 'http://a' }, { agent_name: 'a/b' }])(
-    'refuses %j',
-    (wrong) => {
-      expect(fits(wrong)).toBe(false);
+    'rejects %j',
+    (invalid) => {
+      expect(isValid(invalid)).toBe(false);
     },
   );
 });

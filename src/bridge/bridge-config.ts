@@ -5,58 +5,62 @@ import { Document } from '../documents/document.ts';
 import { interpolateVariables } from '../documents/interpolate.ts';
 import { booleanFieldSchema, secondsFieldSchema, textFieldSchema } from '../documents/field-schemas.ts';
 import { toDiagnostics, formatPath } from '../documents/schema-issues.ts';
+import type { EnvironmentVariables } from '../documents/read-config.ts';
+import { isJsonObject } from '../primitives/json.ts';
 import { invalidField } from '../protocol/errors.ts';
 
-type Environment = { readonly [name: string]: string | undefined };
-
-/** The keys of one agent, as people write them. */
+/** Configuration of one agent. */
 const agentSchema = z.strictObject({
   agent_name: textFieldSchema
-    .regex(/^[^/\s]+$/, 'must be a name without spaces and slashes')
-    .describe('What actions begin with: agent_name/skill_id.'),
+    .regex(/^[^/\s]+$/, 'must not contain spaces or slashes')
+    .describe('Prefix of the action names: agent_name/skill_id.'),
   a2a_server_url: z
-    .url({ protocol: /^https?$/, error: 'must be a whole address, such as http://localhost:4000' })
-    .describe('Where the agent is.'),
+    .url({ protocol: /^https?$/, error: 'must be an absolute URL, such as http://localhost:4000' })
+    .describe('URL of the agent.'),
   a2a_server_command: z
     .union([textFieldSchema, z.array(textFieldSchema).min(1)])
     .optional()
-    .describe('Starts the agent: a command line without a shell, or its words. Otherwise it runs already.'),
-  a2a_server_working_dir: textFieldSchema.optional().describe('Where the command runs, seen from this file.'),
+    .describe(
+      'Command that starts the agent: a command line without shell syntax, or a list of arguments. Default: the agent is already running.',
+    ),
+  a2a_server_working_dir: textFieldSchema
+    .optional()
+    .describe('Working directory of the command, relative to this file.'),
   a2a_server_env_file: textFieldSchema
     .optional()
-    .describe('NAME=value lines for the command, seen from this file.'),
+    .describe('File with NAME=value lines for the environment of the command, relative to this file.'),
   a2a_server_startup_timeout: secondsFieldSchema
     .optional()
-    .describe('For how many seconds it may take until the agent answers. Default 30.'),
+    .describe('Seconds until the agent must respond. Default 30.'),
   a2a_server_restart_on_crash: booleanFieldSchema
     .optional()
-    .describe('Starts the agent again when it crashes. Default true.'),
-  a2a_bearer_token: textFieldSchema.optional().describe('A token that the agent wants to see.'),
+    .describe('Restarts the agent after a crash. Default true.'),
+  a2a_bearer_token: textFieldSchema.optional().describe('Bearer token to send to the agent.'),
   input_required_ttl: secondsFieldSchema
     .optional()
-    .describe('For how many seconds a question of the agent can be answered. Default 300.'),
+    .describe('Lifetime of follow-up IDs, in seconds. Default 300.'),
 });
 
-/** The file of a bridge: one agent, or several under `agents`. */
-const bridgeFileSchema = z.union([agentSchema, bridgeFileOf(agentSchema)]);
+/** Configuration file of a bridge: one agent, or several under `agents`. */
+const bridgeFileSchema = z.union([agentSchema, agentListSchema(agentSchema)]);
 
-function bridgeFileOf<T extends z.ZodType>(agent: T) {
+function agentListSchema<T extends z.ZodType>(agent: T) {
   return z.strictObject({ agents: z.array(agent).min(1, 'must name at least one agent') });
 }
 
-/** Describes the file for editors. Where an agent is may be left to the environment. */
+/** Returns the JSON Schema of the bridge configuration file. The URL is optional, because the environment may set it. */
 export function bridgeJsonSchema(): { readonly [keyword: string]: unknown } {
   const agent = agentSchema.partial({ a2a_server_url: true });
-  return { ...z.toJSONSchema(z.union([agent, bridgeFileOf(agent)])) };
+  return { ...z.toJSONSchema(z.union([agent, agentListSchema(agent)])) };
 }
 
 type AgentKeys = z.output<typeof agentSchema>;
 
-/** An agent to be bridged to, and how it is started. */
+/** Configuration of an agent of a bridge, with defaults applied. */
 export interface BridgeAgentConfig {
   readonly agentName: string;
   readonly url: string;
-  /** Undefined where the agent runs already. */
+  /** Undefined if the agent is already running. */
   readonly command: string | readonly string[] | undefined;
   readonly workingDir: string | undefined;
   readonly envFile: string | undefined;
@@ -69,83 +73,89 @@ export interface BridgeAgentConfig {
 }
 
 /**
- * Reads the file of a bridge. What it does not say about an agent is taken from the environment, under names that
- * begin with that of the agent, such as `WEATHER_A2A_SERVER_URL`.
+ * Reads the configuration file of a bridge. Missing keys are read from environment variables that start with the name
+ * of the agent, such as `WEATHER_A2A_SERVER_URL`.
  *
- * @param environment - what `${NAME}` and `${NAME, default}` stand for, too.
- * @throws DocumentError with the place of everything that is wrong.
+ * @param environment - also the values of `${NAME}` and `${NAME, default}`.
+ * @throws DocumentError with all diagnostics.
  */
-export function readBridgeConfig(text: string, file: string, environment: Environment): BridgeAgentConfig[] {
+export function readBridgeConfig(
+  text: string,
+  file: string,
+  environment: EnvironmentVariables,
+): BridgeAgentConfig[] {
   const document = Document.parse(text, file);
-  const complaints: Diagnostic[] = [];
-  const filled = interpolateVariables(document.value, environment, (path, name) => {
-    complaints.push(document.diagnostic(path, `environment variable ${name} is not set and has no default`));
+  const diagnostics: Diagnostic[] = [];
+  const content = interpolateVariables(document.value, environment, (path, name) => {
+    diagnostics.push(document.diagnostic(path, `environment variable ${name} is not set and has no default`));
   });
-  // What is not set is empty, and would be complained about twice.
-  if (complaints.length > 0) throw new DocumentError(file, complaints);
-  const { agents, single } = listed(filled);
+  // Unset variables become empty values, which the schema would report a second time.
+  if (diagnostics.length > 0) throw new DocumentError(file, diagnostics);
+  const { agents, single } = listAgents(content);
   const completed = agents.map((each) => withEnvironment(each, environment));
   const checked = document.check(
     bridgeFileSchema,
-    single ? completed[0] : { ...(filled as object), agents: completed },
+    single ? completed[0] : { ...(content as object), agents: completed },
   );
   const configs = ('agents' in checked ? checked.agents : [checked]).map((each) =>
-    configOf(each, dirname(file)),
+    toConfig(each, dirname(file)),
   );
   const names = new Set<string>();
   for (const [index, { agentName }] of configs.entries()) {
     if (names.has(agentName))
-      complaints.push(
-        document.diagnostic(['agents', index, 'agent_name'], 'is the name of another agent too'),
-      );
+      diagnostics.push(document.diagnostic(['agents', index, 'agent_name'], 'must be unique'));
     names.add(agentName);
   }
-  if (complaints.length > 0) throw new DocumentError(file, complaints);
+  if (diagnostics.length > 0) throw new DocumentError(file, diagnostics);
   return configs;
 }
 
 /**
- * Reads what the environment says about an agent: `WEATHER_A2A_SERVER_URL`, `WEATHER_A2A_SERVER_COMMAND` and so on.
+ * Reads the configuration of an agent from environment variables: `WEATHER_A2A_SERVER_URL`,
+ * `WEATHER_A2A_SERVER_COMMAND` and so on.
  *
- * @throws A2AError with the name of what is missing or wrong.
+ * @throws A2AError with the name of the missing or invalid variable.
  */
-export function bridgeConfigFromEnvironment(agentName: string, environment: Environment): BridgeAgentConfig {
-  const given = withEnvironment({ agent_name: agentName }, environment);
-  const result = agentSchema.safeParse(given, { reportInput: true });
-  if (result.success) return configOf(result.data, '.');
+export function bridgeConfigFromEnvironment(
+  agentName: string,
+  environment: EnvironmentVariables,
+): BridgeAgentConfig {
+  const entry = withEnvironment({ agent_name: agentName }, environment);
+  const result = agentSchema.safeParse(entry, { reportInput: true });
+  if (result.success) return toConfig(result.data, '.');
   const [first] = toDiagnostics(result.error.issues);
   const key = formatPath(first?.path ?? []);
-  const name = key === 'agent_name' ? key : (namesOf(agentName, key)[0] ?? key);
-  throw invalidField(name, first?.message ?? 'is wrong');
+  const name = key === 'agent_name' ? key : (variableNames(agentName, key)[0] ?? key);
+  throw invalidField(name, first?.message ?? 'must be valid');
 }
 
-/** The agents of a document, of whatever form; the check comes later. */
-function listed(value: unknown): { agents: readonly unknown[]; single: boolean } {
+/** Returns the agents of a document that is not validated yet. */
+function listAgents(value: unknown): { agents: readonly unknown[]; single: boolean } {
   const agents = (value as { agents?: unknown } | null | undefined)?.agents;
   return Array.isArray(agents) ? { agents, single: false } : { agents: [value], single: true };
 }
 
-/** Adds what the environment says. What is empty was not said. */
-function withEnvironment(value: unknown, environment: Environment): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const given = Object.fromEntries(Object.entries(value).filter(([, each]) => each !== '' && each !== null));
-  const { agent_name: name } = given;
-  if (typeof name !== 'string') return given;
+/** Adds values from the environment for missing and empty keys. */
+function withEnvironment(value: unknown, environment: EnvironmentVariables): unknown {
+  if (!isJsonObject(value)) return value;
+  const entry = Object.fromEntries(Object.entries(value).filter(([, each]) => each !== '' && each !== null));
+  const { agent_name: name } = entry;
+  if (typeof name !== 'string') return entry;
   for (const key of Object.keys(agentSchema.shape)) {
-    const found = namesOf(name, key).find((each) => (environment[each] ?? '') !== '');
-    if (key !== 'agent_name' && found !== undefined) given[key] ??= environment[found];
+    const found = variableNames(name, key).find((each) => (environment[each] ?? '') !== '');
+    if (key !== 'agent_name' && found !== undefined) entry[key] ??= environment[found];
   }
-  return given;
+  return entry;
 }
 
-/** What a key is called in the environment; those without `server` in their names may be written with it. */
-function namesOf(agentName: string, key: string): string[] {
+/** Returns the variable names of a key. `SERVER` is optional in all of them. */
+function variableNames(agentName: string, key: string): string[] {
   const prefix = agentName.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
   const short = key.replace(/^a2a_(server_)?/, '');
   return [key, `a2a_${short}`, `a2a_server_${short}`].map((each) => `${prefix}_${each.toUpperCase()}`);
 }
 
-function configOf(keys: AgentKeys, folder: string): BridgeAgentConfig {
+function toConfig(keys: AgentKeys, folder: string): BridgeAgentConfig {
   const { a2a_server_working_dir: workingDir, a2a_server_env_file: envFile } = keys;
   return {
     agentName: keys.agent_name,

@@ -1,65 +1,65 @@
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
-import type { Clock } from '../client/abortable-sleep.ts';
+import type { Clock } from '../primitives/clock.ts';
 import type { EgressOptions } from '../egress/egress-options.ts';
 import { type EgressPolicy, egressPolicy } from '../egress/egress-policy.ts';
 import { unrefClock } from '../primitives/clock.ts';
 import type { LogSink } from '../primitives/log.ts';
 import { type FollowUpStore, memoryFollowUpStore } from './follow-ups/follow-up-store.ts';
 
-/** How a bridge behaves. Everything has a default. */
+/** Options of {@link bridge}. All options are optional. */
 export interface BridgeOptions {
-  /** Where files of callers are read and files of agents are kept. @defaultValue none: small files are given as bytes */
+  /** Store for files of clients and agents. @defaultValue none: small files are returned inline */
   readonly artifacts?: ArtifactStore;
-  /** Which files may be fetched from the web. @defaultValue none */
+  /** Egress policy for file parameters with http(s) URLs. @defaultValue such URLs are rejected */
   readonly egress?: EgressOptions | EgressPolicy;
-  /** Where follow-ups are kept. @defaultValue `memoryFollowUps()` */
+  /** Store for follow-ups. @defaultValue `memoryFollowUpStore()` */
   readonly followUps?: FollowUpStore;
-  /** For how many seconds a follow-up ID is good. @defaultValue 300 */
+  /** Lifetime of follow-up IDs, in seconds. @defaultValue 300 */
   readonly inputRequiredTtl?: number;
-  /** For how many milliseconds an answer is waited for, unless the call says otherwise. @defaultValue 300,000 */
+  /** Milliseconds to wait for a result before a call returns a follow-up ID. @defaultValue 300,000 */
   readonly waitBudget?: number;
-  /** For how many milliseconds a cancellation waits for the agent. @defaultValue 5,000 */
+  /** Milliseconds to wait for a cancellation. @defaultValue 5,000 */
   readonly cancelBudget?: number;
-  /** Milliseconds between two pieces of progress; 0 tells everything. @defaultValue 0 */
+  /** Minimum milliseconds between two progress reports; 0 reports all. @defaultValue 0 */
   readonly progressInterval?: number;
-  /** Milliseconds between two looks at a task that its agent cannot stream. @defaultValue 1,000 */
+  /** Milliseconds between two polls of a task if the agent does not support streaming. @defaultValue 1,000 */
   readonly pollInterval?: number;
-  /** Milliseconds between two looks at the card of an agent; 0 never looks again. @defaultValue 60,000 */
+  /** Milliseconds between two refreshes of a card; 0 disables them. @defaultValue 60,000 */
   readonly cardInterval?: number;
   /**
-   * What happens when the card of an agent cannot be had at first: `fail` rejects, `retry` begins without its actions
-   * and looks again.
+   * Behavior if the first fetch of a card fails: `fail` rejects, `retry` starts without the actions of the agent and
+   * fetches again after `cardInterval`.
    * @defaultValue `fail`
    */
   readonly whenUnreachable?: 'fail' | 'retry';
-  /** Files of one call. @defaultValue 32 */
+  /** Maximum number of files per call. @defaultValue 32 */
   readonly maxFiles?: number;
-  /** Bytes of all files of one call. @defaultValue 100 MiB */
+  /** Maximum total size of the files of a call, in bytes. @defaultValue 100 MiB */
   readonly maxFileBytes?: number;
-  /** How large a file of an agent may be to be given as bytes where there is no store. @defaultValue 256 KiB */
+  /** Maximum size of a file that is returned inline if no store is configured, in bytes. @defaultValue 256 KiB */
   readonly maxInlineBytes?: number;
-  /** Files that a task may make. @defaultValue 1,000 */
+  /** Maximum number of files that a task may produce. @defaultValue 1,000 */
   readonly maxFilesPerTask?: number;
-  /** Calls at the same time. @defaultValue 1,000 */
+  /** Maximum number of concurrent calls. @defaultValue 1,000 */
   readonly maxCalls?: number;
   readonly log?: LogSink;
   readonly clock?: Clock;
-  /** Makes the ids of messages and follow-ups. @defaultValue `crypto.randomUUID` */
+  /** Creates the ids of messages and follow-ups. @defaultValue `crypto.randomUUID` */
   readonly newId?: () => string;
 }
 
-/** The options with everything filled in. */
+/** Options with defaults applied. */
 export interface BridgeSettings extends Required<Omit<BridgeOptions, 'artifacts' | 'egress' | 'log'>> {
   readonly store: ArtifactStore | undefined;
   readonly policy: EgressPolicy | undefined;
   readonly log: LogSink | undefined;
-  /** Lets go of what was made for this bridge alone. */
+  /** Closes resources that the bridge created itself. */
   readonly release: () => void;
 }
 
 const mebibyte = 1_024 * 1_024;
 
-/** Fills in the defaults. */
+/** Applies the defaults. */
 export function resolveBridgeSettings(options: BridgeOptions): BridgeSettings {
   const { artifacts, egress, log, clock = unrefClock } = options;
   const isPolicy = egress !== undefined && 'agentFor' in egress;

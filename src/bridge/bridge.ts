@@ -7,45 +7,44 @@ import type { ActionParameters } from './actions/parameter-check.ts';
 import { provideRequiredInput } from './actions/skill-actions.ts';
 
 /**
- * Makes the skills of an agent functions: one action for each, named `agent_name/skill_id`, and one to answer its
- * questions.
+ * Exposes the skills of an agent as actions named `agent_name/skill_id`, plus `provide_required_input` for tasks that
+ * require input.
  *
- * @throws A2AError when the card of the agent cannot be had, unless `whenUnreachable` is `retry`
+ * @throws A2AError if the card cannot be fetched, unless `whenUnreachable` is `retry`
  *
  * @example
  * ```ts
  * const weather = await bridge({ agentName: 'weather', agent: connect('http://localhost:4000') });
- * const answer = await weather.invoke('weather/forecast', { prompt: 'Oslo, tomorrow' });
+ * const response = await weather.invoke('weather/forecast', { prompt: 'Oslo, tomorrow' });
  * ```
  */
 export function bridge({ agentName, agent, ...options }: NamedAgent & BridgeOptions): Promise<Bridge> {
   return bridgeAgents([{ agentName, agent }], options);
 }
 
-/** Makes the skills of several agents functions of one bridge. */
+/** Exposes the skills of several agents as actions of one bridge. */
 export async function bridgeAgents(
   agents: readonly NamedAgent[],
   options: BridgeOptions = {},
 ): Promise<Bridge> {
-  expectNames(agents);
-  const made = new AgentBridge(resolveBridgeSettings(options));
-  await made.open(agents);
-  return made;
+  checkNames(agents);
+  const created = new AgentBridge(resolveBridgeSettings(options));
+  await created.open(agents);
+  return created;
 }
 
-function expectNames(agents: readonly NamedAgent[]): void {
+function checkNames(agents: readonly NamedAgent[]): void {
   const names = new Set<string>();
   for (const { agentName } of agents) {
     if (agentName === '' || agentName.includes('/')) {
-      throw invalidField('agentName', `must be a name without a slash, and not ${JSON.stringify(agentName)}`);
+      throw invalidField('agentName', `must be a name without a slash, not ${JSON.stringify(agentName)}`);
     }
-    if (names.has(agentName)) throw invalidField('agentName', `${agentName} is there twice`);
+    if (names.has(agentName)) throw invalidField('agentName', `must be unique: ${agentName}`);
     names.add(agentName);
   }
 }
 
-/** An agent whose card could not be had, and why. */
-interface Absence {
+interface CardFailure {
   readonly name: string;
   readonly error: A2AError;
 }
@@ -53,17 +52,17 @@ interface Absence {
 class AgentBridge implements Bridge {
   readonly #settings: BridgeSettings;
   readonly #agents = new Map<string, BridgedAgent>();
-  readonly #caller: ActionInvoker;
+  readonly #invoker: ActionInvoker;
   readonly #listeners = new Set<() => void>();
   #actions: readonly Action[] | undefined;
 
   constructor(settings: BridgeSettings) {
     this.#settings = settings;
-    this.#caller = new ActionInvoker(this.#agents, settings);
+    this.#invoker = new ActionInvoker(this.#agents, settings);
   }
 
   async open(agents: readonly NamedAgent[]): Promise<void> {
-    const failures = await this.#take(agents);
+    const failures = await this.#addAgents(agents);
     const [first] = failures;
     if (first && this.#settings.whenUnreachable === 'fail') {
       await this.close();
@@ -73,38 +72,38 @@ class AgentBridge implements Bridge {
   }
 
   async setAgents(agents: readonly NamedAgent[]): Promise<void> {
-    expectNames(agents);
+    checkNames(agents);
     for (const [name, before] of this.#agents) {
       if (agents.some((each) => each.agentName === name && each.agent === before.agent)) continue;
       before.close();
       this.#agents.delete(name);
     }
-    this.#changed();
-    this.#warn(await this.#take(agents));
+    this.#notifyListeners();
+    this.#warn(await this.#addAgents(agents));
   }
 
-  /** Takes in those that are new, and asks for all cards at once. @returns why some could not be had. */
-  async #take(agents: readonly NamedAgent[]): Promise<Absence[]> {
+  /** Adds new agents and refreshes all cards concurrently. */
+  async #addAgents(agents: readonly NamedAgent[]): Promise<CardFailure[]> {
     const { clock, cardInterval, log } = this.#settings;
     for (const each of agents)
       if (!this.#agents.has(each.agentName))
-        this.#agents.set(each.agentName, new BridgedAgent(each, clock, log, () => this.#changed()));
-    const failures: Absence[] = [];
-    const look = async (each: BridgedAgent): Promise<void> => {
+        this.#agents.set(each.agentName, new BridgedAgent(each, clock, log, () => this.#notifyListeners()));
+    const failures: CardFailure[] = [];
+    const refresh = async (each: BridgedAgent): Promise<void> => {
       try {
         await each.refreshCard();
       } catch (thrown) {
         failures.push({ name: each.name, error: A2AError.from(thrown) });
       }
-      each.watch(cardInterval);
+      each.scheduleRefresh(cardInterval);
     };
-    await Promise.all([...this.#agents.values()].map(look));
+    await Promise.all([...this.#agents.values()].map(refresh));
     return failures;
   }
 
-  #warn(failures: readonly Absence[]): void {
+  #warn(failures: readonly CardFailure[]): void {
     for (const { name, error } of failures)
-      this.#settings.log?.({ level: 'warn', message: `The card of ${name} could not be had`, error });
+      this.#settings.log?.({ level: 'warn', message: `Failed to fetch the card of ${name}`, error });
   }
 
   actions(): readonly Action[] {
@@ -115,20 +114,24 @@ class AgentBridge implements Bridge {
   }
 
   onChange(changed: () => void): () => void {
-    // One function may be given twice.
+    // A wrapper per call, so that the same function can be registered twice.
     const listener = (): void => changed();
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  invoke(name: string, parameters: ActionParameters, meta: ActionCallOptions = {}): Promise<ActionResponse> {
-    return this.#caller.call(name, parameters, meta);
+  invoke(
+    name: string,
+    parameters: ActionParameters,
+    options: ActionCallOptions = {},
+  ): Promise<ActionResponse> {
+    return this.#invoker.call(name, parameters, options);
   }
 
   async close(): Promise<void> {
     for (const each of this.#agents.values()) each.close();
     this.#listeners.clear();
-    await this.#caller.close();
+    await this.#invoker.close();
     this.#settings.release();
   }
 
@@ -136,13 +139,13 @@ class AgentBridge implements Bridge {
     await this.close();
   }
 
-  #changed(): void {
+  #notifyListeners(): void {
     this.#actions = undefined;
     for (const listener of this.#listeners) {
       try {
         listener();
       } catch (error) {
-        this.#settings.log?.({ level: 'error', message: 'A listener to changes of actions failed', error });
+        this.#settings.log?.({ level: 'error', message: 'A change listener failed', error });
       }
     }
   }

@@ -1,5 +1,6 @@
 /**
- * Skills of remote agents as functions of a host application: actions, what they answer, and questions that come back.
+ * Bridge: skills of remote agents as actions of a host application, over HTTP and MCP, with follow-ups for tasks that
+ * require input.
  *
  * @module
  */

@@ -6,29 +6,29 @@ import type { SuperviseOptions } from './supervisor/supervise-options.ts';
 import { type Supervised, supervise } from './supervisor/supervise.ts';
 import { supervisedAgent } from './supervisor/supervised-agent.ts';
 
-/** What the configuration of an agent does not say. */
+/** Options of {@link openAgent}. */
 export interface OpenAgentOptions {
-  /** How its process is looked after. */
+  /** Options of the process supervisor. */
   supervise?: Omit<SuperviseOptions, 'url' | 'command'>;
-  /** How it is spoken to. */
+  /** Options of the client. */
   connect?: ConnectOptions;
 }
 
-/** An agent that was started, or waited for, and how to bridge to it. */
+/** A supervised agent and the arguments of {@link bridge}. */
 export interface OpenedAgent extends AsyncDisposable {
   readonly supervised: Supervised;
-  /** For `bridge`, beside options of your own. */
+  /** Arguments of `bridge()`; combine them with other options. */
   readonly bridge: {
     readonly agentName: string;
     readonly agent: RemoteAgent;
     readonly inputRequiredTtl: number;
   };
-  /** Ends the connection and the process. */
+  /** Closes the connection and stops the process. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the agent of a configuration, or waits for it, and connects to it. Calls wait until it is ready.
+ * Starts the configured agent, or waits for a running one, and connects to it. Calls wait until it is ready.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../client/abortable-sleep.ts';
+import { type Clock, systemClock } from '../primitives/clock.ts';
 import { withUserAgent } from '../client/http/with-user-agent.ts';
 import { undiciHttpClient } from '../client/http/undici-driver.ts';
 import type { HttpClient } from '../client/http/http-client.ts';

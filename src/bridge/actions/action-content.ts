@@ -9,152 +9,149 @@ import {
   TaskFiles,
 } from '../../artifacts/middleware/file-publisher.ts';
 import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
+import { isJsonObject } from '../../primitives/json.ts';
 import type { LogSink } from '../../primitives/log.ts';
 import type { Message } from '../../protocol/message.ts';
 import { type Part, type RawPart, textOf } from '../../protocol/part.ts';
 import type { Task } from '../../protocol/task.ts';
 import type { ActionFile } from '../action-types.ts';
 
-/** What an agent said, as a host application takes it. */
+/** Text, data and files of a task or message. */
 export interface ActionContent {
   message: string;
   data: { [key: string]: unknown };
   files: ActionFile[];
 }
 
-/** Where files of agents are kept. */
+/** Options of {@link contentFromTask} and {@link contentFromMessage}. */
 export interface ActionContentOptions {
   readonly store: ArtifactStore | undefined;
-  /** How large a file may be to be given as it is, where there is no store. */
+  /** Maximum size of a file that is returned inline if no store is configured. */
   readonly maxInlineBytes: number;
   readonly maxFilesPerTask: number;
   readonly now: () => number;
   readonly log: LogSink | undefined;
 }
 
-/** Parts that belong together, and what they are called. */
-interface Source {
+/** Parts of one message or artifact. */
+interface PartSource {
   readonly parts: readonly Part[];
-  /** What a file without a name is called. */
+  /** Name of files without a filename. */
   readonly fallback: string;
   readonly description?: string | undefined;
   readonly artifactId?: string;
 }
 
-/** The whole answer of a task that is over. */
+/** Collects the content of a finished task. */
 export function contentFromTask(
   task: Task,
-  shelf: () => FileScope,
+  scope: () => FileScope,
   options: ActionContentOptions,
 ): ActionContent | Promise<ActionContent> {
-  const said = messageSource(task.status.message);
-  const sources: Source[] = said ? [said] : [];
+  const statusSource = messageSource(task.status.message);
+  const sources: PartSource[] = statusSource ? [statusSource] : [];
   for (const { artifactId, parts, name, description } of task.artifacts ?? []) {
     sources.push({ parts, artifactId, fallback: name ?? artifactId, description });
   }
-  const last = sources.length > 0 ? undefined : messageSource(lastWords(task));
-  return answerOf(last ? [last] : sources, shelf, options);
+  const last = sources.length > 0 ? undefined : messageSource(lastAgentMessage(task));
+  return collectContent(last ? [last] : sources, scope, options);
 }
 
-/** The answer that is a message: a direct one, or what was said with a status. */
+/** Collects the content of a direct message or a status message. */
 export function contentFromMessage(
   message: Message | undefined,
-  shelf: () => FileScope,
+  scope: () => FileScope,
   options: ActionContentOptions,
 ): ActionContent | Promise<ActionContent> {
   const source = messageSource(message);
-  return answerOf(source ? [source] : [], shelf, options);
+  return collectContent(source ? [source] : [], scope, options);
 }
 
-function messageSource(message: Message | undefined): Source | undefined {
+function messageSource(message: Message | undefined): PartSource | undefined {
   return message && message.parts.length > 0
     ? { parts: message.parts, fallback: message.messageId }
     : undefined;
 }
 
-/** What the agent said last, if that was after its caller: some agents answer in the history only. */
-function lastWords({ history }: Task): Message | undefined {
+/** Returns the last message if the agent sent it: some agents return results only in the history. */
+function lastAgentMessage({ history }: Task): Message | undefined {
   const last = history?.at(-1);
   return last?.role === 'agent' ? last : undefined;
 }
 
-/** Waits only where there are files to be kept. */
-function answerOf(
-  sources: readonly Source[],
-  shelf: () => FileScope,
+/** Asynchronous only if there are files to store. */
+function collectContent(
+  sources: readonly PartSource[],
+  scope: () => FileScope,
   options: ActionContentOptions,
 ): ActionContent | Promise<ActionContent> {
   const texts = new Set<string>();
-  const answer: ActionContent = { message: '', data: {}, files: [] };
+  const content: ActionContent = { message: '', data: {}, files: [] };
   const values: unknown[] = [];
-  const bulky: Bulk[] = [];
+  const rawFiles: RawFiles[] = [];
   for (const source of sources) {
     const text = textOf(source.parts);
-    // Many agents say with their last status what is in their artifact as well.
+    // Deduplicates text, because many agents repeat their artifact in the last status message.
     if (text !== '') texts.add(text);
     const raws: RawPart[] = [];
     for (const part of source.parts) {
       if ('data' in part) {
-        if (isObject(part.data)) answer.data = { ...answer.data, ...part.data };
+        if (isJsonObject(part.data)) content.data = { ...content.data, ...part.data };
         else values.push(part.data);
-      } else if ('url' in part) answer.files.push(linkOf(part.url, part.filename, part.mediaType));
+      } else if ('url' in part) content.files.push(toLinkedFile(part.url, part.filename, part.mediaType));
       else if ('raw' in part) raws.push(part);
     }
-    if (raws.length > 0) bulky.push({ source, raws, at: answer.files.length });
+    if (raws.length > 0) rawFiles.push({ source, raws, at: content.files.length });
   }
-  if (values.length > 0) answer.data.values = values;
-  answer.message = [...texts].join('\n\n');
-  return bulky.length === 0 ? answer : withKept(answer, bulky, new Keeper(shelf(), options));
+  if (values.length > 0) content.data.values = values;
+  content.message = [...texts].join('\n\n');
+  return rawFiles.length === 0 ? content : storeFiles(content, rawFiles, new FileStorer(scope(), options));
 }
 
-/** The contents of files in one source, and before which file of the answer they belong. */
-interface Bulk {
-  readonly source: Source;
+/** Raw parts of one source and their insertion index in `files`, which keeps the order of the parts. */
+interface RawFiles {
+  readonly source: PartSource;
   readonly raws: readonly RawPart[];
   readonly at: number;
 }
 
-async function withKept(
-  answer: ActionContent,
-  bulky: readonly Bulk[],
-  keeper: Keeper,
+async function storeFiles(
+  content: ActionContent,
+  rawFiles: readonly RawFiles[],
+  storer: FileStorer,
 ): Promise<ActionContent> {
   const files: ActionFile[] = [];
-  let taken = 0;
-  for (const { source, raws, at } of bulky) {
-    files.push(...answer.files.slice(taken, at), ...(await keeper.keepAll(raws, source)));
-    taken = at;
+  let copied = 0;
+  for (const { source, raws, at } of rawFiles) {
+    files.push(...content.files.slice(copied, at), ...(await storer.storeAll(raws, source)));
+    copied = at;
   }
-  files.push(...answer.files.slice(taken));
-  return { ...answer, files };
+  files.push(...content.files.slice(copied));
+  return { ...content, files };
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function linkOf(uri: string, filename: string | undefined, mediaType: string | undefined): ActionFile {
+function toLinkedFile(uri: string, filename: string | undefined, mediaType: string | undefined): ActionFile {
   const path = uri.split(/[?#]/)[0] ?? '';
   const name = safeFilename(filename, path.slice(path.lastIndexOf('/') + 1) || 'file');
   return { name, mediaType: mediaType ?? mediaTypeFor(name), uri };
 }
 
-/** Keeps the files of one answer. */
-class Keeper {
-  readonly #shelf: FileScope;
+/** Stores the files of one response, or returns them inline if no store is configured. */
+class FileStorer {
+  readonly #scope: FileScope;
   readonly #options: ActionContentOptions;
   readonly #publisher: FilePublisher | undefined;
   readonly #files = new TaskFiles();
 
-  constructor(shelf: FileScope, options: ActionContentOptions) {
+  constructor(scope: FileScope, options: ActionContentOptions) {
     const { store, maxFilesPerTask, now, log } = options;
-    this.#shelf = shelf;
+    this.#scope = scope;
     this.#options = options;
-    this.#publisher = store && new FilePublisher(store, shelf.app, maxFilesPerTask, now, log);
+    this.#publisher = store && new FilePublisher(store, scope.app, maxFilesPerTask, now, log);
   }
 
-  /** Pieces in a row with the same name are one file. */
-  async keepAll(raws: readonly RawPart[], source: Source): Promise<ActionFile[]> {
+  /** Consecutive parts with the same name are chunks of one file. */
+  async storeAll(raws: readonly RawPart[], source: PartSource): Promise<ActionFile[]> {
     const groups: RawPart[][] = [];
     let before: RawPart | undefined;
     for (const part of raws) {
@@ -163,48 +160,48 @@ class Keeper {
       before = part;
     }
     const files: ActionFile[] = [];
-    for (const [number, pieces] of groups.entries()) {
-      files.push(await this.#keep(pieces, source, number === 0 ? '' : `-${number + 1}`));
+    for (const [number, chunks] of groups.entries()) {
+      files.push(await this.#store(chunks, source, number === 0 ? '' : `-${number + 1}`));
     }
     return files;
   }
 
-  async #keep(pieces: readonly RawPart[], source: Source, suffix: string): Promise<ActionFile> {
-    const { filename, mediaType } = pieces[0] ?? {};
+  async #store(chunks: readonly RawPart[], source: PartSource, suffix: string): Promise<ActionFile> {
+    const { filename, mediaType } = chunks[0] ?? {};
     const fallback = `${source.fallback}${suffix}`;
-    if (!this.#publisher) return this.#inline(pieces, fallback);
+    if (!this.#publisher) return this.#inline(chunks, fallback);
     const { part, size } = await this.#publisher.publish(
-      rawPartSource(pieces),
+      rawPartSource(chunks),
       {
         filename,
         mediaType,
         fallback,
-        description: source.description || textOf(source.parts) || `Artifact created by ${this.#shelf.app}`,
+        description: source.description || textOf(source.parts) || `Artifact created by ${this.#scope.app}`,
         isProduced: true,
         ...(source.artifactId !== undefined && { artifactId: source.artifactId }),
       },
-      this.#shelf,
+      this.#scope,
       this.#files,
     );
     return { name: part.filename ?? fallback, mediaType: part.mediaType ?? '', uri: part.url, size };
   }
 
-  #inline(pieces: readonly RawPart[], fallback: string): ActionFile {
-    const [first] = pieces;
+  #inline(chunks: readonly RawPart[], fallback: string): ActionFile {
+    const [first] = chunks;
     const name = safeFilename(first?.filename, `${fallback}.${extensionFor(first?.mediaType)}`);
-    const size = pieces.reduce((sum, { raw }) => sum + base64DecodedSize(raw), 0);
+    const size = chunks.reduce((sum, { raw }) => sum + base64DecodedSize(raw), 0);
     const file: ActionFile = { name, mediaType: first?.mediaType ?? mediaTypeFor(name), size };
     if (size > this.#options.maxInlineBytes) {
       this.#options.log?.({
         level: 'warn',
-        message: `${name} has ${size} bytes, and there is no artifact store to keep it`,
+        message: `Dropped the content of ${name}: ${size} bytes, and no artifact store is configured`,
       });
       return file;
     }
     const bytes =
-      pieces.length === 1
+      chunks.length === 1
         ? (first?.raw ?? '')
-        : Buffer.concat(pieces.map(({ raw }) => Buffer.from(raw, 'base64'))).toString('base64');
+        : Buffer.concat(chunks.map(({ raw }) => Buffer.from(raw, 'base64'))).toString('base64');
     return { ...file, bytes };
   }
 }

@@ -25,25 +25,24 @@ import {
 } from './action-response.ts';
 import { provideRequiredInput } from './skill-actions.ts';
 
-/** The user where the host application knows only one. */
+/** User id of host applications with a single user. */
 const defaultUser = 'default_user';
 
-const checkAnswer = createParameterCheck(provideRequiredInput.parameters);
+const checkFollowUp = createParameterCheck(provideRequiredInput.parameters);
 
-/** One call: who speaks with whom, about what. */
-interface Exchange {
+interface Invocation {
   readonly bridged: BridgedAgent;
-  /** The name of the action that began it. */
+  /** Name of the action that started the task. */
   readonly action: string;
-  readonly meta: ActionCallOptions;
-  readonly conversation: SessionKey;
+  readonly options: ActionCallOptions;
+  readonly session: SessionKey;
 }
 
-/** Calls agents for actions, and makes responses of what they answer. */
+/** Executes actions: calls the agents and converts results to responses. */
 export class ActionInvoker {
   readonly #agents: ReadonlyMap<string, BridgedAgent>;
   readonly #settings: BridgeSettings;
-  readonly #keeping: ActionContentOptions;
+  readonly #contentOptions: ActionContentOptions;
   readonly #contexts = new SessionContexts();
   readonly #open = new Map<CallTracker, Promise<CallOutcome>>();
   #calls = 0;
@@ -53,16 +52,20 @@ export class ActionInvoker {
     this.#agents = agents;
     this.#settings = settings;
     const { store, maxInlineBytes, maxFilesPerTask, clock, log } = settings;
-    this.#keeping = { store, maxInlineBytes, maxFilesPerTask, log, now: () => clock.now() };
+    this.#contentOptions = { store, maxInlineBytes, maxFilesPerTask, log, now: () => clock.now() };
   }
 
-  /** Calls an action. Nothing is thrown. */
-  async call(name: string, parameters: ActionParameters, meta: ActionCallOptions): Promise<ActionResponse> {
+  /** Calls an action. Never rejects. */
+  async call(
+    name: string,
+    parameters: ActionParameters,
+    options: ActionCallOptions,
+  ): Promise<ActionResponse> {
     this.#calls++;
     try {
-      this.#admit(meta);
-      if (name === provideRequiredInput.name) return await this.#goOn(parameters, meta);
-      return await this.#begin(name, parameters, meta);
+      this.#admit(options);
+      if (name === provideRequiredInput.name) return await this.#provideInput(parameters, options);
+      return await this.#start(name, parameters, options);
     } catch (thrown) {
       return failureResponse(A2AError.from(thrown));
     } finally {
@@ -70,10 +73,10 @@ export class ActionInvoker {
     }
   }
 
-  /** Ends all waiting; tasks go on, but those that are being canceled are waited for. */
+  /** Stops waiting for all calls. Tasks continue; pending cancellations get at most `cancelBudget` milliseconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const following of this.#open.keys()) following.detach();
+    for (const tracker of this.#open.keys()) tracker.detach();
     const { clock, cancelBudget, followUps } = this.#settings;
     if (this.#open.size > 0) {
       await new Promise<void>((resolve) => {
@@ -87,212 +90,223 @@ export class ActionInvoker {
     await followUps.close?.();
   }
 
-  /** @throws A2AError for a call that is not made */
+  /** @throws A2AError if the call must not be made */
   #admit({ signal }: ActionCallOptions): void {
     if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The bridge is closed');
     if (signal?.aborted) throw new A2AError('CANCELED', 'The call was canceled');
     const { maxCalls } = this.#settings;
     if (this.#calls > maxCalls) {
-      throw new A2AError('RESOURCE_EXHAUSTED', `No more than ${maxCalls} calls are made at the same time`);
+      throw new A2AError('RESOURCE_EXHAUSTED', `Too many concurrent calls; the limit is ${maxCalls}`);
     }
   }
 
-  async #begin(name: string, parameters: ActionParameters, meta: ActionCallOptions): Promise<ActionResponse> {
+  async #start(
+    name: string,
+    parameters: ActionParameters,
+    options: ActionCallOptions,
+  ): Promise<ActionResponse> {
     const bridged = this.#agents.get(name.slice(0, name.indexOf('/')));
     const skill = bridged?.skills.get(name);
     if (!bridged || !skill) {
-      throw new A2AError('NOT_FOUND', `There is no action ${name}`, {
-        hint: 'The skills of an agent may have changed; list the actions.',
+      throw new A2AError('NOT_FOUND', `Action not found: ${name}`, {
+        hint: 'List the actions again; the skills of an agent may have changed.',
       });
     }
     skill.check(parameters);
-    const exchange = this.#exchange(bridged, name, meta);
-    const files = parameters.files === undefined ? [] : await this.#filesOf(parameters, exchange);
+    const invocation = this.#createInvocation(bridged, name, options);
+    const files = parameters.files === undefined ? [] : await this.#resolveFiles(parameters, invocation);
     const message = buildActionMessage(skill, parameters, files, {
       messageId: this.#settings.newId(),
-      contextId: this.#contexts.of(exchange.conversation),
+      contextId: this.#contexts.get(invocation.session),
     });
     const { acceptedOutputModes } = skill;
-    const ask =
+    const request =
       acceptedOutputModes.length > 0 ? { message, configuration: { acceptedOutputModes } } : { message };
-    return this.#respond(exchange, await this.#follow(exchange, ask));
+    return this.#respond(invocation, await this.#track(invocation, request));
   }
 
-  /** `provide_required_input`: an answer to a question, or more time for a task. */
-  async #goOn(parameters: ActionParameters, meta: ActionCallOptions): Promise<ActionResponse> {
-    // Whoever only waits has nothing to say.
-    const { user_response: said = '' } = parameters;
-    checkAnswer({ ...parameters, user_response: said });
+  /** Handles `provide_required_input`: sends input to a task, or keeps waiting for it. */
+  async #provideInput(parameters: ActionParameters, options: ActionCallOptions): Promise<ActionResponse> {
+    // Optional in practice: a call that only waits has no input.
+    const { user_response: userResponse = '' } = parameters;
+    checkFollowUp({ ...parameters, user_response: userResponse });
     const id = String(parameters.follow_up_id);
     const { followUps } = this.#settings;
     const followUp = await followUps.take(`${followUpPrefix}${id}`, {
-      userId: meta.userId ?? defaultUser,
-      sessionId: meta.sessionId,
+      userId: options.userId ?? defaultUser,
+      sessionId: options.sessionId,
     });
     const bridged = followUp && this.#agents.get(followUp.agentName);
     if (!bridged) return invalidFollowUp;
     let response: ActionResponse;
     try {
-      response = await this.#continue(bridged, followUp, String(said), parameters, meta);
+      response = await this.#continue(bridged, followUp, String(userResponse), parameters, options);
     } catch (thrown) {
       response = failureResponse(A2AError.from(thrown));
     }
     if (response.status !== 'ERROR' && response.status !== 'TIMEOUT') return response;
     if (response.followUpId !== undefined) return response;
-    // The agent may never have heard it: the question is still open.
-    await this.#keep(id, followUp);
+    // The agent may not have received the input, so the follow-up ID stays valid.
+    await this.#storeFollowUp(id, followUp);
     return { ...response, followUpId: id, data: { ...response.data, follow_up_id: id } };
   }
 
   async #continue(
     bridged: BridgedAgent,
     followUp: FollowUp,
-    said: string,
+    userResponse: string,
     parameters: ActionParameters,
-    meta: ActionCallOptions,
+    options: ActionCallOptions,
   ): Promise<ActionResponse> {
     const { taskId, contextId, kind } = followUp;
-    const exchange = this.#exchange(bridged, followUp.action, meta);
-    const files = await this.#filesOf(parameters, exchange);
-    const isSpoken = kind === 'input' || (kind === 'auth' && (said !== '' || files.length > 0));
-    if (kind === 'input' && said === '' && files.length === 0) {
-      throw invalidField('user_response', 'is empty, and the agent asked something');
+    const invocation = this.#createInvocation(bridged, followUp.action, options);
+    const files = await this.#resolveFiles(parameters, invocation);
+    const hasInput = userResponse !== '' || files.length > 0;
+    if (kind === 'input' && !hasInput) {
+      throw invalidField('user_response', 'must not be empty, because the agent requires input');
     }
     const messageId = this.#settings.newId();
-    const ask = isSpoken
-      ? { message: buildFollowUpMessage(said, files, { messageId, contextId, taskId }) }
-      : { taskId };
-    return this.#respond(exchange, await this.#follow(exchange, ask));
+    const request =
+      hasInput && kind !== 'running'
+        ? { message: buildFollowUpMessage(userResponse, files, { messageId, contextId, taskId }) }
+        : { taskId };
+    return this.#respond(invocation, await this.#track(invocation, request));
   }
 
-  #exchange(bridged: BridgedAgent, action: string, meta: ActionCallOptions): Exchange {
-    const { userId, sessionId } = meta;
-    return { bridged, action, meta, conversation: { agentName: bridged.name, userId, sessionId } };
+  #createInvocation(bridged: BridgedAgent, action: string, options: ActionCallOptions): Invocation {
+    const { userId, sessionId } = options;
+    return { bridged, action, options, session: { agentName: bridged.name, userId, sessionId } };
   }
 
-  #filesOf({ files }: ActionParameters, { bridged, meta }: Exchange): Promise<RawPart[]> {
+  #resolveFiles({ files }: ActionParameters, { bridged, options }: Invocation): Promise<RawPart[]> {
     const { store, policy, maxFiles, maxFileBytes } = this.#settings;
     return resolveFiles(
       files,
       { store, policy, maxFiles, maxBytes: maxFileBytes },
-      { user: meta.userId ?? defaultUser, agentName: bridged.name, signal: meta.signal },
+      { user: options.userId ?? defaultUser, agentName: bridged.name, signal: options.signal },
     );
   }
 
-  #follow({ bridged, meta }: Exchange, ask: SendRequest | { readonly taskId: string }): Promise<CallOutcome> {
+  #track(
+    { bridged, options }: Invocation,
+    request: SendRequest | { readonly taskId: string },
+  ): Promise<CallOutcome> {
     const { clock, waitBudget, cancelBudget, pollInterval, progressInterval } = this.#settings;
-    const teller =
-      meta.onProgress &&
-      new ProgressReporter(meta.onProgress, meta.progressInterval ?? progressInterval, clock);
-    const following = new CallTracker({
+    const reporter =
+      options.onProgress &&
+      new ProgressReporter(options.onProgress, options.progressInterval ?? progressInterval, clock);
+    const tracker = new CallTracker({
       bridged,
-      ask,
-      owner: meta.userId,
-      waitBudget: meta.waitBudget ?? waitBudget,
+      request,
+      owner: options.userId,
+      waitBudget: options.waitBudget ?? waitBudget,
       cancelBudget,
       pollInterval,
-      signal: meta.signal,
-      hear: teller && ((event) => teller.report(event)),
-      ended: () => {
-        this.#open.delete(following);
-        teller?.end();
+      signal: options.signal,
+      onEvent: reporter && ((event) => reporter.report(event)),
+      onEnd: () => {
+        this.#open.delete(tracker);
+        reporter?.end();
       },
       clock,
     });
-    const run = following.run();
-    this.#open.set(following, run);
+    const run = tracker.run();
+    this.#open.set(tracker, run);
     return run;
   }
 
-  #respond(exchange: Exchange, outcome: CallOutcome): ActionResponse | Promise<ActionResponse> {
+  #respond(invocation: Invocation, outcome: CallOutcome): ActionResponse | Promise<ActionResponse> {
     const task = outcome.kind === 'message' ? undefined : outcome.task;
     const contextId = outcome.kind === 'message' ? outcome.message.contextId : task?.contextId;
-    if (contextId) this.#contexts.heard(exchange.conversation, contextId);
+    if (contextId) this.#contexts.set(invocation.session, contextId);
     switch (outcome.kind) {
       case 'message':
-        return this.#direct(exchange, outcome.message);
+        return this.#directMessage(invocation, outcome.message);
       case 'task':
-        return this.#rested(exchange, outcome.task);
+        return this.#finished(invocation, outcome.task);
       case 'running':
         return this.#withFollowUp(
-          buildResponse({ status: 'RUNNING', message: 'The agent is still at work.' }, outcome.task),
-          exchange,
+          buildResponse({ status: 'RUNNING', message: 'The agent is still working.' }, outcome.task),
+          invocation,
           { task: outcome.task, kind: 'running' },
         );
       case 'canceled': {
-        const { fault } = outcome;
-        const errorInfo = fault && {
-          errorMessage: `The task could not be canceled: ${fault.message}`,
-          hint: 'It may go on.',
+        const { error } = outcome;
+        const errorInfo = error && {
+          errorMessage: `Failed to cancel the task: ${error.message}`,
+          hint: 'The task may still be running.',
         };
         return buildResponse({ status: 'CANCELED', message: 'The call was canceled', errorInfo }, task);
       }
-      case 'fault':
-        return this.#fault(exchange, outcome.error, task);
+      case 'error':
+        return this.#failed(invocation, outcome.error, task);
     }
   }
 
-  /** A call that failed on the way. Where the task is known, it can be waited for. */
-  async #fault(exchange: Exchange, error: A2AError, task: Task | undefined): Promise<ActionResponse> {
+  /** Adds a follow-up ID if the task is known, so that the client can wait for it. */
+  async #failed(invocation: Invocation, error: A2AError, task: Task | undefined): Promise<ActionResponse> {
     const response = failureResponse(error, task);
     if (!task) return response;
-    return this.#withFollowUp(response, exchange, { task, kind: 'running' });
+    return this.#withFollowUp(response, invocation, { task, kind: 'running' });
   }
 
-  async #direct(exchange: Exchange, message: Message): Promise<ActionResponse> {
-    const shelf = (): FileScope => this.#shelf(exchange, message.contextId);
-    const answer = await contentFromMessage(message, shelf, this.#keeping);
-    return completedResponse(answer, message.taskId, message.contextId);
+  async #directMessage(invocation: Invocation, message: Message): Promise<ActionResponse> {
+    const scope = (): FileScope => this.#fileScope(invocation, message.contextId);
+    const content = await contentFromMessage(message, scope, this.#contentOptions);
+    return completedResponse(content, message.taskId, message.contextId);
   }
 
-  async #rested(exchange: Exchange, task: Task): Promise<ActionResponse> {
+  async #finished(invocation: Invocation, task: Task): Promise<ActionResponse> {
     const status = actionStatus(task.status.state);
-    const shelf = (): FileScope => this.#shelf(exchange, task.contextId);
+    const scope = (): FileScope => this.#fileScope(invocation, task.contextId);
     const isWaiting = status === 'INPUT_REQUIRED' || status === 'AUTH_REQUIRED';
     try {
-      const answer = isWaiting
-        ? await contentFromMessage(task.status.message, shelf, this.#keeping)
-        : await contentFromTask(task, shelf, this.#keeping);
-      if (status === 'COMPLETED') return completedResponse(answer, task.id, task.contextId);
+      const content = isWaiting
+        ? await contentFromMessage(task.status.message, scope, this.#contentOptions)
+        : await contentFromTask(task, scope, this.#contentOptions);
+      if (status === 'COMPLETED') return completedResponse(content, task.id, task.contextId);
       if (isWaiting) {
         const kind = status === 'INPUT_REQUIRED' ? 'input' : 'auth';
-        return await this.#withFollowUp(buildResponse({ ...answer, status }, task), exchange, { task, kind });
+        return await this.#withFollowUp(buildResponse({ ...content, status }, task), invocation, {
+          task,
+          kind,
+        });
       }
-      const message = answer.message || `The task was ${task.status.state}`;
-      return buildResponse({ ...answer, status, message, errorInfo: { errorMessage: message } }, task);
+      const message = content.message || `The task was ${task.status.state}`;
+      return buildResponse({ ...content, status, message, errorInfo: { errorMessage: message } }, task);
     } catch (thrown) {
-      // What the agent made could not be kept here; it can be asked for again.
-      return this.#fault(exchange, A2AError.from(thrown), task);
+      // The files of the task could not be stored; the follow-up fetches the task again.
+      return this.#failed(invocation, A2AError.from(thrown), task);
     }
   }
 
-  #shelf({ bridged, meta }: Exchange, contextId: string | undefined): FileScope {
+  #fileScope({ bridged, options }: Invocation, contextId: string | undefined): FileScope {
     return {
       app: bridged.name,
-      user: safeSegment(meta.userId ?? defaultUser),
-      session: safeSegment(meta.sessionId ?? contextId ?? 'default'),
+      user: safeSegment(options.userId ?? defaultUser),
+      session: safeSegment(options.sessionId ?? contextId ?? 'default'),
     };
   }
 
   async #withFollowUp(
     response: ActionResponse,
-    { bridged, action, meta }: Exchange,
+    { bridged, action, options }: Invocation,
     { task, kind }: { readonly task: Task; readonly kind: FollowUp['kind'] },
   ): Promise<ActionResponse> {
     const followUpId = this.#settings.newId();
-    await this.#keep(followUpId, {
+    await this.#storeFollowUp(followUpId, {
       agentName: bridged.name,
       taskId: task.id,
       contextId: task.contextId,
       action,
       kind,
-      userId: meta.userId ?? defaultUser,
-      sessionId: meta.sessionId,
+      userId: options.userId ?? defaultUser,
+      sessionId: options.sessionId,
     });
     return { ...response, followUpId, data: { ...response.data, follow_up_id: followUpId } };
   }
 
-  async #keep(id: string, followUp: FollowUp): Promise<void> {
+  async #storeFollowUp(id: string, followUp: FollowUp): Promise<void> {
     const { followUps, inputRequiredTtl } = this.#settings;
     const ttl = this.#agents.get(followUp.agentName)?.inputRequiredTtl ?? inputRequiredTtl;
     await followUps.put(`${followUpPrefix}${id}`, followUp, ttl * 1_000);

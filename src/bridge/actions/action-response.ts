@@ -3,7 +3,7 @@ import type { Task, TaskState } from '../../protocol/task.ts';
 import type { ActionResponse, ActionStatus } from '../action-types.ts';
 import type { ActionContent } from './action-content.ts';
 
-const empty: ActionResponse = {
+const defaults: ActionResponse = {
   success: false,
   status: 'ERROR',
   message: '',
@@ -15,12 +15,12 @@ const empty: ActionResponse = {
   contextId: undefined,
 };
 
-/** A response with everything that a caller may look for. */
-export function buildResponse(said: Partial<ActionResponse>, task?: Task): ActionResponse {
-  return { ...empty, taskId: task?.id, contextId: task?.contextId, ...said };
+/** Applies defaults for missing fields of a response. */
+export function buildResponse(fields: Partial<ActionResponse>, task?: Task): ActionResponse {
+  return { ...defaults, taskId: task?.id, contextId: task?.contextId, ...fields };
 }
 
-/** The response for what went well. */
+/** Builds the response of a completed call. */
 export function completedResponse(
   { message, files, data }: ActionContent,
   taskId: string | undefined,
@@ -39,7 +39,7 @@ export function completedResponse(
   };
 }
 
-/** The response for something that went wrong on this side of the agent. */
+/** Builds the response of a call that failed before or after the agent processed it. */
 export function failureResponse(error: A2AError, task?: Task): ActionResponse {
   return buildResponse(
     {
@@ -55,16 +55,16 @@ export function failureResponse(error: A2AError, task?: Task): ActionResponse {
   );
 }
 
-/** What a caller reads when it brings a follow-up ID that is not good. */
+/** Response to an invalid or expired follow-up ID. */
 export const invalidFollowUp: ActionResponse = buildResponse({
   message: 'Invalid or expired follow-up ID.',
   errorInfo: {
     errorMessage: 'Invalid or expired follow-up ID.',
-    hint: 'A follow-up ID is good once, for a while, and for the session that got it. Call the action again.',
+    hint: 'Call the action again. A follow-up ID is valid once, for a limited time and in the session that received it.',
   },
 });
 
-/** The word for a state in which a task rests. */
+/** Maps a task state to the status of a response. */
 export function actionStatus(state: TaskState): ActionStatus {
   switch (state) {
     case 'completed':

@@ -1,4 +1,4 @@
-import type { Clock } from '../../client/abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { RemoteAgent } from '../../client/connect.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
@@ -6,29 +6,29 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { LogSink } from '../../primitives/log.ts';
 import { type BridgedSkill, maxSkills, actionsFromCard } from './skill-actions.ts';
 
-/** An agent under a name. */
+/** An agent and the prefix of its actions. */
 export interface NamedAgent {
-  /** What its actions begin with; without a slash, and no other agent of the bridge has it. */
+  /** Prefix of the action names. Must be unique in the bridge and must not contain a slash. */
   readonly agentName: string;
-  /** The agent, such as one of `connect`. It stays open when the bridge is closed. */
+  /** The agent, for example of `connect`. The bridge does not close it. */
   readonly agent: Agent & Partial<Pick<RemoteAgent, 'check'>>;
-  /** For how many seconds a follow-up ID of this agent is good. @defaultValue as the bridge says */
+  /** Lifetime of follow-up IDs of this agent, in seconds. @defaultValue the option of the bridge */
   readonly inputRequiredTtl?: number;
 }
 
-/** An agent, and what it can do as its card said last. */
+/** An agent and the actions of its last known card. */
 export class BridgedAgent {
   readonly name: string;
   readonly agent: NamedAgent['agent'];
   readonly inputRequiredTtl: number | undefined;
   skills: ReadonlyMap<string, BridgedSkill> = new Map();
-  /** Whether its streams can be left while they wait; undefined until one was seen. Others need a signal, which costs. */
+  /** True if its streams can be aborted while they wait; undefined before the first stream. Others need an abort signal, which is slower. */
   isAbortable: boolean | undefined = undefined;
   readonly #clock: Clock;
   readonly #log: LogSink | undefined;
-  readonly #changed: () => void;
-  /** What the actions were, to be compared. */
-  #seen = '';
+  readonly #onChange: () => void;
+  /** Serialized actions, to detect changes. */
+  #fingerprint = '';
   #stop: () => void = () => {};
   #isClosed = false;
 
@@ -36,25 +36,25 @@ export class BridgedAgent {
     { agentName, agent, inputRequiredTtl }: NamedAgent,
     clock: Clock,
     log: LogSink | undefined,
-    changed: () => void,
+    onChange: () => void,
   ) {
     this.name = agentName;
     this.agent = agent;
     this.inputRequiredTtl = inputRequiredTtl;
     this.#clock = clock;
     this.#log = log;
-    this.#changed = changed;
+    this.#onChange = onChange;
   }
 
-  /** Asks for the card, and tells if the actions are others than before. */
+  /** Fetches the card and notifies if the actions changed. */
   async refreshCard(): Promise<void> {
-    // What is remembered of a card may be as old as its writer allows; `check` asks whether it is still the same.
+    // `card()` may return a cached card; `check()` revalidates it.
     const card: AgentCard = await (this.agent.check ? this.agent.check() : this.agent.card());
     if (this.#isClosed) return;
     const skills = actionsFromCard(this.name, card);
-    const seen = JSON.stringify([...skills.values()]);
-    if (seen === this.#seen) return;
-    this.#seen = seen;
+    const fingerprint = JSON.stringify([...skills.values()]);
+    if (fingerprint === this.#fingerprint) return;
+    this.#fingerprint = fingerprint;
     this.skills = skills;
     if (card.skills.length > maxSkills) {
       this.#log?.({
@@ -62,30 +62,30 @@ export class BridgedAgent {
         message: `${this.name} has ${card.skills.length} skills; only the first ${maxSkills} become actions`,
       });
     }
-    this.#changed();
+    this.#onChange();
   }
 
-  /** Looks at the card again and again. */
-  watch(interval: number): void {
+  /** Refreshes the card periodically. */
+  scheduleRefresh(interval: number): void {
     this.#stop();
     if (interval <= 0 || interval === Infinity || this.#isClosed) return;
     this.#stop = this.#clock.after(interval, () => {
-      void this.#lookAgain(interval);
+      void this.#refresh(interval);
     });
   }
 
-  async #lookAgain(interval: number): Promise<void> {
+  async #refresh(interval: number): Promise<void> {
     try {
       await this.refreshCard();
     } catch (thrown) {
-      // An agent that is away for a while has not lost its skills.
+      // Keeps the actions of an agent that is temporarily unavailable.
       this.#log?.({
         level: 'warn',
-        message: `The card of ${this.name} could not be had`,
+        message: `Failed to fetch the card of ${this.name}`,
         error: A2AError.from(thrown),
       });
     }
-    this.watch(interval);
+    this.scheduleRefresh(interval);
   }
 
   close(): void {

@@ -6,28 +6,30 @@ import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import { artifactScheme } from '../../artifacts/artifact-uri.ts';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { egressRequest } from '../../egress/egress-request.ts';
+import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
+import { truncate } from '../../primitives/text.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { type RawPart, rawPart } from '../../protocol/part.ts';
 
-/** Where files of callers come from, and how much of them. */
+/** Sources and limits of file parameters. */
 export interface FileSources {
   readonly store: ArtifactStore | undefined;
-  /** What may be fetched; nothing without it. */
+  /** Egress policy for files from the web; undefined disables them. */
   readonly policy: EgressPolicy | undefined;
   readonly maxFiles: number;
-  /** Bytes of all files of a call. */
+  /** Total size of all files of a call. */
   readonly maxBytes: number;
 }
 
-/** Whose files they are. */
+/** User and agent of a call. */
 export interface FileOwner {
   readonly user: string;
   readonly agentName: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A file parameter, checked. */
-interface Wanted {
+/** A validated file parameter. */
+interface FileReference {
   readonly uri?: string;
   readonly bytes?: string;
   readonly name?: string;
@@ -37,29 +39,29 @@ interface Wanted {
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
- * Gives the content of the files that a caller names.
+ * Resolves file parameters to their content.
  *
- * @throws A2AError that names the first file that cannot be had: a call without it would be another call
+ * @throws A2AError that names the first file that cannot be resolved, because the call must not be made without it
  */
 export async function resolveFiles(
   given: unknown,
   sources: FileSources,
   owner: FileOwner,
 ): Promise<RawPart[]> {
-  const wanted = wantedOf(given);
-  if (wanted.length > sources.maxFiles) {
-    throw invalidField('files', `are ${wanted.length}; ${sources.maxFiles} may come with a call`);
+  const references = parseReferences(given);
+  if (references.length > sources.maxFiles) {
+    throw invalidField('files', `must have at most ${sources.maxFiles} entries, not ${references.length}`);
   }
   const parts: RawPart[] = [];
   let size = 0;
-  for (const [index, file] of wanted.entries()) {
-    const name = shown(file.uri ?? file.name ?? '');
+  for (const [index, file] of references.entries()) {
+    const name = truncate(file.uri ?? file.name ?? '', 200);
     const part = await readFile(file, name, sources, owner);
     size += base64DecodedSize(part.raw);
     if (size > sources.maxBytes) {
       throw new A2AError(
         'PAYLOAD_TOO_LARGE',
-        `The files of a call may have ${sources.maxBytes} bytes; files[${index}] (${name}) is too much`,
+        `The files of a call exceed ${sources.maxBytes} bytes at files[${index}] (${name})`,
       );
     }
     parts.push(part);
@@ -68,7 +70,7 @@ export async function resolveFiles(
 }
 
 async function readFile(
-  file: Wanted,
+  file: FileReference,
   name: string,
   sources: FileSources,
   owner: FileOwner,
@@ -84,54 +86,49 @@ async function readFile(
   } catch (thrown) {
     const error = A2AError.from(thrown);
     if (error.reason === 'CANCELED') throw error;
-    throw new A2AError(error.reason, `The file ${name} cannot be used: ${reasonOf(error)}`, {
+    throw new A2AError(error.reason, `Cannot use file ${name}: ${describeError(error)}`, {
       cause: error,
       ...(error.hint !== undefined && { hint: error.hint }),
     });
   }
-  throw new A2AError(
-    'INVALID_PARAMS',
-    `The file ${name} cannot be used: it is no address that is known here`,
-    {
-      hint: 'A file is artifact://app/user/session/name, an https:// address, data:…, or { bytes, name }.',
-    },
-  );
+  throw new A2AError('INVALID_PARAMS', `Cannot use file ${name}: unsupported URI scheme`, {
+    hint: 'Pass artifact://app/user/session/name, an https:// URL, data:…, or { bytes, name }.',
+  });
 }
 
-/** What went wrong with a file, without a path into a message that the caller never saw. */
-function reasonOf({ violations: [violation], message }: A2AError): string {
-  return violation ? `it ${violation.description}` : message;
+/** Omits the field path of violations, which refers to an internal message. */
+function describeError({ violations: [violation], message }: A2AError): string {
+  return violation?.description ?? message;
 }
 
-function inline({ bytes = '', name, mediaType }: Wanted): RawPart {
+function inline({ bytes = '', name, mediaType }: FileReference): RawPart {
   const filename = name ?? 'file';
-  return { raw: checkedBase64(bytes), filename, mediaType: mediaType ?? mediaTypeFor(filename) };
+  return { raw: checkBase64(bytes), filename, mediaType: mediaType ?? mediaTypeFor(filename) };
 }
 
-/** A file that is its own address. */
-function fromDataUrl({ uri, name, mediaType }: Wanted & { uri: string }): RawPart {
+function fromDataUrl({ uri, name, mediaType }: FileReference & { uri: string }): RawPart {
   const [matched, head = '', isBase64] = /^data:([^,]*?)(;base64)?,/i.exec(uri) ?? [];
-  if (matched === undefined) throw new A2AError('INVALID_PARAMS', 'it has no content');
-  const said = uri.slice(matched.length);
+  if (matched === undefined) throw new A2AError('INVALID_PARAMS', 'the data URL has no content');
+  const content = uri.slice(matched.length);
   const type = mediaType ?? (head.split(';')[0] || 'text/plain');
   const labels = { filename: name ?? `file.${extensionFor(type)}`, mediaType: type };
-  if (!isBase64) return rawPart(Buffer.from(decoded(said)), labels);
-  return { raw: checkedBase64(decoded(said)), ...labels };
+  if (!isBase64) return rawPart(Buffer.from(decodeSafely(content)), labels);
+  return { raw: checkBase64(decodeSafely(content)), ...labels };
 }
 
-function checkedBase64(text: string): string {
+function checkBase64(text: string): string {
   if (text.length % 4 === 0 && base64.test(text)) return text;
-  throw new A2AError('INVALID_PARAMS', 'its bytes are not base64');
+  throw new A2AError('INVALID_PARAMS', 'the bytes are not valid base64');
 }
 
 async function fromStore(
-  { uri, name, mediaType }: Wanted & { uri: string },
+  { uri, name, mediaType }: FileReference & { uri: string },
   { store, maxBytes }: FileSources,
   { user, agentName }: FileOwner,
 ): Promise<RawPart> {
   if (!store) {
-    throw new A2AError('INVALID_PARAMS', 'there is no artifact store', {
-      hint: 'Give the bridge the option `artifacts`.',
+    throw new A2AError('INVALID_PARAMS', 'no artifact store is configured', {
+      hint: 'Set the option `artifacts` of the bridge.',
     });
   }
   const resolved = await resolveRequest(
@@ -156,32 +153,32 @@ async function fromStore(
     },
   );
   const part = resolved?.request.message.parts[0];
-  if (!part || !('raw' in part)) throw new A2AError('NOT_FOUND', 'it is not there');
+  if (!part || !('raw' in part)) throw new A2AError('NOT_FOUND', 'file not found');
   return part;
 }
 
 async function fromWeb(
-  { uri, name, mediaType }: Wanted & { uri: string },
+  { uri, name, mediaType }: FileReference & { uri: string },
   { policy }: FileSources,
   { signal }: FileOwner,
 ): Promise<RawPart> {
   if (!policy) {
-    throw new A2AError('PERMISSION_DENIED', 'files are not fetched from the web here', {
-      hint: 'Give the bridge the option `egress`.',
+    throw new A2AError('PERMISSION_DENIED', 'fetching files from the web is disabled', {
+      hint: 'Set the option `egress` of the bridge.',
     });
   }
-  const answer = await egressRequest(policy, { url: uri, purpose: 'file', ...(signal && { signal }) });
-  if (answer.status !== 200) throw new A2AError('UNAVAILABLE', `the answer was ${answer.status}`);
-  const filename = name ?? lastSegment(answer.url);
-  const type = mediaType ?? answer.headers['content-type']?.split(';')[0]?.trim();
-  return rawPart(answer.bytes, { filename, mediaType: type || mediaTypeFor(filename) });
+  const response = await egressRequest(policy, { url: uri, purpose: 'file', ...(signal && { signal }) });
+  if (response.status !== 200) throw new A2AError('UNAVAILABLE', `unexpected HTTP status ${response.status}`);
+  const filename = name ?? lastSegment(response.url);
+  const type = mediaType ?? response.headers['content-type']?.split(';')[0]?.trim();
+  return rawPart(response.bytes, { filename, mediaType: type || mediaTypeFor(filename) });
 }
 
 function lastSegment(url: string): string {
-  return decoded(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
+  return decodeSafely(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
 }
 
-function decoded(text: string): string {
+function decodeSafely(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -189,20 +186,19 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads `files`: a list, one address, or a list as JSON text, which is how some models write it. */
-function wantedOf(given: unknown): Wanted[] {
+/** Parses `files`: a list, one URI, or a list as JSON text, which some models send. */
+function parseReferences(given: unknown): FileReference[] {
   if (given === undefined || given === null || given === '') return [];
   if (typeof given === 'string') {
-    return given.trimStart().startsWith('[') ? wantedOf(parsed(given)) : [{ uri: given }];
+    if (!given.trimStart().startsWith('[')) return [{ uri: given }];
+    return parseReferences(parseJsonOrUndefined(given) ?? {});
   }
   if (!Array.isArray(given)) throw invalidField('files', 'must be a list');
   return given.map((each: unknown, index) => {
     if (typeof each === 'string') return { uri: each };
-    const { uri, bytes, name, mediaType } = (typeof each === 'object' && each !== null ? each : {}) as {
-      [key: string]: unknown;
-    };
+    const { uri, bytes, name, mediaType } = asJsonObject(each) ?? {};
     if (typeof uri !== 'string' && (typeof bytes !== 'string' || typeof name !== 'string')) {
-      throw invalidField(`files[${index}]`, 'must be an address, { uri } or { bytes, name }');
+      throw invalidField(`files[${index}]`, 'must be a URI, { uri } or { bytes, name }');
     }
     return {
       ...(typeof uri === 'string' ? { uri } : { bytes: bytes as string }),
@@ -210,16 +206,4 @@ function wantedOf(given: unknown): Wanted[] {
       ...(typeof mediaType === 'string' && { mediaType }),
     };
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw invalidField('files', 'must be a list');
-  }
-}
-
-function shown(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -12,24 +12,24 @@ const status = (text: string, state: TaskState = 'working'): TaskStatusUpdateEve
   status: { state, message: { messageId: text, role: 'agent', parts: [{ text }] } },
 });
 
-describe('progress', () => {
-  it('is told at once first, then the newest of each interval, and what waits is told at the end', () => {
+describe('ProgressReporter', () => {
+  it('reports the first event immediately, then the newest per interval, and the rest on end', () => {
     const clock = new ManualClock();
-    const told: ActionProgress[] = [];
-    const teller = new ProgressReporter((each) => told.push(each), 250, clock);
-    for (const text of ['1', '2', '3']) teller.report(status(text));
-    expect(told.map(({ message }) => message)).toEqual(['1']);
+    const reported: ActionProgress[] = [];
+    const reporter = new ProgressReporter((each) => reported.push(each), 250, clock);
+    for (const text of ['1', '2', '3']) reporter.report(status(text));
+    expect(reported.map(({ message }) => message)).toEqual(['1']);
     clock.advance(250);
-    teller.report(status('4'));
-    expect(told.map(({ message }) => message)).toEqual(['1', '3']);
+    reporter.report(status('4'));
+    expect(reported.map(({ message }) => message)).toEqual(['1', '3']);
     clock.advance(250);
     clock.advance(250);
-    teller.report(status('5'));
-    teller.report(status('6'));
-    teller.report(status('7'));
-    teller.end();
+    reporter.report(status('5'));
+    reporter.report(status('6'));
+    reporter.report(status('7'));
+    reporter.end();
     clock.advance(250);
-    expect(told.map(({ message, count }) => [message, count])).toEqual([
+    expect(reported.map(({ message, count }) => [message, count])).toEqual([
       ['1', 1],
       ['3', 2],
       ['4', 3],
@@ -39,10 +39,11 @@ describe('progress', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is not what the response tells', () => {
-    const told: ActionProgress[] = [];
-    const teller = new ProgressReporter((each) => told.push(each), 0, new ManualClock());
-    for (const state of ['completed', 'input-required', 'failed'] as const) teller.report(status('x', state));
-    expect(told).toEqual([]);
+  it('does not report terminal and interrupted states', () => {
+    const reported: ActionProgress[] = [];
+    const reporter = new ProgressReporter((each) => reported.push(each), 0, new ManualClock());
+    for (const state of ['completed', 'input-required', 'failed'] as const)
+      reporter.report(status('x', state));
+    expect(reported).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
-import type { Clock } from '../../client/abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { textOf } from '../../protocol/part.ts';
-import { isInterrupted, isTerminal, type TaskState } from '../../protocol/task.ts';
+import { isTerminalOrInterrupted, type TaskState } from '../../protocol/task.ts';
 import type { ActionProgress } from '../action-types.ts';
 
-/** Tells a caller what happens to its call: all of it, or the first at once and then the newest of each interval. */
+/** Reports the progress of a call. With an interval it is throttled: the first at once, then the newest per interval. */
 export class ProgressReporter {
-  readonly #tell: (progress: ActionProgress) => void;
+  readonly #onProgress: (progress: ActionProgress) => void;
   readonly #interval: number;
   readonly #clock: Clock;
   #state: TaskState = 'submitted';
@@ -15,59 +15,59 @@ export class ProgressReporter {
   #pending: string | undefined = undefined;
   #stop: (() => void) | undefined = undefined;
 
-  /** @param interval - milliseconds; 0 tells everything */
-  constructor(tell: (progress: ActionProgress) => void, interval: number, clock: Clock) {
-    this.#tell = tell;
+  /** @param interval - minimum milliseconds between two reports; 0 reports all */
+  constructor(onProgress: (progress: ActionProgress) => void, interval: number, clock: Clock) {
+    this.#onProgress = onProgress;
     this.#interval = interval;
     this.#clock = clock;
   }
 
-  /** Something happened. That a task rests is told by the response. */
+  /** Terminal and interrupted states are not reported, because the response contains them. */
   report(event: StreamEvent): void {
     if (event.kind === 'message') return;
     if (event.kind === 'artifact') {
       this.#taskId = event.taskId;
-      this.#say(textOf(event.artifact.parts));
+      this.#send(textOf(event.artifact.parts));
       return;
     }
     const status = event.kind === 'task' ? event.task.status : event.status;
     this.#taskId = event.kind === 'task' ? event.task.id : event.taskId;
-    if (isTerminal(status.state) || isInterrupted(status.state)) return;
+    if (isTerminalOrInterrupted(status.state)) return;
     this.#state = status.state;
-    this.#say(textOf(status.message?.parts ?? []));
+    this.#send(textOf(status.message?.parts ?? []));
   }
 
-  /** Tells what waits; nothing comes after that. */
+  /** Sends the pending report. */
   end(): void {
     this.#stop?.();
     this.#stop = undefined;
-    if (this.#pending !== undefined) this.#call(this.#pending);
+    if (this.#pending !== undefined) this.#notify(this.#pending);
     this.#pending = undefined;
   }
 
-  #say(message: string): void {
+  #send(message: string): void {
     if (this.#stop) {
       this.#pending = message;
       return;
     }
-    this.#call(message);
-    if (this.#interval > 0) this.#pause();
+    this.#notify(message);
+    if (this.#interval > 0) this.#throttle();
   }
 
-  #pause(): void {
+  #throttle(): void {
     this.#stop = this.#clock.after(this.#interval, () => {
       this.#stop = undefined;
       const message = this.#pending;
       this.#pending = undefined;
-      if (message !== undefined) this.#say(message);
+      if (message !== undefined) this.#send(message);
     });
   }
 
-  #call(message: string): void {
+  #notify(message: string): void {
     try {
-      this.#tell({ taskId: this.#taskId, state: this.#state, message, count: ++this.#count });
+      this.#onProgress({ taskId: this.#taskId, state: this.#state, message, count: ++this.#count });
     } catch {
-      // What a listener does wrong is no fault of the call.
+      // Errors in observers must not affect the call.
     }
   }
 }

@@ -1,46 +1,47 @@
 import { createHash } from 'node:crypto';
-import { LruCache } from '../../artifacts/middleware/lru-cache.ts';
+import { compositeKey } from '../../primitives/composite-key.ts';
+import { LruMap } from '../../primitives/lru-map.ts';
 
-/** Who has a conversation with an agent. */
+/** Key of a session with an agent. */
 export interface SessionKey {
   readonly agentName: string;
-  /** The user, where the host application knows several. */
+  /** Undefined for host applications with a single user. */
   readonly userId: string | undefined;
   readonly sessionId: string | undefined;
 }
 
-/** Knows the context of each session: what the agent calls it, where the agent has a name of its own. */
+/** Maps sessions to A2A contexts. Context ids that agents choose themselves are kept in an LRU map. */
 export class SessionContexts {
-  readonly #known: LruCache<string>;
+  readonly #agentContexts: LruMap<string, string>;
 
-  /** @param max - how many names of agents are remembered */
-  constructor(max = 10_000) {
-    this.#known = new LruCache(max);
+  /** @param maxEntries - capacity for context ids that agents chose */
+  constructor(maxEntries = 10_000) {
+    this.#agentContexts = new LruMap({ maxEntries });
   }
 
-  /** The context to speak in; undefined leaves it to the agent. */
-  of(conversation: SessionKey): string | undefined {
-    const { sessionId, userId } = conversation;
+  /** Returns the context id to send; undefined lets the agent choose. */
+  get(session: SessionKey): string | undefined {
+    const { sessionId, userId } = session;
     if (sessionId === undefined) return undefined;
     return (
-      this.#known.get(keyOf(conversation)) ??
-      (userId === undefined ? sessionId : contextOf(userId, sessionId))
+      this.#agentContexts.get(mapKey(session)) ??
+      (userId === undefined ? sessionId : deriveContextId(userId, sessionId))
     );
   }
 
-  /** Notes what the agent calls it. */
-  heard(conversation: SessionKey, contextId: string): void {
-    if (conversation.sessionId === undefined || contextId === this.of(conversation)) return;
-    this.#known.set(keyOf(conversation), contextId);
+  /** Stores the context id that the agent returned. */
+  set(session: SessionKey, contextId: string): void {
+    if (session.sessionId === undefined || contextId === this.get(session)) return;
+    this.#agentContexts.set(mapKey(session), contextId);
   }
 }
 
-function keyOf({ agentName, userId, sessionId }: SessionKey): string {
-  return JSON.stringify([agentName, userId ?? null, sessionId]);
+function mapKey({ agentName, userId, sessionId = '' }: SessionKey): string {
+  return compositeKey(agentName, sessionId, ...(userId === undefined ? [] : [userId]));
 }
 
-/** The same for the same, and never another user's, whatever the sessions are called. */
-function contextOf(userId: string, sessionId: string): string {
+/** Hashes user and session to a UUID, so that equal session ids of two users do not share a context. */
+function deriveContextId(userId: string, sessionId: string): string {
   const hex = createHash('sha256')
     .update(JSON.stringify([userId, sessionId]))
     .digest('hex');

@@ -19,10 +19,10 @@ function cardWith(skills: AgentSkill[], params?: { [key: string]: unknown }): Ag
   };
 }
 
-function only(given: Partial<AgentSkill>, params?: { [key: string]: unknown }): BridgedSkill {
-  const [made] = actionsFromCard('agent', cardWith([{ ...skill, ...given }], params)).values();
-  if (!made) throw new Error('there is no skill');
-  return made;
+function bridgedSkill(fields: Partial<AgentSkill>, params?: { [key: string]: unknown }): BridgedSkill {
+  const [bridged] = actionsFromCard('agent', cardWith([{ ...skill, ...fields }], params)).values();
+  if (!bridged) throw new Error('no skill');
+  return bridged;
 }
 
 const propertiesOf = ({ action }: BridgedSkill): string[] =>
@@ -34,12 +34,12 @@ const input_schema = {
 };
 const output_schema = { type: 'object', properties: { degrees: { type: 'number' } } };
 
-describe('the parameters of an action', () => {
-  it('are a prompt and files where nothing else is known', () => {
-    const made = only({});
-    expect(propertiesOf(made)).toEqual(['prompt', 'files']);
-    expect(made.action.parameters).toMatchObject({ required: ['prompt'], additionalProperties: false });
-    expect(made.action).toMatchObject({
+describe('actionsFromCard', () => {
+  it('uses prompt and files as default parameters', () => {
+    const bridged = bridgedSkill({});
+    expect(propertiesOf(bridged)).toEqual(['prompt', 'files']);
+    expect(bridged.action.parameters).toMatchObject({ required: ['prompt'], additionalProperties: false });
+    expect(bridged.action).toMatchObject({
       name: 'agent/s',
       examples: [],
       output: undefined,
@@ -48,41 +48,41 @@ describe('the parameters of an action', () => {
     });
   });
 
-  it('are what stands between braces, each once', () => {
-    const made = only({
+  it('uses each placeholder of the description as a parameter once', () => {
+    const bridged = bridgedSkill({
       description: 'Translates {text} to {language}, and {text} again; {files}, {}, {a b}',
     });
-    expect(propertiesOf(made)).toEqual(['text', 'language', 'files']);
-    expect(made.action.parameters.required).toEqual(['text', 'language']);
+    expect(propertiesOf(bridged)).toEqual(['text', 'language', 'files']);
+    expect(bridged.action.parameters.required).toEqual(['text', 'language']);
   });
 
-  it('are those of the schema, with the files of the bridge', () => {
-    const made = only({ description: 'Weather in {place}' }, { input_schema, output_schema });
-    expect(propertiesOf(made)).toEqual(['city', 'days', 'files']);
-    expect(made.action.parameters).toMatchObject({
+  it('uses the input schema of the agent and replaces its files parameter', () => {
+    const bridged = bridgedSkill({ description: 'Weather in {place}' }, { input_schema, output_schema });
+    expect(propertiesOf(bridged)).toEqual(['city', 'days', 'files']);
+    expect(bridged.action.parameters).toMatchObject({
       required: ['city'],
       properties: { files: { type: 'array' } },
     });
-    expect(made.action.output).toEqual(output_schema);
+    expect(bridged.action.output).toEqual(output_schema);
   });
 
-  it('are those of the schema of the skill before that of the agent', () => {
+  it('prefers the schema of the skill to that of the agent', () => {
     const own = { type: 'object', properties: { word: { type: 'string' } } };
-    const made = only({}, { input_schema, output_schema, skills: { s: { input_schema: own } } });
-    expect(propertiesOf(made)).toEqual(['word', 'files']);
-    expect(made.action.output).toEqual(output_schema);
+    const bridged = bridgedSkill({}, { input_schema, output_schema, skills: { s: { input_schema: own } } });
+    expect(propertiesOf(bridged)).toEqual(['word', 'files']);
+    expect(bridged.action.output).toEqual(output_schema);
   });
 
   it.each<[string, unknown]>([
     ['not an object', 'text'],
-    ['the schema of a text', { type: 'string' }],
+    ['not an object schema', { type: 'string' }],
     ['without properties', { type: 'object' }],
     ['too long', { type: 'object', properties: { a: { description: 'x'.repeat(70_000) } } }],
-  ])('are not those of a schema that is %s', (_what, schema) => {
-    expect(propertiesOf(only({}, { input_schema: schema }))).toEqual(['prompt', 'files']);
+  ])('ignores a schema that is %s', (_what, schema) => {
+    expect(propertiesOf(bridgedSkill({}, { input_schema: schema }))).toEqual(['prompt', 'files']);
   });
 
-  it('are of skills that can be told apart', () => {
+  it('ignores skills with duplicate or empty ids', () => {
     const card = cardWith([
       skill,
       { ...skill, name: 'Again' },
@@ -93,13 +93,16 @@ describe('the parameters of an action', () => {
   });
 });
 
-describe('the message of a call', () => {
-  const partsOf = (made: BridgedSkill, parameters: { [name: string]: unknown }) =>
-    buildActionMessage(made, parameters, [], { messageId: 'm' }).parts;
+describe('buildActionMessage', () => {
+  const partsOf = (bridged: BridgedSkill, parameters: { [name: string]: unknown }) =>
+    buildActionMessage(bridged, parameters, [], { messageId: 'm' }).parts;
 
-  it('is the prompt, and names the skill', () => {
+  it('contains the prompt as text and the skill id as metadata', () => {
     expect(
-      buildActionMessage(only({}), { prompt: 'hello', files: [] }, [], { messageId: 'm', contextId: 'c' }),
+      buildActionMessage(bridgedSkill({}), { prompt: 'hello', files: [] }, [], {
+        messageId: 'm',
+        contextId: 'c',
+      }),
     ).toEqual({
       messageId: 'm',
       role: 'user',
@@ -109,31 +112,33 @@ describe('the message of a call', () => {
     });
   });
 
-  it('is the description with its places filled, also as data where the agent reads JSON', () => {
+  it('fills the description template and adds data if the skill accepts JSON', () => {
     const description = 'Translates {text} to {language}';
-    const given = { text: 'Baum {language}', language: 'English' };
-    expect(partsOf(only({ description }), given)).toEqual([
+    const parameters = { text: 'Baum {language}', language: 'English' };
+    expect(partsOf(bridgedSkill({ description }), parameters)).toEqual([
       { text: 'Translates Baum {language} to English' },
     ]);
-    expect(partsOf(only({ description, inputModes: ['application/json'] }), given)).toEqual([
+    expect(partsOf(bridgedSkill({ description, inputModes: ['application/json'] }), parameters)).toEqual([
       { text: 'Translates Baum {language} to English' },
-      { data: given, mediaType: 'application/json' },
+      { data: parameters, mediaType: 'application/json' },
     ]);
   });
 
-  it('is the parameters of a schema, as text and as data', () => {
-    expect(partsOf(only({}, { input_schema }), { city: 'Oslo', days: 2 })).toEqual([
+  it('contains the parameters of a schema as text and data', () => {
+    expect(partsOf(bridgedSkill({}, { input_schema }), { city: 'Oslo', days: 2 })).toEqual([
       { text: 'city: Oslo\ndays: 2' },
       { data: { city: 'Oslo', days: 2 }, mediaType: 'application/json' },
     ]);
     const properties = { prompt: { type: 'string' }, days: { type: 'integer' } };
-    expect(partsOf(only({}, { input_schema: { properties } }), { prompt: 'Weather', days: 2 })[0]).toEqual({
+    expect(
+      partsOf(bridgedSkill({}, { input_schema: { properties } }), { prompt: 'Weather', days: 2 })[0],
+    ).toEqual({
       text: 'Weather\n\ndays: 2',
     });
   });
 });
 
-describe('parameters', () => {
+describe('createParameterCheck', () => {
   const schema = {
     properties: { a: { type: ['string', 'null'] }, b: { type: 'integer' }, c: { type: 'toString' }, d: true },
     required: ['a'],
@@ -143,14 +148,14 @@ describe('parameters', () => {
     [{}, 'a is required'],
     [{ a: 1 }, 'a must be of type string or null'],
     [{ a: null, b: 1.5 }, 'b must be of type integer'],
-  ])('%j are refused', (parameters, message) => {
+  ])('rejects %j', (parameters, message) => {
     expect(() => createParameterCheck(schema)({ ...parameters })).toThrow(message);
   });
 
-  it('may be more than the schema knows, unless it says otherwise', () => {
+  it('rejects unknown parameters only with additionalProperties: false', () => {
     expect(() => createParameterCheck(schema)({ a: 'x', b: 1, c: {}, d: 1, e: 2, files: 7 })).not.toThrow();
     expect(() => createParameterCheck({ ...schema, additionalProperties: false })({ a: 'x', e: 2 })).toThrow(
-      'e is not a parameter',
+      'e must be one of the parameters a, b, c, d',
     );
   });
 });

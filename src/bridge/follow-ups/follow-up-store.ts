@@ -1,72 +1,71 @@
-/** What a follow-up ID stands for. */
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+
+/** Task that a follow-up ID continues. */
 export interface FollowUp {
   readonly agentName: string;
   readonly taskId: string;
   readonly contextId: string | undefined;
-  /** The action that was called. */
+  /** Name of the action that started the task. */
   readonly action: string;
-  /** Whether the agent asked something, waits for a proof of who calls, or is simply not done. */
+  /** The task requires input, requires authentication, or is still running. */
   readonly kind: 'input' | 'auth' | 'running';
-  /** Whose it is. */
+  /** User that received the follow-up ID. */
   readonly userId: string;
   readonly sessionId: string | undefined;
 }
 
-/** Who wants to use a follow-up ID. */
+/** User and session that redeem a follow-up ID. */
 export interface FollowUpClient {
   readonly userId: string;
   readonly sessionId: string | undefined;
 }
 
-/** What the keys of follow-ups begin with. */
+/** Prefix of the keys of follow-ups. */
 export const followUpPrefix = 'a2a_follow_up:';
 
-/** A value at once, or a promise of it. */
-type Maybe<T> = T | Promise<T>;
-
-/** Where follow-ups are kept until their callers come back. */
+/** Stores follow-ups until they are redeemed or expire. */
 export interface FollowUpStore {
-  /** @param key - `a2a_follow_up:<uuid>` @param ttl - for how many milliseconds it is kept */
-  put(key: string, followUp: FollowUp, ttl: number): Maybe<void>;
-  /** Takes one away, so that of two callers only one has it. @returns undefined when it is not there, too old, or another's */
-  take(key: string, caller: FollowUpClient): Maybe<FollowUp | undefined>;
-  close?(): Maybe<void>;
+  /** @param key - `a2a_follow_up:<uuid>` @param ttl - lifetime in milliseconds */
+  put(key: string, followUp: FollowUp, ttl: number): MaybePromise<void>;
+  /** Removes and returns a follow-up, so that it can be redeemed only once. @returns undefined if it is unknown, expired or owned by another client */
+  take(key: string, client: FollowUpClient): MaybePromise<FollowUp | undefined>;
+  close?(): MaybePromise<void>;
 }
 
-/** Tells whether a follow-up is for this caller: the same user, and the same session if it began in one. */
-export function isOwnedBy({ userId, sessionId }: FollowUp, caller: FollowUpClient): boolean {
-  return userId === caller.userId && (sessionId === undefined || sessionId === caller.sessionId);
+/** Returns true for the same user and, if the follow-up has a session, the same session. */
+export function isOwnedBy({ userId, sessionId }: FollowUp, client: FollowUpClient): boolean {
+  return userId === client.userId && (sessionId === undefined || sessionId === client.sessionId);
 }
 
-/** How follow-ups are kept in memory. */
+/** Options of {@link memoryFollowUpStore}. */
 export interface MemoryFollowUpStoreOptions {
-  /** How many are kept; the oldest give way. @defaultValue 10,000 */
+  /** Maximum number of follow-ups; the oldest are evicted. @defaultValue 10,000 */
   readonly max?: number;
   readonly clock?: { now(): number };
 }
 
-/** Keeps follow-ups in memory: a restart loses them. */
+/** Stores follow-ups in memory. They are lost on restart. */
 export function memoryFollowUpStore({
   max = 10_000,
   clock = Date,
 }: MemoryFollowUpStoreOptions = {}): FollowUpStore {
-  const kept = new Map<string, { readonly followUp: FollowUp; readonly until: number }>();
+  const entries = new Map<string, { readonly followUp: FollowUp; readonly expiresAt: number }>();
   return {
     put(key, followUp, ttl) {
       const now = clock.now();
-      kept.delete(key);
-      for (const [oldest, { until }] of kept) {
-        if (until > now && kept.size < max) break;
-        kept.delete(oldest);
+      entries.delete(key);
+      for (const [oldest, { expiresAt }] of entries) {
+        if (expiresAt > now && entries.size < max) break;
+        entries.delete(oldest);
       }
-      kept.set(key, { followUp, until: now + ttl });
+      entries.set(key, { followUp, expiresAt: now + ttl });
     },
-    take(key, caller) {
-      const found = kept.get(key);
+    take(key, client) {
+      const found = entries.get(key);
       if (!found) return undefined;
-      if (found.until <= clock.now()) kept.delete(key);
-      else if (isOwnedBy(found.followUp, caller)) {
-        kept.delete(key);
+      if (found.expiresAt <= clock.now()) entries.delete(key);
+      else if (isOwnedBy(found.followUp, client)) {
+        entries.delete(key);
         return found.followUp;
       }
       return undefined;

@@ -1,18 +1,18 @@
 import { openDatabase } from '../../store/sqlite/database.ts';
 import { type FollowUp, type FollowUpStore, isOwnedBy } from './follow-up-store.ts';
 
-/** Where follow-ups are kept in a file. */
+/** Options of {@link sqliteFollowUpStore}. */
 export interface SqliteFollowUpStoreOptions {
-  /** The path of the file, which may be that of a ledger. Several processes may share one. */
+  /** Path of the file, which may be that of a task store. Several processes may share it. */
   readonly file: string;
-  /** How many are kept; the oldest give way. @defaultValue 100,000 */
+  /** Maximum number of follow-ups; the oldest are evicted. @defaultValue 100,000 */
   readonly max?: number;
-  /** For how many milliseconds a write waits for another process. @defaultValue 5,000 */
+  /** Milliseconds that a write waits for another process. @defaultValue 5,000 */
   readonly busyTimeout?: number;
   readonly clock?: { now(): number };
 }
 
-/** Keeps follow-ups in a SQLite file, so that a restart loses none, and bridges that share it go on for each other. */
+/** Stores follow-ups in a SQLite file. They survive restarts, and all bridges that share the file can redeem them. */
 export async function sqliteFollowUpStore(options: SqliteFollowUpStoreOptions): Promise<FollowUpStore> {
   const { file, max = 100_000, busyTimeout = 5_000, clock = Date } = options;
   const database = await openDatabase(file);
@@ -25,11 +25,11 @@ export async function sqliteFollowUpStore(options: SqliteFollowUpStoreOptions): 
       );
       create index if not exists follow_ups_by_expiry on follow_ups (expires);
     `);
-  } catch (fault) {
+  } catch (thrown) {
     database.close();
-    throw fault;
+    throw thrown;
   }
-  const forget = database.prepare('delete from follow_ups where expires <= ?');
+  const deleteExpired = database.prepare('delete from follow_ups where expires <= ?');
   const insert = database.prepare('insert or replace into follow_ups (key, expires, body) values (?, ?, ?)');
   const trim = database.prepare(
     'delete from follow_ups where position <= (select max(position) from follow_ups) - ?',
@@ -39,17 +39,17 @@ export async function sqliteFollowUpStore(options: SqliteFollowUpStoreOptions): 
   return {
     put(key, followUp, ttl) {
       const now = clock.now();
-      forget.run([now]);
+      deleteExpired.run([now]);
       insert.run([key, now + ttl, JSON.stringify(followUp)]);
       trim.run([max]);
     },
-    take(key, caller) {
+    take(key, client) {
       const body = find.get([key, clock.now()])?.['body'];
       if (typeof body !== 'string') return undefined;
-      // `undefined` members are not in the text; reading them gives the same.
+      // JSON omits undefined members; reading them returns undefined again.
       const followUp = JSON.parse(body) as FollowUp;
-      // Of two processes that saw it only one removes it.
-      return isOwnedBy(followUp, caller) && remove.run([key]) === 1 ? followUp : undefined;
+      // If two processes read the row, only one of them deletes it.
+      return isOwnedBy(followUp, client) && remove.run([key]) === 1 ? followUp : undefined;
     },
     close: () => database.close(),
   };

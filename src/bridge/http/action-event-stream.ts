@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import { formatSseEvent, sseHeaders } from '../../primitives/formats/sse.ts';
 
 /**
- * A call that is told as it goes, as server-sent events. What a reader that does not keep up has missed is not kept:
- * only the result matters.
+ * Streams the progress and result of a call as server-sent events. Under backpressure progress events are dropped,
+ * because only the result is required.
  */
 export class ActionEventStream {
   readonly #response: ServerResponse;
@@ -10,34 +11,25 @@ export class ActionEventStream {
 
   constructor(response: ServerResponse) {
     this.#response = response;
-    response.writeHead(200, [
-      'Content-Type',
-      'text/event-stream',
-      'Cache-Control',
-      'no-cache, no-transform',
-      'X-Accel-Buffering',
-      'no',
-    ]);
+    response.writeHead(200, sseHeaders);
     response.flushHeaders();
     response.on('drain', () => {
       this.#isFull = false;
     });
   }
 
-  /** Tells something, if the reader has room for it. */
   sendProgress(event: string, value: unknown): void {
-    if (!this.#isFull) this.#write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
+    if (!this.#isFull) this.#write(formatSseEvent({ event, data: JSON.stringify(value) }));
   }
 
-  /** A comment, which keeps the connection alive and means nothing. */
+  /** Sends a comment, which keeps the connection alive. */
   sendHeartbeat(): void {
     if (!this.#isFull) this.#write(':\n\n');
   }
 
-  /** Tells the last thing. */
   end(event: string, value: unknown): void {
     if (this.#response.destroyed) return;
-    this.#response.end(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
+    this.#response.end(formatSseEvent({ event, data: JSON.stringify(value) }));
   }
 
   #write(frame: string): void {

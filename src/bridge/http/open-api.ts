@@ -2,29 +2,26 @@ import type { SecurityScheme } from '../../protocol/card.ts';
 import type { Authenticator } from '../../server/auth/authenticator.ts';
 import type { Action, JsonSchema } from '../action-types.ts';
 
-/** What the document says beside the actions. */
+/** Options of {@link buildOpenApi}. */
 export interface OpenApiOptions {
   readonly title?: string;
-  /** Where the actions are. */
+  /** Base URL of the actions. */
   readonly url?: string;
-  /** How callers prove who they are: one of these is enough. */
+  /** Accepted authentication methods; a client needs one of them. */
   readonly auth?: readonly Authenticator[];
   readonly isAuthOptional?: boolean;
 }
 
-/** A JSON object. */
-type Json = { readonly [key: string]: unknown };
+const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
-
-/** The path at which an action is called. */
+/** Returns the path of an action. */
 export function actionPath({ agentName, skillId }: Action): string {
   const path = agentName === '' ? [skillId] : [agentName, skillId];
   return `/actions/${path.map(encodeURIComponent).join('/')}`;
 }
 
-/** Describes the actions of a bridge in OpenAPI 3.1. */
-export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions = {}): Json {
+/** Builds an OpenAPI 3.1 document of the actions of a bridge. */
+export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions = {}): JsonSchema {
   const { title = 'Actions of agents', url, auth, isAuthOptional = false } = options;
   const names = new Set<string>();
   return {
@@ -52,7 +49,7 @@ export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions
       ...Object.fromEntries(
         actions.map((action) => [
           `${actionPath(action)}:invoke`,
-          { post: operationOf(action, operationId(action, names)) },
+          { post: buildOperation(action, uniqueOperationId(action, names)) },
         ]),
       ),
     },
@@ -61,7 +58,7 @@ export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions
       ...(auth && {
         securitySchemes: Object.fromEntries(
           auth.flatMap(({ schemes }) =>
-            Object.entries(schemes).map(([name, scheme]) => [name, schemeOf(scheme)]),
+            Object.entries(schemes).map(([name, scheme]) => [name, toOpenApiScheme(scheme)]),
           ),
         ),
       }),
@@ -69,8 +66,8 @@ export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions
   };
 }
 
-/** A name that programs can use as that of a function, and no two actions share. */
-function operationId({ name }: Action, names: Set<string>): string {
+/** Returns a unique id that is also a valid function name in generated code. */
+function uniqueOperationId({ name }: Action, names: Set<string>): string {
   const plain = name.replaceAll(/[^A-Za-z0-9_]+/g, '_');
   let unique = plain;
   for (let number = 2; names.has(unique); number++) unique = `${plain}_${number}`;
@@ -78,9 +75,9 @@ function operationId({ name }: Action, names: Set<string>): string {
   return unique;
 }
 
-function operationOf(action: Action, id: string): Json {
+function buildOperation(action: Action, id: string): JsonSchema {
   const { title, description, tags, examples, output } = action;
-  const said =
+  const text =
     examples.length === 0
       ? description
       : `${description}\n\nExamples:\n${examples.map((each) => `- ${each}`).join('\n')}`;
@@ -90,41 +87,41 @@ function operationOf(action: Action, id: string): Json {
   return {
     operationId: id,
     summary: title,
-    description: said,
+    description: text,
     ...(tags.length > 0 && { tags: [...tags] }),
-    requestBody: { required: true, content: json(bodyOf(action.parameters)) },
+    requestBody: { required: true, content: json(buildBodySchema(action.parameters)) },
     responses: {
       200: {
-        description: 'What became of the call; `success` and `status` say how it ended.',
+        description: 'Result of the call; see `success` and `status`.',
         content: {
           ...json(response),
           'text/event-stream': {
-            schema: { type: 'string', description: 'Events `progress`, and one `result` at the end.' },
+            schema: { type: 'string', description: 'Events `progress`, then one event `result`.' },
           },
         },
       },
-      default: { description: 'The request was not understood.', content: json(ref('Fault')) },
+      default: { description: 'Invalid request.', content: json(ref('Error')) },
     },
   };
 }
 
-function bodyOf(parameters: JsonSchema): Json {
+function buildBodySchema(parameters: JsonSchema): JsonSchema {
   return {
     type: 'object',
     properties: {
       parameters,
-      sessionId: { type: 'string', description: 'Calls of one session are one conversation.' },
+      sessionId: { type: 'string', description: 'Calls of one session share a context.' },
       waitBudget: {
         type: 'number',
         minimum: 0,
-        description: 'Milliseconds to wait for an answer before a follow-up ID is given.',
+        description: 'Milliseconds to wait for a result before a follow-up ID is returned.',
       },
     },
     required: ['parameters'],
   };
 }
 
-function json(schema: Json): Json {
+function json(schema: JsonSchema): JsonSchema {
   return { 'application/json': { schema } };
 }
 
@@ -132,30 +129,30 @@ function hasScopes(type: SecurityScheme['type']): boolean {
   return type === 'oauth2' || type === 'openIdConnect';
 }
 
-function schemeOf(scheme: SecurityScheme): Json {
+function toOpenApiScheme(scheme: SecurityScheme): JsonSchema {
   if (scheme.type !== 'apiKey') return { ...scheme };
   const { location, ...rest } = scheme;
   return { ...rest, in: location };
 }
 
-const text: Json = { type: 'string' };
-const texts: Json = { type: 'array', items: text };
+const string: JsonSchema = { type: 'string' };
+const strings: JsonSchema = { type: 'array', items: string };
 
-const components: Json = {
+const components: JsonSchema = {
   Action: {
     type: 'object',
     properties: {
-      name: text,
-      agentName: text,
-      skillId: text,
-      title: text,
-      description: text,
-      examples: texts,
-      tags: texts,
+      name: string,
+      agentName: string,
+      skillId: string,
+      title: string,
+      description: string,
+      examples: strings,
+      tags: strings,
       parameters: { type: 'object', description: 'A JSON Schema.' },
       output: { type: 'object', description: 'A JSON Schema.' },
-      inputModes: texts,
-      outputModes: texts,
+      inputModes: strings,
+      outputModes: strings,
     },
     required: ['name', 'agentName', 'skillId', 'title', 'description', 'parameters'],
   },
@@ -167,9 +164,9 @@ const components: Json = {
   ActionFile: {
     type: 'object',
     properties: {
-      name: text,
-      mediaType: text,
-      uri: text,
+      name: string,
+      mediaType: string,
+      uri: string,
       bytes: { type: 'string', contentEncoding: 'base64' },
       size: { type: 'integer', minimum: 0 },
     },
@@ -192,26 +189,26 @@ const components: Json = {
           'TIMEOUT',
         ],
       },
-      message: text,
+      message: string,
       files: { type: 'array', items: ref('ActionFile') },
       data: { type: 'object' },
       errorInfo: {
         type: 'object',
-        properties: { errorMessage: text, code: { type: 'integer' }, hint: text },
+        properties: { errorMessage: string, code: { type: 'integer' }, hint: string },
         required: ['errorMessage'],
       },
-      followUpId: text,
-      taskId: text,
-      contextId: text,
+      followUpId: string,
+      taskId: string,
+      contextId: string,
     },
     required: ['success', 'status', 'message', 'files', 'data'],
   },
-  Fault: {
+  Error: {
     type: 'object',
     properties: {
       error: {
         type: 'object',
-        properties: { reason: text, message: text },
+        properties: { reason: string, message: string },
         required: ['reason', 'message'],
       },
     },

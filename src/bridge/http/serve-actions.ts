@@ -20,7 +20,7 @@ import { type ActionCall, parseActionCall } from './parse-action-call.ts';
 import { ActionEventStream } from './action-event-stream.ts';
 import { buildOpenApi, actionPath } from './open-api.ts';
 
-/** How actions are served over HTTP. */
+/** Options of {@link serveActions}. */
 export interface ServeActionsOptions
   extends Pick<
     ServeOptions,
@@ -35,10 +35,10 @@ export interface ServeActionsOptions
     | 'basePath'
     | 'publicUrl'
   > {
-  /** What the OpenAPI document is called. */
+  /** Title of the OpenAPI document. */
   title?: string;
   /**
-   * What happens to the task of a caller that hangs up: it is canceled, or goes on.
+   * Whether the task is canceled or continues when the client disconnects.
    * @defaultValue `cancel`
    */
   onDisconnect?: 'cancel' | 'detach';
@@ -49,10 +49,10 @@ export interface ServeActionsOptions
  * `GET /openapi.json`.
  */
 export function serveActions(bridge: Bridge, options: ServeActionsOptions = {}): Promise<RunningServer> {
-  const face = new ActionHttpHandler(bridge, options);
+  const handler = new ActionHttpHandler(bridge, options);
   return listen(
     {
-      listener: (request, response) => face.receive(request, response),
+      listener: (request, response) => handler.receive(request, response),
       contexts: () => [],
       metrics: undefined,
     },
@@ -60,60 +60,63 @@ export function serveActions(bridge: Bridge, options: ServeActionsOptions = {}):
   );
 }
 
-/** Shows a bridge over HTTP. */
 class ActionHttpHandler {
   readonly #bridge: Bridge;
   readonly #options: ServeActionsOptions;
   readonly #basePath: string;
-  readonly #gate: AuthenticatorChain | undefined;
-  readonly #guard: ClientLimiter;
+  readonly #authenticators: AuthenticatorChain | undefined;
+  readonly #limiter: ClientLimiter;
 
   constructor(bridge: Bridge, options: ServeActionsOptions) {
     this.#bridge = bridge;
     this.#options = options;
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
-    this.#gate = options.auth && new AuthenticatorChain(options.auth);
-    this.#guard = new ClientLimiter(options);
+    this.#authenticators = options.auth && new AuthenticatorChain(options.auth);
+    this.#limiter = new ClientLimiter(options);
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
-    void this.#answer(request, response).catch((thrown: unknown) => {
+    void this.#handle(request, response).catch((thrown: unknown) => {
       const error = A2AError.from(thrown);
-      const reply = withRetryAfter(withChallenges(faultReply(error), error), error);
+      const errorResponse = withRetryAfter(withChallenges(toErrorResponse(error), error), error);
       if (response.destroyed || response.headersSent) return;
-      rejectBody(reply, request, response, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
+      rejectBody(errorResponse, request, response, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
     });
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const tooMany = headerCountError(request, this.#options.limits ?? {});
     if (tooMany) throw tooMany;
-    const exchange = new NodeServerRequest(request, response, '');
-    this.#checkHost(exchange);
-    const admitted = this.#gate ? await this.#gate.authenticate(exchange) : exchange;
-    const path = this.#pathOf(exchange);
+    const serverRequest = new NodeServerRequest(request, response, '');
+    this.#checkHost(serverRequest);
+    const authenticated = this.#authenticators
+      ? await this.#authenticators.authenticate(serverRequest)
+      : serverRequest;
+    const path = this.#relativePath(serverRequest);
     if (request.method === 'GET' || request.method === 'HEAD') {
-      send(response, this.#show(path, exchange));
+      send(response, this.#get(path, serverRequest));
       return;
     }
-    const name = this.#invoked(path);
+    const name = this.#invokedAction(path);
     if (request.method !== 'POST' || name === undefined) {
-      throw new A2AError('METHOD_NOT_FOUND', 'There is nothing here that takes this method');
+      throw new A2AError('METHOD_NOT_FOUND', 'Method not allowed for this path');
     }
-    const type = singleHeader(exchange.headers, 'content-type') ?? '';
-    // A page of another origin could send anything else without asking first.
+    const type = singleHeader(serverRequest.headers, 'content-type') ?? '';
+    // Browsers send other content types across origins without a CORS preflight request.
     if (!/^application\/json\b/i.test(type)) {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json');
     }
-    const wantsEvents = (singleHeader(exchange.headers, 'accept') ?? '').includes('text/event-stream');
-    const visitor = wantsEvents ? this.#guard.acquireStream(admitted) : this.#guard.acquireRequest(admitted);
+    const wantsEvents = (singleHeader(serverRequest.headers, 'accept') ?? '').includes('text/event-stream');
+    const usage = wantsEvents
+      ? this.#limiter.acquireStream(authenticated)
+      : this.#limiter.acquireRequest(authenticated);
     try {
-      const body = await bodyOf(request, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
+      const body = await receiveBody(request, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
       const call = parseActionCall(body, this.#options.limits?.jsonDepth);
-      await this.#invoke(name, call, { admitted, response, wantsEvents });
+      await this.#invoke(name, call, { authenticated, response, wantsEvents });
     } finally {
-      if (visitor && wantsEvents) this.#guard.releaseStream(visitor);
-      else if (visitor) this.#guard.releaseRequest(visitor);
+      if (usage && wantsEvents) this.#limiter.releaseStream(usage);
+      else if (usage) this.#limiter.releaseRequest(usage);
     }
   }
 
@@ -121,35 +124,43 @@ class ActionHttpHandler {
     name: string,
     { parameters, sessionId, userId, waitBudget }: ActionCall,
     {
-      admitted,
+      authenticated,
       response,
       wantsEvents,
-    }: { admitted: HttpServerRequest; response: ServerResponse; wantsEvents: boolean },
+    }: { authenticated: HttpServerRequest; response: ServerResponse; wantsEvents: boolean },
   ): Promise<void> {
-    if (this.#gate && userId !== undefined) {
-      throw new A2AError('INVALID_PARAMS', 'userId is who the caller proved to be, and cannot be said');
+    if (this.#authenticators && userId !== undefined) {
+      throw new A2AError('INVALID_PARAMS', 'userId must not be set: it is taken from the credentials');
     }
-    const user = this.#gate ? userOf(admitted.authentication?.principal) : userId;
-    const gone = new AbortController();
-    if (this.#options.onDisconnect !== 'detach') admitted.onDisconnect(() => gone.abort());
-    const meta: ActionCallOptions = { sessionId, userId: user, waitBudget, signal: gone.signal };
+    const user = this.#authenticators ? toUserId(authenticated.authentication?.principal) : userId;
+    const disconnected = new AbortController();
+    if (this.#options.onDisconnect !== 'detach') authenticated.onDisconnect(() => disconnected.abort());
+    const callOptions: ActionCallOptions = {
+      sessionId,
+      userId: user,
+      waitBudget,
+      signal: disconnected.signal,
+    };
     if (!wantsEvents) {
-      send(response, jsonResponse(200, JSON.stringify(await this.#bridge.invoke(name, parameters, meta))));
+      send(
+        response,
+        jsonResponse(200, JSON.stringify(await this.#bridge.invoke(name, parameters, callOptions))),
+      );
       return;
     }
     const stream = new ActionEventStream(response);
     const { heartbeat = 15_000 } = this.#options;
-    const beating = heartbeat > 0 ? setInterval(() => stream.sendHeartbeat(), heartbeat) : undefined;
+    const timer = heartbeat > 0 ? setInterval(() => stream.sendHeartbeat(), heartbeat) : undefined;
     const onProgress: ActionCallOptions['onProgress'] = (progress) =>
       stream.sendProgress('progress', progress);
     try {
-      stream.end('result', await this.#bridge.invoke(name, parameters, { ...meta, onProgress }));
+      stream.end('result', await this.#bridge.invoke(name, parameters, { ...callOptions, onProgress }));
     } finally {
-      clearInterval(beating);
+      clearInterval(timer);
     }
   }
 
-  #show(path: string, exchange: HttpServerRequest): HttpServerResponse {
+  #get(path: string, serverRequest: HttpServerRequest): HttpServerResponse {
     const actions = this.#bridge.actions();
     if (path === '/actions') return jsonResponse(200, JSON.stringify({ actions }));
     if (path === '/openapi.json') {
@@ -159,69 +170,69 @@ class ActionHttpHandler {
         ...(auth && { auth: auth.authenticators, isAuthOptional: auth.allowAnonymous ?? false }),
         url:
           publicUrl ??
-          `${exchange.isSecure ? 'https' : 'http'}://${singleHeader(exchange.headers, 'host') ?? ''}${this.#basePath}`,
+          `${serverRequest.isSecure ? 'https' : 'http'}://${singleHeader(serverRequest.headers, 'host') ?? ''}${this.#basePath}`,
       });
       return jsonResponse(200, JSON.stringify(document));
     }
-    const action = actions.find((each) => isSame(path, actionPath(each)));
-    if (!action) throw new A2AError('NOT_FOUND', 'There is no such action');
+    const action = actions.find((each) => isSamePath(path, actionPath(each)));
+    if (!action) throw new A2AError('NOT_FOUND', 'Action not found');
     return jsonResponse(200, JSON.stringify(action));
   }
 
-  /** The name of the action that a path calls. */
-  #invoked(path: string): string | undefined {
-    const asked = path.replace(/(:|%3A)invoke$/i, '');
-    if (asked === path) return undefined;
-    const action = this.#bridge.actions().find((each) => isSame(asked, actionPath(each)));
-    if (!action) throw new A2AError('NOT_FOUND', 'There is no such action');
+  /** Returns the name of the action that a path invokes. */
+  #invokedAction(path: string): string | undefined {
+    const actionUrl = path.replace(/(:|%3A)invoke$/i, '');
+    if (actionUrl === path) return undefined;
+    const action = this.#bridge.actions().find((each) => isSamePath(actionUrl, actionPath(each)));
+    if (!action) throw new A2AError('NOT_FOUND', 'Action not found');
     return action.name;
   }
 
-  #pathOf({ path }: HttpServerRequest): string {
+  #relativePath({ path }: HttpServerRequest): string {
     if (this.#basePath === '') return path;
-    if (!path.startsWith(`${this.#basePath}/`)) throw new A2AError('NOT_FOUND', 'There is nothing here');
+    if (!path.startsWith(`${this.#basePath}/`)) throw new A2AError('NOT_FOUND', 'Path not found');
     return path.slice(this.#basePath.length);
   }
 
   /**
-   * Where nobody has to prove anything and only this machine can call, a page in a browser of this machine must not
-   * reach the actions under a name of its own.
+   * Protects a loopback server without authentication from DNS rebinding: a page in a local browser must not reach the
+   * actions under a host name of its own.
    */
   #checkHost({ headers }: HttpServerRequest): void {
     const { host = '127.0.0.1' } = this.#options;
-    if (this.#gate || !isLoopbackHost(host)) return;
+    if (this.#authenticators || !isLoopbackHost(host)) return;
     const url = `http://${singleHeader(headers, 'host') ?? ''}`;
     if (!URL.canParse(url) || !isLoopbackHost(new URL(url).hostname)) {
-      throw new A2AError('PERMISSION_DENIED', 'The actions are not reached under this host name');
+      throw new A2AError('PERMISSION_DENIED', 'Host name not allowed');
     }
   }
 }
 
-/** Paths may be encoded more than they need to be. */
-function isSame(asked: string, path: string): boolean {
-  if (asked === path) return true;
+/** Ignores unnecessary percent-encoding in the requested path. */
+function isSamePath(requested: string, path: string): boolean {
+  if (requested === path) return true;
   try {
-    const segments = asked.split('/').map(decodeURIComponent);
+    const segments = requested.split('/').map(decodeURIComponent);
     return segments.map(encodeURIComponent).join('/') === path;
   } catch {
     return false;
   }
 }
 
-function bodyOf(request: IncomingMessage, maxBodyBytes: number): Promise<string> {
+function receiveBody(request: IncomingMessage, maxBodyBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     request.on('error', () => reject(new A2AError('CANCELED')));
     readBody(request, maxBodyBytes, (body) => (typeof body === 'string' ? resolve(body) : reject(body)));
   });
 }
 
-/** One text for each caller; two issuers may each know an `alice`. */
-function userOf(principal: Principal | undefined): string {
+/** Returns a user id that is unique across issuers. */
+function toUserId(principal: Principal | undefined): string {
   const { issuer = null, id = null } = principal ?? {};
   return issuer === null && id !== null && !id.startsWith('[') ? id : JSON.stringify([issuer, id]);
 }
 
-function faultReply({ reason, message }: A2AError): HttpServerResponse {
+function toErrorResponse({ reason, message }: A2AError): HttpServerResponse {
   const { http } = errorTable[reason];
   const status = reason === 'CONTENT_TYPE_NOT_SUPPORTED' ? 415 : http;
   return jsonResponse(status, JSON.stringify({ error: { reason, message } }));

@@ -5,13 +5,13 @@ import type * as serverStdio from '@modelcontextprotocol/server/stdio';
 import type * as schemas from '@modelcontextprotocol/server/validators/ajv';
 import { A2AError } from '../../protocol/errors.ts';
 
-/** What the server of MCP is made with. */
+/** Modules of the optional package `@modelcontextprotocol/server`. */
 export type ServerLibrary = typeof server & typeof serverStdio & typeof schemas;
 
-/** What the client of MCP is made with. */
+/** Modules of the optional package `@modelcontextprotocol/client`. */
 export type ClientLibrary = typeof client & typeof clientStdio;
 
-/** Loads the library that serves MCP, when somebody wants to. */
+/** Loads the MCP server library. @throws A2AError `UNAVAILABLE` if it is not installed */
 export async function loadServerLibrary(): Promise<ServerLibrary> {
   try {
     const [mcp, stdio, ajv] = await Promise.all([
@@ -21,11 +21,11 @@ export async function loadServerLibrary(): Promise<ServerLibrary> {
     ]);
     return { ...mcp, ...stdio, ...ajv };
   } catch (cause) {
-    throw missing('Serving MCP', '@modelcontextprotocol/server', cause);
+    throw missingLibrary('Serving MCP', '@modelcontextprotocol/server', cause);
   }
 }
 
-/** Loads the library that calls MCP servers, when somebody wants to. */
+/** Loads the MCP client library. @throws A2AError `UNAVAILABLE` if it is not installed */
 export async function loadClientLibrary(): Promise<ClientLibrary> {
   try {
     const [mcp, stdio] = await Promise.all([
@@ -34,13 +34,13 @@ export async function loadClientLibrary(): Promise<ClientLibrary> {
     ]);
     return { ...mcp, ...stdio };
   } catch (cause) {
-    throw missing('Calling MCP servers', '@modelcontextprotocol/client', cause);
+    throw missingLibrary('Calling MCP servers', '@modelcontextprotocol/client', cause);
   }
 }
 
-function missing(what: string, library: string, cause: unknown): A2AError {
-  return new A2AError('UNAVAILABLE', `${what} needs a library that is not installed`, {
+function missingLibrary(what: string, library: string, cause: unknown): A2AError {
+  return new A2AError('UNAVAILABLE', `${what} requires ${library}, which is not installed`, {
     cause,
-    hint: `npm install ${library}`,
+    hint: `Run: npm install ${library}`,
   });
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DocumentError } from '../../documents/diagnostic.ts';
 import { readEnvFile } from './env-file.ts';
 
-describe('an environment file', () => {
-  it('has names and values, with or without quotes', () => {
+describe('readEnvFile', () => {
+  it('reads plain, quoted and multi-line values', () => {
     const text = [
       '\uFEFF# a comment',
       '',
@@ -39,26 +39,26 @@ describe('an environment file', () => {
     });
   });
 
-  it('may be empty', () => {
+  it('accepts an empty file', () => {
     expect(readEnvFile('', '.env')).toEqual({});
   });
 
-  it('never gives names that every object has a meaning', () => {
+  it('treats __proto__ and constructor as ordinary names', () => {
     expect(Object.keys(readEnvFile('__proto__=x\nconstructor=y', '.env'))).toEqual([
       '__proto__',
       'constructor',
     ]);
   });
 
-  it('is complained about line by line', () => {
+  it('reports every invalid line', () => {
     const read = () => readEnvFile('GOOD=1\nno assignment\n1X=2\nA="x" y\nB=\'open\nC=3', '.env');
     expect(read).toThrow(DocumentError);
     expect(read).toThrow(
       [
-        '.env:2:1: must be NAME=value, or a comment that begins with #',
-        '.env:3:1: must be NAME=value, or a comment that begins with #',
-        '.env:4:1: A: has something after its closing quote',
-        ".env:5:3: B: has a ' that is not closed",
+        '.env:2:1: must be NAME=value or a comment that starts with #',
+        '.env:3:1: must be NAME=value or a comment that starts with #',
+        '.env:4:1: A: has text after its closing quote',
+        ".env:5:3: B: has an unclosed '",
       ].join('\n'),
     );
   });

@@ -4,23 +4,23 @@ const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*/;
 const escapes: { readonly [letter: string]: string } = { n: '\n', r: '\r', t: '\t' };
 
 /**
- * Reads a file of `NAME=value` lines. Values may be quoted, then over several lines too; `"…"` knows `\n`, `\r`, `\t`
- * and `\` before anything else, `'…'` knows nothing. `#` begins a comment after a space. Nothing is filled in.
+ * Parses a file of `NAME=value` lines. Quoted values may span several lines; `"…"` supports `\n`, `\r`, `\t` and `\`
+ * before any other character, `'…'` has no escapes. `#` after a space starts a comment. Variables are not interpolated.
  *
- * @throws DocumentError with the place of each line that is none of that.
+ * @throws DocumentError with a diagnostic for each invalid line.
  */
 export function readEnvFile(text: string, file: string): { [name: string]: string } {
   const values = new Map<string, string>();
-  const complaints: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] ?? '';
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? '';
     if (/^\s*(#|$)/.test(line)) continue;
     const [matched, name = ''] = assignment.exec(line) ?? [];
-    const complain = (message: string, column = 1) =>
-      complaints.push({ message, path: name, line: at + 1, column });
+    const report = (message: string, column = 1) =>
+      diagnostics.push({ message, path: name, line: index + 1, column });
     if (matched === undefined) {
-      complain('must be NAME=value, or a comment that begins with #');
+      report('must be NAME=value or a comment that starts with #');
       continue;
     }
     const rest = line.slice(matched.length);
@@ -29,30 +29,30 @@ export function readEnvFile(text: string, file: string): { [name: string]: strin
       values.set(name, rest.replace(/(^|\s)#.*$/, '').trim());
       continue;
     }
-    const closed = untilQuote([rest.slice(1), ...lines.slice(at + 1)].join('\n'), quote);
+    const closed = textBeforeQuote([rest.slice(1), ...lines.slice(index + 1)].join('\n'), quote);
     if (closed === undefined) {
-      complain(`has a ${quote} that is not closed`, matched.length + 1);
+      report(`has an unclosed ${quote}`, matched.length + 1);
       continue;
     }
-    values.set(name, quote === '"' ? unescaped(closed) : closed);
-    const last = closed.split('\n');
+    values.set(name, quote === '"' ? unescape(closed) : closed);
+    const valueLines = closed.split('\n');
     const tail =
-      last.length === 1
+      valueLines.length === 1
         ? rest.slice(closed.length + 2)
-        : (lines[at + last.length - 1] ?? '').slice((last.at(-1) ?? '').length + 1);
-    if (!/^\s*(#|$)/.test(tail)) complain('has something after its closing quote');
-    at += last.length - 1;
+        : (lines[index + valueLines.length - 1] ?? '').slice((valueLines.at(-1) ?? '').length + 1);
+    if (!/^\s*(#|$)/.test(tail)) report('has text after its closing quote');
+    index += valueLines.length - 1;
   }
-  if (complaints.length > 0) throw new DocumentError(file, complaints);
+  if (diagnostics.length > 0) throw new DocumentError(file, diagnostics);
   return Object.fromEntries(values);
 }
 
-/** What stands before a quote that no backslash hides. */
-function untilQuote(text: string, quote: string): string | undefined {
+/** Returns the text before the first unescaped quote. */
+function textBeforeQuote(text: string, quote: string): string | undefined {
   const found = quote === '"' ? /^(?:[^"\\]|\\[^])*(?=")/.exec(text) : /^[^']*(?=')/.exec(text);
   return found?.[0];
 }
 
-function unescaped(text: string): string {
+function unescape(text: string): string {
   return text.replace(/\\([^])/g, (_, letter: string) => escapes[letter] ?? letter);
 }

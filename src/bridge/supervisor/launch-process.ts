@@ -1,107 +1,105 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Clock } from '../../client/abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { OutputLine } from './process-output.ts';
 
-/** A program to run. */
+/** Program, working directory and environment. */
 export interface ProgramSpec {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
-  /** All of its environment. */
+  /** The complete environment. */
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-/** How a program ended. */
+/** Exit of a process. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What happened instead, such as `could not be run: …`. */
+  /** Reason if there is no exit code, such as `failed to start: …`. */
   readonly error?: string;
 }
 
-/** What the guard tells. */
+/** Message of the orphan reaper. */
 export type ReaperMessage = { readonly pid: number } | ProcessExit | { readonly error: string };
 
-/** What a program does, as it happens. */
+/** Callbacks of a process. */
 export interface ProcessHandlers {
-  /** It runs, and leads the process group of this number. */
-  started(pid: number): void;
-  printed(stream: OutputLine['stream'], text: string): void;
+  /** Called with the pid, which is also the id of the process group. */
+  onStart(pid: number): void;
+  onOutput(stream: OutputLine['stream'], text: string): void;
 }
 
-/** A program that runs, with everything it started. */
+/** A running program with its process group. */
 export interface RunningProcess {
-  /** Settles when the program and its whole process group are gone. Never rejects. */
+  /** Resolves when the program and its process group have ended. Never rejects. */
   readonly ended: Promise<ProcessExit>;
-  /** Asks the whole group to end, and kills what is left of it after so many milliseconds. */
-  stop(grace: number): void;
+  /** Sends SIGTERM to the process group, and SIGKILL after `stopTimeout` milliseconds. */
+  stop(stopTimeout: number): void;
 }
 
 /** Starts a program. Never throws. */
-export type LaunchProcess = (program: ProgramSpec, heard: ProcessHandlers) => RunningProcess;
+export type LaunchProcess = (program: ProgramSpec, handlers: ProcessHandlers) => RunningProcess;
 
-/** How long pipes may stay open after the end, in the hands of processes that left the group, in milliseconds. */
-const drainTime = 500;
+/** Milliseconds to wait for pipes that processes outside of the group keep open. */
+const pipeCloseTimeout = 500;
 
 /**
- * Launches programs through a guard: a process of ours that stops the program and all it started when this process is
- * gone, even if it was killed.
- *
- * @param guard - the file of the guard.
+ * Launches programs through the orphan reaper: a child process that stops the program and its process group when this
+ * process ends, even by SIGKILL.
  */
-export function launchWithReaper(guard: string | URL, clock: Clock): LaunchProcess {
-  const file = guard instanceof URL ? fileURLToPath(guard) : guard;
-  return (program, heard) => {
-    // Options of this process, such as a debugger's port, are not for the guard.
+export function launchWithReaper(reaperPath: string | URL, clock: Clock): LaunchProcess {
+  const file = reaperPath instanceof URL ? fileURLToPath(reaperPath) : reaperPath;
+  return (program, handlers) => {
+    // The reaper must not inherit options such as the debugger port.
     const { NODE_OPTIONS: _options, ...env } = process.env;
     const child = spawn(process.execPath, [file], {
       detached: true,
       env,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
-    const [stdin, stdout, stderr, reports] = child.stdio;
+    const [stdin, stdout, stderr, messages] = child.stdio;
     let pid: number | undefined;
-    let ending: ProcessExit | undefined;
-    const hear = (line: string): void => {
-      const report = JSON.parse(line) as ReaperMessage;
-      if ('pid' in report) {
-        pid = report.pid;
-        heard.started(pid);
+    let exit: ProcessExit | undefined;
+    const handleMessage = (line: string): void => {
+      const message = JSON.parse(line) as ReaperMessage;
+      if ('pid' in message) {
+        pid = message.pid;
+        handlers.onStart(pid);
       } else {
-        ending = { code: null, signal: null, ...report };
+        exit = { code: null, signal: null, ...message };
       }
     };
-    let half = '';
-    (reports as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
-      const lines = (half + text).split('\n');
-      half = lines.pop() ?? '';
-      for (const line of lines) hear(line);
+    let partialLine = '';
+    (messages as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
+      const lines = (partialLine + text).split('\n');
+      partialLine = lines.pop() ?? '';
+      for (const line of lines) handleMessage(line);
     });
-    stdout.setEncoding('utf8').on('data', (text: string) => heard.printed('stdout', text));
-    stderr.setEncoding('utf8').on('data', (text: string) => heard.printed('stderr', text));
-    // Whoever is gone reads nothing; its end is told below.
+    stdout.setEncoding('utf8').on('data', (text: string) => handlers.onOutput('stdout', text));
+    stderr.setEncoding('utf8').on('data', (text: string) => handlers.onOutput('stderr', text));
+    // The exit handler below reports a reaper that has ended.
     stdin.on('error', () => {});
     stdin.write(`${JSON.stringify(program)}\n`);
     const ended = new Promise<ProcessExit>((resolve) => {
       let stopWaiting: (() => void) | undefined;
-      const over = (otherwise: ProcessExit) => {
+      const finish = (fallback: ProcessExit) => {
         stopWaiting?.();
         for (const pipe of child.stdio) pipe?.destroy();
-        resolve(ending ?? otherwise);
+        resolve(exit ?? fallback);
       };
-      const lost: ProcessExit = { code: null, signal: null, error: 'was lost: its guard ended' };
-      child.on('error', ({ message }) => over({ ...lost, error: `could not be run: ${message}` }));
+      const lost: ProcessExit = { code: null, signal: null, error: 'was lost: its reaper ended' };
+      child.on('error', ({ message }) => finish({ ...lost, error: `failed to start: ${message}` }));
       child.on('exit', (_code, signal) => {
-        // A guard that was killed itself could not clear up.
+        // A reaper that was killed could not stop the group.
         if (signal !== null && pid !== undefined) killGroup(pid);
-        stopWaiting = clock.after(drainTime, () => over(lost));
+        stopWaiting = clock.after(pipeCloseTimeout, () => finish(lost));
       });
-      child.on('close', () => over(lost));
+      child.on('close', () => finish(lost));
     });
     return {
       ended,
-      stop: (grace) => {
-        if (stdin.writable) stdin.write(`${grace}\n`);
+      stop: (stopTimeout) => {
+        if (stdin.writable) stdin.write(`${stopTimeout}\n`);
       },
     };
   };
@@ -111,6 +109,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // The group has already ended.
   }
 }

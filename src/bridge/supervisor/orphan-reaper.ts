@@ -1,11 +1,10 @@
 /**
- * A process of its own that starts a program in a process group and outlives nobody: when whoever started it is gone,
- * however that came about, the pipe on standard input ends, and the whole group is stopped. What the program prints
- * goes past this process, straight into the pipes it was given.
+ * Orphan reaper: a separate process that starts a program in a process group and stops the group when its parent ends
+ * for any reason, which closes the pipe on standard input. The program inherits the output pipes directly.
  *
- * Standard input: the program as one line of JSON (it may hold secrets, which have no place among arguments); then, to
- * stop it, how many milliseconds it has to end by itself; the end of the input stops it in any case.
- * Descriptor 3: reports, one line of JSON each.
+ * Standard input: the program as one line of JSON (not as arguments, because it may contain secrets); then, to stop it,
+ * a line with the milliseconds between SIGTERM and SIGKILL. The end of the input also stops it.
+ * Descriptor 3: messages to the parent, one line of JSON each.
  *
  * @module
  */
@@ -13,25 +12,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import type { ProgramSpec, ReaperMessage } from './launch-process.ts';
 
-/** How long a program may take to end by itself when nobody is left to say so, in milliseconds. */
-const orphanGrace = 2000;
-/** How long the group is waited for after it was killed. */
-const afterKill = 1000;
-const interval = 25;
+/** Milliseconds between SIGTERM and SIGKILL if the parent has ended. */
+const orphanStopTimeout = 2000;
+/** Milliseconds to wait for the group after SIGKILL. */
+const killTimeout = 1000;
+const pollInterval = 25;
 
 let child: ChildProcess | undefined;
-let isEnding = false;
+let isStopping = false;
 let input = '';
 
-function report(said: ReaperMessage): void {
+function report(message: ReaperMessage): void {
   try {
-    writeSync(3, `${JSON.stringify(said)}\n`);
+    writeSync(3, `${JSON.stringify(message)}\n`);
   } catch {
-    // Nobody is left to hear it.
+    // The parent has ended.
   }
 }
 
-/** Signals the group. False when nobody is in it any more. */
+/** Sends a signal to the process group. Returns false if the group has ended. */
 function signal(name: NodeJS.Signals | 0): boolean {
   if (child?.pid === undefined) return false;
   try {
@@ -41,42 +40,42 @@ function signal(name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Ends this process once the group is gone, or after a while. */
-function leaveAfter(milliseconds: number, otherwise: () => void): void {
-  const until = Date.now() + milliseconds;
+/** Exits when the group has ended; calls `onTimeout` if it has not after `milliseconds`. */
+function exitAfterGroup(milliseconds: number, onTimeout: () => void): void {
+  const deadline = Date.now() + milliseconds;
   const timer = setInterval(() => {
-    if (signal(0) && Date.now() < until) return;
+    if (signal(0) && Date.now() < deadline) return;
     clearInterval(timer);
-    if (signal(0)) otherwise();
+    if (signal(0)) onTimeout();
     else process.exit(0);
-  }, interval);
+  }, pollInterval);
 }
 
 function kill(): void {
   signal('SIGKILL');
-  leaveAfter(afterKill, () => process.exit(0));
+  exitAfterGroup(killTimeout, () => process.exit(0));
 }
 
-function stop(grace: number): void {
-  if (isEnding) return;
-  isEnding = true;
+function stop(stopTimeout: number): void {
+  if (isStopping) return;
+  isStopping = true;
   signal('SIGTERM');
-  leaveAfter(grace, kill);
+  exitAfterGroup(stopTimeout, kill);
 }
 
 function start({ argv: [command, ...args], cwd, env }: ProgramSpec): void {
   child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
   child.on('error', ({ message }) => {
-    // Only what never began has no number.
+    // Without a pid the program never started.
     if (child?.pid !== undefined) return;
-    report({ error: `could not be run: ${message}` });
+    report({ error: `failed to start: ${message}` });
     process.exit(0);
   });
   child.on('exit', (code, name) => {
     report({ code, signal: name });
-    if (isEnding) return;
-    // What it leaves behind would be in the way of the next one.
-    isEnding = true;
+    if (isStopping) return;
+    // Remaining child processes could block the restart, for example by holding the port.
+    isStopping = true;
     kill();
   });
   if (child.pid !== undefined) report({ pid: child.pid });
@@ -92,6 +91,6 @@ process.stdin.on('data', (text: string) => {
     else start(JSON.parse(line) as ProgramSpec);
   }
 });
-process.stdin.on('close', () => stop(orphanGrace));
-process.stdin.on('error', () => stop(orphanGrace));
-for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => stop(orphanGrace));
+process.stdin.on('close', () => stop(orphanStopTimeout));
+process.stdin.on('error', () => stop(orphanStopTimeout));
+for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => stop(orphanStopTimeout));

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { outputTail, OutputBuffer, type OutputLine } from './process-output.ts';
 
-function collected(limit = 1000) {
+function collectLines(limit = 1000) {
   const lines: OutputLine[] = [];
   const output = new OutputBuffer(limit, (line) => lines.push(line));
   return { output, texts: () => lines.map(({ stream, text }) => `${stream} ${text}`) };
 }
 
-describe('what a process prints', () => {
-  it('becomes lines, whatever pieces it comes in', () => {
-    const { output, texts } = collected();
+describe('OutputBuffer', () => {
+  it('splits chunks into lines per stream', () => {
+    const { output, texts } = collectLines();
     output.push('stdout', 'a');
     output.push('stderr', 'x\ny');
     output.push('stdout', 'b\r\n\nc');
@@ -19,8 +19,8 @@ describe('what a process prints', () => {
     expect(texts().slice(3)).toEqual(['stdout c', 'stderr y']);
   });
 
-  it('is kept as far as there is room, the newest first', () => {
-    const { output } = collected(10);
+  it('retains the newest lines up to the limit', () => {
+    const { output } = collectLines(10);
     output.push('stdout', 'aaaa\nbbbb\ncccc\n');
     expect(output.last().map(({ text }) => text)).toEqual(['bbbb', 'cccc']);
     for (let i = 0; i < 100; i++) output.push('stdout', '\n');
@@ -29,20 +29,22 @@ describe('what a process prints', () => {
     expect(output.last()).toEqual([]);
   });
 
-  it('does not grow though a line never ends', () => {
-    const { output, texts } = collected(20_000);
+  it('splits lines longer than 8192 characters', () => {
+    const { output, texts } = collectLines(20_000);
     for (let i = 0; i < 100; i++) output.push('stderr', 'x'.repeat(1000));
     output.push('stderr', '\n');
     const sizes = texts().map((text) => text.length - 'stderr '.length);
     expect(Math.max(...sizes)).toBe(8192);
     expect(sizes.reduce((a, b) => a + b)).toBe(100_000);
     expect(output.last().length).toBe(3);
-    const { output: another, texts: others } = collected();
+    const { output: another, texts: others } = collectLines();
     another.push('stdout', `${'y'.repeat(10_000)}\n`);
     expect(others().map((text) => text.length - 'stdout '.length)).toEqual([8192, 1808]);
   });
+});
 
-  it('is told in short to whoever asks why', () => {
+describe('outputTail', () => {
+  it('returns the last non-empty lines', () => {
     const lines = Array.from({ length: 30 }, (_, i) => ({
       stream: 'stderr' as const,
       text: i % 2 ? ' ' : `line ${i}`,

@@ -1,80 +1,79 @@
-/** One line that a process printed. */
+/** One line of output of a process. */
 export interface OutputLine {
   readonly stream: 'stdout' | 'stderr';
-  /** Without its end. */
+  /** Without the line break. */
   readonly text: string;
 }
 
-/** How many characters one line may have; what is longer becomes several. */
-const maxLine = 8192;
+/** Maximum length of a line, in characters; longer lines are split. */
+const maxLineLength = 8192;
 
-/** Makes lines of what a process prints and keeps the last of them. */
+/** Splits the output of a process into lines and retains the last ones. */
 export class OutputBuffer {
   readonly #limit: number;
-  readonly #told: (line: OutputLine) => void;
-  readonly #halves = { stdout: '', stderr: '' };
+  readonly #onLine: (line: OutputLine) => void;
+  readonly #partialLines = { stdout: '', stderr: '' };
   #lines: OutputLine[] = [];
   #size = 0;
 
   /**
-   * @param limit - how many characters are kept.
-   * @param told - takes each line, once it is whole.
+   * @param limit - number of retained characters.
+   * @param onLine - called with each complete line.
    */
-  constructor(limit: number, told: (line: OutputLine) => void) {
+  constructor(limit: number, onLine: (line: OutputLine) => void) {
     this.#limit = limit;
-    this.#told = told;
+    this.#onLine = onLine;
   }
 
-  /** Takes what was printed, in whatever pieces it comes. */
+  /** Adds a chunk of output. */
   push(stream: OutputLine['stream'], text: string): void {
-    const pieces = (this.#halves[stream] + text).split('\n');
-    let half = pieces.pop() ?? '';
-    for (const piece of pieces) this.#whole(stream, piece.endsWith('\r') ? piece.slice(0, -1) : piece);
-    for (; half.length > maxLine; half = half.slice(maxLine))
-      this.#add({ stream, text: half.slice(0, maxLine) });
-    this.#halves[stream] = half;
+    const completeLines = (this.#partialLines[stream] + text).split('\n');
+    let partialLine = completeLines.pop() ?? '';
+    for (const line of completeLines) this.#addLine(stream, line.endsWith('\r') ? line.slice(0, -1) : line);
+    for (; partialLine.length > maxLineLength; partialLine = partialLine.slice(maxLineLength))
+      this.#add({ stream, text: partialLine.slice(0, maxLineLength) });
+    this.#partialLines[stream] = partialLine;
   }
 
-  /** Nothing more comes: half a line is a line. */
+  /** Completes partial lines at the end of the output. */
   flush(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
-      const half = this.#halves[stream];
-      this.#halves[stream] = '';
-      if (half !== '') this.#whole(stream, half);
+      const partialLine = this.#partialLines[stream];
+      this.#partialLines[stream] = '';
+      if (partialLine !== '') this.#addLine(stream, partialLine);
     }
   }
 
-  /** The last lines, the oldest first. */
+  /** Returns the retained lines, oldest first. */
   last(): readonly OutputLine[] {
     return [...this.#lines];
   }
 
-  /** Forgets everything, as for another process. */
   clear(): void {
     this.#lines = [];
     this.#size = 0;
   }
 
-  #whole(stream: OutputLine['stream'], text: string): void {
-    for (let at = 0; at === 0 || at < text.length; at += maxLine)
-      this.#add({ stream, text: text.slice(at, at + maxLine) });
+  #addLine(stream: OutputLine['stream'], text: string): void {
+    for (let at = 0; at === 0 || at < text.length; at += maxLineLength)
+      this.#add({ stream, text: text.slice(at, at + maxLineLength) });
   }
 
   #add(line: OutputLine): void {
     this.#lines.push(line);
-    // An empty line takes room too.
+    // Counts the line break, so that empty lines are limited too.
     this.#size += line.text.length + 1;
     while (this.#size > this.#limit && this.#lines.length > 1) {
       this.#size -= (this.#lines.shift()?.text.length ?? 0) + 1;
     }
-    this.#told(line);
+    this.#onLine(line);
   }
 }
 
-/** The end of what was printed, as a person wants to see it. */
+/** Formats the last non-empty lines for an error message. */
 export function outputTail(lines: readonly OutputLine[], count = 20): string {
-  const said = lines.map(({ text }) => text).filter((text) => text.trim() !== '');
-  return said
+  const texts = lines.map(({ text }) => text).filter((text) => text.trim() !== '');
+  return texts
     .slice(-count)
     .map((text) => text.slice(0, 500))
     .join('\n');

@@ -1,23 +1,23 @@
 import type { Credentials } from '../../client/credentials.ts';
 import { abortError, type Clock, sleep } from '../../client/abortable-sleep.ts';
+import { backoffDelay } from '../../primitives/backoff.ts';
 import { connect } from '../../client/connect.ts';
 import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
-/** Asks once whether an agent is there. Rejects with the reason when it is not. */
+/** Checks once whether an agent is ready. Rejects with the reason if it is not. */
 export type ReadinessProbe = (signal: AbortSignal) => Promise<void>;
 
-const firstPause = 50;
-const longestPause = 1000;
+const backoff = { minDelay: 50, maxDelay: 1000, jitter: 'none' } as const;
 
-/** Asks for the card at the usual places, as any client would. */
+/** Readiness probe that fetches the agent card. */
 export function cardProbe(url: string, auth: Credentials | undefined): ReadinessProbe {
   return async (signal) => {
     const agent = connect(url, {
       auth,
       maxRetries: 0,
       timeouts: { connect: 2000, read: 5000 },
-      // Each question is asked as if for the first time: another agent may be there by now.
+      // No shared cache: another agent may listen at the URL by now.
       endpointCache: createEndpointCache(1),
       tracing: false,
     });
@@ -25,7 +25,7 @@ export function cardProbe(url: string, auth: Credentials | undefined): Readiness
       await agent.check({ signal });
     } catch (thrown) {
       const error = A2AError.from(thrown);
-      // Somebody is there and wants to know who asks; calls have their own credentials and errors.
+      // The agent is ready but requires credentials; calls have their own.
       if (error.reason !== 'UNAUTHENTICATED' && error.reason !== 'PERMISSION_DENIED') throw error;
     } finally {
       await agent.close();
@@ -34,31 +34,33 @@ export function cardProbe(url: string, auth: Credentials | undefined): Readiness
 }
 
 /**
- * Asks until the agent is there, with pauses that grow.
+ * Repeats the probe with exponential backoff until it succeeds.
  *
- * @throws A2AError TIMEOUT with the last reason as its cause, or CANCELED.
+ * @throws A2AError `TIMEOUT` with the last error as its cause, or `CANCELED`.
  */
 export async function waitUntilReady(
   probe: ReadinessProbe,
   { clock, timeout, signal }: { clock: Clock; timeout: number; signal: AbortSignal },
 ): Promise<void> {
-  const over = new AbortController();
-  const stopTimer = clock.after(timeout, () => over.abort());
-  const either = AbortSignal.any([signal, over.signal]);
-  let last: unknown;
+  const timedOut = new AbortController();
+  const stopTimer = clock.after(timeout, () => timedOut.abort());
+  const either = AbortSignal.any([signal, timedOut.signal]);
+  let lastError: unknown;
   try {
-    for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
+    for (let attempt = 0; ; attempt++) {
       try {
         await probe(either);
         return;
       } catch (thrown) {
-        if (!either.aborted) last = thrown;
+        if (!either.aborted) lastError = thrown;
       }
-      if (!either.aborted) await sleep(clock, pause, either).catch(() => {});
+      if (!either.aborted) await sleep(clock, backoffDelay(attempt, backoff), either).catch(() => {});
       if (signal.aborted) throw abortError(signal);
-      if (over.signal.aborted) {
-        const why = last === undefined ? '' : `: ${A2AError.from(last).message}`;
-        throw new A2AError('TIMEOUT', `did not answer within ${timeout / 1000} s${why}`, { cause: last });
+      if (timedOut.signal.aborted) {
+        const why = lastError === undefined ? '' : `: ${A2AError.from(lastError).message}`;
+        throw new A2AError('TIMEOUT', `did not respond within ${timeout / 1000} s${why}`, {
+          cause: lastError,
+        });
       }
     }
   } finally {

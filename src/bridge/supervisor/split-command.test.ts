@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { splitCommand } from './split-command.ts';
 
-describe('a command line', () => {
+describe('splitCommand', () => {
   it.each<[string, string[]]>([
     ['node agent.js --port 4000', ['node', 'agent.js', '--port', '4000']],
     ['  node \t agent.js\n--x ', ['node', 'agent.js', '--x']],
@@ -16,22 +16,22 @@ describe('a command line', () => {
     [`sh -c 'a && b | c > d'`, ['sh', '-c', 'a && b | c > d']],
     [`node "&&" \\;`, ['node', '&&', ';']],
     ['нод «é»', ['нод', '«é»']],
-  ])('is split: %s', (line, words) => {
+  ])('splits %s', (line, words) => {
     expect(splitCommand(line)).toEqual(words);
   });
 
   it.each([
-    ["node 'agent.js", /has a ' that is not closed/],
-    ['node "agent.js', /has a " that is not closed/],
-    ['node agent.js \\', /ends with a backslash/],
-    ['   ', /names no program/],
-    [`''`, /names no program/],
-    ['node a.js && node b.js', /has &&, but there is no shell: write sh -c/],
-    ['node a.js > log', /has >, but/],
-    ['node a.js 2>&1', /has 2>&1, but/],
-    ['node a.js | tee', /has \|, but/],
-    ['node a.js &', /has &, but/],
-  ])('is refused: %s', (line, why) => {
-    expect(() => splitCommand(line)).toThrow(why);
+    ["node 'agent.js", /must not contain an unclosed '/],
+    ['node "agent.js', /must not contain an unclosed "/],
+    ['node agent.js \\', /must not end with a backslash/],
+    ['   ', /must name a program/],
+    [`''`, /must name a program/],
+    ['node a.js && node b.js', /must not contain &&, because no shell is used: write sh -c/],
+    ['node a.js > log', /must not contain >, because/],
+    ['node a.js 2>&1', /must not contain 2>&1, because/],
+    ['node a.js | tee', /must not contain \|, because/],
+    ['node a.js &', /must not contain &, because/],
+  ])('rejects %s', (line, message) => {
+    expect(() => splitCommand(line)).toThrow(message);
   });
 });

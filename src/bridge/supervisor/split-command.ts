@@ -1,40 +1,39 @@
 import { invalidField } from '../../protocol/errors.ts';
 
-/** Words that only a shell understands. */
-const operators = /^(?:\|\|?|&&?|;;?|\d*(?:>>?|<<?<?)(?:&\d*-?)?)$/;
+const shellOperators = /^(?:\|\|?|&&?|;;?|\d*(?:>>?|<<?<?)(?:&\d*-?)?)$/;
 
 /**
- * Splits a command line into words as a POSIX shell does, without being one: quotes and backslashes count, variables,
- * patterns and pipes do not.
+ * Splits a command line into words like a POSIX shell. Supports quotes and backslashes, but no variables, patterns or
+ * pipes.
  *
- * @throws A2AError when a quote is not closed, when nothing is there, or when a shell would be needed.
+ * @throws A2AError if a quote is not closed, the command is empty or contains shell operators.
  */
 export function splitCommand(line: string): [string, ...string[]] {
   const words: string[] = [];
-  /** Undefined between words; quotes make a word of nothing. */
+  /** Undefined between words; an empty pair of quotes is an empty word. */
   let word: string | undefined;
   let isPlain = true;
   const end = () => {
     if (word === undefined) return;
-    if (isPlain && operators.test(word))
-      throw invalidField('command', `has ${word}, but there is no shell: write sh -c '…'`);
+    if (isPlain && shellOperators.test(word))
+      throw invalidField('command', `must not contain ${word}, because no shell is used: write sh -c '…'`);
     words.push(word);
     word = undefined;
     isPlain = true;
   };
-  for (let at = 0; at < line.length; at++) {
-    const character = line.charAt(at);
+  for (let index = 0; index < line.length; index++) {
+    const character = line.charAt(index);
     if (/\s/.test(character)) {
       end();
     } else if (character === "'" || character === '"') {
-      const { text, next } = quoted(line, at);
+      const { text, next } = readQuoted(line, index);
       word = (word ?? '') + text;
       isPlain = false;
-      at = next;
+      index = next;
     } else if (character === '\\') {
-      const escaped = line.charAt(++at);
-      if (escaped === '') throw invalidField('command', 'ends with a backslash');
-      // A line break after a backslash is no line break.
+      const escaped = line.charAt(++index);
+      if (escaped === '') throw invalidField('command', 'must not end with a backslash');
+      // A backslash before a line break continues the line.
       if (escaped !== '\n') word = (word ?? '') + escaped;
       isPlain = false;
     } else {
@@ -43,23 +42,23 @@ export function splitCommand(line: string): [string, ...string[]] {
   }
   end();
   const [program, ...rest] = words;
-  if (program === undefined || program === '') throw invalidField('command', 'names no program');
+  if (program === undefined || program === '') throw invalidField('command', 'must name a program');
   return [program, ...rest];
 }
 
-/** What stands between two quotes, and where the second one is. */
-function quoted(line: string, from: number): { text: string; next: number } {
+/** Reads a quoted text. `next` is the index of the closing quote. */
+function readQuoted(line: string, from: number): { text: string; next: number } {
   const quote = line.charAt(from);
   let text = '';
-  for (let at = from + 1; at < line.length; at++) {
-    const character = line.charAt(at);
-    if (character === quote) return { text, next: at };
-    if (quote === '"' && character === '\\' && /["\\$`\n]/.test(line.charAt(at + 1))) {
-      const escaped = line.charAt(++at);
+  for (let index = from + 1; index < line.length; index++) {
+    const character = line.charAt(index);
+    if (character === quote) return { text, next: index };
+    if (quote === '"' && character === '\\' && /["\\$`\n]/.test(line.charAt(index + 1))) {
+      const escaped = line.charAt(++index);
       if (escaped !== '\n') text += escaped;
     } else {
       text += character;
     }
   }
-  throw invalidField('command', `has a ${quote} that is not closed`);
+  throw invalidField('command', `must not contain an unclosed ${quote}`);
 }

@@ -1,4 +1,5 @@
 import { abortError, sleep } from '../../client/abortable-sleep.ts';
+import { backoffDelay } from '../../primitives/backoff.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { ProcessExit, RunningProcess } from './launch-process.ts';
 import {
@@ -9,35 +10,35 @@ import {
 import { outputTail, OutputBuffer, type OutputLine } from './process-output.ts';
 import { waitUntilReady } from './readiness.ts';
 
-/** How an agent is that is looked after. `failed` and `stopped` are for good. */
+/** State of a supervised agent. `failed` and `stopped` are final. */
 export type SupervisedState = 'starting' | 'ready' | 'restarting' | 'failed' | 'stopped';
 
-/** An agent that is looked after. */
+/** An agent under a process supervisor. */
 export interface Supervised extends AsyncDisposable {
   readonly url: string;
   readonly state: SupervisedState;
-  /** The number of the process, and of the group that it leads; undefined while none runs, or where none is ours. */
+  /** Id of the process and its process group; undefined while no process runs, or if the agent is started elsewhere. */
   readonly pid: number | undefined;
-  /** How often it was started again, in all. */
+  /** Total number of restarts. */
   readonly restarts: number;
-  /** Why it is not ready: how it ended last, or why it never began. Undefined while it is. */
+  /** Reason why the agent is not ready: its last exit or start failure. Undefined while it is ready. */
   readonly error: A2AError | undefined;
-  /** What it printed last. */
+  /** Returns the last lines of output. */
   output(): readonly OutputLine[];
-  /** Calls back after each change. @returns what stops it. */
-  onState(changed: (state: SupervisedState, supervised: Supervised) => void): () => void;
-  /** Waits until it is ready, through restarts. Rejects when it failed, was stopped, or the signal says so. */
+  /** Registers a listener for state changes. @returns a function that unregisters it. */
+  onState(listener: (state: SupervisedState, supervised: Supervised) => void): () => void;
+  /** Resolves when the agent is ready, also after restarts. Rejects if it failed, was stopped, or the signal aborts. */
   whenReady(signal?: AbortSignal): Promise<void>;
-  /** Ends it, with everything it started. Settles when all of that is gone. */
+  /** Stops the process group. Resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts an agent and looks after it: waits until it answers, keeps what it prints, starts it again when it crashes,
- * and leaves nothing behind, even if this process is killed. Without a command, waits for an agent that somebody else
- * started.
+ * Starts an agent under a process supervisor: waits until it responds, retains its output, restarts it after crashes and
+ * stops its process group even if this process is killed. Without a command, waits for an agent that is started
+ * elsewhere.
  *
- * @throws A2AError when the options make no sense. What goes wrong later is in `state`, `error` and `whenReady`.
+ * @throws A2AError if the options are invalid. Later errors are in `state`, `error` and `whenReady`.
  *
  * @example
  * ```ts
@@ -51,25 +52,25 @@ export function supervise(options: SuperviseOptions): Supervised {
   return supervisor;
 }
 
-/** How one life of the agent went. */
-interface Life {
+/** Result of one run of the process. */
+interface ProcessRun {
   error: A2AError;
-  /** It ended by itself, and nothing was wrong. */
+  /** Exit code 0. */
   isClean: boolean;
   readyAt: number | undefined;
 }
 
-/** How long an agent of an earlier run may take to go, in milliseconds: its guard needs some time to end it. */
-const leavingTime = 5000;
+/** Milliseconds to wait for the agent of an earlier supervisor, which its orphan reaper may still be stopping. */
+const portReleaseTimeout = 5000;
 
 class Supervisor implements Supervised {
   readonly #settings: SupervisorSettings;
   readonly #output: OutputBuffer;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<(state: SupervisedState, supervised: Supervised) => void>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Set<() => void>();
   #running: RunningProcess | undefined;
-  #attending: Promise<void> = Promise.resolve();
+  #done: Promise<void> = Promise.resolve();
   state: SupervisedState = 'starting';
   pid: number | undefined;
   restarts = 0;
@@ -77,7 +78,7 @@ class Supervisor implements Supervised {
 
   constructor(settings: SupervisorSettings) {
     this.#settings = settings;
-    this.#output = new OutputBuffer(settings.keepOutput, settings.onOutput);
+    this.#output = new OutputBuffer(settings.maxOutputCharacters, settings.onOutput);
   }
 
   get url(): string {
@@ -88,108 +89,110 @@ class Supervisor implements Supervised {
     return this.#output.last();
   }
 
-  onState(changed: (state: SupervisedState, supervised: Supervised) => void): () => void {
-    this.#listeners.add(changed);
-    return () => this.#listeners.delete(changed);
+  onState(listener: (state: SupervisedState, supervised: Supervised) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   whenReady(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         if (signal?.aborted) reject(abortError(signal));
         else if (this.state === 'ready') resolve();
-        else if (this.state === 'failed' || this.state === 'stopped') reject(this.error ?? stopped(this.url));
+        else if (this.state === 'failed' || this.state === 'stopped')
+          reject(this.error ?? stoppedError(this.url));
         else return;
-        this.#waiting.delete(look);
-        signal?.removeEventListener('abort', look);
+        this.#waiters.delete(check);
+        signal?.removeEventListener('abort', check);
       };
-      this.#waiting.add(look);
-      signal?.addEventListener('abort', look);
-      look();
+      this.#waiters.add(check);
+      signal?.addEventListener('abort', check);
+      check();
     });
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#running?.stop(this.#settings.stopTimeout);
-    await this.#attending;
+    await this.#done;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
-  /** Begins, after whoever called could leave word. */
+  /** Starts asynchronously, so that the caller can register listeners first. */
   start(): void {
-    this.#attending = Promise.resolve().then(() => (this.#settings.program ? this.#attend() : this.#wait()));
+    this.#done = Promise.resolve().then(() =>
+      this.#settings.program ? this.#runAndRestart() : this.#wait(),
+    );
   }
 
-  /** Waits for an agent of somebody else. */
+  /** Waits for an agent that is started elsewhere. */
   async #wait(): Promise<void> {
     const { signal } = this.#stopping;
     try {
-      await this.#untilReady(signal);
+      await this.#waitUntilReady(signal);
     } catch (thrown) {
-      if (signal.aborted) this.#become('stopped', stopped(this.url));
-      else this.#become('failed', this.#unanswered(thrown));
+      if (signal.aborted) this.#setState('stopped', stoppedError(this.url));
+      else this.#setState('failed', this.#notReadyError(thrown));
       return;
     }
-    this.#become('ready');
+    this.#setState('ready');
     await new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
       if (signal.aborted) resolve();
     });
-    this.#become('stopped', stopped(this.url));
+    this.#setState('stopped', stoppedError(this.url));
   }
 
-  /** Lives one life after the other. */
-  async #attend(): Promise<void> {
+  /** Runs and restarts the process until it is stopped or fails. */
+  async #runAndRestart(): Promise<void> {
     const { restartOnCrash, restartOnExit, maxRestarts, minDelay, maxDelay, healthyAfter, clock, log } =
       this.#settings;
     const { signal } = this.#stopping;
     let wasReady = false;
-    let inARow = 0;
+    let consecutive = 0;
     for (;;) {
-      const { error, isClean, readyAt } = await this.#live(signal);
+      const { error, isClean, readyAt } = await this.#runOnce(signal);
       this.pid = undefined;
-      if (signal.aborted) return this.#become('stopped', stopped(this.url));
+      if (signal.aborted) return this.#setState('stopped', stoppedError(this.url));
       wasReady ||= readyAt !== undefined;
-      // What never worked is a mistake of somebody, and would not work the next time.
-      if (!wasReady) return this.#become('failed', error);
-      if (isClean && !restartOnExit) return this.#become('stopped', error);
-      if (!isClean && !restartOnCrash) return this.#become('failed', error);
-      if (readyAt !== undefined && clock.now() - readyAt >= healthyAfter) inARow = 0;
-      if (inARow >= maxRestarts) return this.#become('failed', gaveUp(error, inARow));
-      const pause = Math.min(maxDelay, minDelay * 2 ** inARow);
-      inARow++;
+      // A program that was never ready is misconfigured; a restart would not help.
+      if (!wasReady) return this.#setState('failed', error);
+      if (isClean && !restartOnExit) return this.#setState('stopped', error);
+      if (!isClean && !restartOnCrash) return this.#setState('failed', error);
+      if (readyAt !== undefined && clock.now() - readyAt >= healthyAfter) consecutive = 0;
+      if (consecutive >= maxRestarts) return this.#setState('failed', gaveUpError(error, consecutive));
+      const delay = backoffDelay(consecutive, { minDelay, maxDelay, jitter: 'none' });
+      consecutive++;
       this.restarts++;
       log({
         level: 'warn',
-        message: `${error.message}; it is started again in ${pause / 1000} s (${inARow} of ${maxRestarts})`,
+        message: `${error.message}; restarting in ${delay / 1000} s (${consecutive} of ${maxRestarts})`,
       });
-      this.#become('restarting', error);
-      await sleep(clock, pause, signal).catch(() => {});
+      this.#setState('restarting', error);
+      await sleep(clock, delay, signal).catch(() => {});
     }
   }
 
-  /** From the start to the end. */
-  async #live(signal: AbortSignal): Promise<Life> {
+  async #runOnce(signal: AbortSignal): Promise<ProcessRun> {
     const { program, launch, stopTimeout, clock, log } = this.#settings;
-    const life: Life = { error: stopped(this.url), isClean: false, readyAt: undefined };
+    const run: ProcessRun = { error: stoppedError(this.url), isClean: false, readyAt: undefined };
     let running: RunningProcess;
     try {
-      await this.#untilFree(signal);
-      if (!program || signal.aborted) return life;
+      await this.#waitUntilFree(signal);
+      if (!program || signal.aborted) return run;
       this.#output.clear();
       running = launch(program(), {
-        started: (pid) => {
+        onStart: (pid) => {
           this.pid = pid;
-          log({ level: 'info', message: `The agent at ${this.url} was started as process ${pid}` });
+          log({ level: 'info', message: `Started the agent at ${this.url} as process ${pid}` });
         },
-        printed: (stream, text) => this.#output.push(stream, text),
+        onOutput: (stream, text) => this.#output.push(stream, text),
       });
     } catch (thrown) {
-      return { ...life, error: A2AError.from(thrown) };
+      return { ...run, error: A2AError.from(thrown) };
     }
     this.#running = running;
     const ended = new AbortController();
@@ -199,84 +202,87 @@ class Supervisor implements Supervised {
       ended.abort();
     });
     try {
-      await this.#untilReady(AbortSignal.any([signal, ended.signal]));
+      await this.#waitUntilReady(AbortSignal.any([signal, ended.signal]));
       if (!ended.signal.aborted && !signal.aborted) {
-        life.readyAt = clock.now();
-        this.#become('ready');
+        run.readyAt = clock.now();
+        this.#setState('ready');
       }
     } catch (thrown) {
       if (!ended.signal.aborted && !signal.aborted) {
         running.stop(stopTimeout);
         await ending;
-        return { ...life, error: this.#unanswered(thrown) };
+        return { ...run, error: this.#notReadyError(thrown) };
       }
     }
-    const how = await ending;
-    life.isClean = how.code === 0;
-    life.error = this.#ended(how, life.readyAt === undefined);
-    return life;
+    const exit = await ending;
+    run.isClean = exit.code === 0;
+    run.error = this.#exitError(exit, run.readyAt === undefined);
+    return run;
   }
 
-  #untilReady(signal: AbortSignal): Promise<void> {
+  #waitUntilReady(signal: AbortSignal): Promise<void> {
     const { probe, clock, startupTimeout } = this.#settings;
     return waitUntilReady(probe, { clock, timeout: startupTimeout, signal });
   }
 
-  /** Waits until nobody answers: the answers of somebody else would be taken for those of the agent. */
-  async #untilFree(signal: AbortSignal): Promise<void> {
+  /** Waits until the URL does not respond, because another agent there would be mistaken for the new one. */
+  async #waitUntilFree(signal: AbortSignal): Promise<void> {
     const { probe, clock } = this.#settings;
-    const until = clock.now() + leavingTime;
+    const deadline = clock.now() + portReleaseTimeout;
     for (;;) {
-      const isThere = await probe(signal).then(
+      const isInUse = await probe(signal).then(
         () => true,
         () => false,
       );
-      if (!isThere || signal.aborted) return;
-      if (clock.now() >= until)
-        throw new A2AError('UNAVAILABLE', `Another agent answers at ${this.url} already`, {
-          hint: 'Stop it, choose another port, or leave the command out to use the agent that is there.',
+      if (!isInUse || signal.aborted) return;
+      if (clock.now() >= deadline)
+        throw new A2AError('UNAVAILABLE', `Another agent is already running at ${this.url}`, {
+          hint: 'Stop it, choose another port, or omit the command to use the running agent.',
         });
       await sleep(clock, 250, signal).catch(() => {});
     }
   }
 
-  #become(state: SupervisedState, error?: A2AError): void {
+  #setState(state: SupervisedState, error?: A2AError): void {
     this.state = state;
     this.error = error;
     const { log } = this.#settings;
     if (state === 'ready') log({ level: 'info', message: `The agent at ${this.url} is ready` });
     if (state === 'failed' && error) log({ level: 'error', message: error.message, error });
-    for (const changed of this.#listeners) changed(state, this);
-    for (const look of this.#waiting) look();
+    for (const listener of this.#listeners) listener(state, this);
+    for (const check of this.#waiters) check();
   }
 
-  #unanswered(thrown: unknown): A2AError {
+  #notReadyError(thrown: unknown): A2AError {
     const { message, cause } = A2AError.from(thrown);
-    return new A2AError('UNAVAILABLE', `The agent at ${this.url} ${message}`, { cause, hint: this.#words() });
+    return new A2AError('UNAVAILABLE', `The agent at ${this.url} ${message}`, {
+      cause,
+      hint: this.#outputHint(),
+    });
   }
 
-  #ended({ code, signal, error }: ProcessExit, isEarly: boolean): A2AError {
-    const end = `ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
-    const how = error ?? (isEarly ? `${end} before it was ready` : end);
-    const message = `The agent at ${this.url} ${how}`;
-    const words = this.#words();
-    // Whoever starts something and ends well believes that all is well.
-    const hint = isEarly && code === 0 ? `It must not go into the background. ${words}` : words;
+  #exitError({ code, signal, error }: ProcessExit, isEarly: boolean): A2AError {
+    const exit = signal === null ? `exited with code ${code}` : `was terminated by ${signal}`;
+    const event = error ?? (isEarly ? `${exit} before it was ready` : exit);
+    const message = `The agent at ${this.url} ${event}`;
+    const output = this.#outputHint();
+    // A launcher that starts a background process exits with 0.
+    const hint = isEarly && code === 0 ? `Run the agent in the foreground. ${output}` : output;
     return new A2AError('UNAVAILABLE', message, { hint });
   }
 
-  #words(): string {
-    if (!this.#settings.program) return 'Is it running, and is the address right?';
-    const words = outputTail(this.#output.last());
-    return words === '' ? 'It printed nothing.' : `It printed last:\n${words}`;
+  #outputHint(): string {
+    if (!this.#settings.program) return 'Check that the agent is running and that the URL is correct.';
+    const output = outputTail(this.#output.last());
+    return output === '' ? 'It printed no output.' : `Last output:\n${output}`;
   }
 }
 
-function stopped(url: string): A2AError {
+function stoppedError(url: string): A2AError {
   return new A2AError('UNAVAILABLE', `The agent at ${url} was stopped`);
 }
 
-function gaveUp(error: A2AError, times: number): A2AError {
-  const message = `${error.message}; it was started again ${times} times in a row and is given up`;
+function gaveUpError(error: A2AError, times: number): A2AError {
+  const message = `${error.message}; gave up after ${times} consecutive restarts`;
   return new A2AError('UNAVAILABLE', message, { hint: error.hint, cause: error });
 }

@@ -5,27 +5,27 @@ import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Supervised } from './supervise.ts';
 
-/** How calls wait for their agent. */
+/** Options of {@link supervisedAgent}. */
 export interface SupervisedAgentOptions {
-  /** For how many milliseconds a call waits until the agent is ready. @defaultValue 30 000 */
+  /** Milliseconds that a call waits until the agent is ready. @defaultValue 30 000 */
   restartTimeout?: number;
   clock?: Clock;
 }
 
 /**
- * Lets calls wait while the agent is being started, so that a restart looks like a slow answer. A call that the end of
- * the process cut off fails, because nobody knows how far it came.
+ * Middleware that delays calls until the supervised agent is ready, so that a restart looks like a slow response. Calls
+ * that an exit of the process interrupts fail, because their progress is unknown.
  */
 export function supervisedAgent(
   supervised: Supervised,
   agent: RemoteAgent,
-  { restartTimeout: patience = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
+  { restartTimeout = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
 ): RemoteAgent {
   const ready = (call: CallContext | undefined) =>
-    whenReady(supervised, { patience, clock, signal: call?.signal });
+    whenReady(supervised, { restartTimeout, clock, signal: call?.signal });
   const open = new Set<(reason: unknown) => void>();
-  /** A caller that leaves before the agent is ready never reaches it. */
-  function once<T>(
+  /** A client that disconnects before the agent is ready does not call it. */
+  function streamWhenReady<T>(
     events: (call: CallContext) => AsyncIterable<T>,
     call: CallContext = {},
   ): AsyncIterable<T> {
@@ -33,7 +33,7 @@ export function supervisedAgent(
     return abortableStream({ signal: call.signal, open }, async (signal) => {
       const own = { ...call, signal };
       await ready(own);
-      return oneByOne(events(own));
+      return toBatches(events(own));
     });
   }
   return {
@@ -41,11 +41,11 @@ export function supervisedAgent(
     card: (call) => ready(call).then(() => agent.card(call)),
     extendedCard: (call) => ready(call).then(() => agent.extendedCard(call)),
     send: (request, call) => ready(call).then(() => agent.send(request, call)),
-    stream: (request, call) => once((own) => agent.stream(request, own), call),
+    stream: (request, call) => streamWhenReady((own) => agent.stream(request, own), call),
     getTask: (request, call) => ready(call).then(() => agent.getTask(request, call)),
     listTasks: (request, call) => ready(call).then(() => agent.listTasks(request, call)),
     cancelTask: (request, call) => ready(call).then(() => agent.cancelTask(request, call)),
-    subscribe: (request, call) => once((own) => agent.subscribe(request, own), call),
+    subscribe: (request, call) => streamWhenReady((own) => agent.subscribe(request, own), call),
     createPushConfig: (config, call) => ready(call).then(() => agent.createPushConfig(config, call)),
     getPushConfig: (ref, call) => ready(call).then(() => agent.getPushConfig(ref, call)),
     listPushConfigs: (request, call) => ready(call).then(() => agent.listPushConfigs(request, call)),
@@ -55,26 +55,30 @@ export function supervisedAgent(
   };
 }
 
-async function* oneByOne<T>(events: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
+async function* toBatches<T>(events: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
   for await (const event of events) yield [event];
 }
 
 async function whenReady(
   supervised: Supervised,
-  { patience, clock, signal }: { patience: number; clock: Clock; signal: AbortSignal | undefined },
+  {
+    restartTimeout,
+    clock,
+    signal,
+  }: { restartTimeout: number; clock: Clock; signal: AbortSignal | undefined },
 ): Promise<void> {
   if (supervised.state === 'ready') return;
-  const over = new AbortController();
-  const stopTimer = clock.after(patience, () => over.abort());
+  const timedOut = new AbortController();
+  const stopTimer = clock.after(restartTimeout, () => timedOut.abort());
   try {
-    await supervised.whenReady(signal ? AbortSignal.any([signal, over.signal]) : over.signal);
+    await supervised.whenReady(signal ? AbortSignal.any([signal, timedOut.signal]) : timedOut.signal);
   } catch (thrown) {
     if (signal?.aborted) throw abortError(signal);
-    if (!over.signal.aborted) throw thrown;
+    if (!timedOut.signal.aborted) throw thrown;
     const why = supervised.error ? `: ${supervised.error.message}` : '';
     throw new A2AError('UNAVAILABLE', `The agent is still ${supervised.state}${why}`, {
       cause: supervised.error,
-      hint: 'It is being started again. Try once more in a while.',
+      hint: 'Try again later; the agent is restarting.',
     });
   } finally {
     stopTimer();

@@ -1,4 +1,4 @@
-import type { Clock } from '../../client/abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { MeshServer } from '../../mesh/server/serve-on-mesh.ts';
 import type { Agent } from '../../protocol/agent.ts';

@@ -1,4 +1,5 @@
-import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
+import { backoffDelay } from '../../primitives/backoff.ts';
+import { type Clock, systemClock } from '../../primitives/clock.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -44,7 +45,9 @@ export function monitorHealth(
     if (stopped.signal.aborted) return;
     options.onCheck?.(error);
     if (interval <= 0) return;
-    const delay = error ? Math.min(interval, retryAfter * 2 ** (failures - 1)) : interval;
+    const delay = error
+      ? backoffDelay(failures - 1, { minDelay: retryAfter, maxDelay: interval, jitter: 'none' })
+      : interval;
     cancel = clock.after(delay * (0.9 + random() * 0.1), () => void check());
   }
 

@@ -1,6 +1,6 @@
 import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import { withArtifacts } from '../../artifacts/with-artifacts.ts';
-import type { Clock } from '../../client/abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../../mesh/mesh-directory.ts';
 import { type MeshServer, serveOnMesh } from '../../mesh/server/serve-on-mesh.ts';
 import type { BrokerConnection } from '../../mesh/brokers/broker-connection.ts';

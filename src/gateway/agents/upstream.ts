@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect, type RemoteAgent } from '../../client/connect.ts';
-import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
+import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { Credentials } from '../../client/credentials.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import { undiciHttpClient } from '../../client/http/undici-driver.ts';

@@ -1,4 +1,5 @@
-import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
+import { backoffDelay } from '../../primitives/backoff.ts';
+import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { withInterceptors, type CallObserver, type CallInterceptor } from './interceptors.ts';
@@ -96,7 +97,8 @@ export class CircuitBreaker implements CallInterceptor {
 
   #open(error: A2AError): void {
     const { clock, openFor, maxOpenFor } = this.#options;
-    this.#until = clock.now() + Math.min(maxOpenFor, openFor * 2 ** this.#opened++);
+    const backoff = { minDelay: openFor, maxDelay: maxOpenFor, jitter: 'none' } as const;
+    this.#until = clock.now() + backoffDelay(this.#opened++, backoff);
     this.#setState('open', error);
   }
 

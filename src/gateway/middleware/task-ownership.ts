@@ -1,3 +1,4 @@
+import { LruMap } from '../../primitives/lru-map.ts';
 import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { taskNotFound } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
@@ -34,11 +35,10 @@ export function withTaskOwnership(agent: Agent, maxTasks = 100_000): Agent {
 }
 
 class OwnerInterceptor implements CallInterceptor {
-  readonly #size: number;
-  readonly #owners = new Map<string, string>();
+  readonly #owners: LruMap<string, string>;
 
-  constructor(size: number) {
-    this.#size = size;
+  constructor(maxEntries: number) {
+    this.#owners = new LruMap({ maxEntries });
   }
 
   begin(operation: string, request: unknown, call: CallContext): CallObserver {
@@ -58,7 +58,7 @@ class OwnerInterceptor implements CallInterceptor {
     return {
       onResponse: (response) => {
         const id = isSend ? readTaskId(response as StreamEvent | Task | Message) : undefined;
-        if (id !== undefined && id !== known) this.#setOwner((known = id), call);
+        if (id !== undefined && id !== known) this.#owners.set((known = id), call.owner ?? '');
       },
       onEnd: () => undefined,
     };
@@ -70,17 +70,6 @@ class OwnerInterceptor implements CallInterceptor {
 
   #check(id: string, call: CallContext): void {
     if (!this.owns(id, call)) throw taskNotFound(id);
-    this.#setOwner(id, call);
-  }
-
-  #setOwner(id: string, { owner = '' }: CallContext): void {
-    this.#owners.delete(id);
-    this.#owners.set(id, owner);
-    if (this.#owners.size <= this.#size) return;
-    for (const oldest of this.#owners.keys()) {
-      this.#owners.delete(oldest);
-      break;
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../client/abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
+import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { Registry } from '../../metrics/registry.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { withInterceptors, type CallInterceptor } from './interceptors.ts';

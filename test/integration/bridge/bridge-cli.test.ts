@@ -12,21 +12,21 @@ import { cliEntry, runNode } from '../../support/cli/run-command.ts';
 
 const actions = (...args: string[]) => runNode([cliEntry, 'actions', ...args]).ended;
 
-async function served(agent = sampleAgent()): Promise<string> {
+async function startAgent(agent = sampleAgent()): Promise<string> {
   const server = await serve(agent);
   closeAfterTest(() => server.stop(0));
   return server.url;
 }
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'dragoman-actions-'));
-  closeAfterTest(() => rm(made, { recursive: true }));
-  return made;
+  const path = mkdtempSync(join(tmpdir(), 'dragoman-actions-'));
+  closeAfterTest(() => rm(path, { recursive: true }));
+  return path;
 }
 
 describe('dragoman actions', () => {
-  it('lists what there is, as text and as JSON', async () => {
-    const url = await served();
+  it('lists actions as text and JSON', async () => {
+    const url = await startAgent();
     const { code, stdout } = await actions('list', '--agent', url, '--agent', `other=${url}`);
     expect(code).toBe(0);
     expect(stdout.split('\n').slice(0, 5)).toEqual([
@@ -40,8 +40,8 @@ describe('dragoman actions', () => {
     expect(JSON.parse(json.stdout)[0]).toMatchObject({ name: 'sample/echo', skillId: 'echo' });
   });
 
-  it('calls an action, with files', async () => {
-    const url = await served();
+  it('invokes an action with text and files', async () => {
+    const url = await startAgent();
     const path = join(folder(), 'notes.txt');
     writeFileSync(path, 'noted');
     const plain = await actions('invoke', 'sample/echo', 'a = b,', 'and c', '--agent', url);
@@ -65,14 +65,14 @@ describe('dragoman actions', () => {
     });
   });
 
-  it('gives parameters their names', async () => {
+  it('accepts named parameters', async () => {
     const agent = defineAgent({
       name: 'Tower of Babel',
       description: 'Translates',
       skills: [{ id: 'to', description: '{text} in {language}' }],
       process: ({ text }) => text,
     });
-    const url = await served(agent);
+    const url = await startAgent(agent);
     const { stdout } = await actions(
       'invoke',
       'tower_of_babel/to',
@@ -86,19 +86,22 @@ describe('dragoman actions', () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('text, language, files')]);
   });
 
-  it('goes on after a question, in another process', async () => {
-    const url = await served();
+  it('redeems a follow-up ID in another process', async () => {
+    const url = await startAgent();
     const file = join(folder(), 'open.db');
-    const asked = await actions('invoke', 'sample/echo', 'ask', '--agent', url, '--follow-ups', file);
-    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('INPUT_REQUIRED: Which one?')]);
-    const id = /follow-up ID: (\S+)/.exec(asked.stdout)?.[1] ?? '';
-    const words = ['provide_required_input', `follow_up_id=${id}`, 'user_response=red'];
-    const answered = await actions('invoke', ...words, '--agent', url, '--follow-ups', file);
-    expect([answered.code, answered.stdout]).toEqual([0, 'red\n']);
+    const inputRequired = await actions('invoke', 'sample/echo', 'ask', '--agent', url, '--follow-ups', file);
+    expect([inputRequired.code, inputRequired.stdout]).toEqual([
+      1,
+      expect.stringContaining('INPUT_REQUIRED: Which one?'),
+    ]);
+    const id = /follow-up ID: (\S+)/.exec(inputRequired.stdout)?.[1] ?? '';
+    const parameters = ['provide_required_input', `follow_up_id=${id}`, 'user_response=red'];
+    const completed = await actions('invoke', ...parameters, '--agent', url, '--follow-ups', file);
+    expect([completed.code, completed.stdout]).toEqual([0, 'red\n']);
   });
 
-  it('says what is wrong with a command', async () => {
-    const url = await served();
+  it('exits with 2 on usage errors and with 1 on unreachable agents', async () => {
+    const url = await startAgent();
     const unknown = await actions('invoke', 'sample/other', '--agent', url);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('sample/echo')]);
     expect((await actions('list', '--agent', 'nowhere')).code).toBe(2);
@@ -108,7 +111,7 @@ describe('dragoman actions', () => {
     expect((await actions('list', '--agent', 'http://127.0.0.1:9')).code).toBe(1);
   });
 
-  it('takes a token from the environment', async () => {
+  it('reads the bearer token from the environment', async () => {
     const server = await serve(sampleAgent(), {
       auth: { authenticators: [bearerAuth({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
     });
@@ -121,9 +124,9 @@ describe('dragoman actions', () => {
     expect([code, stdout]).toEqual([0, 'x\n']);
   });
 
-  it('cancels the task when it is interrupted', async () => {
+  it('cancels the task on SIGINT', async () => {
     const agent = sampleAgent();
-    const url = await served(agent);
+    const url = await startAgent(agent);
     const running = runNode([cliEntry, 'actions', 'invoke', 'sample/echo', 'slow', '--agent', url]);
     await running.prints(/This takes a while/, 'stderr');
     const { code, stdout } = await running.stop('SIGINT');

@@ -1,4 +1,4 @@
-/** Calls that end before their tasks do, over streams that are left and streams that need a signal. */
+/** Calls that end before their tasks, over streams that can be closed and streams that need an abort signal. */
 import { describe, expect, it } from 'vitest';
 import { bridge } from '../../../src/bridge/bridge.ts';
 import { supervise } from '../../../src/bridge/supervisor/supervise.ts';
@@ -15,10 +15,14 @@ import {
   rawTask,
 } from '../../support/mesh/raw-agent.ts';
 
-/** An agent whose first task is done at once, and whose others never are. */
-async function lingering(): Promise<{ raw: RawAgent; asked: Promise<void>; left: Promise<void> }> {
-  const asked = createDeferred();
-  const left = createDeferred();
+/** Starts an agent that completes its first task immediately and never completes others. */
+async function startNeverEnding(): Promise<{
+  raw: RawAgent;
+  requested: Promise<void>;
+  disconnected: Promise<void>;
+}> {
+  const requested = createDeferred();
+  const disconnected = createDeferred();
   let calls = 0;
   const raw = await startRawAgent({
     open: (_request, events, response) => {
@@ -28,16 +32,16 @@ async function lingering(): Promise<{ raw: RawAgent; asked: Promise<void>; left:
         events.end();
         return;
       }
-      response.on('close', left.resolve);
-      asked.resolve();
+      response.on('close', disconnected.resolve);
+      requested.resolve();
     },
   });
   closeAfterTest(() => raw.close());
-  return { raw, asked: asked.promise, left: left.promise };
+  return { raw, requested: requested.promise, disconnected: disconnected.promise };
 }
 
-/** The same agent in the hands of somebody whose streams are generators, which cannot be left while they wait. */
-function wrapped(agent: RemoteAgent): RemoteAgent {
+/** Wraps streams in generators, which cannot be closed while they wait. */
+function withGenerators(agent: RemoteAgent): RemoteAgent {
   return {
     ...agent,
     async *stream(request, call) {
@@ -47,96 +51,100 @@ function wrapped(agent: RemoteAgent): RemoteAgent {
 }
 
 describe.each([
-  ['can be left', (agent: RemoteAgent) => agent],
-  ['needs a signal', wrapped],
-])('a stream that %s', (_name, wrap) => {
-  async function scene() {
-    const { raw, ...rest } = await lingering();
+  ['can be closed', (agent: RemoteAgent) => agent],
+  ['needs an abort signal', withGenerators],
+])('bridge call over a stream that %s', (_name, wrap) => {
+  async function arrange() {
+    const { raw, ...rest } = await startNeverEnding();
     const clock = new ManualClock();
     const remote = connect(raw.url, { maxRetries: 0, maxResumes: 0 });
     closeAfterTest(() => remote.close());
-    const made = await bridge({ agentName: 'remote', agent: wrap(remote), clock });
-    closeAfterTest(() => made.close());
-    // By now it is known what kind of streams the agent has.
-    expect(await made.invoke('remote/s', { prompt: 'x' })).toMatchObject({ status: 'COMPLETED' });
-    return { raw, made, clock, ...rest };
+    const actions = await bridge({ agentName: 'remote', agent: wrap(remote), clock });
+    closeAfterTest(() => actions.close());
+    // The bridge now knows whether streams of the agent can be closed.
+    expect(await actions.invoke('remote/s', { prompt: 'x' })).toMatchObject({ status: 'COMPLETED' });
+    return { raw, actions, clock, ...rest };
   }
 
-  it('ends with the budget, and its connection with it', async () => {
-    const { made, clock, asked, left } = await scene();
-    const heard = createDeferred();
-    const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50, onProgress: heard.resolve });
-    await asked;
-    await heard.promise;
+  it('closes the connection when the wait budget is used up', async () => {
+    const { actions, clock, requested, disconnected } = await arrange();
+    const progress = createDeferred();
+    const response = actions.invoke(
+      'remote/s',
+      { prompt: 'x' },
+      { waitBudget: 50, onProgress: progress.resolve },
+    );
+    await requested;
+    await progress.promise;
     clock.advance(50);
     expect(await response).toMatchObject({ status: 'RUNNING', followUpId: expect.any(String) });
-    await left;
+    await disconnected;
   });
 
-  it('ends with the signal of the caller, and its task with it', async () => {
-    const { raw, made, asked, left } = await scene();
+  it('cancels the task when the signal aborts', async () => {
+    const { raw, actions, requested, disconnected } = await arrange();
     const stop = new AbortController();
-    const heard = createDeferred();
-    const meta = { signal: stop.signal, onProgress: heard.resolve };
-    const response = made.invoke('remote/s', { prompt: 'x' }, meta);
-    await asked;
-    await heard.promise;
+    const progress = createDeferred();
+    const options = { signal: stop.signal, onProgress: progress.resolve };
+    const response = actions.invoke('remote/s', { prompt: 'x' }, options);
+    await requested;
+    await progress.promise;
     stop.abort();
     expect(await response).toMatchObject({ status: 'CANCELED', taskId: innerTask, errorInfo: undefined });
     expect(raw.rpcRequests('tasks/cancel')).toHaveLength(1);
-    await left;
+    await disconnected;
   });
 
-  it('is canceled though the bridge is closed at once', async () => {
-    const { raw, made, asked } = await scene();
+  it('cancels the task even if the bridge is closed immediately', async () => {
+    const { raw, actions, requested } = await arrange();
     const stop = new AbortController();
-    const heard = createDeferred();
-    const response = made.invoke(
+    const progress = createDeferred();
+    const response = actions.invoke(
       'remote/s',
       { prompt: 'x' },
-      { signal: stop.signal, onProgress: heard.resolve },
+      { signal: stop.signal, onProgress: progress.resolve },
     );
-    await asked;
-    await heard.promise;
+    await requested;
+    await progress.promise;
     stop.abort();
-    await made.close();
+    await actions.close();
     expect(raw.rpcRequests('tasks/cancel')).toHaveLength(1);
     expect(await response).toMatchObject({ status: 'CANCELED' });
   });
 
-  it('ends with the bridge', async () => {
-    const { made, asked, left } = await scene();
-    const heard = createDeferred();
-    const response = made.invoke('remote/s', { prompt: 'x' }, { onProgress: heard.resolve });
-    await asked;
-    await heard.promise;
-    await made.close();
+  it('ends with an error when the bridge is closed', async () => {
+    const { actions, requested, disconnected } = await arrange();
+    const progress = createDeferred();
+    const response = actions.invoke('remote/s', { prompt: 'x' }, { onProgress: progress.resolve });
+    await requested;
+    await progress.promise;
+    await actions.close();
     expect(await response).toMatchObject({ status: 'ERROR', message: 'The bridge was closed' });
-    await left;
+    await disconnected;
   });
 });
 
-describe('a call that is over before its agent is ready', () => {
-  it('never reaches the agent', async () => {
-    const { raw } = await lingering();
+describe('bridge call before the supervised agent is ready', () => {
+  it('does not call the agent after the wait budget is used up', async () => {
+    const { raw } = await startNeverEnding();
     const clock = new ManualClock();
     const ready = createDeferred();
     const supervised = supervise({ url: raw.url, probe: () => ready.promise, clock });
     const remote = connect(raw.url, { maxRetries: 0 });
     closeAfterTest(() => remote.close());
     closeAfterTest(() => supervised.stop());
-    const made = await bridge({
+    const actions = await bridge({
       agentName: 'remote',
       agent: { ...supervisedAgent(supervised, remote, { clock }), check: () => remote.check() },
       clock,
     });
-    closeAfterTest(() => made.close());
-    const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50 });
+    closeAfterTest(() => actions.close());
+    const response = actions.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50 });
     clock.advance(50);
     expect(await response).toMatchObject({ status: 'TIMEOUT' });
     ready.resolve();
     await supervised.whenReady();
-    expect(await made.invoke('remote/s', { prompt: 'y' })).toMatchObject({ status: 'COMPLETED' });
+    expect(await actions.invoke('remote/s', { prompt: 'y' })).toMatchObject({ status: 'COMPLETED' });
     const texts = raw.rpcRequests('message/stream').map(({ params }) => params.message.parts[0].text);
     expect(texts).toEqual(['y']);
   });

@@ -8,12 +8,12 @@ import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { startRawAgent } from '../../support/mesh/raw-agent.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
-describe('what went wrong', () => {
-  it('is an agent that cannot be reached', async () => {
+describe('bridge errors', () => {
+  it('returns ERROR when the agent is unreachable', async () => {
     const raw = await startRawAgent({});
-    const made = await bridgeToUrl(raw.url);
+    const actions = await bridgeToUrl(raw.url);
     await raw.close();
-    expect(await made.invoke('remote/s', { prompt: 'x' })).toMatchObject({
+    expect(await actions.invoke('remote/s', { prompt: 'x' })).toMatchObject({
       success: false,
       status: 'ERROR',
       followUpId: undefined,
@@ -21,7 +21,7 @@ describe('what went wrong', () => {
     });
   });
 
-  it('is an error of the agent', async () => {
+  it('returns the error code of the agent', async () => {
     const raw = await startRawAgent({
       stream: () => [{ error: { code: -32602, message: 'No such thing' } }],
     });
@@ -32,85 +32,89 @@ describe('what went wrong', () => {
     });
   });
 
-  it('is an action that is not there, a wrong parameter, or a missing one', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    expect(await made.invoke('remote/other', {})).toMatchObject({
+  it('returns ERROR for unknown actions and invalid or missing parameters', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    expect(await actions.invoke('remote/other', {})).toMatchObject({
       status: 'ERROR',
-      message: 'There is no action remote/other',
+      message: 'Action not found: remote/other',
     });
-    expect(await made.invoke('other', {})).toMatchObject({ status: 'ERROR' });
-    expect(await made.invoke('remote/echo', {})).toMatchObject({
+    expect(await actions.invoke('other', {})).toMatchObject({ status: 'ERROR' });
+    expect(await actions.invoke('remote/echo', {})).toMatchObject({
       status: 'ERROR',
       message: 'prompt is required',
       errorInfo: { code: -32602 },
     });
-    expect((await made.invoke('remote/echo', { prompt: 1 })).message).toBe('prompt must be of type string');
-    expect((await made.invoke('remote/echo', { prompt: 'x', promt: 'y' })).message).toBe(
-      'promt is not a parameter; there are prompt, files',
+    expect((await actions.invoke('remote/echo', { prompt: 1 })).message).toBe(
+      'prompt must be of type string',
+    );
+    expect((await actions.invoke('remote/echo', { prompt: 'x', promt: 'y' })).message).toBe(
+      'promt must be one of the parameters prompt, files',
     );
   });
 
-  it('is an agent that says nothing within the budget', async () => {
+  it('returns TIMEOUT when the agent sends nothing within the wait budget', async () => {
     const clock = new ManualClock();
-    const begun = createDeferred();
-    const raw = await startRawAgent({ open: () => begun.resolve() });
+    const started = createDeferred();
+    const raw = await startRawAgent({ open: () => started.resolve() });
     closeAfterTest(() => raw.close());
-    const made = await bridgeToUrl(raw.url, { clock });
-    const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 777 });
-    await begun.promise;
+    const actions = await bridgeToUrl(raw.url, { clock });
+    const response = actions.invoke('remote/s', { prompt: 'x' }, { waitBudget: 777 });
+    await started.promise;
     clock.advance(777);
     expect(await response).toMatchObject({
       status: 'TIMEOUT',
-      message: 'The agent did not answer within 777 ms',
+      message: 'No response from the agent within 777 ms',
       followUpId: undefined,
     });
   });
 
-  it('is a card that cannot be had, unless that may wait', async () => {
+  it('rejects when the card is unavailable, unless whenUnreachable is retry', async () => {
     const gone = await startRawServer((_request, response) => respondJson(response, {}, 503));
     closeAfterTest(() => gone.close());
     await expect(bridgeToUrl(gone.url)).rejects.toBeInstanceOf(A2AError);
-    const made = await bridgeToUrl(gone.url, { whenUnreachable: 'retry' });
-    expect(made.actions().map(({ name }) => name)).toEqual(['provide_required_input']);
+    const actions = await bridgeToUrl(gone.url, { whenUnreachable: 'retry' });
+    expect(actions.actions().map(({ name }) => name)).toEqual(['provide_required_input']);
   });
 
-  it('is a name that two agents have, or one that cannot be told from a skill', async () => {
+  it('rejects duplicate agent names and names with a slash', async () => {
     const agent = sampleAgent();
     await expect(bridge({ agentName: 'a/b', agent })).rejects.toThrow('without a slash');
     await expect(bridgeAgents([1, 2].map(() => ({ agentName: 'a', agent })))).rejects.toThrow(
-      'a is there twice',
+      'agentName must be unique: a',
     );
   });
 
-  it('is one call too many', async () => {
-    const made = await bridgeToServedAgent(sampleAgent(), { maxCalls: 1 });
+  it('rejects calls beyond maxCalls', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent(), { maxCalls: 1 });
     const stop = new AbortController();
     const progress = createDeferred();
-    const slow = made.invoke(
+    const slow = actions.invoke(
       'remote/echo',
       { prompt: 'slow' },
       { signal: stop.signal, onProgress: progress.resolve },
     );
     await progress.promise;
-    expect(await made.invoke('remote/echo', { prompt: 'x' })).toMatchObject({
+    expect(await actions.invoke('remote/echo', { prompt: 'x' })).toMatchObject({
       status: 'ERROR',
-      message: 'No more than 1 calls are made at the same time',
+      message: 'Too many concurrent calls; the limit is 1',
     });
     stop.abort();
     await slow;
-    expect((await made.invoke('remote/echo', { prompt: 'x' })).success).toBe(true);
+    expect((await actions.invoke('remote/echo', { prompt: 'x' })).success).toBe(true);
   });
 
-  it('is a bridge that was closed', async () => {
+  it('ends pending and new calls with ERROR after close', async () => {
     const agent = sampleAgent();
-    const made = await bridge({ agentName: 'a', agent });
+    const actions = await bridge({ agentName: 'a', agent });
     const progress = createDeferred();
-    const slow = made.invoke('a/echo', { prompt: 'slow' }, { onProgress: progress.resolve });
+    const slow = actions.invoke('a/echo', { prompt: 'slow' }, { onProgress: progress.resolve });
     await progress.promise;
-    await made.close();
+    await actions.close();
     expect(await slow).toMatchObject({ status: 'ERROR', message: 'The bridge was closed' });
-    expect(await made.invoke('a/echo', { prompt: 'x' })).toMatchObject({ message: 'The bridge is closed' });
-    // Its task goes on: only whoever asks for that ends it.
+    expect(await actions.invoke('a/echo', { prompt: 'x' })).toMatchObject({
+      message: 'The bridge is closed',
+    });
+    // The task continues: only an explicit cancellation ends it.
     const [task] = (await agent.listTasks({})).tasks;
     expect(task?.status.state).toBe('working');
     await agent.close();

@@ -11,22 +11,22 @@ import { startRawServer } from '../../support/http/raw-server.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** An agent that keeps what it heard. */
-function listener(): { agent: LocalAgent; heard: Message[] } {
-  const heard: Message[] = [];
+/** An agent that records the messages it receives. */
+function recordingAgent(): { agent: LocalAgent; received: Message[] } {
+  const received: Message[] = [];
   const agent = defineAgent({
-    name: 'Ear',
-    description: 'Listens',
+    name: 'Recorder',
+    description: 'Records messages',
     process: ({ message }) => {
-      heard.push(message);
+      received.push(message);
       return 'ok';
     },
   });
-  return { agent, heard };
+  return { agent, received };
 }
 
-/** An agent that gives files. */
-const painter = (parts: Message['parts']): LocalAgent =>
+/** An agent that returns files. */
+const fileAgent = (parts: Message['parts']): LocalAgent =>
   defineAgent({
     name: 'Painter',
     description: 'Paints',
@@ -45,11 +45,11 @@ async function storeWithNotes(): Promise<ArtifactStore> {
   return store;
 }
 
-describe('files of a caller', () => {
-  it('are read from the store, or come with the call', async () => {
-    const { agent, heard } = listener();
-    const made = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes() });
-    const response = await made.invoke(
+describe('file parameters', () => {
+  it('resolves artifact URIs, versions and inline content', async () => {
+    const { agent, received } = recordingAgent();
+    const actions = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes() });
+    const response = await actions.invoke(
       'remote/default',
       {
         prompt: 'read',
@@ -62,7 +62,7 @@ describe('files of a caller', () => {
       { userId: 'alice', sessionId: 's' },
     );
     expect(response.success).toBe(true);
-    expect(heard[0]?.parts).toEqual([
+    expect(received[0]?.parts).toEqual([
       { text: 'read' },
       { raw: base64('new'), filename: 'notes.txt', mediaType: 'text/plain' },
       { raw: base64('old'), filename: 'before.txt', mediaType: 'text/plain' },
@@ -70,74 +70,92 @@ describe('files of a caller', () => {
     ]);
   });
 
-  it('may be one address, or a list in a text', async () => {
-    const { agent, heard } = listener();
-    const made = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes() });
+  it('accepts a single URI and a JSON list as text', async () => {
+    const { agent, received } = recordingAgent();
+    const actions = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes() });
     for (const files of [ownUri, JSON.stringify([ownUri])])
-      expect((await made.invoke('remote/default', { prompt: 'x', files }, { userId: 'alice' })).success).toBe(
-        true,
-      );
-    expect(heard.map(({ parts }) => parts.length)).toEqual([2, 2]);
+      expect(
+        (await actions.invoke('remote/default', { prompt: 'x', files }, { userId: 'alice' })).success,
+      ).toBe(true);
+    expect(received.map(({ parts }) => parts.length)).toEqual([2, 2]);
   });
 
   it.each<[string, unknown, string, string]>([
-    ['that is not there', 'artifact://remote/alice/s/lost.txt', 'lost.txt cannot be used', 'alice'],
-    ['of another user', ownUri, 'notes.txt cannot be used', 'bob'],
-    ['that is no address', 'notes.txt', 'The file notes.txt cannot be used', 'alice'],
-    ['of this machine', 'file:///etc/passwd', 'The file file:///etc/passwd cannot be used', 'alice'],
-    ['from the web', 'http://127.0.0.1:9/a.txt', 'files are not fetched from the web here', 'alice'],
-    ['that is no base64', { bytes: '?', name: 'odd.txt' }, 'The file odd.txt cannot be used', 'alice'],
-    ['without a name', { bytes: 'aa==' }, 'files[0] must be an address', 'alice'],
-    ['beyond the limit', { bytes: base64('x'.repeat(200)), name: 'big' }, '(big) is too much', 'alice'],
-  ])('fail the call with the name of one %s', async (_what, file, message, userId) => {
-    const { agent, heard } = listener();
-    const made = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes(), maxFileBytes: 100 });
-    const response = await made.invoke(
+    [
+      'a missing file',
+      'artifact://remote/alice/s/lost.txt',
+      'Cannot use file artifact://remote/alice/s/lost.txt',
+      'alice',
+    ],
+    ['a file of another user', ownUri, `Cannot use file ${ownUri}`, 'bob'],
+    ['a value that is not a URI', 'notes.txt', 'Cannot use file notes.txt', 'alice'],
+    ['a local file', 'file:///etc/passwd', 'Cannot use file file:///etc/passwd', 'alice'],
+    [
+      'a web URL without egress',
+      'http://127.0.0.1:9/a.txt',
+      'fetching files from the web is disabled',
+      'alice',
+    ],
+    ['invalid base64', { bytes: '?', name: 'odd.txt' }, 'Cannot use file odd.txt', 'alice'],
+    ['inline content without a name', { bytes: 'aa==' }, 'files[0] must be a URI', 'alice'],
+    [
+      'content beyond maxFileBytes',
+      { bytes: base64('x'.repeat(200)), name: 'big' },
+      'exceed 100 bytes at files[0] (big)',
+      'alice',
+    ],
+  ])('rejects %s without calling the agent', async (_what, file, message, userId) => {
+    const { agent, received } = recordingAgent();
+    const actions = await bridgeToServedAgent(agent, {
+      artifacts: await storeWithNotes(),
+      maxFileBytes: 100,
+    });
+    const response = await actions.invoke(
       'remote/default',
       { prompt: 'x', files: [file] },
       { userId, sessionId: 's' },
     );
     expect(response).toMatchObject({ success: false, status: 'ERROR' });
     expect(response.message).toContain(message);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  it('are not too many', async () => {
-    const made = await bridgeToServedAgent(sampleAgent(), { maxFiles: 1 });
+  it('rejects more than maxFiles files', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent(), { maxFiles: 1 });
     const files = [1, 2].map((n) => ({ bytes: '', name: `${n}` }));
-    expect((await made.invoke('remote/echo', { prompt: 'x', files })).message).toBe(
-      'files are 2; 1 may come with a call',
+    expect((await actions.invoke('remote/echo', { prompt: 'x', files })).message).toBe(
+      'files must have at most 1 entries, not 2',
     );
   });
 
-  it('need a store for their addresses', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    expect(await made.invoke('remote/echo', { prompt: 'x', files: [ownUri] })).toMatchObject({
+  it('rejects artifact URIs without an artifact store', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    expect(await actions.invoke('remote/echo', { prompt: 'x', files: [ownUri] })).toMatchObject({
       status: 'ERROR',
-      message: `The file ${ownUri} cannot be used: there is no artifact store`,
+      message: `Cannot use file ${ownUri}: no artifact store is configured`,
     });
   });
 
-  it('are fetched from the web where that is allowed', async () => {
+  it('fetches web URLs that the egress policy allows', async () => {
     const web = await startRawServer((request, response) => {
       if (request.path === '/lost.txt') response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'text/csv; charset=utf-8' }).end('a,b');
     });
     closeAfterTest(() => web.close());
-    const { agent, heard } = listener();
-    const made = await bridgeToServedAgent(agent, { egress: { allowLoopback: true } });
-    const ask = (path: string) =>
-      made.invoke('remote/default', { prompt: 'x', files: [`${web.url}${path}`] });
-    expect((await ask('/a%20b.csv?x=1')).success).toBe(true);
-    expect(heard[0]?.parts[1]).toEqual({ raw: base64('a,b'), filename: 'a b.csv', mediaType: 'text/csv' });
-    expect((await ask('/lost.txt')).message).toContain('/lost.txt cannot be used: the answer was 404');
+    const { agent, received } = recordingAgent();
+    const actions = await bridgeToServedAgent(agent, { egress: { allowLoopback: true } });
+    const invoke = (path: string) =>
+      actions.invoke('remote/default', { prompt: 'x', files: [`${web.url}${path}`] });
+    expect((await invoke('/a%20b.csv?x=1')).success).toBe(true);
+    expect(received[0]?.parts[1]).toEqual({ raw: base64('a,b'), filename: 'a b.csv', mediaType: 'text/csv' });
+    expect((await invoke('/lost.txt')).message).toContain('/lost.txt: unexpected HTTP status 404');
     const strict = await bridgeToServedAgent(agent, { egress: {} });
-    const refused = await strict.invoke('remote/default', { prompt: 'x', files: [`${web.url}/a`] });
-    expect(refused.message).toContain('denied');
+    const denied = await strict.invoke('remote/default', { prompt: 'x', files: [`${web.url}/a`] });
+    expect(denied.message).toContain('denied');
   });
 });
 
-describe('files of an agent', () => {
+describe('files in responses', () => {
   const parts = [
     { raw: base64('hal'), filename: 'a.txt', mediaType: 'text/plain' },
     { raw: base64('ves'), filename: 'a.txt', mediaType: 'text/plain' },
@@ -146,10 +164,10 @@ describe('files of an agent', () => {
   ];
   const link = { name: 'report.pdf', mediaType: 'application/pdf', uri: parts[3]?.url };
 
-  it('are saved, and given as addresses that can be used again', async () => {
+  it('are stored and returned as reusable artifact URIs', async () => {
     const artifacts = memoryArtifactStore();
-    const made = await bridgeToServedAgent(painter(parts), { artifacts });
-    const { files } = await made.invoke(
+    const actions = await bridgeToServedAgent(fileAgent(parts), { artifacts });
+    const { files } = await actions.invoke(
       'remote/default',
       { prompt: 'x' },
       { userId: 'alice', sessionId: 's' },
@@ -160,25 +178,25 @@ describe('files of an agent', () => {
       { name: 'picture-2.png', mediaType: 'image/png', uri: expect.stringMatching(/^artifact:/), size: 3 },
     ]);
     const key = readArtifactUri('artifact://remote/alice/s/a.txt?version=0');
-    const kept = key && (await artifacts.load(key, key.version));
-    expect(Buffer.from((await kept?.bytes()) ?? []).toString()).toBe('halves');
-    const { agent, heard } = listener();
+    const stored = key && (await artifacts.load(key, key.version));
+    expect(Buffer.from((await stored?.bytes()) ?? []).toString()).toBe('halves');
+    const { agent, received } = recordingAgent();
     const other = await bridgeToServedAgent(agent, { agentName: 'other', artifacts });
     await other.invoke(
       'other/default',
       { prompt: 'x', files: ['artifact://remote/alice/s/a.txt'] },
       { userId: 'alice' },
     );
-    expect(heard[0]?.parts[1]).toMatchObject({ raw: base64('halves') });
+    expect(received[0]?.parts[1]).toMatchObject({ raw: base64('halves') });
   });
 
-  it('are given as bytes where they are small and there is no store', async () => {
+  it('are returned inline up to maxInlineBytes without a store', async () => {
     const lines: string[] = [];
-    const made = await bridgeToServedAgent(painter(parts), {
+    const actions = await bridgeToServedAgent(fileAgent(parts), {
       maxInlineBytes: 5,
       log: ({ message }) => lines.push(message),
     });
-    const { files, success } = await made.invoke('remote/default', { prompt: 'x' });
+    const { files, success } = await actions.invoke('remote/default', { prompt: 'x' });
     expect(success).toBe(true);
     expect(files).toContainEqual({ name: 'a.txt', mediaType: 'text/plain', size: 6 });
     expect(files).toContainEqual({
@@ -187,24 +205,24 @@ describe('files of an agent', () => {
       size: 3,
       bytes: base64('png'),
     });
-    expect(lines).toEqual(['a.txt has 6 bytes, and there is no artifact store to keep it']);
-    const roomy = await bridgeToServedAgent(painter(parts));
-    const whole = await roomy.invoke('remote/default', { prompt: 'x' });
+    expect(lines).toEqual(['Dropped the content of a.txt: 6 bytes, and no artifact store is configured']);
+    const withDefaultLimit = await bridgeToServedAgent(fileAgent(parts));
+    const whole = await withDefaultLimit.invoke('remote/default', { prompt: 'x' });
     expect(whole.files).toContainEqual(expect.objectContaining({ name: 'a.txt', bytes: base64('halves') }));
   });
 
-  it('can be asked for again when they could not be saved', async () => {
+  it('can be fetched again by follow-up ID after a storage error', async () => {
     const store = memoryArtifactStore();
     let isFull = true;
     const artifacts: ArtifactStore = {
       ...store,
-      save: (...given) =>
+      save: (...args) =>
         isFull
           ? Promise.reject(new A2AError('UNAVAILABLE', 'The artifact store is not available'))
-          : store.save(...given),
+          : store.save(...args),
     };
-    const made = await bridgeToServedAgent(painter(parts), { artifacts });
-    const lost = await made.invoke('remote/default', { prompt: 'x' });
+    const actions = await bridgeToServedAgent(fileAgent(parts), { artifacts });
+    const lost = await actions.invoke('remote/default', { prompt: 'x' });
     expect(lost).toMatchObject({
       success: false,
       status: 'ERROR',
@@ -212,7 +230,7 @@ describe('files of an agent', () => {
       followUpId: expect.any(String),
     });
     isFull = false;
-    const found = await made.invoke('provide_required_input', { follow_up_id: lost.followUpId });
+    const found = await actions.invoke('provide_required_input', { follow_up_id: lost.followUpId });
     expect(found).toMatchObject({ success: true, status: 'COMPLETED' });
     expect(found.files).toHaveLength(3);
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Bridge } from '../../../src/bridge/action-types.ts';
+import type { ActionCallOptions, Bridge } from '../../../src/bridge/action-types.ts';
 import { bridge, bridgeAgents } from '../../../src/bridge/bridge.ts';
 import { type FollowUp, memoryFollowUpStore } from '../../../src/bridge/follow-ups/follow-up-store.ts';
 import { sqliteFollowUpStore } from '../../../src/bridge/follow-ups/sqlite-follow-up-store.ts';
@@ -22,8 +22,12 @@ import {
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const goOn = (made: Bridge, followUpId: string | undefined, words: string, meta = {}) =>
-  made.invoke('provide_required_input', { follow_up_id: followUpId, user_response: words }, meta);
+const provideInput = (
+  actions: Bridge,
+  followUpId: string | undefined,
+  input: string,
+  options: ActionCallOptions = {},
+) => actions.invoke('provide_required_input', { follow_up_id: followUpId, user_response: input }, options);
 
 const invalid = {
   success: false,
@@ -32,97 +36,104 @@ const invalid = {
   followUpId: undefined,
 };
 
-describe('a question of an agent', () => {
-  it('comes with a follow-up ID, which leads to the same task', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    const asked = await made.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's' });
-    expect(asked).toMatchObject({
+describe('provide_required_input', () => {
+  it('continues an input-required task by follow-up ID', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    const question = await actions.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's' });
+    expect(question).toMatchObject({
       success: false,
       status: 'INPUT_REQUIRED',
       message: 'Which one?',
       errorInfo: undefined,
-      data: { follow_up_id: asked.followUpId },
+      data: { follow_up_id: question.followUpId },
     });
-    const answered = await goOn(made, asked.followUpId, 'The red one', { sessionId: 's' });
-    expect(answered).toMatchObject({
+    const completed = await provideInput(actions, question.followUpId, 'The red one', { sessionId: 's' });
+    expect(completed).toMatchObject({
       success: true,
       status: 'COMPLETED',
       message: 'The red one',
-      taskId: asked.taskId,
-      contextId: asked.contextId,
+      taskId: question.taskId,
+      contextId: question.contextId,
       followUpId: undefined,
     });
   });
 
-  it('may be followed by another, with an ID of its own', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    const first = await made.invoke('remote/echo', { prompt: 'ask twice' });
-    const second = await goOn(made, first.followUpId, 'a');
+  it('returns a new follow-up ID for each further question', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    const first = await actions.invoke('remote/echo', { prompt: 'ask twice' });
+    const second = await provideInput(actions, first.followUpId, 'a');
     expect(second).toMatchObject({ status: 'INPUT_REQUIRED', message: 'Really?', taskId: first.taskId });
     expect(second.followUpId).not.toBe(first.followUpId);
-    expect(await goOn(made, first.followUpId, 'b')).toMatchObject(invalid);
-    expect(await goOn(made, second.followUpId, 'b')).toMatchObject({ message: 'ab' });
+    expect(await provideInput(actions, first.followUpId, 'b')).toMatchObject(invalid);
+    expect(await provideInput(actions, second.followUpId, 'b')).toMatchObject({ message: 'ab' });
   });
 
-  it('is answered once, in time, and by whoever was asked', async () => {
+  it('redeems a follow-up ID once, before it expires, for the same user and session', async () => {
     const clock = new ManualClock();
-    const made = await bridgeToServedAgent(sampleAgent(), { clock });
-    const ask = () => made.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's', userId: 'alice' });
-    const asked = await ask();
-    expect(await goOn(made, asked.followUpId, 'x', { sessionId: 's', userId: 'bob' })).toMatchObject(invalid);
-    expect(await goOn(made, asked.followUpId, 'x', { sessionId: 't', userId: 'alice' })).toMatchObject(
-      invalid,
-    );
-    expect(await goOn(made, 'something', 'x')).toMatchObject(invalid);
-    expect((await goOn(made, asked.followUpId, 'x', { sessionId: 's', userId: 'alice' })).success).toBe(true);
-    expect(await goOn(made, asked.followUpId, 'x', { sessionId: 's', userId: 'alice' })).toMatchObject(
-      invalid,
-    );
-    const late = await ask();
+    const actions = await bridgeToServedAgent(sampleAgent(), { clock });
+    const askQuestion = () =>
+      actions.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's', userId: 'alice' });
+    const question = await askQuestion();
+    expect(
+      await provideInput(actions, question.followUpId, 'x', { sessionId: 's', userId: 'bob' }),
+    ).toMatchObject(invalid);
+    expect(
+      await provideInput(actions, question.followUpId, 'x', { sessionId: 't', userId: 'alice' }),
+    ).toMatchObject(invalid);
+    expect(await provideInput(actions, 'something', 'x')).toMatchObject(invalid);
+    expect(
+      (await provideInput(actions, question.followUpId, 'x', { sessionId: 's', userId: 'alice' })).success,
+    ).toBe(true);
+    expect(
+      await provideInput(actions, question.followUpId, 'x', { sessionId: 's', userId: 'alice' }),
+    ).toMatchObject(invalid);
+    const late = await askQuestion();
     clock.advance(299_999);
-    const later = await ask();
+    const later = await askQuestion();
     clock.advance(1);
-    expect(await goOn(made, late.followUpId, 'x', { sessionId: 's', userId: 'alice' })).toMatchObject(
-      invalid,
-    );
-    expect((await goOn(made, later.followUpId, 'x', { sessionId: 's', userId: 'alice' })).success).toBe(true);
+    expect(
+      await provideInput(actions, late.followUpId, 'x', { sessionId: 's', userId: 'alice' }),
+    ).toMatchObject(invalid);
+    expect(
+      (await provideInput(actions, later.followUpId, 'x', { sessionId: 's', userId: 'alice' })).success,
+    ).toBe(true);
   });
 
-  it('can be answered for as long as its own agent allows', async () => {
+  it('applies the inputRequiredTtl of the agent', async () => {
     const clock = new ManualClock();
     const server = await serve(sampleAgent());
     closeAfterTest(() => server.stop(0));
     const remote = connect(server.url);
     closeAfterTest(() => remote.close());
-    const made = await bridgeAgents(
+    const actions = await bridgeAgents(
       [
         { agentName: 'short', agent: remote, inputRequiredTtl: 1 },
         { agentName: 'long', agent: remote },
       ],
       { clock },
     );
-    closeAfterTest(() => made.close());
+    closeAfterTest(() => actions.close());
     const [short, long] = [
-      await made.invoke('short/echo', { prompt: 'ask' }),
-      await made.invoke('long/echo', { prompt: 'ask' }),
+      await actions.invoke('short/echo', { prompt: 'ask' }),
+      await actions.invoke('long/echo', { prompt: 'ask' }),
     ];
     clock.advance(1_000);
-    expect(await goOn(made, short.followUpId, 'x')).toMatchObject(invalid);
-    expect(await goOn(made, long.followUpId, 'x')).toMatchObject({ success: true });
+    expect(await provideInput(actions, short.followUpId, 'x')).toMatchObject(invalid);
+    expect(await provideInput(actions, long.followUpId, 'x')).toMatchObject({ success: true });
   });
 
-  it('needs an answer', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    const asked = await made.invoke('remote/echo', { prompt: 'ask' });
-    const empty = await goOn(made, asked.followUpId, '');
-    expect(empty).toMatchObject({ status: 'ERROR', followUpId: asked.followUpId });
-    expect(await made.invoke('provide_required_input', { user_response: 'x' })).toMatchObject({
+  it('rejects empty input and a missing follow-up ID', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    const question = await actions.invoke('remote/echo', { prompt: 'ask' });
+    const empty = await provideInput(actions, question.followUpId, '');
+    expect(empty).toMatchObject({ status: 'ERROR', followUpId: question.followUpId });
+    expect(await actions.invoke('provide_required_input', { user_response: 'x' })).toMatchObject({
       message: 'follow_up_id is required',
     });
-    expect((await goOn(made, asked.followUpId, 'x')).success).toBe(true);
+    expect((await provideInput(actions, question.followUpId, 'x')).success).toBe(true);
   });
 
-  it('stays open when the answer did not arrive, or its file is not there', async () => {
+  it('keeps the follow-up ID valid when delivery fails or a file is missing', async () => {
     let isDown = false;
     const raw = await startRawAgent({
       http: (request, response) => {
@@ -136,27 +147,30 @@ describe('a question of an agent', () => {
           : [rawTask('working'), rawStatusUpdate('completed', params.message.parts[0].text, true)],
     });
     closeAfterTest(() => raw.close());
-    const made = await bridgeToUrl(raw.url);
-    const asked = await made.invoke('remote/s', { prompt: 'x' });
+    const actions = await bridgeToUrl(raw.url);
+    const question = await actions.invoke('remote/s', { prompt: 'x' });
     isDown = true;
-    expect(await goOn(made, asked.followUpId, 'this')).toMatchObject({
+    expect(await provideInput(actions, question.followUpId, 'this')).toMatchObject({
       status: 'ERROR',
-      followUpId: asked.followUpId,
+      followUpId: question.followUpId,
     });
     isDown = false;
-    const lost = await made.invoke('provide_required_input', {
-      follow_up_id: asked.followUpId,
+    const lost = await actions.invoke('provide_required_input', {
+      follow_up_id: question.followUpId,
       user_response: 'this',
       files: ['artifact://a/default_user/s/lost.txt'],
     });
-    expect(lost).toMatchObject({ status: 'ERROR', followUpId: asked.followUpId });
+    expect(lost).toMatchObject({ status: 'ERROR', followUpId: question.followUpId });
     expect(lost.message).toContain('lost.txt');
-    expect(await goOn(made, asked.followUpId, 'this')).toMatchObject({ success: true, message: 'this' });
+    expect(await provideInput(actions, question.followUpId, 'this')).toMatchObject({
+      success: true,
+      message: 'this',
+    });
     const [, answer] = raw.rpcRequests('message/stream');
     expect(answer.params.message).toMatchObject({ taskId: innerTask, contextId: innerContext });
   });
 
-  it('is not taken for the answer to its answer when time is up', async () => {
+  it('does not return the previous question when the wait budget is used up', async () => {
     const clock = new ManualClock();
     const raw = await startRawAgent({
       open: (request, events) => {
@@ -166,13 +180,13 @@ describe('a question of an agent', () => {
       },
     });
     closeAfterTest(() => raw.close());
-    const made = await bridgeToUrl(raw.url, { clock });
-    const asked = await made.invoke('remote/s', { prompt: 'x' });
-    expect(asked.status).toBe('INPUT_REQUIRED');
+    const actions = await bridgeToUrl(raw.url, { clock });
+    const question = await actions.invoke('remote/s', { prompt: 'x' });
+    expect(question.status).toBe('INPUT_REQUIRED');
     const waiting = clock.waitForDelay((milliseconds) => milliseconds === 50);
-    const response = made.invoke(
+    const response = actions.invoke(
       'provide_required_input',
-      { follow_up_id: asked.followUpId, user_response: 'this' },
+      { follow_up_id: question.followUpId, user_response: 'this' },
       { waitBudget: 50 },
     );
     await waiting;
@@ -181,25 +195,25 @@ describe('a question of an agent', () => {
     expect((await response).status).not.toBe('INPUT_REQUIRED');
   });
 
-  it('goes to the agent that asked', async () => {
+  it('sends the input to the agent that requested it', async () => {
     const [one, two] = [sampleAgent(), sampleAgent()];
-    const made = await bridgeAgents([
+    const actions = await bridgeAgents([
       { agentName: 'one', agent: one },
       { agentName: 'two', agent: two },
     ]);
-    closeAfterTest(() => made.close());
-    const first = await made.invoke('one/echo', { prompt: 'ask' });
-    const second = await made.invoke('two/echo', { prompt: 'ask' });
-    expect((await goOn(made, second.followUpId, 'to two')).message).toBe('to two');
-    expect((await goOn(made, first.followUpId, 'to one')).message).toBe('to one');
+    closeAfterTest(() => actions.close());
+    const first = await actions.invoke('one/echo', { prompt: 'ask' });
+    const second = await actions.invoke('two/echo', { prompt: 'ask' });
+    expect((await provideInput(actions, second.followUpId, 'to two')).message).toBe('to two');
+    expect((await provideInput(actions, first.followUpId, 'to one')).message).toBe('to one');
     expect((await one.getTask({ id: first.taskId ?? '' })).status.state).toBe('completed');
     expect((await two.getTask({ id: second.taskId ?? '' })).status.state).toBe('completed');
   });
 
-  it('is kept under its key with task, context and agent', async () => {
+  it('stores the follow-up with task, context, agent and user', async () => {
     const puts: [string, FollowUp, number][] = [];
     const memory = memoryFollowUpStore();
-    const made = await bridge({
+    const actions = await bridge({
       agentName: 'a',
       agent: sampleAgent(),
       inputRequiredTtl: 7,
@@ -208,15 +222,15 @@ describe('a question of an agent', () => {
         return () => `id-${++n}`;
       })(),
       followUps: {
-        take: (key, caller) => memory.take(key, caller),
-        put: (...given) => {
-          puts.push(given);
-          return memory.put(...given);
+        take: (key, client) => memory.take(key, client),
+        put: (...args) => {
+          puts.push(args);
+          return memory.put(...args);
         },
       },
     });
-    closeAfterTest(() => made.close());
-    const { taskId, contextId } = await made.invoke('a/echo', { prompt: 'ask' }, { sessionId: 's' });
+    closeAfterTest(() => actions.close());
+    const { taskId, contextId } = await actions.invoke('a/echo', { prompt: 'ask' }, { sessionId: 's' });
     expect(puts).toEqual([
       [
         'a2a_follow_up:id-2',
@@ -234,45 +248,45 @@ describe('a question of an agent', () => {
     ]);
   });
 
-  it('is there after a restart of the bridge', async () => {
+  it('works after a restart of the bridge with a SQLite store', async () => {
     const agent = sampleAgent();
     const file = join(folder, 'follow-ups.db');
     const before = await bridge({ agentName: 'a', agent, followUps: await sqliteFollowUpStore({ file }) });
-    const asked = await before.invoke('a/echo', { prompt: 'ask' }, { sessionId: 's' });
+    const question = await before.invoke('a/echo', { prompt: 'ask' }, { sessionId: 's' });
     await before.close();
     const after = await bridge({ agentName: 'a', agent, followUps: await sqliteFollowUpStore({ file }) });
     closeAfterTest(() => after.close());
-    expect(await goOn(after, asked.followUpId, 'still here', { sessionId: 's' })).toMatchObject({
+    expect(await provideInput(after, question.followUpId, 'still here', { sessionId: 's' })).toMatchObject({
       success: true,
       message: 'still here',
     });
   });
 });
 
-describe('an agent that wants a proof', () => {
-  it('gives a follow-up ID, which says so or waits', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    const asked = await made.invoke('remote/echo', { prompt: 'auth' });
-    expect(asked).toMatchObject({
+describe('auth-required task', () => {
+  it('returns a follow-up ID that waits or sends input', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    const question = await actions.invoke('remote/echo', { prompt: 'auth' });
+    expect(question).toMatchObject({
       success: false,
       status: 'AUTH_REQUIRED',
       message: 'Sign in first.',
       followUpId: expect.any(String),
     });
-    const still = await goOn(made, asked.followUpId, '');
-    expect(still).toMatchObject({ status: 'AUTH_REQUIRED', taskId: asked.taskId });
-    expect(await goOn(made, still.followUpId, 'Done')).toMatchObject({
+    const still = await provideInput(actions, question.followUpId, '');
+    expect(still).toMatchObject({ status: 'AUTH_REQUIRED', taskId: question.taskId });
+    expect(await provideInput(actions, still.followUpId, 'Done')).toMatchObject({
       status: 'COMPLETED',
       message: 'signed in',
     });
   });
 });
 
-describe('users', () => {
-  it('do not share a conversation, whatever their sessions are called', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
+describe('bridge sessions', () => {
+  it('do not share a context between users with the same session id', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
     const contextOf = async (userId?: string) =>
-      (await made.invoke('remote/echo', { prompt: 'x' }, { sessionId: 's', ...(userId && { userId }) }))
+      (await actions.invoke('remote/echo', { prompt: 'x' }, { sessionId: 's', ...(userId && { userId }) }))
         .contextId;
     const contexts = [await contextOf('alice'), await contextOf('bob'), await contextOf()];
     expect(new Set(contexts).size).toBe(3);
@@ -280,13 +294,13 @@ describe('users', () => {
     expect(contexts[2]).toBe('s');
   });
 
-  it('are led back to the context that the agent chose', async () => {
+  it('reuse the context id that the agent chose', async () => {
     const raw = await startRawAgent({ stream: () => [rawTask('completed', 'x')] });
     closeAfterTest(() => raw.close());
-    const made = await bridgeToUrl(raw.url);
-    await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
-    await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
-    await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 't' });
+    const actions = await bridgeToUrl(raw.url);
+    await actions.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
+    await actions.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
+    await actions.invoke('remote/s', { prompt: 'x' }, { sessionId: 't' });
     expect(raw.rpcRequests('message/stream').map(({ params }) => params.message.contextId)).toEqual([
       's',
       innerContext,

@@ -7,8 +7,8 @@ import { createDeferred } from '../../support/engine/conversation.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { innerTask, startRawAgent, rawTask } from '../../support/mesh/raw-agent.ts';
 
-describe('a long call', () => {
-  it('tells what the agent says, and counts', async () => {
+describe('long bridge call', () => {
+  it('reports progress with an increasing count', async () => {
     const agent = defineAgent({
       name: 'Steps',
       description: 'Works in steps',
@@ -18,90 +18,95 @@ describe('a long call', () => {
         yield { artifact: { artifactId: 'a', text: 'Three' } };
       },
     });
-    const seen: ActionProgress[] = [];
-    const made = await bridgeToServedAgent(agent);
-    const response = await made.invoke(
+    const reports: ActionProgress[] = [];
+    const actions = await bridgeToServedAgent(agent);
+    const response = await actions.invoke(
       'remote/default',
       { prompt: 'x' },
-      { onProgress: (each) => seen.push(each) },
+      { onProgress: (each) => reports.push(each) },
     );
-    expect(seen.map(({ message }) => message).filter(Boolean)).toEqual(['One', 'Two', 'Three']);
-    expect(seen.map(({ count }) => count)).toEqual(seen.map((_, index) => index + 1));
-    expect(seen.at(-1)).toMatchObject({ state: 'working', taskId: response.taskId });
+    expect(reports.map(({ message }) => message).filter(Boolean)).toEqual(['One', 'Two', 'Three']);
+    expect(reports.map(({ count }) => count)).toEqual(reports.map((_, index) => index + 1));
+    expect(reports.at(-1)).toMatchObject({ state: 'working', taskId: response.taskId });
   });
 
-  it('is unmoved by a listener that throws', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
+  it('ignores errors thrown by onProgress', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
     const onProgress = () => {
       throw new Error('mine');
     };
-    expect((await made.invoke('remote/echo', { prompt: 'stream' }, { onProgress })).message).toBe('01234');
+    expect((await actions.invoke('remote/echo', { prompt: 'stream' }, { onProgress })).message).toBe('01234');
   });
 
-  it('is canceled with its task', async () => {
+  it('cancels the task when the signal aborts', async () => {
     const agent = sampleAgent();
-    const made = await bridgeToServedAgent(agent);
+    const actions = await bridgeToServedAgent(agent);
     const stop = new AbortController();
     const progress = createDeferred();
-    const response = made.invoke(
+    const response = actions.invoke(
       'remote/echo',
       { prompt: 'slow' },
       { signal: stop.signal, onProgress: progress.resolve },
     );
     await progress.promise;
     stop.abort();
-    const { status: word, taskId, errorInfo } = await response;
-    expect([word, errorInfo]).toEqual(['CANCELED', undefined]);
+    const { status, taskId, errorInfo } = await response;
+    expect([status, errorInfo]).toEqual(['CANCELED', undefined]);
     expect((await agent.getTask({ id: taskId ?? '' })).status.state).toBe('canceled');
   });
 
-  it('is canceled as soon as its task has a name', async () => {
-    const asked = createDeferred();
-    const go = createDeferred();
+  it('cancels the task as soon as its id is known', async () => {
+    const requested = createDeferred();
+    const proceed = createDeferred();
     const raw = await startRawAgent({
       open: async (_request, events) => {
-        asked.resolve();
-        await go.promise;
+        requested.resolve();
+        await proceed.promise;
         events.event(rawTask('working'));
       },
     });
     closeAfterTest(() => raw.close());
-    const made = await bridgeToUrl(raw.url);
+    const actions = await bridgeToUrl(raw.url);
     const stop = new AbortController();
-    const response = made.invoke('remote/s', { prompt: 'x' }, { signal: stop.signal });
-    await asked.promise;
+    const response = actions.invoke('remote/s', { prompt: 'x' }, { signal: stop.signal });
+    await requested.promise;
     stop.abort();
-    go.resolve();
+    proceed.resolve();
     expect(await response).toMatchObject({ status: 'CANCELED', taskId: innerTask });
     expect(raw.rpcRequests('tasks/cancel')).toHaveLength(1);
   });
 
-  it('says when its task could not be canceled', async () => {
+  it('reports when the task cannot be canceled', async () => {
     const raw = await startRawAgent({
       open: (_request, events) => events.event(rawTask('working')),
       cancel: () => ({ error: { code: -32002, message: 'No' } }),
     });
     closeAfterTest(() => raw.close());
     const stop = new AbortController();
-    const made = await bridgeToUrl(raw.url);
-    const response = await made.invoke(
+    const actions = await bridgeToUrl(raw.url);
+    const response = await actions.invoke(
       'remote/s',
       { prompt: 'x' },
       { signal: stop.signal, onProgress: () => stop.abort() },
     );
-    expect(response).toMatchObject({ status: 'CANCELED', errorInfo: { hint: 'It may go on.' } });
+    expect(response).toMatchObject({
+      status: 'CANCELED',
+      errorInfo: { hint: 'The task may still be running.' },
+    });
   });
 
-  it('never begins when it was canceled before', async () => {
+  it('does not start when the signal is already aborted', async () => {
     const agent = sampleAgent();
-    const made = await bridgeToServedAgent(agent);
-    expect(await made.invoke('remote/echo', { prompt: 'x' }, { signal: AbortSignal.abort() })).toMatchObject({
+    const actions = await bridgeToServedAgent(agent);
+    expect(
+      await actions.invoke('remote/echo', { prompt: 'x' }, { signal: AbortSignal.abort() }),
+    ).toMatchObject({
       status: 'CANCELED',
     });
     expect((await agent.listTasks({})).totalSize).toBe(0);
   });
 
-  it('gives a handle when its time is up, and goes on by it', async () => {
+  it('returns a follow-up ID after the wait budget and continues by it', async () => {
     const open = createDeferred();
     const clock = new ManualClock();
     const agent = defineAgent({
@@ -113,18 +118,18 @@ describe('a long call', () => {
         yield { artifact: { artifactId: 'a', text: 'At last' } };
       },
     });
-    const made = await bridgeToServedAgent(agent, { clock });
-    const ask = (name: string, parameters: object) => {
-      const heard = createDeferred();
-      const response = made.invoke(
+    const actions = await bridgeToServedAgent(agent, { clock });
+    const invoke = (name: string, parameters: object) => {
+      const progress = createDeferred();
+      const response = actions.invoke(
         name,
         { ...parameters },
-        { waitBudget: 50, sessionId: 's', onProgress: heard.resolve },
+        { waitBudget: 50, sessionId: 's', onProgress: progress.resolve },
       );
-      return { response, heard: heard.promise };
+      return { response, progress: progress.promise };
     };
-    const first = ask('remote/default', { prompt: 'x' });
-    await first.heard;
+    const first = invoke('remote/default', { prompt: 'x' });
+    await first.progress;
     clock.advance(50);
     const running = await first.response;
     expect(running).toMatchObject({
@@ -133,14 +138,14 @@ describe('a long call', () => {
       followUpId: expect.any(String),
       data: { follow_up_id: expect.any(String) },
     });
-    const second = ask('provide_required_input', { follow_up_id: running.followUpId });
-    await second.heard;
+    const second = invoke('provide_required_input', { follow_up_id: running.followUpId });
+    await second.progress;
     clock.advance(50);
     const still = await second.response;
     expect(still).toMatchObject({ status: 'RUNNING', taskId: running.taskId });
     expect(still.followUpId).not.toBe(running.followUpId);
-    const third = ask('provide_required_input', { follow_up_id: still.followUpId, user_response: '' });
-    await third.heard;
+    const third = invoke('provide_required_input', { follow_up_id: still.followUpId, user_response: '' });
+    await third.progress;
     open.resolve();
     expect(await third.response).toMatchObject({
       status: 'COMPLETED',
@@ -149,7 +154,7 @@ describe('a long call', () => {
     });
   });
 
-  it('can be waited for when its connection broke', async () => {
+  it('returns a follow-up ID when the connection breaks', async () => {
     const raw = await startRawAgent({
       open: (_request, events) => {
         events.event(rawTask('working'));
@@ -159,7 +164,7 @@ describe('a long call', () => {
     });
     closeAfterTest(() => raw.close());
     let isDown = true;
-    const made = await bridgeToUrl(
+    const actions = await bridgeToUrl(
       raw.url,
       {},
       {
@@ -169,11 +174,11 @@ describe('a long call', () => {
             : fetch(url, init),
       },
     );
-    const broken = await made.invoke('remote/s', { prompt: 'x' });
+    const broken = await actions.invoke('remote/s', { prompt: 'x' });
     expect(broken).toMatchObject({ status: 'ERROR', taskId: innerTask, followUpId: expect.any(String) });
     isDown = false;
     expect(
-      await made.invoke('provide_required_input', { follow_up_id: broken.followUpId, user_response: '' }),
+      await actions.invoke('provide_required_input', { follow_up_id: broken.followUpId, user_response: '' }),
     ).toMatchObject({ status: 'COMPLETED', message: 'done after all' });
   });
 });

@@ -1,4 +1,4 @@
-/** Cards and agents that nobody would write on purpose, or somebody did. */
+/** Unusual and malicious cards and agents. */
 import { describe, expect, it } from 'vitest';
 import { bridge } from '../../../src/bridge/bridge.ts';
 import { assignToolNames } from '../../../src/bridge/mcp/server/tool-names.ts';
@@ -20,8 +20,8 @@ const skill = (id: string, description = 'Does it', more: Partial<AgentSkill> = 
   ...more,
 });
 
-/** An agent that says back what it heard, as text and as data. */
-function echo(skills: AgentSkill[]) {
+/** An agent that echoes the parts of the message. */
+function echoAgent(skills: AgentSkill[]) {
   return defineAgent({
     name: 'Echo',
     description: 'Says it back',
@@ -33,17 +33,17 @@ function echo(skills: AgentSkill[]) {
   });
 }
 
-async function over(skills: AgentSkill[]) {
-  const agent = echo(skills);
-  const made = await bridge({ agentName: 'remote', agent });
-  closeAfterTest(() => made.close());
+async function bridgeWithSkills(skills: AgentSkill[]) {
+  const agent = echoAgent(skills);
+  const actions = await bridge({ agentName: 'remote', agent });
+  closeAfterTest(() => actions.close());
   closeAfterTest(() => agent.close());
-  return made;
+  return actions;
 }
 
-async function toolsOf(skills: AgentSkill[]) {
-  const made = await over(skills);
-  const running = await serveMcp(made, { http: true });
+async function connectMcpClient(skills: AgentSkill[]) {
+  const actions = await bridgeWithSkills(skills);
+  const running = await serveMcp(actions, { http: true });
   closeAfterTest(() => running.close());
   const [kind] = mcpClientKinds as [McpClientKind];
   const client = await kind.connect({ url: running.url ?? '' });
@@ -51,21 +51,21 @@ async function toolsOf(skills: AgentSkill[]) {
   return client;
 }
 
-describe('a card', () => {
-  it('with 10,000 skills gives as many actions as are of use, and says so', async () => {
+describe('bridge with an unusual card', () => {
+  it('limits 10,000 skills to 1,000 actions and logs a warning', async () => {
     const entries: LogEntry[] = [];
-    const agent = echo(
+    const agent = echoAgent(
       Array.from({ length: 10_000 }, (_, index) => skill(`s${index}`, `Says {prompt}, or {x${index}}`)),
     );
-    const made = await bridge({ agentName: 'remote', agent, log: (entry) => entries.push(entry) });
-    closeAfterTest(() => made.close());
-    expect(made.actions()).toHaveLength(1_001);
+    const actions = await bridge({ agentName: 'remote', agent, log: (entry) => entries.push(entry) });
+    closeAfterTest(() => actions.close());
+    expect(actions.actions()).toHaveLength(1_001);
     expect(entries).toMatchObject([{ level: 'warn', message: expect.stringContaining('10000') }]);
-    expect(await made.invoke('remote/s999', { prompt: 'hi', x999: '!' })).toMatchObject({
+    expect(await actions.invoke('remote/s999', { prompt: 'hi', x999: '!' })).toMatchObject({
       message: 'Says hi, or !',
     });
-    expect(await made.invoke('remote/s1000', { prompt: 'hi' })).toMatchObject({ status: 'ERROR' });
-    const running = await serveMcp(made, { http: true });
+    expect(await actions.invoke('remote/s1000', { prompt: 'hi' })).toMatchObject({ status: 'ERROR' });
+    const running = await serveMcp(actions, { http: true });
     closeAfterTest(() => running.close());
     const [kind] = mcpClientKinds as [McpClientKind];
     const client = await kind.connect({ url: running.url ?? '' });
@@ -73,10 +73,10 @@ describe('a card', () => {
     expect(await client.tools()).toHaveLength(1_001);
   });
 
-  it('whose skills have the same name, once cleaned and cut, gives tools that are told apart', async () => {
+  it('creates unique tools for skills whose sanitized names collide', async () => {
     const long = 'x'.repeat(80);
     const ids = [`${long}1`, `${long}2`, 'a b', 'a_b', 'a/b', '天気', '天候', '🌦', '', ' '];
-    const client = await toolsOf(ids.map((id) => skill(id)));
+    const client = await connectMcpClient(ids.map((id) => skill(id)));
     const tools = await client.tools();
     const names = tools.map(({ name }) => name);
     // A skill without an id cannot be called.
@@ -89,43 +89,45 @@ describe('a card', () => {
     }
   });
 
-  it('keeps the names of its tools when skills come and go around them', () => {
+  it('keeps tool names stable when other skills change', () => {
     const names = ['remote/天気', 'remote/a b', 'remote/forecast'];
     const [alone, among] = [assignToolNames(names), assignToolNames(['remote/x', ...names, 'other/天気'])];
     expect(names.map((name) => among.get(name))).toEqual(names.map((name) => alone.get(name)));
   });
 
-  it('with odd placeholders gives parameters that can be filled in', async () => {
-    const made = await over([
+  it('creates usable parameters from unusual placeholders', async () => {
+    const actions = await bridgeWithSkills([
       skill('twice', 'From {city} to {city}, by {way}'),
       skill('files', 'Reads {files} as {prompt}'),
       skill('proto', 'Takes {__proto__}, {constructor} and {toString}'),
       skill('braces', 'Keeps {}, {{x}} and { y }, \\{z} too'),
     ]);
     const properties = (name: string) =>
-      Object.keys((made.actions().find((each) => each.name === name)?.parameters.properties ?? {}) as object);
+      Object.keys(
+        (actions.actions().find((each) => each.name === name)?.parameters.properties ?? {}) as object,
+      );
     expect(properties('remote/twice')).toEqual(['city', 'way', 'files']);
     expect(properties('remote/files')).toEqual(['prompt', 'files']);
     expect(properties('remote/proto')).toEqual(['__proto__', 'constructor', 'toString', 'files']);
-    const said = async (name: string, parameters: object) =>
-      (await made.invoke(name, parameters as { [key: string]: unknown })).message;
-    expect(await said('remote/twice', { city: 'Oslo', way: '$& {city}' })).toBe(
+    const invokeText = async (name: string, parameters: object) =>
+      (await actions.invoke(name, parameters as { [key: string]: unknown })).message;
+    expect(await invokeText('remote/twice', { city: 'Oslo', way: '$& {city}' })).toBe(
       'From Oslo to Oslo, by $& {city}',
     );
     const bytes = { bytes: 'eA==', name: 'x.txt' };
-    expect(await said('remote/files', { prompt: 'text', files: [bytes] })).toBe('Reads x.txt as text');
-    expect(await said('remote/files', { prompt: 'text' })).toBe('Reads {files} as text');
+    expect(await invokeText('remote/files', { prompt: 'text', files: [bytes] })).toBe('Reads x.txt as text');
+    expect(await invokeText('remote/files', { prompt: 'text' })).toBe('Reads {files} as text');
     const odd = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}');
-    expect(await said('remote/proto', odd)).toBe('Takes a, b and c');
-    expect(await made.invoke('remote/proto', {})).toMatchObject({ message: '__proto__ is required' });
-    expect(await made.invoke('remote/proto', odd)).toMatchObject({ data: {} });
+    expect(await invokeText('remote/proto', odd)).toBe('Takes a, b and c');
+    expect(await actions.invoke('remote/proto', {})).toMatchObject({ message: '__proto__ is required' });
+    expect(await actions.invoke('remote/proto', odd)).toMatchObject({ data: {} });
     expect(Object.prototype).not.toHaveProperty('a');
-    expect(await said('remote/braces', { x: '1', z: '2' })).toBe('Keeps {}, {1} and { y }, \\2 too');
+    expect(await invokeText('remote/braces', { x: '1', z: '2' })).toBe('Keeps {}, {1} and { y }, \\2 too');
   });
 
-  it('may change while a call runs, which goes on', async () => {
-    const go = createDeferred();
-    const begun = createDeferred();
+  it('completes a running call when the card changes', async () => {
+    const proceed = createDeferred();
+    const started = createDeferred();
     let skills = [skill('old')];
     const agent = defineAgent({
       name: 'Changing',
@@ -133,46 +135,50 @@ describe('a card', () => {
       skills,
       async *process() {
         yield { state: 'working', message: 'begun' };
-        await go.promise;
+        await proceed.promise;
         yield 'done';
       },
     });
     const card = agent.card.bind(agent);
     Object.assign(agent, { card: async (): Promise<AgentCard> => ({ ...(await card()), skills }) });
-    const made = await bridge({ agentName: 'remote', agent, cardInterval: 1 });
-    closeAfterTest(() => made.close());
+    const actions = await bridge({ agentName: 'remote', agent, cardInterval: 1 });
+    closeAfterTest(() => actions.close());
     closeAfterTest(() => agent.close());
-    const response = made.invoke('remote/old', { prompt: 'x' }, { onProgress: begun.resolve });
-    await begun.promise;
-    const changed = new Promise<void>((resolve) => made.onChange(resolve));
+    const response = actions.invoke('remote/old', { prompt: 'x' }, { onProgress: started.resolve });
+    await started.promise;
+    const changed = new Promise<void>((resolve) => actions.onChange(resolve));
     skills = [skill('new')];
     await changed;
-    expect(made.actions().map(({ name }) => name)).toEqual(['remote/new', 'provide_required_input']);
-    go.resolve();
+    expect(actions.actions().map(({ name }) => name)).toEqual(['remote/new', 'provide_required_input']);
+    proceed.resolve();
     expect(await response).toMatchObject({ status: 'COMPLETED', message: 'done' });
-    expect(await made.invoke('remote/old', { prompt: 'x' })).toMatchObject({
+    expect(await actions.invoke('remote/old', { prompt: 'x' })).toMatchObject({
       status: 'ERROR',
-      message: 'There is no action remote/old',
+      message: 'Action not found: remote/old',
     });
   });
 
-  it('with words that are markup or paths is served over HTTP as it is', async () => {
-    const made = await over([skill('../../etc', '<script>'), skill('a?b#c%2F', 'x'), skill('x:invoke', 'y')]);
-    const server = await serveActions(made);
+  it('serves skill ids with markup and path characters over HTTP', async () => {
+    const actions = await bridgeWithSkills([
+      skill('../../etc', '<script>'),
+      skill('a?b#c%2F', 'x'),
+      skill('x:invoke', 'y'),
+    ]);
+    const server = await serveActions(actions);
     closeAfterTest(() => server.stop(0));
     for (const id of ['../../etc', 'a?b#c%2F', 'x:invoke']) {
-      const answer = await fetch(`${server.url}/actions/remote/${encodeURIComponent(id)}:invoke`, {
+      const response = await fetch(`${server.url}/actions/remote/${encodeURIComponent(id)}:invoke`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ parameters: { prompt: id } }),
       });
-      expect(await answer.json()).toMatchObject({ success: true, message: id });
+      expect(await response.json()).toMatchObject({ success: true, message: id });
     }
   });
 });
 
-describe('an agent', () => {
-  it('that asks for ever is asked for ever, by whoever wants to, with one follow-up at a time', async () => {
+describe('bridge with an unusual agent', () => {
+  it('returns a new follow-up ID for each of 20 questions', async () => {
     const agent = defineAgent({
       name: 'Curious',
       description: 'Asks',
@@ -182,21 +188,21 @@ describe('an agent', () => {
       },
     });
     closeAfterTest(() => agent.close());
-    const made = await bridgeToServedAgent(agent);
-    let answer = await made.invoke('remote/default', { prompt: 'x' });
+    const actions = await bridgeToServedAgent(agent);
+    let response = await actions.invoke('remote/default', { prompt: 'x' });
     const ids = new Set<string>();
     for (let round = 1; round <= 20; round++) {
-      expect(answer).toMatchObject({ status: 'INPUT_REQUIRED', message: `Question ${round}?` });
-      ids.add(answer.followUpId ?? '');
-      answer = await made.invoke('provide_required_input', {
-        follow_up_id: answer.followUpId,
+      expect(response).toMatchObject({ status: 'INPUT_REQUIRED', message: `Question ${round}?` });
+      ids.add(response.followUpId ?? '');
+      response = await actions.invoke('provide_required_input', {
+        follow_up_id: response.followUpId,
         user_response: 'why',
       });
     }
     expect(ids.size).toBe(20);
   });
 
-  it('that asks for ever is not asked for ever by a form', async () => {
+  it('stops elicitation after maxQuestions and returns a follow-up ID', async () => {
     const agent = defineAgent({
       name: 'Curious',
       description: 'Asks',
@@ -205,14 +211,14 @@ describe('an agent', () => {
         for (let round = 1; ; round++) await context.ask(`Question ${round}?`);
       },
     });
-    const made = await bridge({ agentName: 'remote', agent });
-    const running = await serveMcp(made, { http: true, maxQuestions: 3 });
+    const actions = await bridge({ agentName: 'remote', agent });
+    const running = await serveMcp(actions, { http: true, maxQuestions: 3 });
     closeAfterTest(() => agent.close());
-    closeAfterTest(() => made.close());
+    closeAfterTest(() => actions.close());
     closeAfterTest(() => running.close());
     for (const kind of mcpClientKinds) {
-      let asked = 0;
-      const elicit = () => ({ action: 'accept', content: { answer: `${++asked}` } });
+      let elicitations = 0;
+      const elicit = () => ({ action: 'accept', content: { answer: `${++elicitations}` } });
       const client = await kind.connect({ url: running.url ?? '' }, { elicit });
       closeAfterTest(() => client.close());
       const result = await client.call('remote_default', { prompt: 'x' });
@@ -223,11 +229,11 @@ describe('an agent', () => {
           follow_up_id: expect.any(String),
         },
       });
-      expect(asked).toBe(3);
+      expect(elicitations).toBe(3);
     }
   });
 
-  it('that sends things in no order is understood as far as it goes', async () => {
+  it('completes a task with out-of-order and unknown events', async () => {
     const raw = await startRawAgent({
       stream: () => [
         rawStatusUpdate('working', 'first'),
@@ -238,8 +244,8 @@ describe('an agent', () => {
       ],
     });
     closeAfterTest(() => raw.close());
-    const made = await bridgeToUrl(raw.url);
-    const { status: word, message, taskId } = await made.invoke('remote/s', { prompt: 'x' });
-    expect([word, message, taskId]).toEqual(['COMPLETED', 'done', innerTask]);
+    const actions = await bridgeToUrl(raw.url);
+    const { status, message, taskId } = await actions.invoke('remote/s', { prompt: 'x' });
+    expect([status, message, taskId]).toEqual(['COMPLETED', 'done', innerTask]);
   });
 });

@@ -10,7 +10,7 @@ import { bridgeToUrl, closeAfterTest } from '../../support/bridge/bridge-fixture
 import { createDeferred } from '../../support/engine/conversation.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
-/** An agent of 0.1, which names its task as it is told to and does not stream. */
+/** Starts a 0.1 agent that uses the task id of the client and does not stream. */
 async function start01(): Promise<{ url: string; close(): Promise<void> }> {
   const tasks = new Map<string, any>();
   return startRawServer((request, response, url) => {
@@ -26,8 +26,8 @@ async function start01(): Promise<{ url: string; close(): Promise<void> }> {
     }
     const { id, method, params } = request.json ?? {};
     if (method === undefined) return respondJson(response, {}, 404);
-    const reply = (result: unknown) => respondJson(response, { jsonrpc: '2.0', id, result });
-    const said = (text: string) => ({ role: 'agent', parts: [{ type: 'text', text }] });
+    const respond = (result: unknown) => respondJson(response, { jsonrpc: '2.0', id, result });
+    const agentMessage = (text: string) => ({ role: 'agent', parts: [{ type: 'text', text }] });
     if (method === 'tasks/send') {
       const known = tasks.get(params.id);
       const text: string = params.message.parts[0].text;
@@ -35,20 +35,20 @@ async function start01(): Promise<{ url: string; close(): Promise<void> }> {
       const task = {
         id: params.id,
         sessionId: params.sessionId,
-        status: { state, ...(text === 'ask' && { message: said('Which one?') }) },
+        status: { state, ...(text === 'ask' && { message: agentMessage('Which one?') }) },
         artifacts: state === 'completed' ? [{ index: 0, parts: [{ type: 'text', text }] }] : [],
         metadata: { turns: (known?.metadata.turns ?? 0) + 1 },
       };
       tasks.set(params.id, task);
-      return reply(task);
+      return respond(task);
     }
-    const refuse = (code: number) =>
+    const respondError = (code: number) =>
       respondJson(response, { jsonrpc: '2.0', id, error: { code, message: 'No' } });
-    if (method !== 'tasks/get' && method !== 'tasks/cancel') return refuse(-32601);
+    if (method !== 'tasks/get' && method !== 'tasks/cancel') return respondError(-32601);
     const task = tasks.get(params.id);
-    if (!task) return refuse(-32001);
+    if (!task) return respondError(-32001);
     if (method === 'tasks/cancel') task.status = { state: 'canceled' };
-    return reply(task);
+    return respond(task);
   });
 }
 
@@ -62,17 +62,17 @@ describe.each([
   ['0.3 with the official SDK', start03],
   ['1.0 with the official SDK', start13],
   ['this toolkit', startOwn],
-])('an agent of %s', (_name, start) => {
+])('bridge to an agent of %s', (_name, start) => {
   const open = async (): Promise<Bridge> => {
     const server = await start();
     closeAfterTest(() => server.close());
     return bridgeToUrl(server.url);
   };
 
-  it('answers an action', async () => {
-    const made = await open();
-    expect(made.actions().map(({ name }) => name)).toEqual(['remote/echo', 'provide_required_input']);
-    expect(await made.invoke('remote/echo', { prompt: 'hello' }, { sessionId: 's-1' })).toMatchObject({
+  it('invokes an action', async () => {
+    const actions = await open();
+    expect(actions.actions().map(({ name }) => name)).toEqual(['remote/echo', 'provide_required_input']);
+    expect(await actions.invoke('remote/echo', { prompt: 'hello' }, { sessionId: 's-1' })).toMatchObject({
       success: true,
       status: 'COMPLETED',
       message: 'hello',
@@ -80,35 +80,35 @@ describe.each([
     });
   });
 
-  it('asks, and is answered in the same task', async () => {
-    const made = await open();
-    const asked = await made.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's-1' });
-    expect(asked).toMatchObject({ status: 'INPUT_REQUIRED', message: 'Which one?' });
-    const answered = await made.invoke(
+  it('continues an input-required task', async () => {
+    const actions = await open();
+    const question = await actions.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's-1' });
+    expect(question).toMatchObject({ status: 'INPUT_REQUIRED', message: 'Which one?' });
+    const completed = await actions.invoke(
       'provide_required_input',
-      { follow_up_id: asked.followUpId, user_response: 'red' },
+      { follow_up_id: question.followUpId, user_response: 'red' },
       { sessionId: 's-1' },
     );
-    expect(answered).toMatchObject({ success: true, message: 'red', taskId: asked.taskId });
+    expect(completed).toMatchObject({ success: true, message: 'red', taskId: question.taskId });
   });
 
-  it('is canceled', async () => {
-    const made = await open();
+  it('cancels a task', async () => {
+    const actions = await open();
     const stop = new AbortController();
-    const begun = createDeferred();
-    const response = made.invoke(
+    const started = createDeferred();
+    const response = actions.invoke(
       'remote/echo',
       { prompt: 'slow' },
-      { signal: stop.signal, onProgress: begun.resolve },
+      { signal: stop.signal, onProgress: started.resolve },
     );
-    await begun.promise;
+    await started.promise;
     stop.abort();
     expect(await response).toMatchObject({ status: 'CANCELED', errorInfo: undefined });
   });
 });
 
 describe('two bridges with three agents', () => {
-  it('do not mix the answers of 200 calls at once', async () => {
+  it('keep the responses of 200 concurrent calls apart', async () => {
     const agents = await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
         const agent = defineAgent({
@@ -130,7 +130,7 @@ describe('two bridges with three agents', () => {
         return { agentName: name, url: server.url };
       }),
     );
-    const made = await Promise.all(
+    const actions = await Promise.all(
       [1, 2].map(async () => {
         const connected = agents.map(({ agentName, url }) => ({ agentName, agent: connect(url) }));
         const one = await bridgeAgents(connected);
@@ -143,14 +143,14 @@ describe('two bridges with three agents', () => {
     );
     const calls = Array.from({ length: 200 }, async (_, n) => {
       const { agentName } = agents[n % 3] ?? { agentName: '' };
-      const heard: string[] = [];
-      const response = await made[n % 2]?.invoke(
+      const progress: string[] = [];
+      const response = await actions[n % 2]?.invoke(
         `${agentName}/default`,
         { prompt: `call ${n}` },
-        { sessionId: `session-${n}`, onProgress: ({ message }) => heard.push(message) },
+        { sessionId: `session-${n}`, onProgress: ({ message }) => progress.push(message) },
       );
       expect(response).toMatchObject({ success: true, message: `${agentName}:call ${n}@session-${n}` });
-      expect(heard).toContain(`${agentName} has call ${n}`);
+      expect(progress).toContain(`${agentName} has call ${n}`);
       return response?.taskId;
     });
     expect(new Set(await Promise.all(calls)).size).toBe(200);

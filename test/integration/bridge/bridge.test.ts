@@ -9,13 +9,13 @@ import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { startRawAgent, rawStatusUpdate, rawTask } from '../../support/mesh/raw-agent.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
-const nothing = { errorInfo: undefined, followUpId: undefined, files: [], data: {} };
+const emptyFields = { errorInfo: undefined, followUpId: undefined, files: [], data: {} };
 
-describe('an action', () => {
-  it('is there for each skill, beside the one for answers', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    expect(made.actions().map(({ name }) => name)).toEqual(['remote/echo', 'provide_required_input']);
-    expect(made.actions()[0]).toMatchObject({
+describe('bridge', () => {
+  it('exposes one action per skill and provide_required_input', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    expect(actions.actions().map(({ name }) => name)).toEqual(['remote/echo', 'provide_required_input']);
+    expect(actions.actions()[0]).toMatchObject({
       agentName: 'remote',
       skillId: 'echo',
       title: 'Echo',
@@ -24,40 +24,40 @@ describe('an action', () => {
     });
   });
 
-  it('is completed with texts, in the context of its session', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    const first = await made.invoke('remote/echo', { prompt: 'hello' }, { sessionId: 'session-1' });
+  it('returns the text of a completed task in the context of the session', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    const first = await actions.invoke('remote/echo', { prompt: 'hello' }, { sessionId: 'session-1' });
     expect(first).toEqual({
-      ...nothing,
+      ...emptyFields,
       success: true,
       status: 'COMPLETED',
       message: 'hello',
       taskId: expect.any(String),
       contextId: 'session-1',
     });
-    const second = await made.invoke('remote/echo', { prompt: 'two' }, { sessionId: 'session-1' });
+    const second = await actions.invoke('remote/echo', { prompt: 'two' }, { sessionId: 'session-1' });
     expect(second.taskId).not.toBe(first.taskId);
-    const free = await made.invoke('remote/echo', { prompt: 'three' });
+    const free = await actions.invoke('remote/echo', { prompt: 'three' });
     expect(free.contextId).not.toBe('session-1');
   });
 
-  it('joins chunks, and shows artifacts apart', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    expect((await made.invoke('remote/echo', { prompt: 'stream' })).message).toBe('01234');
-    expect((await made.invoke('remote/echo', { prompt: 'two' })).message).toBe('a\n\nbc');
+  it('joins the chunks of an artifact and separates artifacts', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    expect((await actions.invoke('remote/echo', { prompt: 'stream' })).message).toBe('01234');
+    expect((await actions.invoke('remote/echo', { prompt: 'two' })).message).toBe('a\n\nbc');
   });
 
-  it('is failed without the secrets of the agent', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    const response = await made.invoke('remote/echo', { prompt: 'fail' });
+  it('returns FAILED without internal errors of the agent', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    const response = await actions.invoke('remote/echo', { prompt: 'fail' });
     expect(response).toMatchObject({ success: false, status: 'FAILED', taskId: expect.any(String) });
     expect(response.errorInfo?.errorMessage).toBe(response.message);
     expect(JSON.stringify(response)).not.toContain('secret of the house');
   });
 
-  it('is rejected with the words of the agent', async () => {
-    const made = await bridgeToServedAgent(sampleAgent());
-    expect(await made.invoke('remote/echo', { prompt: 'reject' })).toMatchObject({
+  it('returns REJECTED with the message of the agent', async () => {
+    const actions = await bridgeToServedAgent(sampleAgent());
+    expect(await actions.invoke('remote/echo', { prompt: 'reject' })).toMatchObject({
       success: false,
       status: 'REJECTED',
       message: 'Not this one.',
@@ -66,7 +66,7 @@ describe('an action', () => {
     });
   });
 
-  it('is canceled when the agent says so', async () => {
+  it('returns CANCELED when the agent cancels the task', async () => {
     const raw = await startRawAgent({
       stream: () => [rawTask('working'), rawStatusUpdate('canceled', undefined, true)],
     });
@@ -78,7 +78,7 @@ describe('an action', () => {
     });
   });
 
-  it('may be answered without a task', async () => {
+  it('returns a direct message without a task', async () => {
     const agent = defineAgent({
       name: 'Direct',
       description: 'Speaks at once',
@@ -93,7 +93,7 @@ describe('an action', () => {
     });
   });
 
-  it('is followed by asking where the agent does not stream', async () => {
+  it('polls the task when the agent does not stream', async () => {
     const open = createDeferred();
     const agent = defineAgent({
       name: 'Silent',
@@ -105,10 +105,10 @@ describe('an action', () => {
       },
     });
     const clock = new ManualClock();
-    const made = await bridge({ agentName: 'local', agent, clock });
-    closeAfterTest(() => made.close());
+    const actions = await bridge({ agentName: 'local', agent, clock });
+    closeAfterTest(() => actions.close());
     const polled = clock.waitForDelay((milliseconds) => milliseconds === 1_000);
-    const response = made.invoke('local/default', { prompt: 'x' });
+    const response = actions.invoke('local/default', { prompt: 'x' });
     await polled;
     open.resolve();
     const over = response.then(() => true);
@@ -120,7 +120,7 @@ describe('an action', () => {
     expect(await response).toMatchObject({ success: true, message: 'done' });
   });
 
-  it('gives data apart from texts', async () => {
+  it('returns data separate from text', async () => {
     const agent = defineAgent({
       name: 'Data',
       description: 'Gives data',
@@ -136,14 +136,14 @@ describe('an action', () => {
   });
 });
 
-describe('the list of actions', () => {
-  it('changes with the card, and tells so', async () => {
+describe('Bridge.onChange', () => {
+  it('is called when a card refresh changes the actions', async () => {
     let skills: AgentSkill[] = [{ id: 'one', name: 'One', description: 'First', tags: [] }];
     let etag = '"1"';
-    const asked: (string | undefined)[] = [];
+    const etags: (string | undefined)[] = [];
     const raw = await startRawServer((request, response, url) => {
       if (request.path !== '/.well-known/agent-card.json') return respondJson(response, {}, 404);
-      asked.push(request.headers['if-none-match']);
+      etags.push(request.headers['if-none-match']);
       if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
       return respondJson(
         response,
@@ -164,28 +164,28 @@ describe('the list of actions', () => {
     });
     closeAfterTest(() => raw.close());
     const clock = new ManualClock();
-    const made = await bridgeToUrl(raw.url, { clock, cardInterval: 5_000 });
+    const actions = await bridgeToUrl(raw.url, { clock, cardInterval: 5_000 });
     let changes = 0;
-    let stop = made.onChange(() => changes++);
-    const names = () => made.actions().map(({ name }) => name);
-    const turn = async () => {
+    let stop = actions.onChange(() => changes++);
+    const names = () => actions.actions().map(({ name }) => name);
+    const refresh = async () => {
       const again = clock.waitForDelay((milliseconds) => milliseconds === 5_000);
       clock.advance(5_000);
       await again;
     };
-    await turn();
-    expect([changes, asked.at(-1)]).toEqual([0, '"1"']);
+    await refresh();
+    expect([changes, etags.at(-1)]).toEqual([0, '"1"']);
     skills = [...skills, { id: 'two', name: 'Two', description: 'Second', tags: [] }];
     etag = '"2"';
-    await turn();
+    await refresh();
     expect([changes, names()]).toEqual([1, ['remote/one', 'remote/two', 'provide_required_input']]);
     stop();
-    stop = made.onChange(() => {
+    stop = actions.onChange(() => {
       throw new Error('mine');
     });
     skills = [];
     etag = '"3"';
-    await turn();
+    await refresh();
     expect([changes, names()]).toEqual([1, ['provide_required_input']]);
     stop();
   });

@@ -30,7 +30,10 @@ let built: CompiledSources;
 const opened: Supervised[] = [];
 
 beforeAll(() => {
-  built = compileSources('supervisor', ['bridge/supervisor/guard.ts', 'bridge/supervisor/supervise.ts']);
+  built = compileSources('supervisor', [
+    'bridge/supervisor/orphan-reaper.ts',
+    'bridge/supervisor/supervise.ts',
+  ]);
 });
 
 afterEach(async () => {
@@ -44,28 +47,28 @@ afterAll(() => {
 
 const inBuilt = (file: string) => join(built.folder, 'bridge/supervisor', file);
 
-function supervised(options: SuperviseOptions): Supervised {
-  const made = supervise({
+function start(options: SuperviseOptions): Supervised {
+  const start = supervise({
     minDelay: 20,
     maxDelay: 100,
     stopTimeout: 200,
-    reaperPath: inBuilt('guard.js'),
+    reaperPath: inBuilt('orphan-reaper.js'),
     ...options,
   });
-  opened.push(made);
-  return made;
+  opened.push(start);
+  return start;
 }
 
-/** A program of some lines, with its file name. */
-function script(name: string, lines: string): string {
+/** Writes a program to a file. */
+function writeScript(name: string, lines: string): string {
   const file = join(folder, name);
   writeFileSync(file, lines);
   return file;
 }
 
-/** An agent without a library: enough to be found. */
-function tinyAgent(name: string, more = ''): string {
-  return script(
+/** Writes a minimal agent that serves only a card. */
+function writeAgent(name: string, more = ''): string {
+  return writeScript(
     name,
     `import { createServer } from 'node:http';
     ${more}
@@ -78,14 +81,14 @@ function tinyAgent(name: string, more = ''): string {
   );
 }
 
-const addressOf = async () => {
+const freeAddress = async () => {
   const port = await findFreePort();
   return { port, url: `http://127.0.0.1:${port}` };
 };
 
-function becomes(of: Supervised, wanted: SupervisedState): Promise<void> {
+function becomes(supervised: Supervised, wanted: SupervisedState): Promise<void> {
   return new Promise((resolve) => {
-    const stop = of.onState((state) => {
+    const stop = supervised.onState((state) => {
       if (state !== wanted) return;
       stop();
       resolve();
@@ -93,18 +96,18 @@ function becomes(of: Supervised, wanted: SupervisedState): Promise<void> {
   });
 }
 
-const say = (text: string) => ({
+const textRequest = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },
 });
-const textOf = (answer: unknown) => ((answer as Message).parts[0] as { text: string }).text;
+const textOf = (response: unknown) => ((response as Message).parts[0] as { text: string }).text;
 
-describe.each(['sdk-0.3', 'sdk-1.3'])('an agent on %s', (sdk) => {
-  it('is started, spoken to and stopped', async () => {
-    const { port, url } = await addressOf();
-    const run = supervised({ command: ['node', join(agents, `${sdk}.mjs`), String(port)], url });
+describe.each(['sdk-0.3', 'sdk-1.3'])('supervise with an agent on %s', (sdk) => {
+  it('starts, serves and stops the agent', async () => {
+    const { port, url } = await freeAddress();
+    const run = start({ command: ['node', join(agents, `${sdk}.mjs`), String(port)], url });
     await run.whenReady();
     const agent = connect(url);
-    expect(textOf(await agent.send(say('pid')))).toBe(String(run.pid));
+    expect(textOf(await agent.send(textRequest('pid')))).toBe(String(run.pid));
     expect(run.output()).toEqual([{ stream: 'stdout', text: `listening on ${port}` }]);
     const { pid = 0 } = run;
     await run.stop();
@@ -114,9 +117,9 @@ describe.each(['sdk-0.3', 'sdk-1.3'])('an agent on %s', (sdk) => {
     await expect(run.whenReady()).rejects.toThrow(`The agent at ${url} was stopped`);
   });
 
-  it('is started again each of the five times that it is killed, and calls meanwhile wait or say why not', async () => {
-    const { port, url } = await addressOf();
-    const run = supervised({ command: ['node', join(agents, `${sdk}.mjs`), String(port)], url });
+  it('restarts the agent after each of five kills while calls wait or fail with UNAVAILABLE', async () => {
+    const { port, url } = await freeAddress();
+    const run = start({ command: ['node', join(agents, `${sdk}.mjs`), String(port)], url });
     await run.whenReady();
     const agent = supervisedAgent(run, connect(url));
     const pids = new Set<string>();
@@ -125,11 +128,11 @@ describe.each(['sdk-0.3', 'sdk-1.3'])('an agent on %s', (sdk) => {
       pids.add(String(pid));
       const isRestarting = becomes(run, 'restarting');
       process.kill(pid, 'SIGKILL');
-      // Some come before anybody noticed, some during the restart.
-      const early = Promise.allSettled([agent.send(say('a')), agent.send(say('b'))]);
+      // Some calls start before the exit is noticed, some during the restart.
+      const early = Promise.allSettled([agent.send(textRequest('a')), agent.send(textRequest('b'))]);
       await isRestarting;
-      expect(run.error?.message).toBe(`The agent at ${url} ended by SIGKILL`);
-      const late = [agent.send(say('a')), agent.send(say('b'))];
+      expect(run.error?.message).toBe(`The agent at ${url} was terminated by SIGKILL`);
+      const late = [agent.send(textRequest('a')), agent.send(textRequest('b'))];
       for (const outcome of await early) {
         if (outcome.status === 'fulfilled') {
           expect(textOf(outcome.value)).toMatch(/^[ab]$/);
@@ -140,7 +143,7 @@ describe.each(['sdk-0.3', 'sdk-1.3'])('an agent on %s', (sdk) => {
         expect((outcome.reason as Error).message).toMatch(/^(The connection to|Connection refused by) http/);
       }
       expect((await Promise.all(late)).map(textOf)).toEqual(['a', 'b']);
-      expect(textOf(await agent.send(say('pid')))).toBe(String(run.pid));
+      expect(textOf(await agent.send(textRequest('pid')))).toBe(String(run.pid));
     }
     expect(pids.size).toBe(5);
     expect(run.restarts).toBe(5);
@@ -148,10 +151,10 @@ describe.each(['sdk-0.3', 'sdk-1.3'])('an agent on %s', (sdk) => {
   }, 90_000);
 });
 
-describe('what an agent prints', () => {
-  it('never holds it up, were it 50 MB', async () => {
-    const { port, url } = await addressOf();
-    // Writes wait until they are taken, and only then is there an agent.
+describe('output and failures of a supervised agent', () => {
+  it('does not block an agent that prints 50 MB', async () => {
+    const { port, url } = await freeAddress();
+    // The agent listens only after all writes have finished.
     const noise = `import { writeSync } from 'node:fs';
       const line = 'x'.repeat(99) + '\\n';
       const block = Buffer.from(line.repeat(1000));
@@ -163,8 +166,8 @@ describe('what an agent prints', () => {
       }
       writeSync(2, 'done\\n');`;
     let size = 0;
-    const run = supervised({
-      command: ['node', tinyAgent('noisy.mjs', noise), String(port)],
+    const run = start({
+      command: ['node', writeAgent('noisy.mjs', noise), String(port)],
       url,
       onOutput: ({ stream, text }) => {
         if (stream === 'stderr') size += text.length + 1;
@@ -173,91 +176,88 @@ describe('what an agent prints', () => {
     await run.whenReady();
     await vi.waitFor(() => expect(run.output().at(-1)?.text).toBe('done'));
     expect(size).toBe(50_000_005);
-    const kept = run.output().reduce((sum, { text }) => sum + text.length + 1, 0);
-    expect(kept).toBeLessThanOrEqual(65_536);
+    const retained = run.output().reduce((sum, { text }) => sum + text.length + 1, 0);
+    expect(retained).toBeLessThanOrEqual(65_536);
   });
 
-  it('is told when it does not start, with the exit code', async () => {
-    const { url } = await addressOf();
-    const file = script('broken.mjs', "console.error('no key for the model'); process.exit(3);");
-    const run = supervised({ command: `node '${file}'`, url });
+  it('reports the exit code and output of an agent that does not start', async () => {
+    const { url } = await freeAddress();
+    const file = writeScript('broken.mjs', "console.error('no key for the model'); process.exit(3);");
+    const run = start({ command: `node '${file}'`, url });
     await expect(run.whenReady()).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
-      message: `The agent at ${url} ended with exit code 3 before it was ready`,
-      hint: 'It printed last:\nno key for the model',
+      message: `The agent at ${url} exited with code 3 before it was ready`,
+      hint: 'Last output:\nno key for the model',
     });
     expect(run.state).toBe('failed');
   });
 
-  it('is told when it never answers, and nothing of it is left', async () => {
-    const { url } = await addressOf();
-    const file = script('mute.mjs', "console.log('thinking'); setInterval(() => {}, 1000);");
+  it('stops an agent that does not respond and reports its output', async () => {
+    const { url } = await freeAddress();
+    const file = writeScript('mute.mjs', "console.log('thinking'); setInterval(() => {}, 1000);");
     const clock = new ManualClock();
     const run = await new Promise<Supervised>((resolve) => {
-      const made = supervised({ command: ['node', file], url, clock, onOutput: () => resolve(made) });
+      const run = start({ command: ['node', file], url, clock, onOutput: () => resolve(run) });
     });
     const { pid = 0 } = run;
     expect(isProcessAlive(pid)).toBe(true);
     clock.advance(30_000);
     await expect(run.whenReady()).rejects.toMatchObject({
-      message: expect.stringMatching(/did not answer within 30 s: Connection refused by http/) as string,
-      hint: 'It printed last:\nthinking',
+      message: expect.stringMatching(/did not respond within 30 s: Connection refused by http/) as string,
+      hint: 'Last output:\nthinking',
     });
     expect(isProcessAlive(pid)).toBe(false);
   });
 
-  it('is told when it went into the background, where nobody could look after it', async () => {
-    const { port, url } = await addressOf();
-    const file = tinyAgent('forks.mjs');
+  it('fails and stops an agent that moves into the background', async () => {
+    const { port, url } = await freeAddress();
+    const file = writeAgent('forks.mjs');
     const command = ['sh', '-c', `"${process.execPath}" "${file}" ${port} & echo $!; exit 0`];
-    const made = supervised({ command, url });
-    const error = (await made.whenReady().catch((thrown: unknown) => thrown)) as A2AError;
-    expect(error.message).toMatch(/ended with exit code 0 before it was ready$/);
-    expect(error.hint).toMatch(/^It must not go into the background\. It printed last:\n\d+$/);
-    expect(made.state).toBe('failed');
-    expect(isProcessAlive(Number(made.output()[0]?.text))).toBe(false);
+    const run = start({ command, url });
+    const error = (await run.whenReady().catch((thrown: unknown) => thrown)) as A2AError;
+    expect(error.message).toMatch(/exited with code 0 before it was ready$/);
+    expect(error.hint).toMatch(/^Run the agent in the foreground\. Last output:\n\d+$/);
+    expect(run.state).toBe('failed');
+    expect(isProcessAlive(Number(run.output()[0]?.text))).toBe(false);
   });
 
   it.each([
-    [
-      'gives its own pages for every path',
-      (response: ServerResponse) => response.end('<html>Welcome</html>'),
-    ],
-    ['gives an empty object for every path', (response: ServerResponse) => response.end('{}')],
-    ['says no to everything', (response: ServerResponse) => response.writeHead(404).end()],
-    ['never answers', () => {}],
-  ])('is told when its port belongs to a program that %s', async (_what, answer) => {
-    const stranger = createServer((_, response) => void answer(response));
-    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
-    const { port } = stranger.address() as AddressInfo;
-    const file = tinyAgent('late.mjs');
-    const made = supervised({
+    ['serves HTML for every path', (response: ServerResponse) => response.end('<html>Welcome</html>')],
+    ['serves an empty object for every path', (response: ServerResponse) => response.end('{}')],
+    ['responds 404 to everything', (response: ServerResponse) => response.writeHead(404).end()],
+    ['never responds', () => {}],
+  ])('fails when its port is used by a server that %s', async (_what, respond) => {
+    const otherServer = createServer((_, response) => void respond(response));
+    await new Promise<void>((resolve) => otherServer.listen(0, '127.0.0.1', resolve));
+    const { port } = otherServer.address() as AddressInfo;
+    const file = writeAgent('late.mjs');
+    const run = start({
       command: [process.execPath, file, String(port)],
       url: `http://127.0.0.1:${port}`,
       startupTimeout: 60_000,
     });
-    const error = (await made.whenReady().catch((thrown: unknown) => thrown)) as A2AError;
-    expect(error.message).toMatch(/ended with exit code 1 before it was ready$/);
+    const error = (await run.whenReady().catch((thrown: unknown) => thrown)) as A2AError;
+    expect(error.message).toMatch(/exited with code 1 before it was ready$/);
     expect(error.hint).toContain('EADDRINUSE');
-    stranger.closeAllConnections();
-    await new Promise((resolve) => stranger.close(resolve));
+    otherServer.closeAllConnections();
+    await new Promise((resolve) => otherServer.close(resolve));
   });
 
-  it('is not needed to say that there is no such program', async () => {
-    const { url } = await addressOf();
-    const run = supervised({ command: 'no-such-program-anywhere --port 1', url });
+  it('fails when the program does not exist', async () => {
+    const { url } = await freeAddress();
+    const run = start({ command: 'no-such-program-anywhere --port 1', url });
     await expect(run.whenReady()).rejects.toThrow(
-      `The agent at ${url} could not be run: spawn no-such-program-anywhere ENOENT`,
+      `The agent at ${url} failed to start: spawn no-such-program-anywhere ENOENT`,
     );
   });
 });
 
-describe('the surroundings of an agent', () => {
-  it('are its working directory and the environment of the file, over the one of this process', async () => {
-    const { port, url } = await addressOf();
+describe('environment of a supervised agent', () => {
+  it('uses workingDir, and envFile overrides env and the environment of the process', async () => {
+    const { port, url } = await freeAddress();
     writeFileSync(join(folder, '.env'), 'AGENT_NAME="From a file" # not from here\n');
-    const file = tinyAgent('placed.mjs');
-    const run = supervised({
+    const file = writeAgent('placed.mjs');
+    const run = start({
       command: ['node', file, String(port)],
       url,
       workingDir: folder,
@@ -270,28 +270,28 @@ describe('the surroundings of an agent', () => {
     await agent.close();
   });
 
-  it('may be those of somebody else: without a command it is waited for and left alone', async () => {
-    const { port, url } = await addressOf();
-    const waiting = supervised({ url });
-    const other = supervised({ command: ['node', tinyAgent('other.mjs'), String(port)], url: `${url}/` });
+  it('waits for an agent started elsewhere and does not stop it', async () => {
+    const { port, url } = await freeAddress();
+    const waiting = start({ url });
+    const other = start({ command: ['node', writeAgent('other.mjs'), String(port)], url: `${url}/` });
     await waiting.whenReady();
     await other.whenReady();
     await waiting.stop();
     expect(isProcessAlive(other.pid ?? 0)).toBe(true);
-    const nobody = supervised({ url: (await addressOf()).url, startupTimeout: 200 });
-    await expect(nobody.whenReady()).rejects.toThrow(/did not answer within 0.2 s/);
+    const unreachable = start({ url: (await freeAddress()).url, startupTimeout: 200 });
+    await expect(unreachable.whenReady()).rejects.toThrow(/did not respond within 0.2 s/);
   });
 });
 
-describe('the end', () => {
-  /** A shell with children that do not hear SIGTERM, one of them the agent. */
-  const family = (port: number, agent: string) =>
+describe('process group of a supervised agent', () => {
+  /** A shell with children that ignore SIGTERM, one of them the agent. */
+  const shellCommand = (port: number, agent: string) =>
     `sh -c "trap '' TERM; sleep 1000 & sleep 1000 & node '${agent}' ${port} & wait"`;
 
-  it('of a shell is the end of all it started', async () => {
-    const { port, url } = await addressOf();
-    const agent = tinyAgent('deaf.mjs', "process.on('SIGTERM', () => {});");
-    const run = supervised({ command: family(port, agent), url });
+  it('is killed completely by stop', async () => {
+    const { port, url } = await freeAddress();
+    const agent = writeAgent('deaf.mjs', "process.on('SIGTERM', () => {});");
+    const run = start({ command: shellCommand(port, agent), url });
     await run.whenReady();
     const { pid = 0 } = run;
     const members = processGroup(pid);
@@ -300,9 +300,9 @@ describe('the end', () => {
     expect(members.filter(isProcessAlive)).toEqual([]);
   });
 
-  it('of the leader of a group takes the rest along, so that the next one finds its port free', async () => {
-    const { port, url } = await addressOf();
-    const run = supervised({ command: family(port, tinyAgent('left.mjs')), url });
+  it('is killed when its leader exits, so that the port is free for the restart', async () => {
+    const { port, url } = await freeAddress();
+    const run = start({ command: shellCommand(port, writeAgent('left.mjs')), url });
     await run.whenReady();
     const members = processGroup(run.pid ?? 0);
     expect(members.length).toBe(4);
@@ -314,13 +314,13 @@ describe('the end', () => {
   });
 
   it.each([
-    ['an agent', (port: number) => `node ${tinyAgent('orphan.mjs')} ${port}`],
+    ['an agent', (port: number) => `node ${writeAgent('orphan.mjs')} ${port}`],
     [
-      'a family that does not listen',
-      (port: number) => family(port, tinyAgent('deaf-orphan.mjs', "process.on('SIGTERM', () => {});")),
+      'a group that ignores SIGTERM',
+      (port: number) => shellCommand(port, writeAgent('deaf-orphan.mjs', "process.on('SIGTERM', () => {});")),
     ],
-  ])('of this process by SIGKILL is the end of %s within 5 s', async (_what, command) => {
-    const { port, url } = await addressOf();
+  ])('is reaped within 5 s after SIGKILL of the supervisor: %s', async (_what, command) => {
+    const { port, url } = await freeAddress();
     const fixture = join(repositoryRoot, 'test/integration/fixtures/supervising.mjs');
     const module = pathToFileURL(inBuilt('supervise.js')).href;
     const bridge = runNode([fixture, module, command(port), url]);
@@ -334,14 +334,14 @@ describe('the end', () => {
         interval: 100,
       });
     } finally {
-      // Where this fails, the machine is not left with them.
+      // Cleans up if the assertion fails.
       for (const member of members.filter(isProcessAlive)) process.kill(member, 'SIGKILL');
     }
   });
 
-  it('of its guard is its own end, and it is started again under another', async () => {
-    const { port, url } = await addressOf();
-    const run = supervised({ command: ['node', tinyAgent('guarded.mjs'), String(port)], url });
+  it('is killed and restarted when its orphan reaper is killed', async () => {
+    const { port, url } = await freeAddress();
+    const run = start({ command: ['node', writeAgent('guarded.mjs'), String(port)], url });
     await run.whenReady();
     const { pid = 0 } = run;
     const isReady = becomes(run, 'ready');
@@ -351,22 +351,22 @@ describe('the end', () => {
     expect(run.restarts).toBe(1);
   });
 
-  it('by exit code 0 is the end of looking after it', async () => {
-    const { port, url } = await addressOf();
-    const file = tinyAgent('polite.mjs', "process.on('SIGUSR2', () => process.exit(0));");
-    const run = supervised({ command: ['node', file, String(port)], url });
+  it('is not restarted after exit code 0', async () => {
+    const { port, url } = await freeAddress();
+    const file = writeAgent('polite.mjs', "process.on('SIGUSR2', () => process.exit(0));");
+    const run = start({ command: ['node', file, String(port)], url });
     await run.whenReady();
     const isStopped = becomes(run, 'stopped');
     process.kill(run.pid ?? 0, 'SIGUSR2');
     await isStopped;
-    await expect(run.whenReady()).rejects.toThrow('ended with exit code 0');
+    await expect(run.whenReady()).rejects.toThrow('exited with code 0');
     expect(run.restarts).toBe(0);
   });
 });
 
-describe('the configuration of an agent', () => {
-  it('is enough to start it and to call its skills, through a crash', async () => {
-    const { port, url } = await addressOf();
+describe('openAgent', () => {
+  it('starts the configured agent and serves actions through a crash', async () => {
+    const { port, url } = await freeAddress();
     const text = `agent_name: echo
 a2a_server_url: ${url}
 a2a_server_command: node '${join(agents, 'sdk-0.3.mjs')}' ${port}
@@ -374,9 +374,9 @@ a2a_server_working_dir: ${folder}
 `;
     const [config] = readBridgeConfig(text, join(folder, 'bridge.yaml'), {});
     const opened = openAgent(config as BridgeAgentConfig, {
-      supervise: { reaperPath: inBuilt('guard.js'), minDelay: 20, stopTimeout: 200 },
+      supervise: { reaperPath: inBuilt('orphan-reaper.js'), minDelay: 20, stopTimeout: 200 },
     });
-    // Nothing is ready yet; the bridge waits.
+    // The agent is not ready yet; the bridge waits.
     const actions = await bridge({ ...opened.bridge });
     expect(actions.actions().map(({ name }) => name)).toContain('echo/echo');
     expect(await actions.invoke('echo/echo', { prompt: 'pid' })).toMatchObject({
@@ -392,7 +392,6 @@ a2a_server_working_dir: ${folder}
     });
     await actions.close();
     await opened.close();
-    // After the end, the answer says so.
     expect(opened.supervised.state).toBe('stopped');
     expect(await actions.invoke('echo/echo', { prompt: 'gone' })).toMatchObject({ success: false });
   });

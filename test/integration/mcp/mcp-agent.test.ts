@@ -1,4 +1,4 @@
-/** MCP servers, of this revision and the one before, as agents. */
+/** MCP servers of the current and the previous protocol revision as agents. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bridge } from '../../../src/bridge/index.ts';
@@ -14,7 +14,7 @@ import { createMcpDemoAgent } from '../../support/bridge/mcp-demo-agent.ts';
 
 const program = fileURLToPath(new URL('../../support/bridge/mcp-server.mjs', import.meta.url));
 
-function says(skill: string | undefined, parts: Part[], more: Partial<Message> = {}): Message {
+function buildMessage(skill: string | undefined, parts: Part[], more: Partial<Message> = {}): Message {
   const metadata = skill === undefined ? {} : { skill };
   return { messageId: crypto.randomUUID(), role: 'user', parts, metadata, ...more };
 }
@@ -22,7 +22,7 @@ function says(skill: string | undefined, parts: Part[], more: Partial<Message> =
 describe.each([
   { era: '2026-07-28', args: [program] },
   { era: '2025-11-25', args: [program, '--old'] },
-])('an MCP server of $era as an agent', ({ args }) => {
+])('mcpAgent with a server of MCP $era', ({ args }) => {
   let agent: Agent;
 
   beforeAll(async () => {
@@ -33,10 +33,10 @@ describe.each([
   });
 
   async function send(skill: string | undefined, parts: Part[], more?: Partial<Message>): Promise<Task> {
-    return (await agent.send({ message: says(skill, parts, more) })) as Task;
+    return (await agent.send({ message: buildMessage(skill, parts, more) })) as Task;
   }
 
-  it('has a skill for each tool, with its schemas', async () => {
+  it('has one skill per tool, with its schemas', async () => {
     const card = await agent.card();
     expect(card).toMatchObject({ name: 'Workshop', version: '1.2.3' });
     expect(card.skills.map(({ id }) => id)).toEqual([
@@ -59,31 +59,31 @@ describe.each([
     ]);
   });
 
-  it('takes arguments as data and gives structured content as data, once', async () => {
+  it('accepts arguments as data and returns structured content as data once', async () => {
     const task = await send('add', [{ data: { a: 2, b: 3 } }]);
     expect(task.status.state).toBe('completed');
     expect(task.artifacts).toMatchObject([{ name: 'add', parts: [{ data: { sum: 5 } }] }]);
     expect(task.artifacts?.[0]?.parts).toHaveLength(1);
   });
 
-  it('takes a text for a tool with one parameter', async () => {
+  it('accepts text for a tool with one parameter', async () => {
     const task = await send('greet', [{ text: 'Ada' }]);
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'Hello Ada' }]);
   });
 
-  it('refuses what names no skill or has no arguments, and says what there is', async () => {
-    for (const [skill, parts, said] of [
-      [undefined, [{ text: 'hello' }], /No skill is named.*add, greet/],
-      ['sing', [{ text: 'hello' }], /There is no skill sing/],
+  it('rejects messages without a known skill or arguments and lists the alternatives', async () => {
+    for (const [skill, parts, expected] of [
+      [undefined, [{ text: 'hello' }], /Missing skill.*add, greet/],
+      ['sing', [{ text: 'hello' }], /Unknown skill sing/],
       ['add', [{ text: '2 and 3' }], /data part with the arguments of the tool: a, b/],
     ] as [string | undefined, Part[], RegExp][]) {
       const { status } = await send(skill, parts);
       expect(status.state).toBe('rejected');
-      expect(textOf(status.message?.parts ?? [])).toMatch(said);
+      expect(textOf(status.message?.parts ?? [])).toMatch(expected);
     }
   });
 
-  it('gives every kind of content', async () => {
+  it('converts every kind of content', async () => {
     const task = await send('show', [{ text: '' }]);
     expect(task.artifacts?.[0]?.parts).toEqual([
       { text: 'All kinds' },
@@ -95,7 +95,7 @@ describe.each([
     ]);
   });
 
-  it('fails when the tool fails, and when its arguments are wrong', async () => {
+  it('fails the task when the tool fails or its arguments are invalid', async () => {
     const failed = await send('fail', [{ text: '' }]);
     expect(failed.status).toMatchObject({ state: 'failed', message: { parts: [{ text: 'It is broken' }] } });
     const wrong = await send('add', [{ data: { a: 'two', b: 3 } }]);
@@ -103,19 +103,19 @@ describe.each([
     expect(textOf(wrong.status.message?.parts ?? [])).toMatch(/\ba\b/);
   });
 
-  it('asks what the server asks, and asks again when the answer does not fit', async () => {
-    const asked = await send('paint', [{ text: '' }]);
-    expect(asked.status.state).toBe('input-required');
-    expect(asked.status.message?.parts[0]).toEqual({
+  it('forwards elicitation as input-required and repeats it after an invalid response', async () => {
+    const question = await send('paint', [{ text: '' }]);
+    expect(question.status.state).toBe('input-required');
+    expect(question.status.message?.parts[0]).toEqual({
       text: 'How?\n\n- color (string): color\n- size (integer): size',
     });
-    expect(asked.status.message?.parts[1]).toMatchObject({
+    expect(question.status.message?.parts[1]).toMatchObject({
       data: { requestedSchema: { required: ['color'] } },
     });
-    const { id: taskId, contextId } = asked;
+    const { id: taskId, contextId } = question;
     const again = await send(undefined, [{ text: 'nicely' }], { taskId, contextId });
     expect(again.status.state).toBe('input-required');
-    expect(textOf(again.status.message?.parts ?? [])).toContain('color is needed as string');
+    expect(textOf(again.status.message?.parts ?? [])).toContain('color must be string');
     const done = await send(undefined, [{ data: { color: 'red', size: '3' } }], { taskId, contextId });
     expect(done.artifacts?.[0]?.parts).toEqual([{ text: 'Painted {"color":"red","size":3}' }]);
     const other = await send('paint', [{ text: '' }]);
@@ -127,9 +127,9 @@ describe.each([
     expect(declined.artifacts?.[0]?.parts).toEqual([{ text: 'Left as it is: decline' }]);
   });
 
-  it('tells of progress, and cancels', async () => {
+  it('streams progress and cancels the call', async () => {
     const states: string[] = [];
-    for await (const event of agent.stream({ message: says('slow', [{ text: '' }]) })) {
+    for await (const event of agent.stream({ message: buildMessage('slow', [{ text: '' }]) })) {
       if (event.kind !== 'status') continue;
       states.push(`${event.status.state} ${textOf(event.status.message?.parts ?? [])}`.trim());
       if (event.status.message) await agent.cancelTask({ id: event.taskId });
@@ -137,14 +137,14 @@ describe.each([
     expect(states).toEqual(['working', 'working at it', 'canceled']);
   });
 
-  it('learns of tools that come later', async () => {
+  it('updates its skills when the tools change', async () => {
     await send('learn', [{ text: '' }]);
-    // The server tells of the new tool when it likes; asking for it is what counts.
+    // The server sends the notification asynchronously.
     await expect.poll(async () => (await agent.card()).skills.map(({ id }) => id)).toContain('trick');
     expect((await send('trick', [{ text: '' }])).artifacts?.[0]?.parts).toEqual([{ text: 'Done' }]);
   });
 
-  it('starts the server again when it has gone', async () => {
+  it('restarts the server after it exited', async () => {
     expect((await send('die', [{ text: '' }])).status.state).toBe('failed');
     expect((await send('greet', [{ text: 'again' }])).artifacts?.[0]?.parts).toEqual([
       { text: 'Hello again' },
@@ -152,8 +152,8 @@ describe.each([
   });
 });
 
-describe('there and back again', () => {
-  it('an MCP server is an agent at a URL, and its skills are actions with the same parameters', async () => {
+describe('round trip between MCP and A2A', () => {
+  it('keeps the parameters of tools from MCP server to agent to actions', async () => {
     const agent = await mcpAgent({ command: process.execPath, args: [program] });
     const server = await serve(agent);
     const remote = connect(server.url);
@@ -168,13 +168,13 @@ describe('there and back again', () => {
         status: 'COMPLETED',
         data: { sum: 42 },
       });
-      const asked = await actions.invoke('workshop/paint', {});
-      expect(asked).toMatchObject({ status: 'INPUT_REQUIRED', message: expect.stringContaining('How?') });
-      const answered = await actions.invoke('provide_required_input', {
-        follow_up_id: asked.followUpId,
+      const question = await actions.invoke('workshop/paint', {});
+      expect(question).toMatchObject({ status: 'INPUT_REQUIRED', message: expect.stringContaining('How?') });
+      const completed = await actions.invoke('provide_required_input', {
+        follow_up_id: question.followUpId,
         user_response: '{"color":"blue"}',
       });
-      expect(answered).toMatchObject({ status: 'COMPLETED', message: 'Painted {"color":"blue"}' });
+      expect(completed).toMatchObject({ status: 'COMPLETED', message: 'Painted {"color":"blue"}' });
     } finally {
       await actions.close();
       await remote.close();
@@ -183,26 +183,26 @@ describe('there and back again', () => {
     }
   });
 
-  it('an agent behind MCP over HTTP, with a token, is an agent again', async () => {
+  it('converts an agent to MCP over HTTP with a token and back', async () => {
     const { agent: inner } = createMcpDemoAgent();
     const actions = await bridge({ agentName: 'demo', agent: inner });
     const mcp = await serveMcp(actions, { http: { token: 'sesame' } });
     const headers = { authorization: 'Bearer sesame' };
     const agent = await mcpAgent({ url: mcp.url ?? '', headers });
     try {
-      const message = says('demo_do', [{ text: 'hello' }]);
+      const message = buildMessage('demo_do', [{ text: 'hello' }]);
       const task = (await agent.send({ message })) as Task;
       expect(task.artifacts?.[0]?.parts).toMatchObject([
         { text: 'You said: hello' },
         { data: { status: 'COMPLETED', message: 'You said: hello' } },
       ]);
-      const asked = (await agent.send({ message: says('demo_do', [{ text: 'ask' }]) })) as Task;
-      expect(asked.status).toMatchObject({
+      const question = (await agent.send({ message: buildMessage('demo_do', [{ text: 'ask' }]) })) as Task;
+      expect(question.status).toMatchObject({
         state: 'input-required',
         message: { parts: [{ text: 'demo asks: Which color?' }, {}] },
       });
-      const { id: taskId, contextId } = asked;
-      const answer = says(undefined, [{ text: 'red' }], { taskId, contextId });
+      const { id: taskId, contextId } = question;
+      const answer = buildMessage(undefined, [{ text: 'red' }], { taskId, contextId });
       const done = (await agent.send({ message: answer })) as Task;
       expect(done.artifacts?.[0]?.parts[0]).toEqual({ text: 'It is red.' });
       await expect(mcpAgent({ url: mcp.url ?? '' })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
@@ -214,11 +214,11 @@ describe('there and back again', () => {
     }
   });
 
-  it('says what to do when there is no server', async () => {
+  it('rejects with UNAVAILABLE and a hint when the server cannot be started', async () => {
     await expect(mcpAgent({ command: 'no-such-program-here' })).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
-      message: 'The MCP server no-such-program-here cannot be reached',
-      hint: 'Does "no-such-program-here" run and speak MCP over stdio?',
+      message: 'Cannot connect to the MCP server no-such-program-here',
+      hint: 'Check that "no-such-program-here" starts and uses MCP over stdio.',
     });
     await expect(mcpAgent({})).rejects.toMatchObject({ reason: expect.any(String) });
   });

@@ -1,4 +1,4 @@
-/** The command that shows agents as tools of MCP: what it prints and where, how it ends, and its mistakes. */
+/** `dragoman bridge`: output, shutdown and usage errors. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,20 +20,20 @@ async function freePort(): Promise<number> {
 }
 
 describe('dragoman bridge', () => {
-  it('writes nothing but MCP to standard output, and ends when its input does', async () => {
+  it('writes only MCP messages to stdout and exits when stdin closes', async () => {
     const agent = await serveModule(echo);
     const running = runDragoman(['bridge', '--agent', `echo=${agent.url}`, '--mcp', 'stdio']);
-    const line = (message: object): void => {
+    const send = (message: object): void => {
       running.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     };
     const clientInfo = { name: 'test', version: '1' };
-    line({
+    send({
       id: 1,
       method: 'initialize',
       params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
     });
-    line({ method: 'notifications/initialized' });
-    line({ id: 2, method: 'tools/call', params: { name: 'echo_echo', arguments: { prompt: 'hello' } } });
+    send({ method: 'notifications/initialized' });
+    send({ id: 2, method: 'tools/call', params: { name: 'echo_echo', arguments: { prompt: 'hello' } } });
     await running.prints(/"id":2/);
     await running.prints(/listening on standard input and output\n {2}echo\/echo\n/, 'stderr');
     running.process.stdin?.end();
@@ -52,7 +52,7 @@ describe('dragoman bridge', () => {
     await agent.stop();
   });
 
-  it('prints where it listens and what it shows as JSON, but never where MCP is spoken', async () => {
+  it('prints URL and actions with -o json, and rejects it with --mcp stdio', async () => {
     const agent = await serveModule(echo);
     const args = ['bridge', '-a', `echo=${agent.url}`, '-o', 'json', '--mcp'];
     const running = runDragoman([...args, 'http', '--port', '0']);
@@ -68,7 +68,7 @@ describe('dragoman bridge', () => {
     await agent.stop();
   });
 
-  it('listens for HTTP, with a token of the environment, until a signal comes', async () => {
+  it('serves HTTP with a token from the environment until SIGINT', async () => {
     const agent = await serveModule(echo);
     const running = runDragoman(
       ['bridge', '-a', `echo=${agent.url}`, '--mcp', 'http', '--port', '0', '--client-token-env', 'T'],
@@ -87,7 +87,7 @@ describe('dragoman bridge', () => {
     await agent.stop();
   });
 
-  it('starts and looks after the agent of a command, and leaves nothing of it behind', async () => {
+  it('starts the agent of --command and stops it on exit', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const command = `${process.execPath} ${cliEntry} serve ${echo} --port ${new URL(url).port}`;
     const flags = ['bridge', '--command', command, '--command-url', `echo=${url}`, '--mcp', 'stdio'];
@@ -105,7 +105,7 @@ describe('dragoman bridge', () => {
       .toBe('gone');
   });
 
-  it('starts the agents of a file, and says where the file is wrong', async () => {
+  it('starts the agents of a configuration file and reports errors with line and column', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
     const file = join(folder, 'bridge.yaml');
     const port = await freePort();
@@ -124,11 +124,11 @@ describe('dragoman bridge', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('takes credentials from the environment and shows them to the agent alone', async () => {
+  it('sends credentials from the environment only to the agent', async () => {
     const card = {
       protocolVersion: '0.3.0',
       name: 'Guarded',
-      description: 'Wants to know who calls',
+      description: 'Requires credentials',
       version: '1.0.0',
       capabilities: {},
       defaultInputModes: ['text/plain'],
@@ -164,16 +164,16 @@ describe('dragoman bridge', () => {
     const result = await client.call('a_s', { prompt: 'hello' });
     expect(result.content).toEqual([{ type: 'text', text: 'in' }]);
     expect(JSON.stringify([tools, result])).not.toContain('secret');
-    const asked = agent.requests.find(({ json: body }) => body?.method === 'message/send');
-    expect(asked?.headers).toMatchObject({ authorization: 'Bearer secret-token', 'x-key': 'key-secret-key' });
+    const sent = agent.requests.find(({ json: body }) => body?.method === 'message/send');
+    expect(sent?.headers).toMatchObject({ authorization: 'Bearer secret-token', 'x-key': 'key-secret-key' });
     await client.close();
     await agent.close();
   });
 
   it.each<[string, string[], RegExp]>([
     ['no agent', [], /There is no agent to bridge\n {2}Name one with --agent URL/],
-    ['no URL', ['--agent', 'weather'], /weather is not the URL of an agent/],
-    ['one name twice', ['-a', 'a=http://x', '-a', 'a=http://y'], /Two agents have the same name/],
+    ['an invalid URL', ['--agent', 'weather'], /weather is not the URL of an agent/],
+    ['a duplicate name', ['-a', 'a=http://x', '-a', 'a=http://y'], /Two agents have the same name/],
     ['a command without a URL', ['--command', 'node x.js'], /--command and --url belong together/],
     [
       'a token that is not set',
@@ -181,23 +181,23 @@ describe('dragoman bridge', () => {
       /--bearer needs NOT_SET_HERE/,
     ],
     [
-      'a header with a hole',
+      'a header with an unset variable',
       ['-a', 'http://x', '--header', 'K: ${NOT_SET_HERE}'],
       /--header needs NOT_SET_HERE/,
     ],
     [
-      'a header for nobody',
+      'a header without an agent name',
       ['-a', 'a=http://x', '-a', 'b=http://y', '--header', 'K: v'],
       /does not say which agent/,
     ],
-    ['a wait that is no number', ['-a', 'http://x', '--max-wait', 'long'], /Use a duration such as/],
-  ])('says what to do about %s', async (_what, flags, said) => {
+    ['an invalid --max-wait', ['-a', 'http://x', '--max-wait', 'long'], /Use a duration such as/],
+  ])('exits with 2 and a hint for %s', async (_what, flags, expected) => {
     const { code, stdout, stderr } = await runDragoman(['bridge', ...flags, '--mcp', 'stdio']).ended;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(said);
+    expect(stderr).toMatch(expected);
   });
 
-  it('has a help that shows how', async () => {
+  it('prints an example with --help', async () => {
     const { stdout } = await runDragoman(['bridge', '--help']).ended;
     expect(stdout).toContain('dragoman bridge --agent https://weather.example.com --mcp stdio');
   });

@@ -1,4 +1,4 @@
-/** Who may call a server of MCP over HTTP, and what it bears. */
+/** Access control, limits and sessions of MCP over HTTP. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { bridge } from '../../../src/bridge/index.ts';
 import {
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-async function started(
+async function startServer(
   http: NonNullable<ServeMcpOptions['http']>,
   { agent } = createMcpDemoAgent(),
 ): Promise<RunningMcpServer> {
@@ -31,14 +31,14 @@ async function started(
   return running;
 }
 
-const hello = {
+const initialize = {
   jsonrpc: '2.0',
   id: 1,
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
 };
 
-async function post(url: string, headers: Record<string, string> = {}, body: unknown = hello) {
+async function post(url: string, headers: Record<string, string> = {}, body: unknown = initialize) {
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -55,9 +55,9 @@ async function post(url: string, headers: Record<string, string> = {}, body: unk
   };
 }
 
-describe('MCP over HTTP', () => {
-  it('is not for pages of other origins, nor under names that are not its own', async () => {
-    const { url = '' } = await started({});
+describe('serveMcp over HTTP', () => {
+  it('responds 403 to foreign Origin and Host headers', async () => {
+    const { url = '' } = await startServer({});
     expect(await post(url)).toMatchObject({ status: 200, session: expect.any(String) });
     expect(await post(url, { origin: 'https://evil.example' })).toMatchObject({ status: 403, session: null });
     expect(await post(url, { origin: 'http://localhost:6274' })).toMatchObject({ status: 200 });
@@ -73,29 +73,29 @@ describe('MCP over HTTP', () => {
     expect(await post(url.replace('/mcp', '/other'))).toMatchObject({ status: 404 });
   });
 
-  it('is only for those who know the token, where there is one', async () => {
-    const { url = '' } = await started({ token: 'sesame' });
+  it('responds 401 without the configured token', async () => {
+    const { url = '' } = await startServer({ token: 'sesame' });
     expect(await post(url)).toMatchObject({ status: 401 });
     expect(await post(url, { authorization: 'Bearer wrong' })).toMatchObject({ status: 401 });
     expect(await post(url, { authorization: 'Bearer sesame' })).toMatchObject({ status: 200 });
   });
 
-  it('does not listen for others without names and a token', async () => {
-    await expect(started({ host: '0.0.0.0' })).rejects.toThrow('http.allowedHosts');
-    await expect(started({ host: '0.0.0.0', allowedHosts: ['tools.example.com'] })).rejects.toThrow(
+  it('requires allowedHosts and a token to listen on 0.0.0.0', async () => {
+    await expect(startServer({ host: '0.0.0.0' })).rejects.toThrow('http.allowedHosts');
+    await expect(startServer({ host: '0.0.0.0', allowedHosts: ['tools.example.com'] })).rejects.toThrow(
       'http.token',
     );
   });
 
-  it('refuses what is too large or makes no sense', async () => {
-    const { url = '' } = await started({ maxBodyBytes: 1_000 });
+  it('rejects large bodies, malformed JSON and unknown sessions', async () => {
+    const { url = '' } = await startServer({ maxBodyBytes: 1_000 });
     expect(await post(url, {}, 'x'.repeat(2_000))).toMatchObject({ status: 413 });
     expect(await post(url, {}, '{')).toMatchObject({ status: 400 });
     expect(await post(url, { 'mcp-session-id': 'made-up' })).toMatchObject({ status: 404 });
   });
 
-  it('forgets the client that was silent longest, and answers one that comes back with 404', async () => {
-    const { url = '' } = await started({ maxSessions: 2 });
+  it('closes the least recently used session beyond maxSessions', async () => {
+    const { url = '' } = await startServer({ maxSessions: 2 });
     const sessions: string[] = [];
     for (let i = 0; i < 3; i++) sessions.push((await post(url)).session ?? '');
     const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
@@ -105,8 +105,8 @@ describe('MCP over HTTP', () => {
     expect(statuses).toEqual([404, 200, 200]);
   });
 
-  it('shows the files of one session to nobody else', async () => {
-    const { url = '' } = await started({});
+  it('isolates the files of sessions', async () => {
+    const { url = '' } = await startServer({});
     const [, kind] = mcpClientKinds as [McpClientKind, McpClientKind];
     const [one, other] = [await kind.connect({ url }), await kind.connect({ url })];
     closers.push(
@@ -120,9 +120,9 @@ describe('MCP over HTTP', () => {
     await expect(other.read(uri)).rejects.toThrow(/not found/i);
   });
 
-  it('keeps the calls of one session in one context, and those of others apart', async () => {
+  it('uses one context per session', async () => {
     const demo = createMcpDemoAgent();
-    const { url = '' } = await started(true, demo);
+    const { url = '' } = await startServer(true, demo);
     const [, kind] = mcpClientKinds as [McpClientKind, McpClientKind];
     for (let i = 0; i < 2; i++) {
       const client = await kind.connect({ url });
@@ -137,10 +137,10 @@ describe('MCP over HTTP', () => {
   });
 
   it.each(mcpClientKinds.map((kind) => ({ kind, name: kind.name })))(
-    'cancels the task of the $name when that goes away in the middle',
+    'cancels the task when the $name disconnects during a call',
     async ({ kind }) => {
       const demo = createMcpDemoAgent();
-      const { url = '' } = await started(true, demo);
+      const { url = '' } = await startServer(true, demo);
       const client = await kind.connect({ url });
       await new Promise<void>((resolve) => {
         const onprogress = ({ message }: any) => message === 'begun' && resolve();
@@ -151,7 +151,7 @@ describe('MCP over HTTP', () => {
     },
   );
 
-  it('cancels what is under way when it is closed', async () => {
+  it('cancels running tasks on close', async () => {
     const demo = createMcpDemoAgent();
     const server = await serve(demo.agent);
     const remote = connect(server.url);

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Metadata, Part } from '../../../protocol/part.ts';
 import { type ElicitationForm, parseElicitationAnswer, formatElicitation } from './elicitation.ts';
 
-const answered = (form: ElicitationForm['requestedSchema'], parts: Part[], metadata?: Metadata) =>
+const parse = (form: ElicitationForm['requestedSchema'], parts: Part[], metadata?: Metadata) =>
   parseElicitationAnswer(
     { messageId: 'm', role: 'user', parts, metadata },
     { message: 'How?', requestedSchema: form },
   );
 
-describe('a form', () => {
-  it('is a question for people, and its schema for programs', () => {
+describe('formatElicitation', () => {
+  it('contains the question as text and the schema as data', () => {
     const requestedSchema = {
       properties: {
         size: { type: 'string', enum: ['S', 'L'], description: 'How large' },
@@ -21,7 +21,9 @@ describe('a form', () => {
       { data: { requestedSchema }, mediaType: 'application/json' },
     ]);
   });
+});
 
+describe('parseElicitationAnswer', () => {
   it.each([
     ['string', 'red', 'red'],
     ['number', ' 1.5 ', 1.5],
@@ -29,8 +31,8 @@ describe('a form', () => {
     ['boolean', 'Yes', true],
     ['boolean', 'no', false],
     ['array', 'a, b', ['a', 'b']],
-  ])('with one %s takes a text', (type, text, value) => {
-    expect(answered({ properties: { x: { type } }, required: ['x'] }, [{ text }])).toEqual({
+  ])('converts text for a form with one %s field (%s)', (type, text, value) => {
+    expect(parse({ properties: { x: { type } }, required: ['x'] }, [{ text }])).toEqual({
       action: 'accept',
       content: { x: value },
     });
@@ -40,29 +42,29 @@ describe('a form', () => {
     ['integer', '1.5'],
     ['number', 'many'],
     ['boolean', 'perhaps'],
-  ])('with one %s does not take %s', (type, text) => {
-    expect(answered({ properties: { x: { type } }, required: ['x'] }, [{ text }])).toContain('x is needed');
+  ])('rejects text for a form with one %s field (%s)', (type, text) => {
+    expect(parse({ properties: { x: { type } }, required: ['x'] }, [{ text }])).toContain('x must be');
   });
 
-  it('with several fields takes data, or JSON as text, and says what is missing', () => {
+  it('accepts data or JSON text for several fields and reports missing ones', () => {
     const form = { properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'] };
-    expect(answered(form, [{ data: { a: 'x', b: 2, other: 1 } }])).toEqual({
+    expect(parse(form, [{ data: { a: 'x', b: 2, other: 1 } }])).toEqual({
       action: 'accept',
       content: { a: 'x', b: 2 },
     });
-    expect(answered(form, [{ text: '{"a":"x"}' }])).toEqual({ action: 'accept', content: { a: 'x' } });
-    expect(answered(form, [{ text: 'something' }])).toBe('a is needed as string. Send data with a, b.');
-    expect(answered(form, [{ data: { a: 'x', b: 'two' } }])).toContain('b is needed as number');
+    expect(parse(form, [{ text: '{"a":"x"}' }])).toEqual({ action: 'accept', content: { a: 'x' } });
+    expect(parse(form, [{ text: 'something' }])).toBe('a must be string. Send data with a, b.');
+    expect(parse(form, [{ data: { a: 'x', b: 'two' } }])).toContain('b must be number');
   });
 
-  it('takes one of the choices only', () => {
+  it('accepts only enum values', () => {
     const form = { properties: { x: { enum: ['S', 'L'] } }, required: ['x'] };
-    expect(answered(form, [{ text: 'L' }])).toMatchObject({ content: { x: 'L' } });
-    expect(answered(form, [{ text: 'M' }])).toContain('S or L');
+    expect(parse(form, [{ text: 'L' }])).toMatchObject({ content: { x: 'L' } });
+    expect(parse(form, [{ text: 'M' }])).toContain('S or L');
   });
 
-  it('can be declined and canceled', () => {
+  it('returns decline and cancel from the metadata', () => {
     for (const action of ['decline', 'cancel'])
-      expect(answered({ properties: {} }, [{ text: '' }], { action })).toEqual({ action });
+      expect(parse({ properties: {} }, [{ text: '' }], { action })).toEqual({ action });
   });
 });

@@ -1,25 +1,25 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
+import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { type Part, textOf } from '../../../protocol/part.ts';
 
-/** One field of a form. */
-interface Field {
+interface FormField {
   readonly type?: string;
   readonly title?: string;
   readonly description?: string;
   readonly enum?: readonly string[];
 }
 
-/** What a server wants to know. */
+/** Form of an MCP elicitation request. */
 export interface ElicitationForm {
   readonly message: string;
   readonly requestedSchema: {
-    readonly properties?: { readonly [name: string]: Field };
+    readonly properties?: { readonly [name: string]: FormField };
     readonly required?: readonly string[];
   };
 }
 
-/** Writes a form as the question of an agent: for people, and with its schema for programs. */
+/** Formats an elicitation as an A2A message: text for users, and the schema as data for programs. */
 export function formatElicitation({ message, requestedSchema }: ElicitationForm): Part[] {
   const fields = Object.entries(requestedSchema.properties ?? {});
   const lines = fields.map(
@@ -31,10 +31,10 @@ export function formatElicitation({ message, requestedSchema }: ElicitationForm)
 }
 
 /**
- * Reads the answer of a caller: its data, or its text where there is one field. Metadata `action` may say `decline` or
- * `cancel`.
+ * Parses the response to an elicitation: data parts, or text if the form has one field. Metadata `action` may be
+ * `decline` or `cancel`.
  *
- * @returns what is missing, as a text, where it is no answer to the form.
+ * @returns an error message if the response does not match the form.
  */
 export function parseElicitationAnswer(
   { parts, metadata }: Message,
@@ -44,58 +44,47 @@ export function parseElicitationAnswer(
   if (action === 'decline' || action === 'cancel') return { action };
   const { properties = {}, required = [] } = requestedSchema;
   const names = Object.keys(properties);
-  const given: { [name: string]: unknown } = {};
-  for (const part of parts)
-    if ('data' in part && typeof part.data === 'object' && part.data !== null)
-      Object.assign(given, part.data);
+  const values: { [name: string]: unknown } = {};
+  for (const part of parts) if ('data' in part) Object.assign(values, asJsonObject(part.data));
   const text = textOf(parts).trim();
   const [only] = names;
-  if (Object.keys(given).length === 0 && text !== '') {
-    if (names.length === 1 && only !== undefined) given[only] = text;
-    else Object.assign(given, objectIn(text));
+  if (Object.keys(values).length === 0 && text !== '') {
+    if (names.length === 1 && only !== undefined) values[only] = text;
+    else Object.assign(values, asJsonObject(parseJsonOrUndefined(text)));
   }
   const content: { [name: string]: string | number | boolean | string[] } = {};
   for (const [name, field] of Object.entries(properties)) {
-    const value = valueOf(given[name], field);
+    const value = convertValue(values[name], field);
     if (value !== undefined) content[name] = value;
-    else if (required.includes(name) || given[name] !== undefined)
-      return `${name} is needed as ${field.enum?.join(' or ') ?? field.type ?? 'text'}. Send data with ${names.join(', ')}.`;
+    else if (required.includes(name) || values[name] !== undefined)
+      return `${name} must be ${field.enum?.join(' or ') ?? field.type ?? 'text'}. Send data with ${names.join(', ')}.`;
   }
   return { action: 'accept', content };
 }
 
-/** A value as the field wants it; people say numbers and yes or no in words. */
-function valueOf(
-  given: unknown,
-  { type = 'string', enum: choices }: Field,
+/** Converts a value to the type of the field, including text such as `42` or `yes`. */
+function convertValue(
+  values: unknown,
+  { type = 'string', enum: choices }: FormField,
 ): string | number | boolean | string[] | undefined {
-  if (given === undefined) return undefined;
-  const text = typeof given === 'string' ? given.trim() : undefined;
+  if (values === undefined) return undefined;
+  const text = typeof values === 'string' ? values.trim() : undefined;
   switch (type) {
     case 'number':
     case 'integer': {
-      const value = text === undefined || text === '' ? given : Number(text);
+      const value = text === undefined || text === '' ? values : Number(text);
       if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
       return type === 'integer' && !Number.isInteger(value) ? undefined : value;
     }
     case 'boolean':
-      if (typeof given === 'boolean') return given;
+      if (typeof values === 'boolean') return values;
       if (/^(yes|y|true|ok)$/i.test(text ?? '')) return true;
       return /^(no|n|false)$/i.test(text ?? '') ? false : undefined;
     case 'array':
-      if (Array.isArray(given) && given.every((each) => typeof each === 'string')) return given;
+      if (Array.isArray(values) && values.every((each) => typeof each === 'string')) return values;
       return text?.split(',').map((each) => each.trim());
     default:
-      if (typeof given !== 'string') return undefined;
-      return choices && !choices.includes(given) ? undefined : given;
-  }
-}
-
-function objectIn(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
+      if (typeof values !== 'string') return undefined;
+      return choices && !choices.includes(values) ? undefined : values;
   }
 }

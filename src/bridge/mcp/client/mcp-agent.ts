@@ -16,36 +16,36 @@ import { CallUpdates } from '../server/call-updates.ts';
 import { parseToolArguments } from './tool-arguments.ts';
 import { toolContentParts } from './tool-content.ts';
 
-/** Which MCP server becomes an agent, and how. */
+/** Options of {@link mcpAgent}. */
 export interface McpAgentOptions extends McpServerAddress {
-  /** @defaultValue as the server calls itself */
+  /** @defaultValue the name of the MCP server */
   name?: string;
-  /** @defaultValue what the server says about itself */
+  /** @defaultValue the instructions of the MCP server */
   description?: string;
   /**
-   * Lets the server ask back; its questions make a task `input-required`. A server of MCP up to 2025-11-25 does not say
-   * which call its question belongs to, so its tools are called one after the other then.
+   * Supports MCP elicitation; a request of the server makes the task `input-required`. Up to MCP 2025-11-25 an elicitation
+   * does not name its tool call, so tools of such servers are called one at a time.
    * @defaultValue true
    */
   canElicit?: boolean;
-  /** For how many milliseconds the server may take to introduce itself. @defaultValue 30,000 */
+  /** Milliseconds to wait for the connection. @defaultValue 30,000 */
   connectTimeout?: number;
-  /** Where tasks are kept, and how long they may take. */
+  /** Options of the agent, such as its task store and timeouts. */
   options?: AgentOptions;
 }
 
-/** How often a caller may answer a question in a way that is no answer. */
-const maxTries = 3;
+/** Maximum number of invalid responses to an elicitation. */
+const maxAttempts = 3;
 
-/** How many tools of a server become skills. */
+/** Maximum number of tools that become skills. */
 const maxTools = 1_000;
 
 /**
- * Makes an agent of an MCP server: a skill for each of its tools. A message names the skill in its metadata (`skill`)
- * and has the arguments as data; for a tool with one parameter a text is enough, and a server with one tool needs no
- * name.
+ * Exposes an MCP server as an agent with one skill per tool. A message names the skill in its metadata (`skill`) and
+ * contains the arguments as data. Text is sufficient for a tool with one parameter; the skill may be omitted if the
+ * server has one tool.
  *
- * @throws A2AError when the server cannot be reached
+ * @throws A2AError `UNAVAILABLE` if the server cannot be reached
  *
  * @example
  * ```ts
@@ -53,32 +53,32 @@ const maxTools = 1_000;
  * await serve(files, { port: 4000 });
  * ```
  */
-export async function mcpAgent(given: McpAgentOptions): Promise<Agent> {
+export async function mcpAgent(mcpOptions: McpAgentOptions): Promise<Agent> {
   const library = await loadClientLibrary();
   const {
     name,
     description,
-    canElicit: asks = true,
+    canElicit = true,
     connectTimeout = 30_000,
     options = {},
     ...address
-  } = given;
+  } = mcpOptions;
   let tools = new Map<string, Tool>();
   const connection = new McpConnection({
     library,
     address,
-    asks,
+    canElicit,
     connectTimeout,
     log: options.log ?? (() => {}),
     onTools: (found) => {
       tools = new Map(found.slice(0, maxTools).map((tool) => [tool.name, tool]));
     },
   });
-  const server = await connection.introduce();
+  const server = await connection.readServerInfo();
   const agent = defineAgent(
     {
       name: name ?? server.name,
-      description: description ?? server.instructions ?? `The tools of ${server.name}`,
+      description: description ?? server.instructions ?? `Tools of ${server.name}`,
       version: server.version,
       skills: [],
       defaultInputModes: ['application/json', 'text/plain'],
@@ -90,7 +90,7 @@ export async function mcpAgent(given: McpAgentOptions): Promise<Agent> {
   const card = await agent.card();
   const close = agent.close.bind(agent);
   return Object.assign(agent, {
-    // Tools come and go while the agent is there.
+    // The tools of the server may change at any time.
     card: async () => withTools(card, tools),
     close: async () => {
       await close();
@@ -112,7 +112,7 @@ function withTools(card: AgentCard, tools: ReadonlyMap<string, Tool>): AgentCard
       extensions: [
         {
           uri: schemasExtension,
-          description: 'What each skill takes and gives',
+          description: 'Input and output schemas of the skills',
           params: { skills: Object.fromEntries(schemas) as object },
         },
       ],
@@ -133,25 +133,25 @@ async function* run(
 ): AsyncGenerator<AgentOutput> {
   let request: Pick<ToolRequest, 'tool' | 'arguments'>;
   try {
-    const tool = choose(tools, context);
+    const tool = chooseTool(tools, context);
     request = { tool, arguments: parseToolArguments(context.message, tool) };
   } catch (thrown) {
     yield status('rejected', A2AError.from(thrown).message);
     return;
   }
-  const news = new CallUpdates();
+  const updates = new CallUpdates();
   const calling = connection
     .call({
       ...request,
       signal: context.signal,
-      onProgress: (text) => news.push(text),
-      // A note that is told late must not look as if the question were answered.
-      ask: (form) => news.run(() => ask(context, form)),
+      onProgress: (text) => updates.push(text),
+      // Runs after earlier progress, so that a late status update does not end the input-required state.
+      elicit: (form) => updates.run(() => elicit(context, form)),
     })
-    .finally(() => news.end());
-  // Whoever reads the news first must not leave a failure without a listener.
+    .finally(() => updates.end());
+  // The updates are consumed first; the promise must have a rejection handler meanwhile.
   calling.catch(() => {});
-  for await (const each of news) {
+  for await (const each of updates) {
     if (typeof each === 'string') yield status('working', each);
     else await each();
   }
@@ -167,24 +167,23 @@ async function* run(
   }
 }
 
-/** Finds the tool that a message is for. */
-function choose(tools: ReadonlyMap<string, Tool>, { message, metadata }: ProcessContext): Tool {
+function chooseTool(tools: ReadonlyMap<string, Tool>, { message, metadata }: ProcessContext): Tool {
   const named = [message.metadata, metadata].flatMap((each) => [each?.skill, each?.skillId]);
   const name = named.find((each) => typeof each === 'string');
   const names = [...tools.keys()].slice(0, 50).join(', ');
   const tool = name === undefined && tools.size === 1 ? [...tools.values()][0] : tools.get(name ?? '');
   if (tool) return tool;
-  const what = name === undefined ? 'No skill is named' : `There is no skill ${name.slice(0, 100)}`;
+  const what = name === undefined ? 'Missing skill' : `Unknown skill ${name.slice(0, 100)}`;
   throw new A2AError(
     'INVALID_PARAMS',
-    `${what}. Name one in the metadata of the message as "skill": ${names}`,
+    `${what}. Set "skill" in the metadata of the message to one of: ${names}`,
   );
 }
 
-/** Asks the caller, until there is an answer that fits the form. */
-async function ask(context: ProcessContext, form: ElicitationForm): ReturnType<ToolRequest['ask']> {
+/** Requests input until the response matches the form. */
+async function elicit(context: ProcessContext, form: ElicitationForm): ReturnType<ToolRequest['elicit']> {
   let question = form;
-  for (let tries = 0; tries < maxTries; tries++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const answer = parseElicitationAnswer(await context.ask(formatElicitation(question)), form);
     if (typeof answer !== 'string') return answer;
     question = { ...form, message: `${answer}\n\n${form.message}` };

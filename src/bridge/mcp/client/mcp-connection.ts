@@ -13,70 +13,70 @@ import type { ClientLibrary } from '../load-library.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
 
-/** A call of a tool. */
+/** A tool call. */
 export interface ToolRequest {
   readonly tool: Tool;
   readonly arguments: { readonly [name: string]: unknown };
   readonly signal: AbortSignal;
-  /** Told what the server says meanwhile. */
+  /** Called with progress notifications. */
   readonly onProgress: (text: string) => void;
-  /** Asks whoever called for what the server wants to know. */
-  readonly ask: (form: ElicitationForm) => Promise<ElicitResult>;
+  /** Requests the input that the server elicits. */
+  readonly elicit: (form: ElicitationForm) => Promise<ElicitResult>;
 }
 
-/** What a connection tells and is told. */
+/** Options of {@link McpConnection}. */
 export interface McpConnectionOptions {
   readonly library: ClientLibrary;
   readonly address: McpServerAddress;
-  /** Announces that questions can be asked. */
-  readonly asks: boolean;
+  /** Declares the elicitation capability. */
+  readonly canElicit: boolean;
   readonly connectTimeout: number;
   readonly onTools: (tools: readonly Tool[]) => void;
   readonly log: LogSink;
 }
 
-/** A timer of Node cannot be set for longer; how long a task may take is for the agent to say. */
+/** Maximum of a Node.js timer. The timeouts of the task apply instead. */
 const noTimeout = 2 ** 31 - 1;
 
-/** How many questions a server may ask in one call. */
+/** Maximum number of elicitation rounds per call. */
 const maxRounds = 100;
 
-/** A connection to an MCP server that is made again when it is lost. */
+/** Connection to an MCP server. Reconnects on the next call after a disconnect. */
 export class McpConnection {
-  readonly #setting: McpConnectionOptions;
+  readonly #options: McpConnectionOptions;
   #client: Promise<Client> | undefined;
-  /** The call whose questions these are, where a question does not say which call it belongs to. */
-  #asking: ToolRequest['ask'] | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Handler of the current call, for protocol versions in which an elicitation does not name its call. */
+  #elicit: ToolRequest['elicit'] | undefined;
+  #lastCall: Promise<unknown> = Promise.resolve();
 
-  constructor(setting: McpConnectionOptions) {
-    this.#setting = setting;
+  constructor(options: McpConnectionOptions) {
+    this.#options = options;
   }
 
-  /** The server as it introduced itself. */
-  async introduce(): Promise<{ name: string; version: string; instructions: string | undefined }> {
-    const client = await this.#connected();
+  /** Connects and returns name, version and instructions of the server. */
+  async readServerInfo(): Promise<{ name: string; version: string; instructions: string | undefined }> {
+    const client = await this.#getClient();
     const { name = 'MCP server', version = '1.0.0', title } = client.getServerVersion() ?? {};
     return { name: title ?? name, version, instructions: client.getInstructions() };
   }
 
   /** Calls a tool. @throws A2AError */
   async call(request: ToolRequest): Promise<CallToolResult> {
-    const client = await this.#connected();
+    const client = await this.#getClient();
     if (client.getProtocolEra() === 'modern') return await this.#callWithRounds(client, request);
-    if (!this.#setting.asks) return await this.#callOnce(client, request);
-    // Up to 2025 a question does not say to which call it belongs, so there is one call at a time.
-    const mine = this.#turn.then(async () => {
+    if (!this.#options.canElicit) return await this.#callOnce(client, request);
+    // Up to MCP 2025-11-25 an elicitation does not name its call, so calls are serialized.
+    const current = this.#lastCall.then(async () => {
       if (request.signal.aborted) throw new A2AError('CANCELED');
-      this.#asking = request.ask;
+      this.#elicit = request.elicit;
       try {
         return await this.#callOnce(client, request);
       } finally {
-        this.#asking = undefined;
+        this.#elicit = undefined;
       }
     });
-    this.#turn = mine.catch(() => {});
-    return await mine;
+    this.#lastCall = current.catch(() => {});
+    return await current;
   }
 
   async close(): Promise<void> {
@@ -86,20 +86,23 @@ export class McpConnection {
   }
 
   async #callWithRounds(client: Client, request: ToolRequest): Promise<CallToolResult> {
-    const { isInputRequiredResult } = this.#setting.library;
+    const { isInputRequiredResult } = this.#options.library;
     let more: object = {};
     for (let round = 0; round <= maxRounds; round++) {
       const result: unknown = await this.#callOnce(client, request, more);
       if (!isInputRequiredResult(result)) return result as CallToolResult;
-      const inputResponses = await answersTo(result.inputRequests ?? {}, request.ask);
+      const inputResponses = await collectInput(result.inputRequests ?? {}, request.elicit);
       more = { inputResponses, requestState: result.requestState };
     }
-    throw new A2AError('INVALID_AGENT_RESPONSE', `The MCP server asked more than ${maxRounds} questions`);
+    throw new A2AError(
+      'INVALID_AGENT_RESPONSE',
+      `The MCP server requested input more than ${maxRounds} times`,
+    );
   }
 
   async #callOnce(client: Client, request: ToolRequest, more: object = {}): Promise<CallToolResult> {
     const { signal, onProgress } = request;
-    // A client that looks at the output takes a question for one that is wrong.
+    // With an output schema the client would reject input-required results as invalid.
     const { outputSchema: _output, ...toolDefinition } = request.tool;
     try {
       return await client.callTool(
@@ -114,53 +117,53 @@ export class McpConnection {
         },
       );
     } catch (cause) {
-      throw this.#errorOf(cause, signal);
+      throw this.#toError(cause, signal);
     }
   }
 
-  /** What a server said itself is for its caller; what broke on the way is not. */
-  #errorOf(cause: unknown, signal: AbortSignal): A2AError {
-    const { ProtocolError } = this.#setting.library;
+  /** Passes on error messages of the server, but not those of the connection. */
+  #toError(cause: unknown, signal: AbortSignal): A2AError {
+    const { ProtocolError } = this.#options.library;
     if (signal.aborted) return new A2AError('CANCELED', undefined, { cause });
     if (cause instanceof ProtocolError)
       return new A2AError('INVALID_AGENT_RESPONSE', cause.message, { cause });
-    return new A2AError('UNAVAILABLE', 'The MCP server did not answer as it should', { cause });
+    return new A2AError('UNAVAILABLE', 'The call of the MCP server failed', { cause });
   }
 
-  #connected(): Promise<Client> {
+  #getClient(): Promise<Client> {
     if (!this.#client) {
       const client = this.#connect();
       this.#client = client;
-      client.catch(() => this.#lost(client));
+      client.catch(() => this.#disconnected(client));
     }
     return this.#client;
   }
 
-  #lost(client: Promise<Client>): void {
+  #disconnected(client: Promise<Client>): void {
     if (this.#client === client) this.#client = undefined;
   }
 
   async #connect(): Promise<Client> {
-    const { library, asks, connectTimeout, onTools, log } = this.#setting;
+    const { library, canElicit, connectTimeout, onTools, log } = this.#options;
     const client = new library.Client(
       { name: 'dragoman', version: packageVersion() },
       {
-        capabilities: asks ? { elicitation: { form: {} } } : {},
+        capabilities: canElicit ? { elicitation: { form: {} } } : {},
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: connectTimeout } },
         listChanged: {
           tools: {
             onChanged: (error, tools) => {
               if (tools) onTools(tools);
-              else log({ level: 'warn', message: 'The tools of the MCP server could not be listed', error });
+              else log({ level: 'warn', message: 'Failed to list the tools of the MCP server', error });
             },
           },
         },
       },
     );
-    if (asks) {
+    if (canElicit) {
       client.setRequestHandler('elicitation/create', async ({ params }) => {
-        if (!('requestedSchema' in params) || !this.#asking) return { action: 'cancel' };
-        return await this.#asking(params);
+        if (!('requestedSchema' in params) || !this.#elicit) return { action: 'cancel' };
+        return await this.#elicit(params);
       });
     }
     try {
@@ -168,31 +171,33 @@ export class McpConnection {
       onTools((await client.listTools(undefined, { timeout: connectTimeout })).tools);
     } catch (cause) {
       await client.close().catch(() => {});
-      const { command, url } = this.#setting.address;
-      throw new A2AError('UNAVAILABLE', `The MCP server ${command ?? url} cannot be reached`, {
+      const { command, url } = this.#options.address;
+      throw new A2AError('UNAVAILABLE', `Cannot connect to the MCP server ${command ?? url}`, {
         cause,
         hint:
-          command === undefined ? 'Check the address.' : `Does "${command}" run and speak MCP over stdio?`,
+          command === undefined
+            ? 'Check the URL.'
+            : `Check that "${command}" starts and uses MCP over stdio.`,
       });
     }
-    const mine = this.#client;
+    const current = this.#client;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no target of events
     client.onclose = () => {
-      if (!mine) return;
-      this.#lost(mine);
+      if (!current) return;
+      this.#disconnected(current);
       log({
         level: 'warn',
-        message: 'The connection to the MCP server is gone; the next call makes a new one',
+        message: 'Disconnected from the MCP server; the next call reconnects',
       });
     };
     return client;
   }
 
   #transport(): Transport {
-    const { library, address } = this.#setting;
+    const { library, address } = this.#options;
     const { command, args, env, cwd, url, headers } = address;
     if ((command === undefined) === (url === undefined))
-      throw invalidField('options', 'must have one of command and url');
+      throw invalidField('options', 'must set either command or url');
     if (url !== undefined) {
       return new library.StreamableHTTPClientTransport(new URL(url), {
         ...(headers && { requestInit: { headers } }),
@@ -207,15 +212,15 @@ export class McpConnection {
   }
 }
 
-/** Answers everything that a server wants to know; for what only programs could answer there is no answer. */
-async function answersTo(
+/** Responds to form elicitations; cancels all other input requests, such as sampling. */
+async function collectInput(
   requests: InputRequests,
-  ask: ToolRequest['ask'],
+  elicit: ToolRequest['elicit'],
 ): Promise<Record<string, ElicitResult>> {
-  const answers: Record<string, ElicitResult> = {};
+  const responses: Record<string, ElicitResult> = {};
   for (const [key, { method, params }] of Object.entries(requests)) {
     const isForm = method === 'elicitation/create' && 'requestedSchema' in params;
-    answers[key] = isForm ? await ask(params) : { action: 'cancel' };
+    responses[key] = isForm ? await elicit(params) : { action: 'cancel' };
   }
-  return answers;
+  return responses;
 }

@@ -1,13 +1,13 @@
-/** Where an MCP server is. */
+/** Command or URL of an MCP server. */
 export interface McpServerAddress {
-  /** The program to start; MCP is spoken over its standard input and output. */
+  /** Program to start; uses MCP over its standard input and output. */
   command?: string;
   args?: readonly string[];
-  /** Its environment beside what every program needs, such as `PATH`. Credentials go here. */
+  /** Environment variables, such as credentials, in addition to basic ones such as `PATH`. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** Where to reach it over streamable HTTP, instead of a command. */
+  /** URL of a server with streamable HTTP, instead of a command. */
   url?: string;
-  /** Headers of every request. Credentials go here. */
+  /** Headers of every request, such as credentials. */
   headers?: Readonly<Record<string, string>>;
 }

@@ -1,44 +1,49 @@
 import type { Tool } from '@modelcontextprotocol/client';
+import { isJsonObject } from '../../../primitives/json.ts';
 import { invalidField } from '../../../protocol/errors.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { textOf } from '../../../protocol/part.ts';
 
-/** The parameters of a tool that a text alone can stand for, and whether it is a text that they want. */
 interface Property {
   readonly type?: unknown;
 }
 
 /**
- * Reads the arguments for a tool out of a message: its data parts together, or its text where the tool has one
- * parameter, or needs one.
+ * Reads the arguments of a tool from a message: merged data parts, or the text if the tool has or requires exactly one
+ * parameter.
  *
  * @throws A2AError `INVALID_PARAMS`
  */
 export function parseToolArguments({ parts }: Message, { inputSchema }: Tool): { [name: string]: unknown } {
-  const given: { [name: string]: unknown } = {};
+  const result: { [name: string]: unknown } = {};
   let hasData = false;
   for (const [index, part] of parts.entries()) {
     if (!('data' in part)) continue;
-    if (typeof part.data !== 'object' || part.data === null || Array.isArray(part.data))
+    if (!isJsonObject(part.data))
       throw invalidField(`message.parts[${index}].data`, 'must be an object with the arguments of the tool');
-    Object.assign(given, part.data);
+    Object.assign(result, part.data);
     hasData = true;
   }
-  if (hasData) return given;
+  if (hasData) return result;
   const properties = (inputSchema.properties ?? {}) as { readonly [name: string]: Property };
   const names = Object.keys(properties);
-  if (names.length === 0) return given;
+  if (names.length === 0) return result;
   const required = inputSchema.required ?? [];
   const [only] = names.length === 1 ? names : required.length === 1 ? required : [];
   if (only === undefined) {
-    const wanted = names.map((name) => (required.includes(name) ? name : `${name} (optional)`)).join(', ');
-    throw invalidField('message.parts', `must have a data part with the arguments of the tool: ${wanted}`);
+    const parameters = names
+      .map((name) => (required.includes(name) ? name : `${name} (optional)`))
+      .join(', ');
+    throw invalidField(
+      'message.parts',
+      `must have a data part with the arguments of the tool: ${parameters}`,
+    );
   }
-  return { [only]: valueOf(textOf(parts), properties[only]) };
+  return { [only]: convertText(textOf(parts), properties[only]) };
 }
 
-/** A text as the parameter wants it. What cannot be read is for the tool to refuse. */
-function valueOf(text: string, property: Property | undefined): unknown {
+/** Converts text to the type of the parameter. The tool rejects text that cannot be converted. */
+function convertText(text: string, property: Property | undefined): unknown {
   const type = property?.type;
   if (type === undefined || [type].flat().includes('string')) return text;
   try {

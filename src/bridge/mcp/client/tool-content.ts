@@ -1,16 +1,18 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { Part } from '../../../protocol/part.ts';
 import { resourceName } from '../server/resource-name.ts';
 
-/** Writes what a tool gave as parts: texts, bytes, links, and structured content as data. */
+/** Converts the result of a tool to parts: text, bytes, links, and structured content as data. */
 export function toolContentParts({ content, structuredContent }: CallToolResult): Part[] {
   const parts: Part[] = [];
   const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
   for (const block of content ?? []) {
     switch (block.type) {
       case 'text':
-        // Servers repeat structured content as text, for clients that do not know it.
-        if (data === undefined || compact(block.text) !== data) parts.push({ text: block.text });
+        // Servers repeat structured content as text for older clients.
+        if (data === undefined || JSON.stringify(parseJsonOrUndefined(block.text)) !== data)
+          parts.push({ text: block.text });
         break;
       case 'image':
       case 'audio':
@@ -37,12 +39,4 @@ export function toolContentParts({ content, structuredContent }: CallToolResult)
   }
   if (structuredContent !== undefined) parts.push({ data: structuredContent, mediaType: 'application/json' });
   return parts;
-}
-
-function compact(text: string): string | undefined {
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }

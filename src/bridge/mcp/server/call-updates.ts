@@ -1,14 +1,12 @@
-/** Something that has to be seen to before anything else is told. */
 type DeferredWork = () => Promise<void>;
 
 /**
- * What happens during a call, in the order in which it can be told: the newest text only, because who reads slowly
- * misses what is old, and every errand.
+ * Queue of the updates of a call. A slow consumer receives only the newest progress text, but all deferred work.
  */
 export class CallUpdates implements AsyncIterable<string | DeferredWork> {
-  readonly #errands: DeferredWork[] = [];
+  readonly #deferred: DeferredWork[] = [];
   #newest: string | undefined;
-  #isOver = false;
+  #hasEnded = false;
   #wake: (() => void) | undefined;
 
   push(text: string): void {
@@ -16,26 +14,26 @@ export class CallUpdates implements AsyncIterable<string | DeferredWork> {
     this.#wake?.();
   }
 
-  /** Has whoever reads do something, and gives what came of it. */
+  /** Lets the consumer run `work`. @returns the result of `work` */
   run<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#errands.push(() => work().then(resolve, reject));
+      this.#deferred.push(() => work().then(resolve, reject));
       this.#wake?.();
     });
   }
 
-  /** There is nothing more to come. */
+  /** Ends the iteration after the pending updates. */
   end(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#wake?.();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<string | DeferredWork> {
     for (;;) {
-      const next = this.#newest ?? this.#errands.shift();
+      const next = this.#newest ?? this.#deferred.shift();
       if (next === this.#newest) this.#newest = undefined;
       if (next !== undefined) yield next;
-      else if (this.#isOver) return;
+      else if (this.#hasEnded) return;
       else {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;

@@ -15,14 +15,14 @@ import type { ResourceCache } from './resource-cache.ts';
 import { parseToolFiles } from './tool-files.ts';
 import type { ToolEntry, ToolRegistry } from './tool-registry.ts';
 
-/** The action that goes on with a task that asked something or takes long; its tool has the same name. */
+/** Name of the action and of the tool that continues a task. */
 const followUpAction = provideRequiredInput.name;
 
-/** What all connections of a face share. */
+/** Collaborators and settings that all connections of an MCP server share. */
 export interface McpServerContext {
   readonly library: ServerLibrary;
   readonly bridge: Bridge;
-  readonly toolbox: ToolRegistry;
+  readonly registry: ToolRegistry;
   readonly name: string;
   readonly version: string;
   readonly instructions: string | undefined;
@@ -33,50 +33,50 @@ export interface McpServerContext {
   readonly log: LogSink | undefined;
 }
 
-/** Whom a server talks to. */
+/** Context of one MCP client. */
 export interface McpClientContext {
-  /** The files made for it. */
-  readonly shelf: ResourceCache;
-  /** Its calls share a context. */
+  /** Files that agents created for this client. */
+  readonly resources: ResourceCache;
+  /** Calls of one session share a context. */
   readonly sessionId: string | undefined;
-  /** Told when there are new files. */
+  /** Called when files were added. */
   readonly onFiles: () => void;
 }
 
-/** How many texts of one progress note are passed on, in characters. */
-const maxNote = 1_000;
+/** Maximum length of a progress message, in characters. */
+const maxProgressLength = 1_000;
 
-/** Makes the server for one connection, or for one request where there are no connections. */
-export function createMcpServer(setting: McpServerContext, visitor: McpClientContext): Server {
-  const { library, toolbox, name, version, instructions } = setting;
+/** Creates the server of one connection, or of one request in stateless mode. */
+export function createMcpServer(context: McpServerContext, client: McpClientContext): Server {
+  const { library, registry, name, version, instructions } = context;
   const server = new library.Server(
     { name, version },
     {
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true } },
-      // Questions are counted here, and the last of them becomes a follow-up instead of a failure.
-      inputRequired: { maxRounds: setting.maxQuestions + 1 },
-      instructions: instructions ?? instructionsFor(toolbox),
+      // This server counts the rounds itself: after maxQuestions it returns a follow-up ID instead of an error.
+      inputRequired: { maxRounds: context.maxQuestions + 1 },
+      instructions: instructions ?? defaultInstructions(registry),
     },
   );
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no target of events
-  server.onerror = (error) => setting.log?.({ level: 'warn', message: 'MCP', error });
+  server.onerror = (error) => context.log?.({ level: 'warn', message: 'MCP', error });
   server.setRequestHandler('tools/list', () => ({
-    tools: [...toolbox.entries.values()].map(({ tool }) => tool),
+    tools: [...registry.entries.values()].map(({ tool }) => tool),
   }));
-  let told = 0;
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const entry = toolbox.entries.get(params.name);
+  let progressCount = 0;
+  server.setRequestHandler('tools/call', async ({ params }, requestContext) => {
+    const entry = registry.entries.get(params.name);
     if (!entry) {
       throw new library.ProtocolError(
         library.ProtocolErrorCode.InvalidParams,
-        `There is no tool ${params.name.slice(0, 100)}. The list of tools may have changed: ask for it again.`,
+        `Unknown tool ${params.name.slice(0, 100)}. List the tools again; they may have changed.`,
       );
     }
-    const count = (): number => ++told;
-    return await call(setting, visitor, { server, entry, context, count }, params.arguments ?? {});
+    const count = (): number => ++progressCount;
+    return await callTool(context, client, { server, entry, requestContext, count }, params.arguments ?? {});
   });
   server.setRequestHandler('resources/list', () => ({
-    resources: visitor.shelf.files.map(({ uri, name: file, mediaType, size }) => ({
+    resources: client.resources.files.map(({ uri, name: file, mediaType, size }) => ({
       uri,
       name: file,
       mimeType: mediaType,
@@ -85,12 +85,12 @@ export function createMcpServer(setting: McpServerContext, visitor: McpClientCon
   }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const file = await visitor.shelf.read(uri);
+    const file = await client.resources.read(uri);
     if (typeof file === 'string') {
       if (file !== 'too-large') throw new library.ResourceNotFoundError(uri);
       throw new library.ProtocolError(
         library.ProtocolErrorCode.InvalidParams,
-        `The file has more than the ${visitor.shelf.maxResourceBytes} bytes that are shown here`,
+        `The file exceeds the limit of ${client.resources.maxResourceBytes} bytes`,
       );
     }
     const { mediaType, bytes } = file;
@@ -106,62 +106,61 @@ export function createMcpServer(setting: McpServerContext, visitor: McpClientCon
   return server;
 }
 
-/** What a model should know about all the tools together. */
-function instructionsFor({ entries }: ToolRegistry): string {
+/** Default instructions for the model: which agents there are and how to use follow-ups. */
+function defaultInstructions({ entries }: ToolRegistry): string {
   const agents = new Set<string>();
   for (const { action } of entries.values()) if (action.agentName !== '') agents.add(action.agentName);
-  const names = [...agents].join(', ').slice(0, maxNote);
-  return `The tools are skills of remote agents: ${names || 'none is there yet'}. When a result has a follow_up_id, ${followUpAction} goes on with it.`;
+  const names = [...agents].join(', ').slice(0, maxProgressLength);
+  return `The tools are skills of remote agents: ${names || 'none yet'}. If a result has a follow_up_id, call ${followUpAction} to continue.`;
 }
 
-/** One call of a tool. */
 interface ToolCall {
   readonly server: Server;
   readonly entry: ToolEntry;
-  readonly context: ServerContext;
-  /** Counts what is told; numbers on one connection never go back. */
+  readonly requestContext: ServerContext;
+  /** Returns the next progress number, which must increase on a connection. */
   readonly count: () => number;
 }
 
-async function call(
-  setting: McpServerContext,
-  visitor: McpClientContext,
-  { server, entry, context, count }: ToolCall,
-  given: { readonly [name: string]: unknown },
+async function callTool(
+  context: McpServerContext,
+  client: McpClientContext,
+  { server, entry, requestContext, count }: ToolCall,
+  args: { readonly [name: string]: unknown },
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { bridge, library, toolbox } = setting;
-  const { mcpReq } = context;
-  const asked = parseQuestionAnswer(library, mcpReq);
+  const { bridge, library, registry } = context;
+  const { mcpReq } = requestContext;
+  const questionAnswer = parseQuestionAnswer(library, mcpReq);
   let name = entry.action.name;
-  let parameters = given;
-  if (asked) {
-    if (asked.answer === undefined) {
+  let parameters = args;
+  if (questionAnswer) {
+    if (questionAnswer.answer === undefined) {
       return buildToolError(
-        `Nobody answered the question, so ${entry.tool.name} did not go on. To answer it after all, call ${followUpAction} with follow_up_id "${asked.followUpId}" and the answer as user_response.`,
+        `The user did not provide the required input, so ${entry.tool.name} did not continue. To provide it later, call ${followUpAction} with follow_up_id "${questionAnswer.followUpId}" and the input as user_response.`,
       );
     }
     name = followUpAction;
-    parameters = { follow_up_id: asked.followUpId, user_response: asked.answer };
+    parameters = { follow_up_id: questionAnswer.followUpId, user_response: questionAnswer.answer };
   } else {
-    if (given.files !== undefined)
-      parameters = { ...given, files: await parseToolFiles(given.files, visitor.shelf) };
-    const wrong = entry.checkArguments(parameters);
-    if (wrong !== undefined) return buildToolError(`The arguments of ${entry.tool.name} are wrong: ${wrong}`);
+    if (args.files !== undefined)
+      parameters = { ...args, files: await parseToolFiles(args.files, client.resources) };
+    const problem = entry.checkArguments(parameters);
+    if (problem !== undefined) return buildToolError(`Invalid arguments of ${entry.tool.name}: ${problem}`);
   }
   const response = await bridge.invoke(name, parameters, {
     signal: mcpReq.signal,
-    waitBudget: setting.waitBudget,
-    sessionId: visitor.sessionId,
-    userId: setting.userId,
-    onProgress: notesFor(context, count),
-    progressInterval: setting.progressInterval,
+    waitBudget: context.waitBudget,
+    sessionId: client.sessionId,
+    userId: context.userId,
+    onProgress: progressHandler(requestContext, count),
+    progressInterval: context.progressInterval,
   });
-  const rounds = asked?.rounds ?? 0;
+  const rounds = questionAnswer?.rounds ?? 0;
   if (
     response.status === 'INPUT_REQUIRED' &&
     response.followUpId !== undefined &&
-    rounds < setting.maxQuestions &&
-    canAsk(library, server, context)
+    rounds < context.maxQuestions &&
+    canElicit(library, server, requestContext)
   ) {
     return formatQuestion(library, entry.action.agentName, response.message, {
       followUpId: response.followUpId,
@@ -169,31 +168,31 @@ async function call(
     });
   }
   const result = buildToolResult(response, {
-    shelf: visitor.shelf,
+    resources: client.resources,
     followUpTool: followUpAction,
-    check: entry.checkAnswer,
+    check: entry.checkResult,
   });
-  if (response.files.length > 0) visitor.onFiles();
-  return server.projectCallToolResult(result, toolbox.entries.get(entry.tool.name)?.tool.outputSchema);
+  if (response.files.length > 0) client.onFiles();
+  return server.projectCallToolResult(result, registry.entries.get(entry.tool.name)?.tool.outputSchema);
 }
 
-/** Passes on what happens meanwhile, to a client that wants to know. */
-function notesFor({ mcpReq }: ServerContext, count: () => number): ActionCallOptions['onProgress'] {
+/** Forwards progress to clients that sent a progress token. */
+function progressHandler({ mcpReq }: ServerContext, count: () => number): ActionCallOptions['onProgress'] {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   return (progress) => {
-    const params = { progressToken, progress: count(), message: noteOf(progress) };
-    // Whoever has gone away misses nothing.
+    const params = { progressToken, progress: count(), message: formatProgress(progress) };
+    // Fails if the client has disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
 }
 
-function noteOf({ message, state }: ActionProgress): string {
-  return message === '' ? state : message.slice(0, maxNote);
+function formatProgress({ message, state }: ActionProgress): string {
+  return message === '' ? state : message.slice(0, maxProgressLength);
 }
 
-/** Whether the client of this request shows forms. One that says nothing about them but that it asks does. */
-function canAsk(library: ServerLibrary, server: Server, { mcpReq }: ServerContext): boolean {
+/** Returns true if the client supports form elicitation, which is the default of the elicitation capability. */
+function canElicit(library: ServerLibrary, server: Server, { mcpReq }: ServerContext): boolean {
   const envelope: { readonly [key: string]: unknown } = mcpReq.envelope ?? {};
   const own = envelope[library.CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const elicitation = (own ?? server.getClientCapabilities())?.elicitation;

@@ -1,23 +1,26 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { LogSink } from '../../../primitives/log.ts';
+import { readBody } from '../../../primitives/node/read-body.ts';
 
-/** How requests are taken in. */
-interface NodeFetchOptions {
+interface FetchListenerOptions {
   readonly maxBodyBytes: number;
   readonly log: LogSink | undefined;
 }
 
-/** Answers a request of the web; the text of its body is there as well. */
-type Answer = (request: Request, body: string) => Promise<Response>;
+/** Handles a web request; `body` is its text. */
+type FetchHandler = (request: Request, body: string) => Promise<Response>;
 
-/** Makes a listener for `node:http` of a function of the web. A client that leaves aborts its request. */
-export function fetchListener(answer: Answer, { maxBodyBytes, log }: NodeFetchOptions): RequestListener {
+/** Converts a fetch handler to a `node:http` listener. A disconnect of the client aborts the request. */
+export function fetchListener(
+  handler: FetchHandler,
+  { maxBodyBytes, log }: FetchListenerOptions,
+): RequestListener {
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const left = new AbortController();
+    const disconnected = new AbortController();
     outgoing.on('close', () => {
-      if (!outgoing.writableFinished) left.abort();
+      if (!outgoing.writableFinished) disconnected.abort();
     });
-    const body = await bodyOf(incoming, maxBodyBytes);
+    const body = await readText(incoming, maxBodyBytes);
     if (body === undefined) {
       outgoing.writeHead(413, { connection: 'close' }).end();
       return;
@@ -29,14 +32,14 @@ export function fetchListener(answer: Answer, { maxBodyBytes, log }: NodeFetchOp
     const request = new Request(new URL(url, 'http://localhost'), {
       method,
       headers: entries,
-      signal: left.signal,
+      signal: disconnected.signal,
       ...(method !== 'GET' && method !== 'HEAD' && { body }),
     });
-    const response = await answer(request, body);
+    const response = await handler(request, body);
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    // A client waits for the head of a stream before there is anything to tell.
+    // Clients wait for the head of a stream, which may have no events yet.
     outgoing.flushHeaders();
-    if (response.body) await pour(response.body, outgoing);
+    if (response.body) await pipeBody(response.body, outgoing);
     outgoing.end();
   }
   return (incoming, outgoing) => {
@@ -49,33 +52,31 @@ export function fetchListener(answer: Answer, { maxBodyBytes, log }: NodeFetchOp
   };
 }
 
-/** Reads the body. @returns undefined when it is too large. */
-async function bodyOf(incoming: IncomingMessage, max: number): Promise<string | undefined> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of incoming as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > max) return undefined;
-    pieces.push(piece);
+/** @returns undefined if the body is too large */
+async function readText(incoming: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  try {
+    return (await readBody(incoming, maxBytes)).toString('utf8');
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return undefined;
+    throw thrown;
   }
-  return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Sends a stream, as fast as it is read. */
-async function pour(stream: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+/** Sends a stream with backpressure. */
+async function pipeBody(stream: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   const reader = stream.getReader();
-  const leave = (): void => void reader.cancel().catch(() => {});
-  outgoing.on('close', leave);
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  outgoing.on('close', cancel);
   for (;;) {
     const { done, value } = await reader.read();
     if (done || outgoing.destroyed) return;
     if (outgoing.write(value)) continue;
     await new Promise<void>((resolve) => {
-      const go = (): void => {
-        outgoing.off('drain', go).off('close', go);
+      const resume = (): void => {
+        outgoing.off('drain', resume).off('close', resume);
         resolve();
       };
-      outgoing.on('drain', go).on('close', go);
+      outgoing.on('drain', resume).on('close', resume);
     });
   }
 }

@@ -1,4 +1,4 @@
-/** Where MCP is served over HTTP, and to whom. */
+/** Options of MCP over streamable HTTP. */
 export interface McpHttpOptions {
   /** @defaultValue 0, any free port */
   port?: number;
@@ -6,16 +6,16 @@ export interface McpHttpOptions {
   host?: string;
   /** @defaultValue `/mcp` */
   path?: string;
-  /** What callers must send as `Authorization: Bearer …`. @defaultValue anybody on this machine may call */
+  /** Token that clients must send as `Authorization: Bearer …`. @defaultValue all local clients are accepted */
   token?: string;
   /**
-   * The names under which the server may be called, and from whose pages: without this list a page that somebody
-   * reads in a browser could call what listens on the same machine. Needed where `host` is not this machine alone.
+   * Allowed `Host` and `Origin` names. They protect against DNS rebinding by web pages in a local browser. Required if
+   * `host` is not a loopback address.
    * @defaultValue `localhost`, `127.0.0.1` and `[::1]`
    */
   allowedHosts?: readonly string[];
-  /** How many clients of the versions up to 2025 are remembered; who was silent longest gives way. @defaultValue 100 */
+  /** Maximum number of sessions (MCP up to 2025-11-25); the least recently used one is closed. @defaultValue 100 */
   maxSessions?: number;
-  /** How many bytes a request may have. @defaultValue 4 MiB */
+  /** Maximum size of a request body. @defaultValue 4 MiB */
   maxBodyBytes?: number;
 }

@@ -1,36 +1,37 @@
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { ServerLibrary } from '../load-library.ts';
 
-/** The name of the question in what goes to the client, and of the answer in what comes back. */
+/** Key of the elicitation request and field of its form. */
 const field = 'answer';
 
-/** How many characters of a question are shown. */
-const maxQuestion = 4_000;
+/** Maximum length of a question, in characters. */
+const maxQuestionLength = 4_000;
 
-/** What a client carries along while its person thinks. */
-interface Standing {
+/** Request state that the client returns with the answer. */
+interface QuestionState {
   /**
-   * What the bridge goes on with. It cannot be guessed, is good once, and is what clients without forms are given in
-   * plain words, so nothing is sealed here.
+   * Not encrypted, because it cannot be guessed, is valid once, and clients without elicitation receive it in plain text
+   * anyway.
    */
   readonly followUpId: string;
-  /** How many questions were asked so far. */
+  /** Number of questions so far. */
   readonly rounds: number;
 }
 
-/** Writes the question of an agent as a form with one field. */
+/** Formats the question of an agent as an MCP elicitation with one field. */
 export function formatQuestion(
   { inputRequired }: ServerLibrary,
   agentName: string,
   question: string,
-  standing: Standing,
+  state: QuestionState,
 ): InputRequiredResult {
   const text = question === '' ? 'needs more input.' : `asks: ${question}`;
   return inputRequired({
     inputRequests: {
       [field]: inputRequired.elicit({
-        // People must see that it is not their own program that asks.
-        message: `${agentName || 'The agent'} ${text}`.slice(0, maxQuestion),
+        // Users must see that a remote agent asks, not their own client.
+        message: `${agentName || 'The agent'} ${text}`.slice(0, maxQuestionLength),
         requestedSchema: {
           type: 'object',
           properties: { [field]: { type: 'string', title: 'Answer' } },
@@ -38,34 +39,30 @@ export function formatQuestion(
         },
       }),
     },
-    requestState: JSON.stringify(standing),
+    requestState: JSON.stringify(state),
   });
 }
 
 /**
- * Reads what came of a question.
+ * Parses the answer to a question.
  *
- * @returns undefined for a call that is no answer to one; an `answer` of undefined when the person would not answer.
+ * @returns undefined if the call is not an answer; `answer` is undefined if the user declined.
  */
 export function parseQuestionAnswer(
   { inputResponse }: ServerLibrary,
   mcpReq: ServerContext['mcpReq'],
-): (Standing & { readonly answer: string | undefined }) | undefined {
-  const standing = readStanding(mcpReq.requestState());
-  if (!standing) return undefined;
+): (QuestionState & { readonly answer: string | undefined }) | undefined {
+  const state = parseState(mcpReq.requestState());
+  if (!state) return undefined;
   const response = inputResponse(mcpReq.inputResponses, field);
-  const said =
+  const answer =
     response.kind === 'elicit' && response.action === 'accept' ? response.content?.[field] : undefined;
-  return { ...standing, answer: typeof said === 'string' ? said : undefined };
+  return { ...state, answer: typeof answer === 'string' ? answer : undefined };
 }
 
-function readStanding(state: unknown): Standing | undefined {
+function parseState(state: unknown): QuestionState | undefined {
   if (typeof state !== 'string' || state.length > 1_000) return undefined;
-  try {
-    const { followUpId, rounds } = JSON.parse(state) as { [key: string]: unknown };
-    if (typeof followUpId !== 'string' || typeof rounds !== 'number') return undefined;
-    return { followUpId, rounds };
-  } catch {
-    return undefined;
-  }
+  const { followUpId, rounds } = asJsonObject(parseJsonOrUndefined(state)) ?? {};
+  if (typeof followUpId !== 'string' || typeof rounds !== 'number') return undefined;
+  return { followUpId, rounds };
 }

@@ -4,30 +4,30 @@ import type { ArtifactStore } from '../../../artifacts/artifact-store.ts';
 import { readArtifactUri } from '../../../artifacts/artifact-uri.ts';
 import type { ActionFile } from '../../action-types.ts';
 
-/** How much of what agents made is kept for readers of resources. */
+/** Limits of the files that are served as MCP resources. */
 export interface ResourceLimits {
-  /** Files; the oldest is forgotten first. @defaultValue 200 */
+  /** Number of files; the oldest is evicted. @defaultValue 200 */
   maxResources?: number;
-  /** Bytes of one file. @defaultValue 8 MiB */
+  /** Maximum size of a file, in bytes. @defaultValue 8 MiB */
   maxResourceBytes?: number;
-  /** Bytes of all files that are kept here; those in a store do not count. @defaultValue 64 MiB */
+  /** Total size of the cached files, in bytes of base64; files in an artifact store do not count. @defaultValue 64 MiB */
   maxCacheBytes?: number;
 }
 
-/** A file that can be read as a resource. */
+/** A file that is served as an MCP resource. */
 export interface CachedResource {
   readonly uri: string;
   readonly name: string;
   readonly mediaType: string;
   readonly size: number | undefined;
-  /** The content as base64; what is in a store has none here. */
+  /** Content as base64; undefined if the file is in an artifact store. */
   readonly bytes: string | undefined;
 }
 
-/** Why a file cannot be had. */
+/** Reason why a resource cannot be read. */
 export type ResourceMissReason = 'unknown' | 'gone' | 'too-large';
 
-/** The files that agents made for one client, until newer ones need their place. */
+/** Cache of the files that agents created for one client. Evicts the oldest files first. */
 export class ResourceCache {
   readonly #files = new Map<string, CachedResource>();
   readonly #limits: Required<ResourceLimits>;
@@ -43,10 +43,9 @@ export class ResourceCache {
     this.#store = store;
   }
 
-  /** What addresses begin with that lead nowhere but to a shelf. */
+  /** Prefix of URIs that only this cache can resolve. */
   readonly scheme = 'dragoman://files/';
 
-  /** The bytes that one file may have. */
   get maxResourceBytes(): number {
     return this.#limits.maxResourceBytes;
   }
@@ -55,25 +54,25 @@ export class ResourceCache {
     return [...this.#files.values()];
   }
 
-  /** Takes a file in. @returns undefined when it is too large, or is nowhere that this shelf can read from. */
+  /** Adds a file. @returns undefined if it is too large or not readable from here. */
   add({ name, mediaType, uri, bytes, size }: ActionFile): CachedResource | undefined {
     const length = size ?? (bytes === undefined ? undefined : base64DecodedSize(bytes));
     if (length !== undefined && length > this.#limits.maxResourceBytes) return undefined;
     let file: CachedResource;
     if (bytes !== undefined) {
-      const address = `${this.scheme}${randomUUID()}/${encodeURIComponent(Buffer.from(name).toString())}`;
-      file = { uri: address, name, mediaType, size: length, bytes };
+      const cacheUri = `${this.scheme}${randomUUID()}/${encodeURIComponent(Buffer.from(name).toString())}`;
+      file = { uri: cacheUri, name, mediaType, size: length, bytes };
     } else if (uri !== undefined && this.#store && readArtifactUri(uri)) {
       file = { uri, name, mediaType, size: length, bytes: undefined };
     } else return undefined;
-    this.#forget(file.uri);
+    this.#delete(file.uri);
     this.#files.set(file.uri, file);
     this.#bytes += file.bytes?.length ?? 0;
-    this.#makeRoom();
+    this.#evict();
     return file;
   }
 
-  /** Reads a file that was taken in here. What is in the store but was never given to this client is unknown. */
+  /** Reads a cached file. Files of the store that were not returned to this client are `unknown`. */
   async read(uri: string): Promise<(CachedResource & { readonly bytes: string }) | ResourceMissReason> {
     const file = this.#files.get(uri);
     if (!file) return 'unknown';
@@ -86,15 +85,15 @@ export class ResourceCache {
     return { ...file, mediaType: stored.mimeType, size: stored.size, bytes };
   }
 
-  #makeRoom(): void {
-    const { maxResources, maxCacheBytes: maxShelfBytes } = this.#limits;
+  #evict(): void {
+    const { maxResources, maxCacheBytes } = this.#limits;
     for (const uri of this.#files.keys()) {
-      if (this.#files.size <= maxResources && this.#bytes <= maxShelfBytes) return;
-      this.#forget(uri);
+      if (this.#files.size <= maxResources && this.#bytes <= maxCacheBytes) return;
+      this.#delete(uri);
     }
   }
 
-  #forget(uri: string): void {
+  #delete(uri: string): void {
     this.#bytes -= this.#files.get(uri)?.bytes?.length ?? 0;
     this.#files.delete(uri);
   }

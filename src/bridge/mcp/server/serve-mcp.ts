@@ -13,59 +13,59 @@ import { packageVersion } from '../../../documents/package-version.ts';
 import { ResourceCache, type ResourceLimits } from './resource-cache.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
-/** Two streams to speak MCP over, one message for each line. */
+/** Streams that carry MCP, one message per line. */
 export interface McpStreams {
   readonly input: Readable;
   readonly output: Writable;
 }
 
-/** How a bridge is shown as a server of MCP. */
+/** Options of {@link serveMcp}. Either `stdio` or `http` must be set. */
 export interface ServeMcpOptions {
-  /** Speaks over standard input and output, on which nobody else may write then, or over other streams. */
+  /** Uses standard input and output, or other streams. Nothing else may write to standard output then. */
   stdio?: boolean | McpStreams;
-  /** Listens for streamable HTTP. */
+  /** Uses streamable HTTP. */
   http?: McpHttpOptions | true;
-  /** What the server calls itself. @defaultValue `dragoman` */
+  /** Name of the server. @defaultValue `dragoman` */
   name?: string;
-  /** What hosts tell their model about all the tools together. @defaultValue which agents there are, and how to go on */
+  /** Instructions for the model. @defaultValue the names of the agents and the use of follow-ups */
   instructions?: string;
   /**
-   * For how many milliseconds a call waits before it gives a handle to go on with. Most clients give up after a minute.
+   * Milliseconds that a call waits before it returns a follow-up ID. Most clients time out after a minute.
    * @defaultValue 50,000
    */
   waitBudget?: number;
-  /** How many milliseconds lie between two notes of progress of one call. @defaultValue 250 */
+  /** Minimum milliseconds between two progress notifications of a call. @defaultValue 250 */
   progressInterval?: number;
-  /** How many questions of an agent are asked in one call before the rest become follow-ups. @defaultValue 8 */
+  /** Maximum number of elicitations per call; after that the call returns a follow-up ID. @defaultValue 8 */
   maxQuestions?: number;
-  /** Where the bridge keeps files, so that they can be read as resources. */
+  /** Artifact store of the bridge, whose files are served as resources. */
   artifacts?: ArtifactStore;
-  /** Whose files may be read and written. @defaultValue as the bridge says */
+  /** User whose files may be read and written. @defaultValue the default user of the bridge */
   userId?: string;
   limits?: ResourceLimits;
   log?: LogSink;
 }
 
-/** A server of MCP that runs. */
+/** A running MCP server. */
 export interface RunningMcpServer extends AsyncDisposable {
-  /** Where it is, such as `http://127.0.0.1:4100/mcp`; undefined for standard input and output. */
+  /** URL, such as `http://127.0.0.1:4100/mcp`; undefined for stdio. */
   readonly url: string | undefined;
-  /** Settles when the client at the other end of the streams is gone, or when the server is closed. */
+  /** Resolves when the client of the streams disconnects or the server is closed. */
   readonly ended: Promise<void>;
-  /** Cancels what is under way and stops. The bridge goes on. */
+  /** Cancels running calls and stops. Does not close the bridge. */
   close(): Promise<void>;
 }
 
-/** Shows the actions of a bridge as the tools of an MCP server, in every version of MCP that the library speaks. */
+/** Serves the actions of a bridge as tools of an MCP server, in all protocol versions that the MCP library supports. */
 export async function serveMcp(bridge: Bridge, options: ServeMcpOptions): Promise<RunningMcpServer> {
   const { stdio, http } = options;
-  if (!stdio === !http) throw invalidField('options', 'must have one of stdio and http');
+  if (!stdio === !http) throw invalidField('options', 'must set either stdio or http');
   const library = await loadServerLibrary();
-  const toolbox = new ToolRegistry(bridge, library);
-  const setting: McpServerContext = {
+  const registry = new ToolRegistry(bridge, library);
+  const context: McpServerContext = {
     library,
     bridge,
-    toolbox,
+    registry,
     name: options.name ?? 'dragoman',
     version: packageVersion(),
     instructions: options.instructions,
@@ -75,45 +75,45 @@ export async function serveMcp(bridge: Bridge, options: ServeMcpOptions): Promis
     userId: options.userId,
     log: options.log,
   };
-  const newShelf = (): ResourceCache => new ResourceCache(options.limits, options.artifacts);
+  const newResources = (): ResourceCache => new ResourceCache(options.limits, options.artifacts);
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const face = stdio
-    ? serveStreams(setting, stdio === true ? undefined : stdio, newShelf(), () => end())
-    : await serveMcpHttp(setting, http === true || !http ? {} : http, newShelf);
+  const server = stdio
+    ? serveStreams(context, stdio === true ? undefined : stdio, newResources(), () => end())
+    : await serveMcpHttp(context, http === true || !http ? {} : http, newResources);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= face.close().finally(() => {
-      toolbox.close();
+    closing ??= server.close().finally(() => {
+      registry.close();
       end();
     });
     return closing;
   };
   void ended.then(close);
-  return { url: face.url, ended, close, [Symbol.asyncDispose]: close };
+  return { url: server.url, ended, close, [Symbol.asyncDispose]: close };
 }
 
-/** Serves one client, for as long as it keeps its stream open. */
+/** Serves one client until it closes its stream. */
 function serveStreams(
-  setting: McpServerContext,
+  context: McpServerContext,
   streams: McpStreams | undefined,
-  shelf: ResourceCache,
+  resources: ResourceCache,
   onEnd: () => void,
 ): { readonly url: undefined; close(): Promise<void> } {
-  const { library, bridge, log } = setting;
+  const { library, bridge, log } = context;
   const sessionId = randomUUID();
   const transport = new library.StdioServerTransport(streams?.input, streams?.output);
   let current: Server | undefined;
-  const tell = (what: (server: Server) => Promise<void>): void => {
-    if (current) what(current).catch(() => {});
+  const notify = (send: (server: Server) => Promise<void>): void => {
+    if (current) send(current).catch(() => {});
   };
-  const stopTelling = bridge.onChange(() => tell((server) => server.sendToolListChanged()));
+  const unsubscribe = bridge.onChange(() => notify((server) => server.sendToolListChanged()));
   const handle = library.serveStdio(
     () => {
-      const onFiles = (): void => tell((server) => server.sendResourceListChanged());
-      current = createMcpServer(setting, { shelf, sessionId, onFiles });
+      const onFiles = (): void => notify((server) => server.sendResourceListChanged());
+      current = createMcpServer(context, { resources, sessionId, onFiles });
       return current;
     },
     { transport, onerror: (error) => log?.({ level: 'warn', message: 'MCP', error }) },
@@ -122,13 +122,13 @@ function serveStreams(
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no target of events
   transport.onclose = () => {
     onclose?.();
-    stopTelling();
+    unsubscribe();
     onEnd();
   };
   return {
     url: undefined,
     async close() {
-      stopTelling();
+      unsubscribe();
       await handle.close();
     },
   };

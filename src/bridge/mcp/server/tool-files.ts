@@ -6,48 +6,49 @@ import type { ResourceCache } from './resource-cache.ts';
 type Fields = { readonly [name: string]: unknown };
 
 /**
- * Reads the files of a tool call: beside what every action takes, the blocks in which MCP itself speaks of files, and
- * links to files that this client was given before.
+ * Parses the files of a tool call. Besides file parameters of actions it accepts MCP content blocks and URIs of cached
+ * resources.
  *
- * @returns what is no list as it is: the check of the arguments has words for it.
+ * @returns invalid values unchanged; the check of the arguments reports them.
  */
-export async function parseToolFiles(given: unknown, shelf: ResourceCache): Promise<unknown> {
-  if (!Array.isArray(given)) return typeof given === 'string' ? fromShelf(given, given, shelf) : given;
+export async function parseToolFiles(value: unknown, resources: ResourceCache): Promise<unknown> {
+  if (!Array.isArray(value))
+    return typeof value === 'string' ? resolveCached(value, value, resources) : value;
   const files: unknown[] = [];
-  for (const each of given as unknown[]) {
-    const file = fileOf(each);
+  for (const each of value as unknown[]) {
+    const file = convertBlock(each);
     const uri = typeof file === 'string' ? file : (file as Fields | null)?.uri;
-    files.push(typeof uri === 'string' ? await fromShelf(uri, file, shelf) : file);
+    files.push(typeof uri === 'string' ? await resolveCached(uri, file, resources) : file);
   }
   return files;
 }
 
-/** A file that only this face knows, as its content. */
-async function fromShelf(uri: string, otherwise: unknown, shelf: ResourceCache): Promise<unknown> {
-  if (!uri.startsWith(shelf.scheme)) return otherwise;
-  const found = await shelf.read(uri);
+/** Replaces the URI of a cached resource by its content. */
+async function resolveCached(uri: string, otherwise: unknown, resources: ResourceCache): Promise<unknown> {
+  if (!uri.startsWith(resources.scheme)) return otherwise;
+  const found = await resources.read(uri);
   if (typeof found === 'string') return otherwise;
   const { bytes, name, mediaType } = found;
   return { bytes, name, mediaType } satisfies FileParameter;
 }
 
-/** A block of MCP as a file; anything else stays what it is. */
-function fileOf(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null) return given;
-  const { type, mimeType, ...fields } = given as Fields;
+/** Converts an MCP content block to a file parameter. Returns other values unchanged. */
+function convertBlock(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { type, mimeType, ...fields } = value as Fields;
   const labels = typeof mimeType === 'string' ? { mediaType: mimeType } : {};
   switch (type) {
     case 'image':
     case 'audio':
       return { bytes: fields.data, name: typeof fields.name === 'string' ? fields.name : type, ...labels };
     case 'resource':
-      return embedded(fields.resource) ?? given;
+      return convertEmbedded(fields.resource) ?? value;
     default:
       return { ...fields, ...labels };
   }
 }
 
-function embedded(resource: unknown): object | undefined {
+function convertEmbedded(resource: unknown): object | undefined {
   if (typeof resource !== 'object' || resource === null) return undefined;
   const { uri, blob, text, mimeType } = resource as Fields;
   const bytes = typeof text === 'string' ? Buffer.from(text).toString('base64') : blob;

@@ -8,9 +8,9 @@ function action(name: string, parameters: JsonSchema, output?: JsonSchema): Acti
   return { ...provideRequiredInput, name, parameters, output };
 }
 
-async function toolboxOf(
+async function createRegistry(
   ...actions: Action[]
-): Promise<{ toolbox: ToolRegistry; change: (next: Action[]) => void }> {
+): Promise<{ registry: ToolRegistry; change: (next: Action[]) => void }> {
   let current: readonly Action[] = actions;
   let changed = (): void => {};
   const bridge = {
@@ -24,49 +24,52 @@ async function toolboxOf(
     current = next;
     changed();
   };
-  return { toolbox: new ToolRegistry(bridge, await loadServerLibrary()), change };
+  return { registry: new ToolRegistry(bridge, await loadServerLibrary()), change };
 }
 
-describe('the toolbox', () => {
-  it('leaves out schemas that make no sense, so that clients do not refuse the whole list', async () => {
-    const { toolbox } = await toolboxOf(
+describe('ToolRegistry', () => {
+  it('replaces invalid schemas, so that clients do not reject the whole list', async () => {
+    const { registry } = await createRegistry(
       action('a/type', { type: 'object', properties: { x: { type: 'nonsense' } } }),
       action('a/ref', { type: 'object', properties: { x: { $ref: 'https://example.com/nowhere' } } }),
       action('a/list', { type: 'array' }),
       action('a/out', { type: 'object' }, { type: 'object', properties: { x: { $ref: '#/$defs/gone' } } }),
     );
     for (const name of ['a_type', 'a_ref', 'a_list']) {
-      expect(toolbox.entries.get(name)?.tool.inputSchema).toEqual({ type: 'object' });
-      expect(toolbox.entries.get(name)?.checkArguments({ x: 1 })).toBeUndefined();
+      expect(registry.entries.get(name)?.tool.inputSchema).toEqual({ type: 'object' });
+      expect(registry.entries.get(name)?.checkArguments({ x: 1 })).toBeUndefined();
     }
-    expect(toolbox.entries.get('a_out')?.tool.outputSchema).toMatchObject({
+    expect(registry.entries.get('a_out')?.tool.outputSchema).toMatchObject({
       properties: { data: { type: 'object' } },
     });
   });
 
-  it('does not mix up schemas of two agents that have the same id', async () => {
+  it('keeps schemas of two agents with the same $id apart', async () => {
     const schema = (type: string): JsonSchema => ({
       $id: 'same',
       type: 'object',
       properties: { x: { type } },
     });
-    const { toolbox } = await toolboxOf(action('a/s', schema('string')), action('b/s', schema('number')));
-    expect(toolbox.entries.get('a_s')?.checkArguments({ x: 'text' })).toBeUndefined();
-    expect(toolbox.entries.get('b_s')?.checkArguments({ x: 'text' })).toBe('x must be number');
+    const { registry } = await createRegistry(
+      action('a/s', schema('string')),
+      action('b/s', schema('number')),
+    );
+    expect(registry.entries.get('a_s')?.checkArguments({ x: 'text' })).toBeUndefined();
+    expect(registry.entries.get('b_s')?.checkArguments({ x: 'text' })).toBe('x must be number');
   });
 
-  it('follows the actions of its bridge', async () => {
-    const { toolbox, change } = await toolboxOf(action('a/b', { type: 'object' }));
-    expect([...toolbox.entries.keys()]).toEqual(['a_b']);
+  it('updates the tools when the actions of the bridge change', async () => {
+    const { registry, change } = await createRegistry(action('a/b', { type: 'object' }));
+    expect([...registry.entries.keys()]).toEqual(['a_b']);
     change([action('a/c', { type: 'object' })]);
-    expect([...toolbox.entries.keys()]).toEqual(['a_c']);
+    expect([...registry.entries.keys()]).toEqual(['a_c']);
   });
 
-  it('cuts what an agent says at too great length', async () => {
-    const { toolbox } = await toolboxOf({
+  it('truncates long descriptions', async () => {
+    const { registry } = await createRegistry({
       ...action('a/b', { type: 'object' }),
       description: 'x'.repeat(10_000),
     });
-    expect(toolbox.entries.get('a_b')?.tool.description?.length).toBeLessThan(4_100);
+    expect(registry.entries.get('a_b')?.tool.description?.length).toBe(4_000);
   });
 });

@@ -1,26 +1,27 @@
 import type { Tool } from '@modelcontextprotocol/server';
+import { truncate } from '../../../primitives/text.ts';
 import type { Action, Bridge, JsonSchema } from '../../action-types.ts';
 import type { ServerLibrary } from '../load-library.ts';
 import { toolResultSchema } from './tool-result.ts';
 import { assignToolNames } from './tool-names.ts';
 
-/** How many characters of what an agent says about a skill are passed on. */
-const maxDescription = 4_000;
+/** Maximum length of a tool description, in characters. */
+const maxDescriptionLength = 4_000;
 
-/** Looks at a value. @returns what is wrong with it, or undefined. */
-type Check = (value: unknown) => string | undefined;
+/** Validates a value. @returns the error message, or undefined if the value is valid */
+type SchemaCheck = (value: unknown) => string | undefined;
 
 /** An action as a tool. */
 export interface ToolEntry {
   readonly action: Action;
   readonly tool: Tool;
-  /** Looks at the arguments of a call. */
-  readonly checkArguments: Check;
-  /** Looks at the structured content of an answer. */
-  readonly checkAnswer: Check;
+  /** Validates the arguments of a call. */
+  readonly checkArguments: SchemaCheck;
+  /** Validates the structured content of a result. */
+  readonly checkResult: SchemaCheck;
 }
 
-/** The actions of a bridge as tools; made again when they change. */
+/** Tools of the actions of a bridge, rebuilt when the actions change. */
 export class ToolRegistry {
   readonly #bridge: Bridge;
   readonly #library: ServerLibrary;
@@ -35,9 +36,9 @@ export class ToolRegistry {
     });
   }
 
-  /** The tools by their names. */
+  /** Tools by name. */
   get entries(): ReadonlyMap<string, ToolEntry> {
-    this.#entries ??= this.#make();
+    this.#entries ??= this.#buildEntries();
     return this.#entries;
   }
 
@@ -45,32 +46,32 @@ export class ToolRegistry {
     this.#stop();
   }
 
-  #make(): Map<string, ToolEntry> {
+  #buildEntries(): Map<string, ToolEntry> {
     const actions = this.#bridge.actions();
     const names = assignToolNames(actions.map(({ name }) => name));
-    // A validator keeps what it compiled, so each list gets its own.
+    // A validator caches compiled schemas, so each list gets its own to release the old ones.
     const validator = new this.#library.AjvJsonSchemaValidator();
-    const compiled = new Map<string, Check | undefined>();
-    const compile = (schema: JsonSchema): Check | undefined => {
-      // Compiling is slow, and most skills of a card take and give the same.
+    const compiled = new Map<string, SchemaCheck | undefined>();
+    const compile = (schema: JsonSchema): SchemaCheck | undefined => {
+      // Compiling is slow, and most skills of a card have the same schema.
       const text = JSON.stringify(schema);
-      if (!compiled.has(text)) compiled.set(text, checkOf(validator, schema));
+      if (!compiled.has(text)) compiled.set(text, compileCheck(validator, schema));
       return compiled.get(text);
     };
     const entries = new Map<string, ToolEntry>();
     for (const action of actions) {
       const name = names.get(action.name);
-      if (name !== undefined) entries.set(name, entryOf(name, action, compile));
+      if (name !== undefined) entries.set(name, createEntry(name, action, compile));
     }
     return entries;
   }
 }
 
-/** @returns undefined for a schema that makes no sense: it would make clients refuse the whole list. */
-function checkOf(
+/** @returns undefined for an invalid schema, which would make clients reject the whole list of tools */
+function compileCheck(
   validator: InstanceType<ServerLibrary['AjvJsonSchemaValidator']>,
   schema: JsonSchema,
-): Check | undefined {
+): SchemaCheck | undefined {
   try {
     const check = validator.getValidator(withoutId(schema));
     return (value) => {
@@ -82,38 +83,38 @@ function checkOf(
   }
 }
 
-function entryOf(
+function createEntry(
   name: string,
   action: Action,
-  compile: (schema: JsonSchema) => Check | undefined,
+  compile: (schema: JsonSchema) => SchemaCheck | undefined,
 ): ToolEntry {
   const { parameters } = action;
   const isObject = parameters.type === 'object';
-  const checkArguments = isPlain(parameters)
+  const checkArguments = hasOnlyStrings(parameters)
     ? (value: unknown) => compile(parameters)?.(value)
     : isObject
       ? compile(parameters)
       : undefined;
-  const promised = toolResultSchema(action.output);
-  const checkAnswer = compile(promised);
+  const resultSchema = toolResultSchema(action.output);
+  const checkResult = compile(resultSchema);
   return {
     action,
     checkArguments: checkArguments ?? (() => undefined),
-    checkAnswer: checkAnswer ?? (() => undefined),
+    checkResult: checkResult ?? (() => undefined),
     tool: {
       name,
       title: action.title,
-      description: descriptionOf(action),
+      description: formatDescription(action),
       inputSchema: (checkArguments ? withoutId(parameters) : { type: 'object' }) as Tool['inputSchema'],
-      outputSchema: checkAnswer ? promised : toolResultSchema(undefined),
+      outputSchema: checkResult ? resultSchema : toolResultSchema(undefined),
       annotations: { title: action.title, openWorldHint: true },
       _meta: { 'dragoman/action': action.name },
     },
   };
 }
 
-/** Whether a schema says no more than which texts an action takes beside files: then it makes sense without a look. */
-function isPlain({ properties, type, required, additionalProperties, ...rest }: JsonSchema): boolean {
+/** Returns true for a schema of plain string parameters and files, which is valid without compiling it. */
+function hasOnlyStrings({ properties, type, required, additionalProperties, ...rest }: JsonSchema): boolean {
   if (type !== 'object' || additionalProperties !== false || Object.keys(rest).length > 0) return false;
   if (!Array.isArray(required)) return false;
   return Object.entries(properties as { [name: string]: JsonSchema }).every(([name, property]) => {
@@ -125,13 +126,12 @@ function isPlain({ properties, type, required, additionalProperties, ...rest }: 
   });
 }
 
-/** Two agents may give different schemas the same id; where they stand they need none. */
+/** Removes `$id`, because different schemas of two agents may have the same one. */
 function withoutId({ $id: _id, ...schema }: JsonSchema): { [keyword: string]: unknown } {
   return schema;
 }
 
-function descriptionOf({ description, examples }: Action): string {
-  const shown = examples.length > 0 ? `\n\nExamples:\n${examples.map((each) => `- ${each}`).join('\n')}` : '';
-  const text = `${description}${shown}`;
-  return text.length > maxDescription ? `${text.slice(0, maxDescription)}…` : text;
+function formatDescription({ description, examples }: Action): string {
+  const list = examples.length > 0 ? `\n\nExamples:\n${examples.map((each) => `- ${each}`).join('\n')}` : '';
+  return truncate(`${description}${list}`, maxDescriptionLength);
 }

@@ -2,18 +2,18 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ActionFile, ActionResponse, ActionStatus, JsonSchema } from '../../action-types.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
-/** How many bytes a picture or a sound may have to be shown at once, beside its link. */
+/** Maximum size of an image or audio file that is included besides its link, in bytes of base64. */
 const maxInlineBytes = 256 * 1_024;
 
-/** What can be done about an answer that is no success, where the bridge has no better words. */
+/** Advice for unsuccessful calls without a hint. */
 const advice: { readonly [status in ActionStatus]?: string } = {
-  FAILED: 'The agent could not do it. Change the request, or try again later.',
-  REJECTED: 'The agent will not do it. Ask for something that its description promises.',
-  CANCELED: 'The task was canceled. Call the tool again to start anew.',
+  FAILED: 'The task failed. Change the request, or try again later.',
+  REJECTED: 'The agent rejected the task. Send a request that matches its description.',
+  CANCELED: 'The task was canceled. Call the tool again to restart it.',
   AUTH_REQUIRED:
-    'The agent wants credentials. They are set where the bridge is started and never given as arguments.',
-  ERROR: 'The agent could not be reached or did not answer as it should. Try again later.',
-  TIMEOUT: 'The agent did not answer in time. Try again later.',
+    'The agent requires credentials. Set them where the bridge is started; never pass them as arguments.',
+  ERROR: 'The agent is unreachable or returned an invalid response. Try again later.',
+  TIMEOUT: 'The agent did not respond in time. Try again later.',
 };
 
 const statuses: readonly ActionStatus[] = [
@@ -28,13 +28,13 @@ const statuses: readonly ActionStatus[] = [
   'TIMEOUT',
 ];
 
-/** The schema of the structured content of every answer; `data` is as the skill says it is, if it does. */
+/** Returns the schema of the structured content of a tool result, with `data` as the output schema of the skill. */
 export function toolResultSchema(data: JsonSchema | undefined): JsonSchema {
   const text = { type: 'string' };
   const { $id: _id, $schema: _schema, $defs, definitions, ...rest } = data ?? { type: 'object' };
   return {
     type: 'object',
-    // References of the skill's schema lead to its root, which is here now.
+    // `$ref` of the skill schema is relative to its root, so its definitions move to this root.
     ...($defs !== undefined && { $defs }),
     ...(definitions !== undefined && { definitions }),
     properties: {
@@ -57,49 +57,52 @@ export function toolResultSchema(data: JsonSchema | undefined): JsonSchema {
   };
 }
 
-/** What a tool answers, and the tool that goes on with it. */
+/** Collaborators of {@link buildToolResult}. */
 export interface ToolResultContext {
-  readonly shelf: ResourceCache;
-  /** The name of the tool that takes answers to questions. */
+  readonly resources: ResourceCache;
+  /** Name of the tool that continues a task. */
   readonly followUpTool: string;
-  /** Looks at the structured content. @returns what is wrong with it, or undefined. */
+  /** Validates the structured content. @returns the error message, or undefined if it is valid */
   readonly check: (structured: unknown) => string | undefined;
 }
 
-/** Writes the response of an action as the result of a tool. */
-export function buildToolResult(response: ActionResponse, setting: ToolResultContext): CallToolResult {
+/** Converts the response of an action to an MCP tool result. */
+export function buildToolResult(response: ActionResponse, context: ToolResultContext): CallToolResult {
   const { status, message, followUpId, taskId, contextId } = response;
-  // What a call can go on with stands beside the data here.
+  // The result has follow_up_id outside of data.
   const { follow_up_id: _id, ...data } = response.data;
   const isError = !response.success && status !== 'INPUT_REQUIRED' && status !== 'RUNNING';
   const content: CallToolResult['content'] = [];
-  const text = [message, whatToDo(response, setting.followUpTool)].filter(Boolean).join('\n\n');
+  const text = [message, formatAdvice(response, context.followUpTool)].filter(Boolean).join('\n\n');
   if (text !== '') content.push({ type: 'text', text });
   const hasData = Object.keys(data).length > 0;
   if (hasData) content.push({ type: 'text', text: JSON.stringify(data) });
-  const told = {
+  const fields = {
     status,
     message,
     ...(followUpId !== undefined && { follow_up_id: followUpId }),
     ...(taskId !== undefined && { task_id: taskId }),
     ...(contextId !== undefined && { context_id: contextId }),
   };
-  const problem = hasData ? setting.check({ ...told, data }) : undefined;
-  // Clients throw an answer away whose data are not what was promised; as text they have it all the same.
-  const isAsPromised = hasData && problem === undefined;
+  const problem = hasData ? context.check({ ...fields, data }) : undefined;
+  // Clients discard results that do not match the output schema; the text block still contains the data.
+  const isValid = hasData && problem === undefined;
   if (problem !== undefined)
-    content.push({ type: 'text', text: `The data are not as the skill promises: ${problem}` });
-  const files = response.files.map((file) => writeFile(file, setting.shelf, content));
+    content.push({
+      type: 'text',
+      text: `The data does not match the output schema of the skill: ${problem}`,
+    });
+  const files = response.files.map((file) => addFile(file, context.resources, content));
   if (content.length === 0) content.push({ type: 'text', text: 'Done.' });
   return {
     content,
-    structuredContent: { ...told, ...(isAsPromised && { data }), ...(files.length > 0 && { files }) },
+    structuredContent: { ...fields, ...(isValid && { data }), ...(files.length > 0 && { files }) },
     ...(isError && { isError }),
     ...(response.errorInfo?.code !== undefined && { _meta: { 'dragoman/code': response.errorInfo.code } }),
   };
 }
 
-/** A result for what went wrong before an agent was asked. */
+/** Builds the result of a call that was rejected before the agent was called. */
 export function buildToolError(text: string): CallToolResult {
   return {
     content: [{ type: 'text', text }],
@@ -108,28 +111,28 @@ export function buildToolError(text: string): CallToolResult {
   };
 }
 
-function whatToDo({ success, status, errorInfo, followUpId }: ActionResponse, tool: string): string {
-  const goOn = (how: string): string =>
+function formatAdvice({ success, status, errorInfo, followUpId }: ActionResponse, tool: string): string {
+  const followUp = (how: string): string =>
     followUpId === undefined ? '' : `Call the tool ${tool} with follow_up_id "${followUpId}" ${how}`;
-  if (status === 'INPUT_REQUIRED') return goOn('and the answer as user_response.');
+  if (status === 'INPUT_REQUIRED') return followUp('and the required input as user_response.');
   if (status === 'RUNNING')
-    return `The agent is still working on it. ${goOn('and an empty user_response to wait for it.')}`.trim();
+    return `The agent is still working. ${followUp('and an empty user_response to keep waiting.')}`.trim();
   if (success) return '';
-  const then = status === 'AUTH_REQUIRED' ? goOn('once they are set.') : '';
-  return [errorInfo?.hint ?? advice[status], then].filter(Boolean).join(' ');
+  const next = status === 'AUTH_REQUIRED' ? followUp('once they are set.') : '';
+  return [errorInfo?.hint ?? advice[status], next].filter(Boolean).join(' ');
 }
 
-/** Puts a file on the shelf and a link to it into the content. */
-function writeFile(
+/** Adds a file to the resource cache and a link to it to the content. */
+function addFile(
   file: ActionFile,
-  shelf: ResourceCache,
+  resources: ResourceCache,
   content: CallToolResult['content'],
 ): { name: string; mediaType: string; uri?: string; size?: number } {
   const { name, mediaType, bytes } = file;
-  const shelved = shelf.add(file);
-  const uri = shelved?.uri ?? (isWebAddress(file.uri) ? file.uri : undefined);
-  const size = shelved?.size ?? file.size;
-  if (bytes !== undefined && shelved && bytes.length <= maxInlineBytes) {
+  const cached = resources.add(file);
+  const uri = cached?.uri ?? (isHttpUrl(file.uri) ? file.uri : undefined);
+  const size = cached?.size ?? file.size;
+  if (bytes !== undefined && cached && bytes.length <= maxInlineBytes) {
     if (mediaType.startsWith('image/')) content.push({ type: 'image', data: bytes, mimeType: mediaType });
     if (mediaType.startsWith('audio/')) content.push({ type: 'audio', data: bytes, mimeType: mediaType });
   }
@@ -137,7 +140,7 @@ function writeFile(
     const why =
       bytes === undefined && file.uri === undefined
         ? 'has no content'
-        : `cannot be had here: more than ${shelf.maxResourceBytes} bytes, or kept where the bridge does not read`;
+        : `is not available: it exceeds ${resources.maxResourceBytes} bytes or is stored where the bridge cannot read it`;
     content.push({ type: 'text', text: `The file ${name} (${mediaType}) ${why}.` });
     return { name, mediaType, ...(size !== undefined && { size }) };
   }
@@ -151,7 +154,7 @@ function writeFile(
   return { name, mediaType, uri, ...(size !== undefined && { size }) };
 }
 
-/** Whether whoever reads a link can follow it without the bridge. */
-function isWebAddress(uri: string | undefined): uri is string {
+/** Returns true if the client can fetch the URI without the bridge. */
+function isHttpUrl(uri: string | undefined): uri is string {
   return uri !== undefined && /^https?:/i.test(uri);
 }
