@@ -1,5 +1,5 @@
 /**
- * A2A over a broker: links, agents shown on the mesh, and agents that live there.
+ * A2A over a message broker: broker connections, a server adapter for agents, and clients of agents on the mesh.
  *
  * @module
  */

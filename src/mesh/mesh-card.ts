@@ -1,5 +1,5 @@
 /**
- * Cards as they are on the mesh.
+ * Agent cards in announcements on the mesh.
  *
  * @module
  */
@@ -12,69 +12,69 @@ import { v0_3 } from '../dialects/v0_3/index.ts';
 import type { AgentCard, AgentExtension } from '../protocol/card.ts';
 import type { MeshTopics } from './mesh-topics.ts';
 
-/** The extension by which a card carries the name that people see. */
+/** Extension of a card with the display name of the agent. */
 const displayNameExtension = 'https://solace.com/a2a/extensions/display-name';
 
-/** The extension whose presence marks the card of a gateway. */
-const gatewayRole = '/sam/gateway-role';
+/** Suffix of the extension that marks the card of a gateway. */
+const gatewayRoleSuffix = '/sam/gateway-role';
 
-/** How the card of an agent becomes one of the mesh. */
+/** Options of {@link writeMeshCard}. */
 export interface MeshCardOptions {
-  /** The name on the mesh. */
+  /** Name on the mesh. */
   readonly name: string;
   readonly topics: MeshTopics;
-  /** The name that people see. */
+  /** Name for users. */
   readonly displayName?: string;
 }
 
-/** Writes the card of an agent as it announces itself; everything but name and address stays as it is. */
-export function writeMeshCard(card: AgentCard, dialect: Dialect, naming: MeshCardOptions): unknown {
-  const { name, topics } = naming;
-  const displayName = naming.displayName ?? displayNameOf(card) ?? card.name;
+/** Encodes a card for its announcement. Only name, interfaces and display name change. */
+export function writeMeshCard(card: AgentCard, dialect: Dialect, options: MeshCardOptions): unknown {
+  const { name, topics } = options;
+  const displayName = options.displayName ?? displayNameOf(card) ?? card.name;
   const others = card.capabilities.extensions?.filter(({ uri }) => uri !== displayNameExtension) ?? [];
-  const named: AgentExtension = { uri: displayNameExtension, params: { display_name: displayName } };
+  const extension: AgentExtension = { uri: displayNameExtension, params: { display_name: displayName } };
   const protocolVersion = dialect === v0_1 ? '0.1' : '0.3';
-  const { signatures: _ofAnotherShape, ...kept } = card;
-  const placed: AgentCard = {
-    ...kept,
+  const { signatures: _invalidated, ...unsigned } = card;
+  const meshCard: AgentCard = {
+    ...unsigned,
     name,
     interfaces: [{ url: `solace:${topics.request(name)}`, protocolBinding: 'JSONRPC', protocolVersion }],
-    capabilities: { ...card.capabilities, extensions: [...others, named] },
+    capabilities: { ...card.capabilities, extensions: [...others, extension] },
   };
-  const wire = dialect.card.write(placed) as WireObject;
-  // Readers of the first years want these members, and want them flat.
+  const wire = dialect.card.write(meshCard) as WireObject;
+  // Early receivers require these top-level members.
   return dialect === v0_1 ? { description: '', ...wire, display_name: displayName, peer_agents: {} } : wire;
 }
 
-/** The name that people see, if the card has one. */
+/** Returns the display name of a card; undefined if it has none. */
 export function displayNameOf(card: AgentCard): string | undefined {
-  const found = card.capabilities.extensions?.find(({ uri }) => uri === displayNameExtension);
-  const name = found?.params?.display_name;
+  const extension = card.capabilities.extensions?.find(({ uri }) => uri === displayNameExtension);
+  const name = extension?.params?.display_name;
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
-/** A card that somebody announced. */
+/** A card that was announced on the mesh. */
 export interface MeshCard {
   readonly card: AgentCard;
   readonly kind: 'agent' | 'gateway';
-  /** What the agent speaks, as far as its card tells. */
+  /** Dialect of the agent according to its card. */
   readonly dialect: Dialect;
 }
 
-/** Reads a card off the mesh. @throws {@link A2AError} INVALID_PARAMS when it is none. */
+/** Decodes an announced card. @throws {@link A2AError} `INVALID_PARAMS` if it is not a card. */
 export function readMeshCard(wire: unknown): MeshCard {
   const dialect = dialectOf(wire);
   const card = dialect.card.read(wire, lenientMode());
-  const flat = (wire as WireObject).display_name;
-  if (typeof flat === 'string' && flat !== '' && displayNameOf(card) === undefined) {
-    const named: AgentExtension = { uri: displayNameExtension, params: { display_name: flat } };
-    card.capabilities.extensions = [...(card.capabilities.extensions ?? []), named];
+  const displayName = (wire as WireObject).display_name;
+  if (typeof displayName === 'string' && displayName !== '' && displayNameOf(card) === undefined) {
+    const extension: AgentExtension = { uri: displayNameExtension, params: { display_name: displayName } };
+    card.capabilities.extensions = [...(card.capabilities.extensions ?? []), extension];
   }
-  const isGateway = card.capabilities.extensions?.some(({ uri }) => uri.endsWith(gatewayRole)) ?? false;
+  const isGateway = card.capabilities.extensions?.some(({ uri }) => uri.endsWith(gatewayRoleSuffix)) ?? false;
   return { card, kind: isGateway ? 'gateway' : 'agent', dialect };
 }
 
-/** Cards of the first years name no version, but always the agents beside them. */
+/** Early cards do not name a version, but always contain `peer_agents`. */
 function dialectOf(wire: unknown): Dialect {
   const { dialect, version } = dialectForCard(wire);
   if (version !== 'unknown') return dialect;

@@ -8,50 +8,50 @@ import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { MeshMessage, BrokerConnection, Subscription } from './brokers/broker-connection.ts';
 import { checkAgentName, MeshTopics } from './mesh-topics.ts';
 
-/** Somebody who announced itself on the mesh. */
+/** An agent or gateway that is announced on the mesh. */
 export interface MeshPeer {
   readonly name: string;
   readonly kind: 'agent' | 'gateway';
   readonly card: AgentCard;
-  /** What it speaks, as far as its card tells. */
+  /** Protocol version according to its card. */
   readonly version: ProtocolVersion;
-  /** When it was last heard of, in milliseconds since 1970. */
+  /** Time of the last announcement, in milliseconds since 1970. */
   readonly lastSeen: number;
 }
 
 /** Options of {@link meshDirectory}. */
 export interface MeshDirectoryOptions {
-  readonly link: BrokerConnection;
+  readonly broker: BrokerConnection;
   readonly namespace: string;
-  /** After how many milliseconds of silence somebody is gone. @defaultValue 60 000 */
+  /** Milliseconds without an announcement after which a peer is removed. @defaultValue 60 000 */
   readonly expiry?: number;
-  /** How many are remembered; further ones are not taken in. @defaultValue 1000 */
-  readonly size?: number;
-  /** How many characters a card may have. @defaultValue 1 000 000 */
-  readonly cardSize?: number;
+  /** Maximum number of peers; further ones are ignored. @defaultValue 1000 */
+  readonly maxPeers?: number;
+  /** Maximum number of characters of a card. @defaultValue 1 000 000 */
+  readonly maxCardSize?: number;
   readonly clock?: Clock;
   readonly log?: LogSink;
 }
 
-/** Who is on the mesh. */
+/** Directory of the agents and gateways on the mesh. */
 export interface MeshDirectory extends AsyncDisposable {
-  /** The agents that are alive, by name. */
+  /** Returns the available agents, sorted by name. */
   agents(): MeshPeer[];
-  /** The gateways that are alive, by name. */
+  /** Returns the available gateways, sorted by name. */
   gateways(): MeshPeer[];
-  /** An agent that is alive. */
+  /** Returns an available agent. */
   find(name: string): MeshPeer | undefined;
-  /** Waits for an agent. @throws {@link A2AError} UNAVAILABLE when it does not announce itself in time. */
+  /** Waits for an agent. @throws {@link A2AError} `UNAVAILABLE` if it is not announced in time. */
   wait(name: string, milliseconds: number, signal?: AbortSignal): Promise<MeshPeer>;
-  /** Calls back when somebody comes, changes or goes. @returns what stops it. */
-  onChange(changed: () => void): () => void;
+  /** Calls `listener` when a peer appears, changes or disappears. @returns a function that ends it. */
+  onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** How often it is looked who is gone, in milliseconds. */
-const round = 10_000;
+/** Interval at which expired peers are removed, in milliseconds. */
+const sweepInterval = 10_000;
 
-/** Listens to who announces itself on the mesh, agents and gateways. */
+/** Creates a directory that subscribes to the announcements on the mesh. */
 export async function meshDirectory(options: MeshDirectoryOptions): Promise<MeshDirectory> {
   const directory = new Directory(options);
   await directory.open();
@@ -60,47 +60,47 @@ export async function meshDirectory(options: MeshDirectoryOptions): Promise<Mesh
 
 interface Entry extends MeshPeer {
   readonly dialect: Dialect;
-  /** Tells whether a card is the same as the last one. */
+  /** Used to detect that a card changed. */
   readonly payload: string;
 }
 
 class Directory implements MeshDirectory {
-  readonly #link: BrokerConnection;
+  readonly #broker: BrokerConnection;
   readonly #topics: MeshTopics;
   readonly #expiry: number;
-  readonly #size: number;
-  readonly #cardSize: number;
+  readonly #maxPeers: number;
+  readonly #maxCardSize: number;
   readonly #clock: Clock;
   readonly #log: LogSink;
   readonly #peers = new Map<string, Entry>();
-  readonly #listeners = new Set<{ changed: () => void }>();
+  readonly #listeners = new Set<{ listener: () => void }>();
   #subscription: Subscription | undefined;
-  #stopRound: (() => void) | undefined;
+  #stopSweep: (() => void) | undefined;
   #isFull = false;
 
   constructor(options: MeshDirectoryOptions) {
-    this.#link = options.link;
+    this.#broker = options.broker;
     this.#topics = new MeshTopics(options.namespace);
     this.#expiry = options.expiry ?? 60_000;
-    this.#size = options.size ?? 1000;
-    this.#cardSize = options.cardSize ?? 1_000_000;
+    this.#maxPeers = options.maxPeers ?? 1000;
+    this.#maxCardSize = options.maxCardSize ?? 1_000_000;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? (() => {});
   }
 
   async open(): Promise<void> {
-    this.#subscription = await this.#link.subscribe(this.#topics.discovery, (delivery) =>
-      this.#take(delivery),
+    this.#subscription = await this.#broker.subscribe(this.#topics.discovery, (message) =>
+      this.#receive(message),
     );
-    this.#watch();
+    this.#scheduleSweep();
   }
 
   agents(): MeshPeer[] {
-    return this.#alive('agent');
+    return this.#listAlive('agent');
   }
 
   gateways(): MeshPeer[] {
-    return this.#alive('gateway');
+    return this.#listAlive('gateway');
   }
 
   find(name: string): MeshPeer | undefined {
@@ -110,37 +110,39 @@ class Directory implements MeshDirectory {
 
   wait(name: string, milliseconds: number, signal?: AbortSignal): Promise<MeshPeer> {
     return new Promise((resolve, reject) => {
-      const there = this.find(name);
-      if (there) {
-        resolve(there);
+      const known = this.find(name);
+      if (known) {
+        resolve(known);
         return;
       }
-      const settle = (end: () => void): void => {
+      const finish = (settle: () => void): void => {
         stopTimer();
         stopListening();
-        signal?.removeEventListener('abort', leave);
-        end();
+        signal?.removeEventListener('abort', onAbort);
+        settle();
       };
-      const leave = (): void =>
-        settle(() => reject(new A2AError('CANCELED', undefined, { cause: signal?.reason })));
+      const onAbort = (): void =>
+        finish(() => reject(new A2AError('CANCELED', undefined, { cause: signal?.reason })));
       const stopListening = this.onChange(() => {
         const found = this.find(name);
-        if (found) settle(() => resolve(found));
+        if (found) finish(() => resolve(found));
       });
-      const stopTimer = this.#clock.after(milliseconds, () => settle(() => reject(this.#unknown(name))));
-      if (signal?.aborted) leave();
-      else signal?.addEventListener('abort', leave);
+      const stopTimer = this.#clock.after(milliseconds, () =>
+        finish(() => reject(this.#notFoundError(name))),
+      );
+      if (signal?.aborted) onAbort();
+      else signal?.addEventListener('abort', onAbort);
     });
   }
 
-  onChange(changed: () => void): () => void {
-    const listener = { changed };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  onChange(listener: () => void): () => void {
+    const entry = { listener };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
   }
 
   async close(): Promise<void> {
-    this.#stopRound?.();
+    this.#stopSweep?.();
     await this.#subscription?.close();
   }
 
@@ -148,79 +150,79 @@ class Directory implements MeshDirectory {
     return this.close();
   }
 
-  #unknown(name: string): A2AError {
+  #notFoundError(name: string): A2AError {
     const names = this.agents().map((each) => each.name);
-    return new A2AError('UNAVAILABLE', `There is no agent "${name}" on the mesh`, {
+    return new A2AError('UNAVAILABLE', `Agent "${name}" is not on the mesh`, {
       hint:
         names.length === 0
-          ? `Nobody announces itself in the namespace ${this.#topics.namespace}. Is it the right one?`
-          : `In the namespace ${this.#topics.namespace} there are: ${names.slice(0, 20).join(', ')}`,
+          ? `No agents announced in namespace ${this.#topics.namespace}. Check the namespace.`
+          : `Agents in namespace ${this.#topics.namespace}: ${names.slice(0, 20).join(', ')}`,
     });
   }
 
-  #isAlive({ lastSeen: seen }: MeshPeer): boolean {
-    return this.#clock.now() - seen < this.#expiry;
+  #isAlive({ lastSeen }: MeshPeer): boolean {
+    return this.#clock.now() - lastSeen < this.#expiry;
   }
 
-  #alive(kind: MeshPeer['kind']): MeshPeer[] {
+  #listAlive(kind: MeshPeer['kind']): MeshPeer[] {
     return [...this.#peers.values()]
       .filter((each) => each.kind === kind && this.#isAlive(each))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  #take({ topic, payload }: MeshMessage): void {
-    if (payload.length > this.#cardSize) {
-      this.#log({ level: 'warn', message: 'A card was too large to be read', fields: { topic } });
+  #receive({ topic, payload }: MeshMessage): void {
+    if (payload.length > this.#maxCardSize) {
+      this.#log({ level: 'warn', message: 'Ignored a card that is too large', fields: { topic } });
       return;
     }
     try {
       const { card, kind, dialect } = readMeshCard(parseJsonOrUndefined(payload));
-      const seen = this.#clock.now();
+      const lastSeen = this.#clock.now();
       checkAgentName(card.name);
-      this.#put({ name: card.name, kind, card, version: dialect.version, dialect, lastSeen: seen, payload });
+      this.#put({ name: card.name, kind, card, version: dialect.version, dialect, lastSeen, payload });
     } catch (error) {
-      this.#log({ level: 'warn', message: 'A card could not be read', error, fields: { topic } });
+      this.#log({ level: 'warn', message: 'Ignored an invalid card', error, fields: { topic } });
     }
   }
 
   #put(entry: Entry): void {
     const key = `${entry.kind}/${entry.name}`;
     const known = this.#peers.get(key);
-    if (!known && this.#peers.size >= this.#size) this.#sweep();
-    if (!known && this.#peers.size >= this.#size) {
+    if (!known && this.#peers.size >= this.#maxPeers) this.#sweep();
+    if (!known && this.#peers.size >= this.#maxPeers) {
       if (!this.#isFull)
         this.#log({
           level: 'warn',
-          message: `More than ${this.#size} announce themselves; the rest is not seen`,
+          message: `More than ${this.#maxPeers} peers are announced; further ones are ignored`,
         });
       this.#isFull = true;
       return;
     }
     this.#peers.set(key, entry);
-    if (!known || !this.#isAlive(known) || known.payload !== entry.payload) this.#changed();
+    if (!known || !this.#isAlive(known) || known.payload !== entry.payload) this.#notify();
   }
 
-  /** Forgets who is silent. */
+  /** Removes expired peers. */
   #sweep(): void {
-    let any = false;
+    let hasChanged = false;
     for (const [key, entry] of this.#peers) {
       if (this.#isAlive(entry)) continue;
       this.#peers.delete(key);
-      any = true;
+      hasChanged = true;
     }
-    if (!any) return;
+    if (!hasChanged) return;
     this.#isFull = false;
-    this.#changed();
+    this.#notify();
   }
 
-  #watch(): void {
-    this.#stopRound = this.#clock.after(round, () => {
+  #scheduleSweep(): void {
+    this.#stopSweep = this.#clock.after(sweepInterval, () => {
       this.#sweep();
-      this.#watch();
+      this.#scheduleSweep();
     });
   }
 
-  #changed(): void {
-    for (const { changed } of this.#listeners) changed();
+  #notify(): void {
+    for (const { listener } of this.#listeners) listener();
   }
 }

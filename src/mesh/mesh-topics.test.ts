@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkAgentName, isTopic, MeshTopics } from './mesh-topics.ts';
 
-describe('topics of the mesh', () => {
-  it('are the same with and without a slash at the end of the namespace', () => {
+describe('MeshTopics', () => {
+  it('ignores slashes at the end of the namespace', () => {
     for (const namespace of ['myorg/dev', 'myorg/dev/', 'myorg/dev//']) {
       const topics = new MeshTopics(namespace);
       expect(topics.request('A')).toBe('myorg/dev/a2a/v1/agent/request/A');
@@ -17,20 +17,20 @@ describe('topics of the mesh', () => {
     }
   });
 
-  it('need a namespace without wildcards', () => {
+  it('rejects empty namespaces and wildcards', () => {
     for (const namespace of ['', '/', 'a/*', '>', 'a//b', 'a/+']) {
       expect(() => new MeshTopics(namespace), namespace).toThrow(/namespace must/);
     }
   });
 
-  it('have names that are one level', () => {
+  it('accepts only names of one topic level', () => {
     for (const name of ['', 'a/b', 'a*', '>', 'a b', 'a#', '+', 'a\n']) {
       expect(() => checkAgentName(name), name).toThrow(/name must/);
     }
     expect(checkAgentName('Ünïcode_Agent-1.0')).toBe('Ünïcode_Agent-1.0');
   });
 
-  it('have 250 bytes at most, and 128 levels', () => {
+  it('limits topics to 250 bytes and 128 levels', () => {
     const topics = new MeshTopics('n');
     const rest = 250 - topics.request('x').length + 1;
     expect(topics.request('x'.repeat(rest))).toHaveLength(250);

@@ -1,20 +1,20 @@
 import { invalidField } from '../protocol/errors.ts';
 
-/** What a broker takes as a topic: so many bytes, and so many levels. */
+/** Limits of topics that all brokers accept. */
 const maxBytes = 250;
 const maxLevels = 128;
 
-// Control characters, and everything that some broker takes for a wildcard.
-const notInName = /[\p{Cc}\s/*>+#]/u;
-const notInTopic = /[\p{Cc}*>+#]/u;
+// Control characters and the wildcards of all brokers.
+const forbiddenInName = /[\p{Cc}\s/*>+#]/u;
+const forbiddenInTopic = /[\p{Cc}*>+#]/u;
 
 const encoder = new TextEncoder();
 
-/** Tells whether something is a topic that one message can be published to. */
+/** Returns true for a topic that a message can be published to. */
 export function isTopic(text: string): boolean {
   return (
     text !== '' &&
-    !notInTopic.test(text) &&
+    !forbiddenInTopic.test(text) &&
     text.split('/').every((level) => level !== '') &&
     text.split('/').length <= maxLevels &&
     encoder.encode(text).length <= maxBytes
@@ -22,21 +22,21 @@ export function isTopic(text: string): boolean {
 }
 
 /**
- * Checks the name of an agent or a gateway, which is one level of a topic.
+ * Checks the name of an agent or a gateway, which must be one topic level.
  *
- * @throws {@link A2AError} INVALID_PARAMS
+ * @throws {@link A2AError} `INVALID_PARAMS`
  */
 export function checkAgentName(name: string, field = 'name'): string {
   if (name === '') throw invalidField(field, 'must not be empty');
-  if (notInName.test(name)) {
-    throw invalidField(field, `must be one level of a topic, without spaces and / * > + #: "${name}" is not`);
+  if (forbiddenInName.test(name)) {
+    throw invalidField(field, `must be one topic level without spaces and / * > + #, not "${name}"`);
   }
   return name;
 }
 
-/** The topics of one namespace. Its trailing slash, which many configurations have, does not count. */
+/** Topics of one namespace. Slashes at the end of the namespace are ignored. */
 export class MeshTopics {
-  /** The namespace, without slashes at its end. */
+  /** Namespace without slashes at its end. */
   readonly namespace: string;
   readonly #base: string;
 
@@ -44,44 +44,47 @@ export class MeshTopics {
     const stripped = namespace.replace(/\/+$/, '');
     if (stripped === '') throw invalidField('namespace', 'must not be empty');
     if (!isTopic(stripped)) {
-      throw invalidField('namespace', `must be levels parted by /, without wildcards: "${namespace}" is not`);
+      throw invalidField(
+        'namespace',
+        `must be topic levels separated by /, without wildcards, not "${namespace}"`,
+      );
     }
     this.namespace = stripped;
     this.#base = `${stripped}/a2a/v1`;
   }
 
-  /** Where an agent takes requests: sends, streams and cancels. */
+  /** Returns the topic of requests to an agent. */
   request(agent: string): string {
     return this.#topic('agent/request', checkAgentName(agent));
   }
 
-  /** Where a gateway, or an agent that delegates, takes updates of one of its tasks. */
+  /** Returns the topic of status updates of a task, for the gateway or the delegating agent that requested it. */
   status(kind: MeshReceiver, receiver: string, taskId: string): string {
     return this.#topic(`${kind}/status`, checkAgentName(receiver), taskId);
   }
 
-  /** Where a gateway, or an agent that delegates, takes the one answer of one of its tasks. */
+  /** Returns the topic of the response to a task, for the gateway or the delegating agent that requested it. */
   response(kind: MeshReceiver, receiver: string, taskId: string): string {
     return this.#topic(`${kind}/response`, checkAgentName(receiver), taskId);
   }
 
-  /** The patterns under which a receiver finds everything for it: updates and answers. */
+  /** Returns the patterns of all status updates and responses for a receiver. */
   inbox(kind: MeshReceiver, receiver: string): [status: string, response: string] {
     const name = checkAgentName(receiver);
     return [`${this.#base}/${kind}/status/${name}/>`, `${this.#base}/${kind}/response/${name}/>`];
   }
 
-  /** Where an answer goes when the request did not say. */
+  /** Returns the default response topic of a client. */
   clientResponse(clientId: string): string {
     return this.#topic('client/response', checkAgentName(clientId, 'clientId'));
   }
 
-  /** Where agents announce themselves. */
+  /** Topic of card announcements. */
   get agentCards(): string {
     return this.#topic('discovery/agentcards');
   }
 
-  /** The pattern of every announcement, those of gateways included. */
+  /** Pattern of all announcements of agents and gateways. */
   get discovery(): string {
     return `${this.#base}/discovery/>`;
   }
@@ -89,9 +92,12 @@ export class MeshTopics {
   #topic(...levels: string[]): string {
     const topic = [this.#base, ...levels].join('/');
     if (isTopic(topic)) return topic;
-    throw invalidField('topic', `may have ${maxBytes} bytes and no wildcards: "${topic.slice(0, 300)}"`);
+    throw invalidField(
+      'topic',
+      `must have at most ${maxBytes} bytes and no wildcards: "${topic.slice(0, 300)}"`,
+    );
   }
 }
 
-/** Who receives updates and answers. */
+/** Kind of a receiver of status updates and responses. */
 export type MeshReceiver = 'gateway' | 'agent';

@@ -1,5 +1,5 @@
 /**
- * Words of an agent on their way: receivers on the mesh show them from a data part, and know artifacts as files only.
+ * Conversion of text updates: receivers on the mesh display progress from a data part, and support artifacts only as files.
  *
  * @module
  */
@@ -11,12 +11,12 @@ import type { Artifact, Task } from '../protocol/task.ts';
 
 const progressType = 'agent_progress_update';
 
-/** True when there is nothing but text. */
+/** Returns true if all parts are text. */
 export function isTextOnly(parts: readonly Part[]): boolean {
   return parts.length > 0 && parts.every((part) => 'text' in part);
 }
 
-/** Writes the text of an update as progress. */
+/** Converts the text of a status update to progress data. */
 export function writeProgress(event: TaskStatusUpdateEvent): TaskStatusUpdateEvent {
   const { message } = event.status;
   if (!message?.parts.some((part) => 'text' in part)) return event;
@@ -28,14 +28,14 @@ export function writeProgress(event: TaskStatusUpdateEvent): TaskStatusUpdateEve
   return { ...event, status: { ...event.status, message: { ...message, parts } } };
 }
 
-/** Reads progress as the text that it was; what says more than that stays data. */
+/** Converts progress data back to text; data with further members is unchanged. */
 export function readProgress(event: TaskStatusUpdateEvent): TaskStatusUpdateEvent {
   const { message } = event.status;
   if (!message?.parts.some((part) => progressText(part) !== undefined)) return event;
   const parts = message.parts.map((part): Part => {
     const text = progressText(part);
     if (text === undefined || !('data' in part)) return part;
-    const { data: _said, ...labels } = part;
+    const { data: _converted, ...labels } = part;
     return { ...labels, text };
   });
   return { ...event, status: { ...event.status, message: { ...message, parts } } };
@@ -48,7 +48,7 @@ function progressText(part: Part): string | undefined {
   return typeof status_text === 'string' ? status_text : undefined;
 }
 
-/** Writes an artifact that is only text as an update that says it; which artifact it is goes along. */
+/** Converts a text artifact to a status update. Its artifact id is preserved in the metadata. */
 export function writeTextArtifact(event: TaskArtifactUpdateEvent, messageId: string): TaskStatusUpdateEvent {
   const { artifact, append, lastChunk, taskId, contextId, metadata } = event;
   const { parts, ...label } = artifact;
@@ -62,18 +62,18 @@ export function writeTextArtifact(event: TaskArtifactUpdateEvent, messageId: str
   };
 }
 
-/** Reads an update that stands for an artifact of text. */
+/** Converts a status update of {@link writeTextArtifact} back to an artifact update. */
 export function readTextArtifact(event: TaskStatusUpdateEvent): TaskArtifactUpdateEvent | undefined {
-  const carried = readCompat(event.metadata)?.artifact as
+  const stored = readCompat(event.metadata)?.artifact as
     | (Partial<Artifact> & Partial<TaskArtifactUpdateEvent>)
     | undefined;
   const { message } = event.status;
-  if (typeof carried?.artifactId !== 'string' || !message) return undefined;
-  const { artifactId, name, description, append, lastChunk } = carried;
+  if (typeof stored?.artifactId !== 'string' || !message) return undefined;
+  const { artifactId, name, description, append, lastChunk } = stored;
   const artifact: Artifact = { artifactId, parts: message.parts };
   if (typeof name === 'string') artifact.name = name;
   if (typeof description === 'string') artifact.description = description;
-  const read: TaskArtifactUpdateEvent = {
+  const update: TaskArtifactUpdateEvent = {
     kind: 'artifact',
     taskId: event.taskId,
     contextId: event.contextId,
@@ -82,24 +82,24 @@ export function readTextArtifact(event: TaskStatusUpdateEvent): TaskArtifactUpda
     lastChunk: lastChunk === true,
   };
   const metadata = withoutCompat(event.metadata, ['artifact']);
-  if (metadata) read.metadata = metadata;
-  return read;
+  if (metadata) update.metadata = metadata;
+  return update;
 }
 
 /**
- * Makes the task say what its artifacts of text say, because receivers on the mesh show only its message. The artifacts
- * stay where they are. What the task says itself comes first.
+ * Adds the text of artifacts to the status message of a task, because receivers on the mesh display only the message.
+ * The artifacts are retained, and the existing message text comes first.
  *
- * @param isTold - true when the artifacts were told as updates: then they need not be repeated beside other words.
+ * @param wasStreamed - whether the artifacts were sent as updates. They are not repeated then if the message has text.
  */
-export function withTextArtifacts(task: Task, isTold: boolean, messageId: string): Task {
+export function withTextArtifacts(task: Task, wasStreamed: boolean, messageId: string): Task {
   const { message } = task.status;
   const texts = (task.artifacts ?? []).filter(({ parts }) => isTextOnly(parts));
-  const hasWords = message?.parts.some((part) => 'text' in part) ?? false;
-  if (texts.length === 0 || (isTold && hasWords)) return task;
+  const hasText = message?.parts.some((part) => 'text' in part) ?? false;
+  if (texts.length === 0 || (wasStreamed && hasText)) return task;
   const added: Part[] = texts.map(({ parts }) => ({ text: textOf(parts) }));
-  const whole: Message = message
+  const extended: Message = message
     ? { ...message, parts: [...message.parts, ...added] }
     : { messageId, role: 'agent', parts: added, taskId: task.id, contextId: task.contextId };
-  return { ...task, status: { ...task.status, message: whole } };
+  return { ...task, status: { ...task.status, message: extended } };
 }

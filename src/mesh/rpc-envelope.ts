@@ -1,5 +1,5 @@
 /**
- * What a payload on the mesh is: JSON-RPC, in the dialect that its method tells.
+ * JSON-RPC envelopes of payloads on the mesh. The method determines the dialect.
  *
  * @module
  */
@@ -11,23 +11,23 @@ import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v0_3 } from '../dialects/v0_3/index.ts';
 import type { Operation } from '../protocol/agent.ts';
 import { A2AError, errorTable, type ErrorReason } from '../protocol/errors.ts';
-import { parseJsonOrUndefined } from '../primitives/json.ts';
+import { asJsonObject, isJsonObject, parseJsonOrUndefined } from '../primitives/json.ts';
 import type { Task } from '../protocol/task.ts';
 
-/** The id of a request; on the mesh mostly the id of its task. */
+/** Id of a JSON-RPC request; on the mesh usually the task id. */
 export type RpcId = string | number | null;
 
-/** A request as it came, its envelope read and its params not yet. */
+/** A request whose envelope is decoded and whose params are not. */
 export interface MeshRpcRequest {
   readonly id: RpcId;
   readonly dialect: Dialect;
   readonly operation: Operation;
-  /** True when 0.1 and 0.3 share the method: the task says which one it is. */
+  /** True if 0.1 and 0.3 share the method; the version of the task decides then. */
   readonly ambiguous: boolean;
   readonly params: unknown;
 }
 
-/** A payload that is no request; what can be said about it goes out in `dialect` under `id`. */
+/** A payload that is not a valid request. The error response uses `dialect` and `id`. */
 export class UnreadableRequestError extends A2AError {
   readonly dialect: Dialect;
   readonly id: RpcId;
@@ -40,27 +40,27 @@ export class UnreadableRequestError extends A2AError {
 }
 
 /**
- * Reads the envelope of a request.
+ * Decodes the envelope of a request.
  *
- * @returns undefined for an answer that went astray: answering it could go on for ever.
+ * @returns undefined for a misdirected response. Responding to it could cause an endless loop.
  * @throws {@link UnreadableRequestError}
  */
 export function readRequest(payload: string): MeshRpcRequest | undefined {
   const body = parseJsonOrUndefined(payload);
   if (body === undefined) throw new UnreadableRequestError('PARSE_ERROR', 'The payload is not JSON', null);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new UnreadableRequestError('INVALID_REQUEST', 'A request is a JSON object', null);
+  if (!isJsonObject(body)) {
+    throw new UnreadableRequestError('INVALID_REQUEST', 'A request must be a JSON object', null);
   }
-  const { id: given, method, params, result, error } = body as WireObject;
-  const id = typeof given === 'string' || Number.isFinite(given) ? (given as RpcId) : null;
+  const { id: rawId, method, params, result, error } = body;
+  const id = typeof rawId === 'string' || Number.isFinite(rawId) ? (rawId as RpcId) : null;
   if (method === undefined && (result !== undefined || error !== undefined)) return undefined;
   if (typeof method !== 'string') {
     throw new UnreadableRequestError('INVALID_REQUEST', 'method must be a string', id);
   }
-  return { id, params, ...choiceOf(method, id) };
+  return { id, params, ...matchMethod(method, id) };
 }
 
-function choiceOf(method: string, id: RpcId): MethodMatch {
+function matchMethod(method: string, id: RpcId): MethodMatch {
   try {
     return dialectForMethod(method, undefined, { lenient: true });
   } catch (thrown) {
@@ -74,23 +74,22 @@ function choiceOf(method: string, id: RpcId): MethodMatch {
   }
 }
 
-/** Writes a request. */
 export function writeRequest(id: RpcId, method: string, params: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method, params });
 }
 
-/** Writes a result that is in wire form already. */
+/** Formats a response with an encoded result. */
 export function writeResult(id: RpcId, result: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result });
 }
 
-/** Writes a task as the answer to a send; a receiver of 0.1 knows a task by its session alone. */
+/** Encodes a task as the result of a send. A 0.1 receiver identifies the task by its session id. */
 export function writeTaskResult(dialect: Dialect, task: Task, losses?: LossList): unknown {
   const wire = dialect.results.send.write(task, losses);
   return dialect === v0_1 ? { ...(wire as WireObject), sessionId: task.contextId } : wire;
 }
 
-/** Writes an error. On the mesh its data is an object that names agent and task, as receivers look for them there. */
+/** Formats an error response. Receivers on the mesh expect an object with the agent and the task in `data`. */
 export function writeError(id: RpcId, dialect: Dialect, error: A2AError): string {
   const written = dialect.rpcError.write(error);
   if (dialect !== v0_1 && dialect !== v0_3) return JSON.stringify({ jsonrpc: '2.0', id, error: written });
@@ -99,22 +98,22 @@ export function writeError(id: RpcId, dialect: Dialect, error: A2AError): string
     data.reason = error.reason;
   if (error.violations.length > 0) data.violations = error.violations;
   const { code, message } = written;
-  const empty = Object.keys(data).length === 0;
-  return JSON.stringify({ jsonrpc: '2.0', id, error: empty ? { code, message } : { code, message, data } });
+  const hasData = Object.keys(data).length > 0;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: hasData ? { code, message, data } : { code, message } });
 }
 
-/** True when the code alone tells the reason. */
+/** Returns true if the code alone identifies the reason. */
 function isFirstOfCode(reason: ErrorReason): boolean {
   const { rpc } = errorTable[reason];
   return (Object.keys(errorTable) as ErrorReason[]).find((each) => errorTable[each].rpc === rpc) === reason;
 }
 
-/** Reads an error; what its data says counts more than its code. */
+/** Decodes an error. The reason in its data takes precedence over its code. */
 export function readError(dialect: Dialect, wire: unknown): A2AError {
-  const read = dialect.rpcError.read(wire);
-  const data = (wire as { data?: unknown } | null)?.data;
-  const reason = typeof data === 'object' && data !== null ? (data as WireObject).reason : undefined;
-  if (typeof reason !== 'string' || !Object.hasOwn(errorTable, reason) || reason === read.reason) return read;
-  const { message, details, violations, cause } = read;
+  const error = dialect.rpcError.read(wire);
+  const reason = asJsonObject((wire as { data?: unknown } | null)?.data)?.reason;
+  if (typeof reason !== 'string' || !Object.hasOwn(errorTable, reason) || reason === error.reason)
+    return error;
+  const { message, details, violations, cause } = error;
   return new A2AError(reason as ErrorReason, message, { details, violations, cause });
 }

@@ -39,7 +39,7 @@ beforeAll(async () => {
     .replaceAll(/\b4[012]00\b/g, '0')
     .replace('memory:', 'memory:up');
   link = await connectBroker('memory:up');
-  directory = await meshDirectory({ link, namespace });
+  directory = await meshDirectory({ broker: link, namespace });
   settings = readUpConfig(text, sample, {});
   running = await runUp(settings, { log: () => {}, note: () => {}, loadModule: loadAgent });
 });

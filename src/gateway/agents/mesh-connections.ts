@@ -124,7 +124,7 @@ export class MeshConnections {
   #directory({ url, username, namespace }: MeshSettings, broker: BrokerConnection): Promise<MeshDirectory> {
     const { clock, log } = this.#options;
     return openOnce(this.#directories, JSON.stringify([url, username, namespace]), () =>
-      meshDirectory({ link: broker, namespace, clock, log }),
+      meshDirectory({ broker: broker, namespace, clock, log }),
     );
   }
 }

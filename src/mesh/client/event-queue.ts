@@ -1,23 +1,23 @@
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Task } from '../../protocol/task.ts';
 
-/** Somebody who follows a task: events wait here until they are read. */
+/** Buffer of task events for one subscriber. */
 export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   readonly #limit: number;
   readonly #task: () => Task | undefined;
-  readonly #left: (follower: EventQueue) => void;
+  readonly #onClose: (queue: EventQueue) => void;
   #events: StreamEvent[] = [];
   #end: { error?: unknown } | undefined;
   #waiting: ((step: IteratorResult<StreamEvent> | Promise<never>) => void) | undefined;
 
   /**
-   * @param limit - how many events wait; when there are more, the task as it stands comes in their place.
-   * @param left - called when nobody reads any more.
+   * @param limit - maximum number of buffered events; beyond it, they are replaced by a snapshot of the task.
+   * @param onClose - called when the subscriber has left or the queue has ended.
    */
-  constructor(limit: number, task: () => Task | undefined, left: (follower: EventQueue) => void) {
+  constructor(limit: number, task: () => Task | undefined, onClose: (queue: EventQueue) => void) {
     this.#limit = limit;
     this.#task = task;
-    this.#left = left;
+    this.#onClose = onClose;
   }
 
   push(event: StreamEvent): void {
@@ -31,17 +31,17 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
     if (task) this.#events = [{ kind: 'task', task }];
   }
 
-  /** Nothing follows. */
+  /** Ends the queue after the buffered events. */
   end(error?: unknown): void {
     this.#end ??= { error };
     if (!this.#waiting) return;
-    this.#wake(this.#last());
+    this.#wake(this.#finish());
   }
 
   next(): Promise<IteratorResult<StreamEvent>> {
     const value = this.#events.shift();
     if (value) return Promise.resolve({ done: false, value });
-    if (this.#end) return Promise.resolve(this.#last());
+    if (this.#end) return Promise.resolve(this.#finish());
     return new Promise((resolve) => {
       this.#waiting = resolve;
     });
@@ -50,7 +50,7 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   async return(): Promise<IteratorResult<StreamEvent>> {
     this.#events = [];
     this.end();
-    this.#left(this);
+    this.#onClose(this);
     return { done: true, value: undefined };
   }
 
@@ -64,11 +64,11 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
     waiting?.(step);
   }
 
-  /** An error is told once, at the end. */
-  #last(): IteratorResult<StreamEvent> | Promise<never> {
+  /** Reports an error once, at the end. */
+  #finish(): IteratorResult<StreamEvent> | Promise<never> {
     const error = this.#end?.error;
     this.#end = {};
-    this.#left(this);
+    this.#onClose(this);
     return error === undefined ? { done: true, value: undefined } : Promise.reject(error);
   }
 }

@@ -5,26 +5,26 @@ import { MeshClient } from './mesh-client.ts';
 
 export type { MeshAgentOptions, MeshAgentTimeouts } from './mesh-agent-options.ts';
 
-/** An agent that lives on the mesh, as an {@link Agent}. Nothing happens before the first call. */
+/** Creates an {@link Agent} that calls an agent on the mesh. The first call subscribes to responses. */
 export function meshAgent(options: MeshAgentOptions): Agent & AsyncDisposable & { close(): Promise<void> } {
-  const remote = new MeshClient(options);
+  const client = new MeshClient(options);
   const unsupported = (what: string) => (): Promise<never> =>
-    Promise.reject(new A2AError('UNSUPPORTED_OPERATION', `The mesh has no word for ${what}`));
+    Promise.reject(new A2AError('UNSUPPORTED_OPERATION', `The mesh does not support ${what}`));
   return {
-    card: (call) => remote.card(call),
+    card: (call) => client.card(call),
     extendedCard: unsupported('extended cards'),
-    send: (request, call) => remote.send(request, call),
-    stream: (request, call) => remote.stream(request, call),
-    getTask: (request, call) => remote.getTask(request, call),
+    send: (request, call) => client.send(request, call),
+    stream: (request, call) => client.stream(request, call),
+    getTask: (request, call) => client.getTask(request, call),
     listTasks: unsupported('lists of tasks'),
-    cancelTask: (request, call) => remote.cancelTask(request, call),
-    subscribe: (request, call) => remote.subscribe(request, call),
+    cancelTask: (request, call) => client.cancelTask(request, call),
+    subscribe: (request, call) => client.subscribe(request, call),
     createPushConfig: unsupported('push notifications'),
     getPushConfig: unsupported('push notifications'),
     listPushConfigs: unsupported('push notifications'),
     deletePushConfig: unsupported('push notifications'),
-    ready: () => remote.ready(),
-    close: () => remote.close(),
-    [Symbol.asyncDispose]: () => remote.close(),
+    ready: () => client.ready(),
+    close: () => client.close(),
+    [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -7,41 +7,47 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { diffTask } from '../../protocol/diff-task.ts';
 import { TaskReducer } from '../../protocol/reduce.ts';
-import { isInterrupted, isTask, isTerminal, type Task, type TaskStatus } from '../../protocol/task.ts';
+import {
+  isTask,
+  isTerminal,
+  isTerminalOrInterrupted,
+  type Task,
+  type TaskStatus,
+} from '../../protocol/task.ts';
 import { readError } from '../rpc-envelope.ts';
 import { readProgress, readTextArtifact } from '../progress-updates.ts';
 import { EventQueue } from './event-queue.ts';
 
-/** A task as it is seen from here: what came of it, and who waits for more. */
+/** A task of an agent on the mesh, as this client knows it. */
 export class RemoteTask {
-  /** Its name on the mesh; whoever asks may have another one for it. */
+  /** Id on the mesh; the client may use another one. */
   readonly wireId: string;
   readonly taskId: string;
   readonly contextId: string;
   readonly owner: string;
   readonly #dialect: Dialect;
-  readonly #buffer: number;
-  readonly #followers = new Set<EventQueue>();
-  readonly #ends = new Set<(end: Task | Message | A2AError) => void>();
-  #fold: TaskReducer;
+  readonly #maxBufferedEvents: number;
+  readonly #subscribers = new Set<EventQueue>();
+  readonly #resultCallbacks = new Set<(result: Task | Message | A2AError) => void>();
+  #reducer: TaskReducer;
   #reader: EventReader;
-  /** True between a request and its answer. */
+  /** True between a request and its response. */
   #isOpen = false;
-  /** False until the agent said anything. */
-  #hasSpoken = false;
-  /** A status that ends the story is told together with the task that follows it. */
-  #last: TaskStatus | undefined;
+  /** True once the agent has sent a message. */
+  #hasStarted = false;
+  /** Last terminal or interrupted status. It is reported together with the task that follows it. */
+  #finalStatus: TaskStatus | undefined;
 
-  constructor(message: Message, ids: RemoteTaskIds, how: RemoteTaskOptions) {
+  constructor(message: Message, ids: RemoteTaskIds, options: RemoteTaskOptions) {
     this.wireId = ids.wireId;
     this.taskId = ids.taskId;
     this.contextId = ids.contextId;
     this.owner = ids.owner;
-    this.#dialect = how.dialect;
-    this.#buffer = how.buffer;
-    const status: TaskStatus = { state: 'submitted', timestamp: how.timestamp };
-    this.#fold = new TaskReducer({ id: ids.taskId, contextId: ids.contextId, status, history: [message] });
-    this.#reader = how.dialect.eventReader({ taskId: ids.wireId, contextId: ids.contextId });
+    this.#dialect = options.dialect;
+    this.#maxBufferedEvents = options.maxBufferedEvents;
+    const status: TaskStatus = { state: 'submitted', timestamp: options.timestamp };
+    this.#reducer = new TaskReducer({ id: ids.taskId, contextId: ids.contextId, status, history: [message] });
+    this.#reader = options.dialect.eventReader({ taskId: ids.wireId, contextId: ids.contextId });
   }
 
   get isOpen(): boolean {
@@ -49,82 +55,81 @@ export class RemoteTask {
   }
 
   get task(): Task {
-    return this.#fold.task();
+    return this.#reducer.task();
   }
 
-  /** A request goes out; its answer is waited for. */
-  begin(message?: Message): void {
+  /** Starts waiting for the response to a request. */
+  open(message?: Message): void {
     this.#isOpen = true;
-    this.#hasSpoken = false;
-    this.#last = undefined;
+    this.#hasStarted = false;
+    this.#finalStatus = undefined;
     this.#reader = this.#dialect.eventReader({ taskId: this.wireId, contextId: this.contextId });
-    if (message) this.#fold.apply({ kind: 'input', message });
+    if (message) this.#reducer.apply({ kind: 'input', message });
   }
 
-  /** Follows from now on. */
-  follow(): EventQueue {
-    const follower = new EventQueue(
-      this.#buffer,
+  /** Subscribes to further events. */
+  subscribe(): EventQueue {
+    const queue = new EventQueue(
+      this.#maxBufferedEvents,
       () => this.task,
-      (left) => this.#followers.delete(left),
+      (closed) => this.#subscribers.delete(closed),
     );
-    this.#followers.add(follower);
-    return follower;
+    this.#subscribers.add(queue);
+    return queue;
   }
 
-  /** Waits for the answer. */
-  ended(): Promise<Task | Message> {
+  /** Waits for the response. */
+  result(): Promise<Task | Message> {
     return new Promise((resolve, reject) => {
-      this.#ends.add((end) => (end instanceof A2AError ? reject(end) : resolve(end)));
+      this.#resultCallbacks.add((result) => (result instanceof A2AError ? reject(result) : resolve(result)));
     });
   }
 
-  /** Takes what came, on whichever topic. */
-  take(body: WireObject, place: 'status' | 'response'): void {
+  /** Processes a message from the status or the response topic. */
+  receive(body: WireObject, kind: 'status' | 'response'): void {
     if (!this.#isOpen) return;
     if (body.error !== undefined && body.error !== null) {
       this.fail(readError(this.#dialect, body.error));
       return;
     }
-    if (place === 'response') this.#answer(body.result);
-    else for (const event of this.#reader.read(body.result, lenientMode())) this.#update(event);
+    if (kind === 'response') this.#receiveResponse(body.result);
+    else for (const event of this.#reader.read(body.result, lenientMode())) this.#receiveUpdate(event);
   }
 
-  /** The request is over without an answer. */
+  /** Ends the request with an error. */
   fail(error: A2AError): void {
     this.#close(error, error);
   }
 
-  #update(event: StreamEvent): void {
+  #receiveUpdate(event: StreamEvent): void {
     if (event.kind === 'message') return;
     if (event.kind === 'task') {
-      // A reader puts a task before the first update; what counts is its state.
-      if (!this.#hasSpoken) this.#spoken();
+      // The decoder inserts a task in front of the first update; it carries no information.
+      this.#start();
       return;
     }
-    const read = event.kind === 'status' ? (readTextArtifact(event) ?? readProgress(event)) : event;
-    this.#spoken();
-    if (read.kind === 'status' && isResting(read.status)) {
-      this.#last = read.status;
+    const update = event.kind === 'status' ? (readTextArtifact(event) ?? readProgress(event)) : event;
+    this.#start();
+    if (update.kind === 'status' && isTerminalOrInterrupted(update.status.state)) {
+      this.#finalStatus = update.status;
       return;
     }
     const { taskId, contextId } = this;
-    if (read.kind === 'artifact') this.#tell({ ...read, taskId, contextId });
-    else this.#tell({ ...read, taskId, contextId, status: this.#named(read.status) });
+    if (update.kind === 'artifact') this.#publish({ ...update, taskId, contextId });
+    else this.#publish({ ...update, taskId, contextId, status: this.#withClientIds(update.status) });
   }
 
-  /** A status in the names that whoever asked knows. */
-  #named(status: TaskStatus): TaskStatus {
+  #withClientIds(status: TaskStatus): TaskStatus {
     const { taskId, contextId } = this;
     return status.message ? { ...status, message: { ...status.message, taskId, contextId } } : status;
   }
 
-  #answer(result: unknown): void {
-    const answer = this.#dialect.results.send.read(result, lenientMode());
-    const message = isTask(answer) ? wrapped(answer) : answer;
+  #receiveResponse(wireResult: unknown): void {
+    const result = this.#dialect.results.send.read(wireResult, lenientMode());
+    const message = isTask(result) ? unwrapMessage(result) : result;
     if (message) {
-      if (!this.#hasSpoken) this.#each((follower) => follower.push({ kind: 'message', message }));
-      this.#fold.apply({
+      if (!this.#hasStarted) for (const queue of this.#subscribers) queue.push({ kind: 'message', message });
+      this.#reducer.apply({
         kind: 'status',
         taskId: this.taskId,
         contextId: this.contextId,
@@ -133,60 +138,60 @@ export class RemoteTask {
       this.#close(message);
       return;
     }
-    const said = answer as Task;
-    const task = { ...said, id: this.taskId, contextId: this.contextId, status: this.#named(said.status) };
+    const received = result as Task;
+    const task = {
+      ...received,
+      id: this.taskId,
+      contextId: this.contextId,
+      status: this.#withClientIds(received.status),
+    };
     const known = this.task;
     if (!task.history && known.history) task.history = known.history;
-    const hadSpoken = this.#hasSpoken;
-    if (!hadSpoken) {
-      this.#fold = new TaskReducer(task);
-      this.#each((follower) => follower.push({ kind: 'task', task }));
+    if (!this.#hasStarted) {
+      this.#reducer = new TaskReducer(task);
+      for (const queue of this.#subscribers) queue.push({ kind: 'task', task });
     } else {
-      for (const event of diffTask(known, task)) this.#tell(event);
-      this.#fold = new TaskReducer(task);
+      for (const event of diffTask(known, task)) this.#publish(event);
+      this.#reducer = new TaskReducer(task);
     }
-    this.#hasSpoken = true;
+    this.#hasStarted = true;
     this.#close(task);
   }
 
-  /** The model begins with the task. */
-  #spoken(): void {
-    if (this.#hasSpoken) return;
-    this.#hasSpoken = true;
-    this.#each((follower) => follower.push({ kind: 'task', task: this.task }));
+  /** A stream starts with the task. */
+  #start(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    for (const queue of this.#subscribers) queue.push({ kind: 'task', task: this.task });
   }
 
-  #tell(event: StreamEvent): void {
-    this.#fold.apply(event);
-    this.#each((follower) => follower.push(event));
+  #publish(event: StreamEvent): void {
+    this.#reducer.apply(event);
+    for (const queue of this.#subscribers) queue.push(event);
   }
 
-  #close(end: Task | Message | A2AError, error?: A2AError): void {
+  #close(result: Task | Message | A2AError, error?: A2AError): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    // An agent that said the end but never gave the task has ended all the same.
-    if (error && this.#last && isTerminal(this.#last.state)) {
+    // An agent that sent a terminal status but not the task has ended the task.
+    if (error && this.#finalStatus && isTerminal(this.#finalStatus.state)) {
       const { taskId, contextId } = this;
-      this.#tell({ kind: 'status', taskId, contextId, status: this.#last });
+      this.#publish({ kind: 'status', taskId, contextId, status: this.#finalStatus });
       this.#finish(this.task, undefined);
       return;
     }
-    this.#finish(end, error);
+    this.#finish(result, error);
   }
 
-  #finish(end: Task | Message | A2AError, error: A2AError | undefined): void {
-    this.#each((follower) => follower.end(error));
-    this.#followers.clear();
-    for (const ended of this.#ends) ended(end);
-    this.#ends.clear();
-  }
-
-  #each(use: (follower: EventQueue) => void): void {
-    for (const follower of this.#followers) use(follower);
+  #finish(result: Task | Message | A2AError, error: A2AError | undefined): void {
+    for (const queue of this.#subscribers) queue.end(error);
+    this.#subscribers.clear();
+    for (const callback of this.#resultCallbacks) callback(result);
+    this.#resultCallbacks.clear();
   }
 }
 
-/** What a conversation is called. */
+/** Ids of a {@link RemoteTask}. */
 export interface RemoteTaskIds {
   readonly wireId: string;
   readonly taskId: string;
@@ -194,21 +199,17 @@ export interface RemoteTaskIds {
   readonly owner: string;
 }
 
-/** How a conversation is listened to. */
+/** Options of {@link RemoteTask}. */
 export interface RemoteTaskOptions {
   readonly dialect: Dialect;
-  readonly buffer: number;
+  readonly maxBufferedEvents: number;
   readonly timestamp: string;
 }
 
-function isResting({ state }: TaskStatus): boolean {
-  return isTerminal(state) || isInterrupted(state);
-}
-
-/** The direct answer that a task stands for. */
-function wrapped({ metadata, status, contextId }: Task): Message | undefined {
+/** Returns the direct message that a task wraps; undefined for other tasks. */
+function unwrapMessage({ metadata, status, contextId }: Task): Message | undefined {
   if (readCompat(metadata)?.wrappedMessage !== true || !status.message) return undefined;
-  const { taskId: _none, ...message } = status.message;
+  const { taskId: _wrapped, ...message } = status.message;
   const rest = withoutCompat(metadata, ['wrappedMessage']);
   return { ...message, contextId, metadata: { ...rest, ...message.metadata } };
 }

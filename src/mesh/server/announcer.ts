@@ -6,44 +6,43 @@ import { type MeshCardOptions, writeMeshCard } from '../mesh-card.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { BrokerConnection } from '../brokers/broker-connection.ts';
 
-/** Receivers forget an agent that was silent for a minute; three announcements fit into it. */
-const longestInterval = 20_000;
+/** Maximum interval: receivers remove an agent after one minute without an announcement. */
+const maxInterval = 20_000;
 
-/** How an agent is announced. */
+/** Options of {@link Announcer}. */
 export interface AnnouncerOptions {
-  readonly link: BrokerConnection;
-  readonly naming: MeshCardOptions;
+  readonly broker: BrokerConnection;
+  readonly cardOptions: MeshCardOptions;
   readonly interval: number;
   readonly version: '0.3' | '0.1';
   readonly clock: Clock;
   readonly log: LogSink;
 }
 
-/** Announces the card of an agent again and again; while it cannot be read, nothing is announced. */
+/** Announces the card of an agent periodically. An agent without a readable card is not announced. */
 export class Announcer {
   readonly #agent: Agent;
-  readonly #announcing: AnnouncerOptions;
+  readonly #options: AnnouncerOptions;
   #stop: (() => void) | undefined;
   #isOver = false;
-  #isSilent = false;
+  #hasFailed = false;
   #current: Promise<void> = Promise.resolve();
 
-  constructor(agent: Agent, announcing: AnnouncerOptions) {
+  constructor(agent: Agent, options: AnnouncerOptions) {
     this.#agent = agent;
-    this.#announcing = announcing;
+    this.#options = options;
   }
 
-  /** Begins, if an interval is set. */
+  /** Starts the announcements if `interval` is positive. */
   start(): void {
-    const { interval, clock } = this.#announcing;
+    const { interval, clock } = this.#options;
     if (interval <= 0 || this.#isOver) return;
     this.#current = this.#announce().then(() => {
       if (this.#isOver) return;
-      this.#stop = clock.after(Math.min(interval, longestInterval), () => this.start());
+      this.#stop = clock.after(Math.min(interval, maxInterval), () => this.start());
     });
   }
 
-  /** Ends. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#stop?.();
@@ -51,21 +50,21 @@ export class Announcer {
   }
 
   async #announce(): Promise<void> {
-    const { link, naming, version, log } = this.#announcing;
-    const fields = { agent: naming.name };
+    const { broker, cardOptions, version, log } = this.#options;
+    const fields = { agent: cardOptions.name };
     try {
       const card = await this.#agent.card();
       if (this.#isOver) return;
-      const wire = writeMeshCard(card, version === '0.1' ? v0_1 : v0_3, naming);
-      await link.publish(naming.topics.agentCards, JSON.stringify(wire));
-      if (this.#isSilent) log({ level: 'info', message: 'The agent is announced again', fields });
-      this.#isSilent = false;
+      const wire = writeMeshCard(card, version === '0.1' ? v0_1 : v0_3, cardOptions);
+      await broker.publish(cardOptions.topics.agentCards, JSON.stringify(wire));
+      if (this.#hasFailed) log({ level: 'info', message: 'The agent is announced again', fields });
+      this.#hasFailed = false;
     } catch (error) {
-      if (!this.#isSilent && !this.#isOver) {
-        const message = 'The card of the agent cannot be read, so it is not announced';
+      if (!this.#hasFailed && !this.#isOver) {
+        const message = 'The agent is not announced, because its card cannot be read';
         log({ level: 'warn', message, error, fields });
       }
-      this.#isSilent = true;
+      this.#hasFailed = true;
     }
   }
 }

@@ -1,17 +1,17 @@
 import { A2AError, errorTable, type ErrorReason } from '../../protocol/errors.ts';
 
-/** Where something went wrong. */
+/** Request in which an error occurred. */
 export interface MeshErrorContext {
-  /** The agent, as the mesh knows it. */
+  /** Name of the agent on the mesh. */
   readonly agent: string;
   readonly taskId: string;
   readonly isStream: boolean;
-  /** True when the agent had begun to speak. */
-  readonly hasBegun: boolean;
+  /** True if the agent had sent events before. */
+  readonly hasStarted: boolean;
 }
 
-/** Reasons that are of the protocol, and mean the same to whoever asked the proxy. */
-const passedOn: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
+/** Reasons that have the same meaning for the client on the mesh. */
+const forwardedReasons: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
   'PARSE_ERROR',
   'INVALID_REQUEST',
   'METHOD_NOT_FOUND',
@@ -28,54 +28,60 @@ const passedOn: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
   'VERSION_NOT_SUPPORTED',
 ]);
 
-/** The agent went away in the middle of a task. */
-export function disconnectedError(agent: string, why = 'Agent may have crashed.'): A2AError {
+/** Marks errors of {@link disconnectedError} in `details`, so that a chain of proxies does not wrap them again. */
+const disconnectedMarker = { disconnected: 'true' };
+
+/** Creates the error for an agent that disconnected before the task ended. */
+export function disconnectedError(agent: string, cause = 'Agent may have crashed.'): A2AError {
   return new A2AError(
     'UNAVAILABLE',
-    `Remote agent '${agent}' disconnected without completing the task. ${why}`,
+    `Remote agent '${agent}' disconnected without completing the task. ${cause}`,
+    { details: disconnectedMarker },
   );
 }
 
-/** Puts an error of the agent into words for whoever asked on the mesh. */
+/** Converts an error of the agent to an error for the client on the mesh. */
 export function explainAgentError(
   thrown: unknown,
-  { agent, taskId, isStream, hasBegun }: MeshErrorContext,
+  { agent, taskId, isStream, hasStarted }: MeshErrorContext,
 ): A2AError {
   const error = A2AError.from(thrown);
-  const { status, reason } = error;
-  let [said, message]: [ErrorReason, string] = [reason, error.message];
-  if (status !== undefined && !isOfProtocol(error)) {
-    said = 'INTERNAL_ERROR';
+  const { status } = error;
+  let { reason, message, details } = error;
+  if (status !== undefined && !isProtocolError(error)) {
+    reason = 'INTERNAL_ERROR';
     message = isStream
       ? `The agent '${agent}' endpoint did not return a valid SSE streaming response (HTTP ${status}): ${message}`
       : `The agent '${agent}' did not return a valid response (HTTP ${status}): ${message}`;
   } else if (
     reason === 'UNAVAILABLE' &&
     isStream &&
-    !message.startsWith('Remote agent') &&
-    (hasBegun || !isUnreachable(error))
+    !('disconnected' in details) &&
+    (hasStarted || !isUnreachable(error))
   ) {
-    message = disconnectedError(agent, message).message;
+    ({ message } = disconnectedError(agent, message));
+    details = { ...details, ...disconnectedMarker };
   } else if (status !== undefined && status >= 400) {
     message = `${message} (HTTP ${status})`;
   }
-  // A credential of the proxy that is refused is no mistake of the caller.
-  if (!passedOn.has(said) && errorTable[said].rpc !== errorTable.INTERNAL_ERROR.rpc) said = 'INTERNAL_ERROR';
-  return new A2AError(said, message, {
+  // Rejected credentials of the proxy are not an error of the client.
+  if (!forwardedReasons.has(reason) && errorTable[reason].rpc !== errorTable.INTERNAL_ERROR.rpc)
+    reason = 'INTERNAL_ERROR';
+  return new A2AError(reason, message, {
     cause: error,
     violations: error.violations,
-    details: { ...error.details, taskId, agent_name: agent },
+    details: { ...details, taskId, agent_name: agent },
     status,
     hint: error.hint,
   });
 }
 
-/** True when the agent itself answered with an error; otherwise something on the way did. */
-function isOfProtocol({ cause }: A2AError): boolean {
+/** Returns true if the agent responded with the error; otherwise an intermediary did. */
+function isProtocolError({ cause }: A2AError): boolean {
   return typeof cause === 'object' && cause !== null && !(cause instanceof Error);
 }
 
-/** True when there was no connection at all. */
+/** Returns true if there was no connection at all. */
 function isUnreachable({ cause }: A2AError): boolean {
   return cause instanceof Error && !(cause instanceof A2AError);
 }

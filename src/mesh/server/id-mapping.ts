@@ -1,5 +1,5 @@
 /**
- * What an agent says, in the names that the mesh knows: names of the agent that went out would be lost there.
+ * Replaces the ids of the agent by those of the mesh, which are the only ones that clients on the mesh know.
  *
  * @module
  */
@@ -8,61 +8,60 @@ import type { Message } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { Task, TaskStatus } from '../../protocol/task.ts';
 
-/** How a task is called on the mesh, and who works on it there. */
+/** Ids of a task on the mesh, and the name of its agent. */
 export interface MeshIds {
   readonly taskId: string;
   readonly contextId: string;
   readonly agent: string;
 }
 
-/** Says on everything who said it. */
-function signed(metadata: Metadata | undefined, { agent }: MeshIds): Metadata {
+function withAgentName(metadata: Metadata | undefined, { agent }: MeshIds): Metadata {
   return { ...metadata, agent_name: agent };
 }
 
-/** A message in the names of the mesh. */
+/** Replaces the ids of a message. */
 export function mapMessageIds(message: Message, { taskId, contextId }: MeshIds): Message {
   return { ...message, taskId, contextId };
 }
 
-function renamedStatus(status: TaskStatus, names: MeshIds): TaskStatus {
-  return status.message ? { ...status, message: mapMessageIds(status.message, names) } : status;
+function mapStatusIds(status: TaskStatus, ids: MeshIds): TaskStatus {
+  return status.message ? { ...status, message: mapMessageIds(status.message, ids) } : status;
 }
 
-/** A task in the names of the mesh. */
-export function mapTaskIds(task: Task, names: MeshIds): Task {
-  const { originVersion: _ofAnother, ...rest } = task;
-  const renamed: Task = {
+/** Replaces the ids of a task. */
+export function mapTaskIds(task: Task, ids: MeshIds): Task {
+  const { originVersion: _dropped, ...rest } = task;
+  const mapped: Task = {
     ...rest,
-    id: names.taskId,
-    contextId: names.contextId,
-    status: renamedStatus(task.status, names),
-    metadata: signed(task.metadata, names),
+    id: ids.taskId,
+    contextId: ids.contextId,
+    status: mapStatusIds(task.status, ids),
+    metadata: withAgentName(task.metadata, ids),
   };
-  if (task.history) renamed.history = task.history.map((each) => mapMessageIds(each, names));
-  return renamed;
+  if (task.history) mapped.history = task.history.map((each) => mapMessageIds(each, ids));
+  return mapped;
 }
 
-/** An update in the names of the mesh. */
+/** Replaces the ids of an update. */
 export function mapUpdateIds(
   event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
-  names: MeshIds,
+  ids: MeshIds,
 ): TaskStatusUpdateEvent | TaskArtifactUpdateEvent {
-  const { taskId, contextId } = names;
-  const metadata = signed(event.metadata, names);
+  const { taskId, contextId } = ids;
+  const metadata = withAgentName(event.metadata, ids);
   return event.kind === 'artifact'
     ? { ...event, taskId, contextId, metadata }
-    : { ...event, taskId, contextId, metadata, status: renamedStatus(event.status, names) };
+    : { ...event, taskId, contextId, metadata, status: mapStatusIds(event.status, ids) };
 }
 
-/** A direct answer as the completed task that receivers on the mesh know instead. */
-export function wrapMessageAsTask(message: Message, names: MeshIds, timestamp: string): Task {
-  const { taskId, contextId } = names;
+/** Wraps a direct message in a completed task, because early receivers on the mesh support only tasks. */
+export function wrapMessageAsTask(message: Message, ids: MeshIds, timestamp: string): Task {
+  const { taskId, contextId } = ids;
   const produced = message.metadata?.produced_artifacts;
   return {
     id: taskId,
     contextId,
-    status: { state: 'completed', message: mapMessageIds(message, names), timestamp },
-    metadata: signed(produced === undefined ? undefined : { produced_artifacts: produced }, names),
+    status: { state: 'completed', message: mapMessageIds(message, ids), timestamp },
+    metadata: withAgentName(produced === undefined ? undefined : { produced_artifacts: produced }, ids),
   };
 }

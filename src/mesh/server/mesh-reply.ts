@@ -6,7 +6,7 @@ import type { Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { isInterrupted, isTask, isTerminal, type Task } from '../../protocol/task.ts';
+import { isTask, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import { type RpcId, writeError, writeResult, writeTaskResult } from '../rpc-envelope.ts';
 import type { BrokerConnection, MessageProperties } from '../brokers/broker-connection.ts';
 import { isTextOnly, withTextArtifacts, writeProgress, writeTextArtifact } from '../progress-updates.ts';
@@ -14,150 +14,152 @@ import { TextBatcher } from './text-batcher.ts';
 import { type MeshIds, mapMessageIds, mapTaskIds, mapUpdateIds, wrapMessageAsTask } from './id-mapping.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
 
-/** Where the answer to one request goes, and in which words. */
+/** Destination, ids and dialect of the reply to one request. */
 export interface ReplyAddress {
   readonly id: RpcId;
   readonly dialect: Dialect;
   readonly operation: Operation;
-  readonly names: MeshIds;
+  readonly ids: MeshIds;
   readonly replyTo: string | undefined;
   readonly statusTopic: string | undefined;
-  /** What came with the request goes back with everything. */
+  /** User properties of the request, which are sent back with each message. */
   readonly properties: MessageProperties;
 }
 
-/** An answer as it went out. */
+/** A published response. */
 export interface SentReply {
   readonly topic: string;
   readonly payload: string;
 }
 
-/** What goes back for one request: updates, and one answer. Nothing follows the answer. */
+/** Reply to one request: status updates, then exactly one response. */
 export class MeshReply {
   readonly address: ReplyAddress;
-  readonly #link: BrokerConnection;
+  readonly #broker: BrokerConnection;
   readonly #settings: MeshServerSettings;
   readonly #writer: EventWriter;
-  readonly #batch: TextBatcher | undefined;
+  readonly #batcher: TextBatcher | undefined;
   #publishing: Promise<void> = Promise.resolve();
-  #isAnswered = false;
-  #hasToldArtifacts = false;
+  #hasResponded = false;
+  #hasSentArtifacts = false;
 
-  constructor(link: BrokerConnection, address: ReplyAddress, settings: MeshServerSettings) {
+  constructor(broker: BrokerConnection, address: ReplyAddress, settings: MeshServerSettings) {
     this.address = address;
-    this.#link = link;
+    this.#broker = broker;
     this.#settings = settings;
     this.#writer = address.dialect.eventWriter();
     if (settings.batch) {
-      this.#batch = new TextBatcher(settings.batch, settings.clock, (update) => this.#tell(update));
+      this.#batcher = new TextBatcher(settings.batch, settings.clock, (update) => this.#sendUpdate(update));
     }
   }
 
-  get isAnswered(): boolean {
-    return this.#isAnswered;
+  get hasResponded(): boolean {
+    return this.#hasResponded;
   }
 
-  /** Sends an update, if anybody wants some. Resolves when the broker has what was sent so far. */
+  /** Sends an update if the client requested them. Resolves when the broker has accepted all messages so far. */
   update(event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent): Promise<void> {
-    if (this.#isAnswered || this.address.statusTopic === undefined) return this.#publishing;
-    if (this.#batch) this.#batch.push(event);
-    else this.#tell(event);
+    if (this.#hasResponded || this.address.statusTopic === undefined) return this.#publishing;
+    if (this.#batcher) this.#batcher.push(event);
+    else this.#sendUpdate(event);
     return this.#publishing;
   }
 
-  /** Sends the one answer. @returns undefined when there is nowhere to send it. */
-  async answer(result: Task | Message): Promise<SentReply | undefined> {
+  /** Sends the response. @returns undefined if there is no response topic. */
+  async respond(result: Task | Message): Promise<SentReply | undefined> {
     if (!this.#close()) return undefined;
     const losses: TranslationLoss[] = [];
     const { id, dialect } = this.address;
-    const payload = writeResult(id, this.#result(result, losses));
-    this.#lost(losses);
+    const payload = writeResult(id, this.#encodeResult(result, losses));
+    this.#reportLosses(losses);
     if (payload.length <= this.#settings.limits.payload) return this.#send(payload);
-    if (this.#hasToldArtifacts && isTask(result) && result.artifacts) {
-      const { artifacts: _told, history: _history, ...rest } = result;
-      const shorter = writeResult(id, this.#result(rest, losses));
-      this.#log('warn', 'The task was too large; its artifacts were told as updates only');
+    if (this.#hasSentArtifacts && isTask(result) && result.artifacts) {
+      const { artifacts: _sent, history: _history, ...rest } = result;
+      const shorter = writeResult(id, this.#encodeResult(rest, losses));
+      this.#log('warn', 'The task is too large; its artifacts were sent as updates only');
       if (shorter.length <= this.#settings.limits.payload) return this.#send(shorter);
     }
-    const { agent, taskId } = this.address.names;
+    const { agent, taskId } = this.address.ids;
     const error = new A2AError(
       'INTERNAL_ERROR',
-      `The answer of agent '${agent}' is larger than the mesh takes: ${payload.length} of ${this.#settings.limits.payload} characters`,
+      `The response of agent '${agent}' exceeds the size limit of the mesh: ${payload.length} of ${this.#settings.limits.payload} characters`,
       { details: { taskId, agent_name: agent } },
     );
     this.#log('error', error.message);
     return this.#send(writeError(id, dialect, error));
   }
 
-  /** Sends an error as the one answer. */
+  /** Sends an error as the response. */
   async fail(error: A2AError): Promise<SentReply | undefined> {
     if (!this.#close()) return undefined;
     return this.#send(writeError(this.address.id, this.address.dialect, error));
   }
 
-  /** Callers of 1.0 are none of the receivers that know tasks and data parts only. */
-  get #isPlain(): boolean {
+  /** Only 1.0 clients support direct messages and text artifacts. */
+  get #isV1(): boolean {
     return this.address.dialect === v1_0;
   }
 
-  #result(result: Task | Message, losses: TranslationLoss[]): unknown {
-    const { dialect, names, operation } = this.address;
+  #encodeResult(result: Task | Message, losses: TranslationLoss[]): unknown {
+    const { dialect, ids, operation } = this.address;
     if (!isTask(result)) {
-      if (this.#isPlain) {
-        const { taskId: _none, ...message } = mapMessageIds(result, names);
-        message.metadata = { ...message.metadata, agent_name: names.agent };
+      if (this.#isV1) {
+        const { taskId: _none, ...message } = mapMessageIds(result, ids);
+        message.metadata = { ...message.metadata, agent_name: ids.agent };
         return dialect.results.send.write(message, losses);
       }
-      const task = wrapMessageAsTask(result, names, new Date(this.#settings.clock.now()).toISOString());
+      const task = wrapMessageAsTask(result, ids, new Date(this.#settings.clock.now()).toISOString());
       task.metadata = { ...task.metadata, [compatKey]: { wrappedMessage: true } };
       return writeTaskResult(dialect, task, losses);
     }
-    let task = mapTaskIds(result, names);
-    if (!this.#isPlain && this.#settings.textArtifacts === 'message') {
-      task = withTextArtifacts(task, this.#hasToldArtifacts, this.#settings.newId());
+    let task = mapTaskIds(result, ids);
+    if (!this.#isV1 && this.#settings.textArtifacts === 'message') {
+      task = withTextArtifacts(task, this.#hasSentArtifacts, this.#settings.newId());
     }
-    if (this.#isPlain && (operation === 'getTask' || operation === 'cancelTask')) {
+    if (this.#isV1 && (operation === 'getTask' || operation === 'cancelTask')) {
       return dialect.task.write(task, losses);
     }
     return writeTaskResult(dialect, task, losses);
   }
 
-  #tell(event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent): void {
-    const { id, names, statusTopic } = this.address;
+  #sendUpdate(event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent): void {
+    const { id, ids, statusTopic } = this.address;
     if (statusTopic === undefined) return;
     const losses: TranslationLoss[] = [];
-    for (const wire of this.#writer.write(this.#converted(mapUpdateIds(event, names)), losses)) {
+    for (const wire of this.#writer.write(this.#convert(mapUpdateIds(event, ids)), losses)) {
       void this.#publish(statusTopic, writeResult(id, wire));
     }
-    this.#lost(losses);
+    this.#reportLosses(losses);
   }
 
-  #converted(
+  #convert(
     event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
   ): TaskStatusUpdateEvent | TaskArtifactUpdateEvent {
     if (event.kind === 'artifact') {
-      this.#hasToldArtifacts = true;
+      this.#hasSentArtifacts = true;
       const isText = isTextOnly(event.artifact.parts);
-      return isText && !this.#isPlain && this.#settings.textArtifacts === 'message'
+      return isText && !this.#isV1 && this.#settings.textArtifacts === 'message'
         ? writeTextArtifact(event, this.#settings.newId())
         : event;
     }
-    const { state } = event.status;
-    const isOnTheWay = !isTerminal(state) && !isInterrupted(state);
-    return isOnTheWay && !this.#isPlain && this.#settings.convertProgress ? writeProgress(event) : event;
+    const isProgress = !isTerminalOrInterrupted(event.status.state);
+    return isProgress && !this.#isV1 && this.#settings.convertProgress ? writeProgress(event) : event;
   }
 
   #close(): boolean {
-    if (this.#isAnswered) return false;
-    this.#batch?.flush();
-    this.#isAnswered = true;
+    if (this.#hasResponded) return false;
+    this.#batcher?.flush();
+    this.#hasResponded = true;
     return true;
   }
 
   async #send(payload: string): Promise<SentReply | undefined> {
     const { replyTo: topic } = this.address;
     if (topic === undefined) {
-      this.#log('warn', `Nobody said where the answer goes, so it ends here: ${payload.slice(0, 2000)}`);
+      this.#log(
+        'warn',
+        `Dropped a response, because the request has no response topic: ${payload.slice(0, 2000)}`,
+      );
       return undefined;
     }
     await this.#publish(topic, payload);
@@ -166,22 +168,22 @@ export class MeshReply {
 
   #publish(topic: string, payload: string): Promise<void> {
     const { properties } = this.address;
-    // One after the other, so that updates keep their order and the answer comes last.
+    // Messages are published one by one, so that updates stay in order and the response comes last.
     this.#publishing = this.#publishing
-      .then(() => this.#link.publish(topic, payload, properties))
+      .then(() => this.#broker.publish(topic, payload, properties))
       .catch((error: unknown) => this.#log('error', `Could not publish to ${topic}`, error));
     return this.#publishing;
   }
 
-  #lost(losses: TranslationLoss[]): void {
+  #reportLosses(losses: TranslationLoss[]): void {
     if (losses.length === 0) return;
-    const { operation, dialect, names } = this.address;
-    const context = { operation, version: dialect.version, taskId: names.taskId, side: 'answer' as const };
+    const { operation, dialect, ids } = this.address;
+    const context = { operation, version: dialect.version, taskId: ids.taskId, side: 'response' as const };
     this.#settings.onLoss?.(losses, context);
   }
 
   #log(level: 'warn' | 'error', message: string, error?: unknown): void {
-    const { taskId, agent } = this.address.names;
+    const { taskId, agent } = this.address.ids;
     this.#settings.log({ level, message, taskId, error, fields: { agent } });
   }
 }

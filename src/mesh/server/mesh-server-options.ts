@@ -6,89 +6,89 @@ import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { BrokerConnection } from '../brokers/broker-connection.ts';
 import type { BatchOptions } from './text-batcher.ts';
 
-/** Of what something was lost in translation. */
+/** Call in which a translation loss occurred. */
 export interface MeshLossContext {
   readonly operation: Operation;
-  /** What the caller speaks. */
+  /** Protocol version of the client. */
   readonly version: ProtocolVersion;
-  /** The id of the task on the mesh. */
+  /** Id of the task on the mesh. */
   readonly taskId: string;
-  /** Whether it was lost of the request or of what came back. */
-  readonly side: 'request' | 'answer';
+  /** Whether the request or the response is affected. */
+  readonly side: 'request' | 'response';
 }
 
-/** How an agent is shown on the mesh. Only the first three have no default. */
+/** Options of {@link serveOnMesh}. `broker`, `namespace` and `name` are required. */
 export interface MeshServerOptions {
   readonly broker: BrokerConnection;
-  /** With or without a slash at its end. */
+  /** Namespace with or without a slash at its end. */
   readonly namespace: string;
-  /** The name of the agent on the mesh. */
+  /** Name of the agent on the mesh. */
   readonly name: string;
-  /** The name that people see. @defaultValue the one in the card, or the name in the card */
+  /** Name for users. @defaultValue the display name or the name in the card */
   readonly displayName?: string;
   readonly card?: {
-    /** How often the card is announced, in milliseconds; at most 20 000, and 0 never. @defaultValue 10 000 */
+    /** Milliseconds between announcements of the card, at most 20 000; 0 disables them. @defaultValue 10 000 */
     readonly interval?: number;
-    /** In which words: those of A2A 0.3, or those that receivers of the first years understand. @defaultValue 0.3 */
+    /** Format of the announced card: A2A 0.3, or 0.1 for early receivers. @defaultValue 0.3 */
     readonly version?: '0.3' | '0.1';
   };
-  /** Whether the text of updates becomes a data part `agent_progress_update`; not for callers of 1.0. @defaultValue true */
+  /** Converts the text of updates to `agent_progress_update` data parts, except for 1.0 clients. @defaultValue true */
   readonly convertProgress?: boolean;
   /**
-   * What becomes of artifacts that are only text: words of updates and of the final task, in which the artifacts stay
-   * too, or artifacts as they are. Callers of 1.0 get them as they are. @defaultValue 'message'
+   * How text artifacts are sent: as message text of updates and of the final task, which also retains them, or as
+   * artifacts. 1.0 clients always receive artifacts. @defaultValue 'message'
    */
   readonly textArtifacts?: 'message' | 'artifact';
   /**
-   * Whether a message that names no task answers the task of its context that waits for words: gateways give each
-   * message an id of its own. @defaultValue true
+   * Whether a message without a task id continues the interrupted task of its context, because gateways use a new id for
+   * each message. @defaultValue true
    */
   readonly resumeByContext?: boolean;
-  /** Joins updates of text. @defaultValue each travels alone */
+  /** Joins text updates. @defaultValue no batching */
   readonly batch?: BatchOptions;
   readonly timeouts?: Partial<MeshServerTimeouts>;
   readonly limits?: Partial<MeshServerLimits>;
-  /** The queue to take requests from, where they should wait while nobody is there. */
+  /** Durable queue of requests, which retains them while no subscriber is connected. */
   readonly queue?: string;
-  /** Whether others take from the same queue. @defaultValue false */
+  /** Whether several subscribers share the queue. @defaultValue false */
   readonly shared?: boolean;
   readonly clock?: Clock;
-  /** Makes ids for contexts and messages. @defaultValue UUIDs */
+  /** Generates ids of contexts and messages. @defaultValue UUIDs */
   readonly newId?: () => string;
   readonly log?: LogSink;
-  /** Called with what a translation could not carry over. */
+  /** Called with translation losses. */
   readonly onLoss?: (losses: readonly TranslationLoss[], context: MeshLossContext) => void;
 }
 
-/** How long to wait, in milliseconds; 0 waits for ever. */
+/** Timeouts in milliseconds; 0 disables a timeout. */
 export interface MeshServerTimeouts {
-  /** For a sign of life of the agent, and for the answer to a send. @defaultValue 300 000 */
+  /** Idle timeout of the agent, and timeout of a send. @defaultValue 300 000 */
   readonly idle: number;
-  /** For the end of a task. @defaultValue 3 600 000 */
+  /** Maximum duration of a task. @defaultValue 3 600 000 */
   readonly total: number;
-  /** For an agent to name a task that was canceled before anybody knew its name. @defaultValue 10 000 */
+  /** Until the agent returns the id of a task that was canceled before. @defaultValue 10 000 */
   readonly cancel: number;
-  /** For running tasks when the face closes; then they are answered with an error. @defaultValue 10 000 */
+  /** For running tasks at `close()`; then an error is sent as their response. @defaultValue 10 000 */
   readonly close: number;
 }
 
-/** How much is taken on. */
+/** Limits of a mesh server. */
 export interface MeshServerLimits {
-  /** Characters of one payload, in and out. @defaultValue 10 000 000 */
+  /** Maximum number of characters of a payload. @defaultValue 10 000 000 */
   readonly payload: number;
-  /** Requests that are worked on at once. @defaultValue 64 */
+  /** Maximum number of concurrent requests. @defaultValue 64 */
   readonly concurrency: number;
-  /** Requests that wait for their turn here; the broker keeps the rest. @defaultValue 256 */
+  /** Maximum number of queued requests; the broker retains further ones. @defaultValue 256 */
   readonly queued: number;
-  /** Tasks, contexts and answers that are remembered. @defaultValue 10 000 each */
+  /** Maximum number of remembered tasks, contexts and responses. @defaultValue 10 000 each */
   readonly tasks: number;
-  /** How long they are, in milliseconds. @defaultValue 3 600 000 */
+  /** Milliseconds for which they are remembered. @defaultValue 3 600 000 */
   readonly age: number;
-  /** Characters of answers that are kept for requests that come again. @defaultValue 33 554 432 */
+  /** Maximum number of characters of responses that are cached to deduplicate requests. @defaultValue 33 554 432 */
   readonly cachedResponses: number;
 }
 
-/** The options with everything filled in. */
+/** Options with defaults applied. */
 export interface MeshServerSettings {
   readonly convertProgress: boolean;
   readonly textArtifacts: 'message' | 'artifact';
@@ -102,7 +102,7 @@ export interface MeshServerSettings {
   readonly onLoss: NonNullable<MeshServerOptions['onLoss']> | undefined;
 }
 
-/** Fills in what was left out. */
+/** Applies the defaults. */
 export function resolveMeshServerSettings(options: MeshServerOptions): MeshServerSettings {
   return {
     convertProgress: options.convertProgress ?? true,

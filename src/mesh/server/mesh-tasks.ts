@@ -1,39 +1,40 @@
+import { compositeKey } from '../../primitives/composite-key.ts';
 import type { TaskState } from '../../protocol/task.ts';
-import { ExpiringMap } from '../expiring-map.ts';
+import { LruMap } from '../../primitives/lru-map.ts';
 import type { ReplyAddress } from './mesh-reply.ts';
 import type { RequestRun } from './request-run.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
 
-/** A task by its name on the mesh, and by the one that its agent gave it. */
+/** Ids of a task on the mesh and at its agent (upstream). */
 export interface MeshTask {
   readonly id: string;
   readonly user: string;
   readonly contextId: string;
-  /** Where its newest request wants to be answered. */
+  /** Destination of the response to its latest request. */
   address: ReplyAddress;
-  /** What works on it now. */
+  /** Requests in progress. */
   readonly runs: Set<RequestRun>;
-  /** Its name at the agent, once the agent has spoken. */
-  downstreamId?: string;
-  downstreamContextId?: string;
+  /** Id at the agent, once known. */
+  upstreamId?: string;
+  upstreamContextId?: string;
   state?: TaskState;
 }
 
-/** What is known of a context: its name at the agent, and which task of it waits for words. */
+/** Context id at the agent, and the interrupted task of the context. */
 interface MeshContext {
-  downstreamId?: string;
-  waiting?: MeshTask;
+  upstreamId?: string;
+  interrupted?: MeshTask;
 }
 
-/** The tasks that were asked for on the mesh, for a while. */
+/** Tasks of the mesh, with bounded number and age. */
 export class MeshTasks {
-  readonly #tasks: ExpiringMap<MeshTask>;
-  readonly #contexts: ExpiringMap<MeshContext>;
+  readonly #tasks: LruMap<string, MeshTask>;
+  readonly #contexts: LruMap<string, MeshContext>;
 
   constructor({ limits, clock }: MeshServerSettings) {
-    const memory = { size: limits.tasks, age: limits.age, clock };
-    this.#tasks = new ExpiringMap({ ...memory, isNeeded: ({ runs }) => runs.size > 0 });
-    this.#contexts = new ExpiringMap(memory);
+    const options = { maxEntries: limits.tasks, maxAge: limits.age, clock };
+    this.#tasks = new LruMap({ ...options, canEvict: ({ runs }) => runs.size === 0 });
+    this.#contexts = new LruMap(options);
   }
 
   get size(): number {
@@ -44,48 +45,43 @@ export class MeshTasks {
     return this.#tasks.get(id);
   }
 
-  /** Puts a task, or puts it anew. */
-  keep(task: MeshTask): void {
+  store(task: MeshTask): void {
     this.#tasks.set(task.id, task);
   }
 
-  /** The task of a context that waits for words. */
-  waitingIn(user: string, contextId: string): MeshTask | undefined {
-    return this.#contexts.get(keyOf(user, contextId))?.waiting;
+  /** Returns the interrupted task of a context. */
+  findInterrupted(user: string, contextId: string): MeshTask | undefined {
+    return this.#contexts.get(compositeKey(user, contextId))?.interrupted;
   }
 
-  /** How the agent calls a context. */
-  contextOf(user: string, contextId: string): string | undefined {
-    return this.#contexts.get(keyOf(user, contextId))?.downstreamId;
+  /** Returns the id of a context at the agent. */
+  upstreamContext(user: string, contextId: string): string | undefined {
+    return this.#contexts.get(compositeKey(user, contextId))?.upstreamId;
   }
 
-  /** Notes how the agent calls a task and its context. */
-  learn(task: MeshTask, ids: { taskId: string; contextId: string }): void {
-    task.downstreamId = ids.taskId;
+  /** Stores the ids of a task and its context at the agent. */
+  setUpstreamIds(task: MeshTask, ids: { taskId: string; contextId: string }): void {
+    task.upstreamId = ids.taskId;
     if (ids.contextId === '') return;
-    task.downstreamContextId = ids.contextId;
-    if (ids.contextId !== task.contextId) this.#context(task).downstreamId = ids.contextId;
+    task.upstreamContextId = ids.contextId;
+    if (ids.contextId !== task.contextId) this.#context(task).upstreamId = ids.contextId;
   }
 
-  /** Notes in which state a task rests. */
-  rest(task: MeshTask, state: TaskState, isWaiting: boolean): void {
+  /** Stores the terminal or interrupted state of a task. */
+  setState(task: MeshTask, state: TaskState, isTaskInterrupted: boolean): void {
     task.state = state;
     this.#tasks.set(task.id, task);
-    if (isWaiting) this.#context(task).waiting = task;
+    if (isTaskInterrupted) this.#context(task).interrupted = task;
     else {
-      const known = this.#contexts.get(keyOf(task.user, task.contextId));
-      if (known?.waiting?.downstreamId === task.downstreamId) delete known?.waiting;
+      const known = this.#contexts.get(compositeKey(task.user, task.contextId));
+      if (known?.interrupted?.upstreamId === task.upstreamId) delete known?.interrupted;
     }
   }
 
   #context({ user, contextId }: MeshTask): MeshContext {
-    const key = keyOf(user, contextId);
+    const key = compositeKey(user, contextId);
     const context = this.#contexts.get(key) ?? {};
     this.#contexts.set(key, context);
     return context;
   }
-}
-
-function keyOf(user: string, contextId: string): string {
-  return JSON.stringify([user, contextId]);
 }

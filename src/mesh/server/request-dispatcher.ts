@@ -18,209 +18,213 @@ import type { MeshServerSettings } from './mesh-server-options.ts';
 import { Semaphore } from './semaphore.ts';
 import { type MeshTask, MeshTasks } from './mesh-tasks.ts';
 
-/** Takes the requests of one agent off the mesh. */
+/** Dispatches the requests to one agent. */
 export class RequestDispatcher {
   readonly #agent: Agent;
-  readonly #link: BrokerConnection;
+  readonly #broker: BrokerConnection;
   readonly #name: string;
   readonly #topics: MeshTopics;
   readonly #settings: MeshServerSettings;
   readonly #tasks: MeshTasks;
-  readonly #admission: TaskRouter;
-  readonly #answers: ResponseCache;
-  readonly #slots: Semaphore;
+  readonly #router: TaskRouter;
+  readonly #responses: ResponseCache;
+  readonly #semaphore: Semaphore;
   readonly #runs = new Set<RequestRun>();
 
   constructor(
     agent: Agent,
-    at: { link: BrokerConnection; name: string; topics: MeshTopics },
+    { broker, name, topics }: { broker: BrokerConnection; name: string; topics: MeshTopics },
     settings: MeshServerSettings,
   ) {
     this.#agent = agent;
-    this.#link = at.link;
-    this.#name = at.name;
-    this.#topics = at.topics;
+    this.#broker = broker;
+    this.#name = name;
+    this.#topics = topics;
     this.#settings = settings;
     this.#tasks = new MeshTasks(settings);
-    this.#admission = new TaskRouter(this.#tasks, at.name, settings);
-    this.#answers = new ResponseCache(settings);
-    this.#slots = new Semaphore(settings.limits.concurrency);
+    this.#router = new TaskRouter(this.#tasks, name, settings);
+    this.#responses = new ResponseCache(settings);
+    this.#semaphore = new Semaphore(settings.limits.concurrency);
   }
 
-  /** How many requests are worked on now. */
+  /** Number of requests in progress. */
   get running(): number {
-    return this.#slots.taken;
+    return this.#semaphore.inUse;
   }
 
-  /** Takes one message. Resolves when all work for it is done, and never rejects. */
-  async take(delivery: MeshMessage): Promise<void> {
-    const properties = parseRequestProperties(delivery.properties);
+  /** Processes one message. Resolves when all work for it is done. Never rejects. */
+  async dispatch(message: MeshMessage): Promise<void> {
+    const properties = parseRequestProperties(message.properties);
     try {
-      await this.#receive(delivery, properties);
+      await this.#receive(message, properties);
     } catch (thrown) {
-      await this.#refuse(delivery, properties, thrown);
+      await this.#reject(message, properties, thrown);
     }
   }
 
-  /** Answers everything that is still open with an error. */
+  /** Ends all requests in progress with an error. */
   endAll(error: A2AError): void {
     for (const run of this.#runs) run.end(error);
   }
 
-  async #receive(delivery: MeshMessage, properties: RequestProperties): Promise<void> {
-    const { payload } = delivery;
+  async #receive(message: MeshMessage, properties: RequestProperties): Promise<void> {
+    const { payload } = message;
     if (payload.length > this.#settings.limits.payload) {
-      const most = `${payload.length} of ${this.#settings.limits.payload} characters`;
-      throw new UnreadableRequestError('PAYLOAD_TOO_LARGE', `The request is too large: ${most}`, null);
+      const size = `${payload.length} of ${this.#settings.limits.payload} characters`;
+      throw new UnreadableRequestError('PAYLOAD_TOO_LARGE', `The request is too large: ${size}`, null);
     }
-    const requested = readRequest(payload);
-    if (!requested) {
-      this.#settings.log({ level: 'warn', message: 'An answer came where requests are expected' });
+    const rpc = readRequest(payload);
+    if (!rpc) {
+      this.#settings.log({ level: 'warn', message: 'Ignored a response on the request topic' });
       return;
     }
-    const visit = { delivery, requested, properties, user: properties.userId ?? defaultUser };
-    switch (requested.operation) {
+    const context = { message, rpc, properties, user: properties.userId ?? defaultUser };
+    switch (rpc.operation) {
       case 'send':
       case 'stream':
-        return this.#send(visit);
+        return this.#send(context);
       case 'subscribe':
-        return this.#subscribe(visit);
+        return this.#subscribe(context);
       case 'cancelTask':
-        return this.#cancel(visit);
+        return this.#cancel(context);
       case 'getTask':
-        return this.#get(visit);
+        return this.#get(context);
       default:
-        throw new A2AError('UNSUPPORTED_OPERATION', `The mesh has no ${requested.operation}`);
+        throw new A2AError('UNSUPPORTED_OPERATION', `The mesh does not support ${rpc.operation}`);
     }
   }
 
-  async #send(visit: MeshRequestContext): Promise<void> {
-    const { user, delivery, properties } = visit;
-    const sent = await this.#answers.once(user, delivery.payload, () => this.#sendOnce(visit));
+  async #send(context: MeshRequestContext): Promise<void> {
+    const { user, message, properties } = context;
+    const sent = await this.#responses.getOrRun(user, message.payload, () => this.#sendOnce(context));
     if (sent === 'done') return;
     if (sent) {
-      await this.#link.publish(properties.replyTo ?? sent.topic, sent.payload, delivery.properties);
+      await this.#broker.publish(properties.replyTo ?? sent.topic, sent.payload, message.properties);
       return;
     }
-    const { clientTaskId, message } = this.#read(visit, 'send');
-    const id = clientTaskId ?? String(visit.requested.id ?? message.taskId);
-    await this.#tell(visit, { id });
+    const request = this.#decode(context, 'send');
+    const id = request.clientTaskId ?? String(context.rpc.id ?? request.message.taskId);
+    await this.#respondWithTask(context, { id });
   }
 
-  async #sendOnce(visit: MeshRequestContext): Promise<SentReply | undefined> {
+  async #sendOnce(context: MeshRequestContext): Promise<SentReply | undefined> {
     try {
-      const request = this.#readSend(visit);
-      const task = this.#admission.taskOf(visit, request);
-      const { requested } = visit;
-      const kind = requested.operation === 'stream' ? 'stream' : 'send';
-      return await this.#run(visit, task, { kind, request: this.#admission.downstream(request, task) });
+      const request = this.#decodeSend(context);
+      const task = this.#router.route(context, request);
+      const kind = context.rpc.operation === 'stream' ? 'stream' : 'send';
+      return await this.#run(context, task, { kind, request: this.#router.toUpstreamRequest(request, task) });
     } catch (thrown) {
-      return this.#refuse(visit.delivery, visit.properties, thrown);
+      return this.#reject(context.message, context.properties, thrown);
     }
   }
 
-  /** In the first years, what is said about a message stood beside it. */
-  #readSend(visit: MeshRequestContext): SendRequest {
-    const request = this.#read(visit, 'send');
+  /** Early clients send the metadata of a message beside it. */
+  #decodeSend(context: MeshRequestContext): SendRequest {
+    const request = this.#decode(context, 'send');
     const { message, metadata } = request;
-    if (visit.requested.dialect !== v0_1 || !metadata) return request;
+    if (context.rpc.dialect !== v0_1 || !metadata) return request;
     return { ...request, message: { ...message, metadata: { ...metadata, ...message.metadata } } };
   }
 
-  async #subscribe(visit: MeshRequestContext): Promise<void> {
-    const { id } = this.#read(visit, 'subscribe');
-    const task = this.#known(visit, id);
-    if (task.downstreamId === undefined) throw taskNotFound(id);
-    await this.#run(visit, task, { kind: 'subscribe' });
+  async #subscribe(context: MeshRequestContext): Promise<void> {
+    const { id } = this.#decode(context, 'subscribe');
+    const task = this.#find(context, id);
+    if (task.upstreamId === undefined) throw taskNotFound(id);
+    await this.#run(context, task, { kind: 'subscribe' });
   }
 
-  /** Works on a request when its turn has come. */
-  #run(visit: MeshRequestContext, task: MeshTask, question: AgentOperation): Promise<SentReply | undefined> {
-    const reply = this.#reply(visit, task);
-    if (question.kind !== 'subscribe') task.address = reply.address;
+  /** Runs a request when the semaphore admits it. */
+  #run(
+    context: MeshRequestContext,
+    task: MeshTask,
+    operation: AgentOperation,
+  ): Promise<SentReply | undefined> {
+    const reply = this.#createReply(context, task);
+    if (operation.kind !== 'subscribe') task.address = reply.address;
     const run = new RequestRun({
       agent: this.#agent,
-      question,
+      operation,
       task,
       tasks: this.#tasks,
       reply,
-      call: this.#call(visit, task.contextId, reply.address.dialect),
+      call: this.#callContext(context, task.contextId, reply.address.dialect),
       settings: this.#settings,
     });
-    this.#tasks.keep(task);
+    this.#tasks.store(task);
     this.#runs.add(run);
     task.runs.add(run);
     return new Promise((resolve) => {
-      let leave = (): void => {};
-      const begin = (): void => {
-        // A tick later, so that a slot that is free at once can be given back too.
+      let release = (): void => {};
+      const start = (): void => {
+        // Deferred, because `release` is not assigned yet if the semaphore admits the run immediately.
         void Promise.resolve()
-          .then(() => run.work())
+          .then(() => run.run())
           .then((sent) => {
-            leave();
+            release();
             this.#runs.delete(run);
             resolve(sent);
           });
       };
-      leave = this.#slots.take(begin);
+      release = this.#semaphore.acquire(start);
       run.onEarlyEnd(() => {
-        leave();
-        begin();
+        release();
+        start();
       });
     });
   }
 
-  async #cancel(visit: MeshRequestContext): Promise<void> {
-    const { id } = this.#read(visit, 'cancelTask');
-    const task = this.#known(visit, id);
+  async #cancel(context: MeshRequestContext): Promise<void> {
+    const { id } = this.#decode(context, 'cancelTask');
+    const task = this.#find(context, id);
     const [run, ...others] = task.runs;
     if (!run) {
-      await this.#cancelResting(visit, task);
+      await this.#cancelIdle(context, task);
       return;
     }
-    const { task: canceled, isTold } = await run.cancel();
+    const { task: canceled, isReported } = await run.cancel();
     for (const other of others) await other.cancel();
-    if (!isTold) await this.#tellCanceled(visit, task, canceled);
-    else if (visit.properties.replyTo !== undefined) await this.#reply(visit, task).answer(canceled);
+    if (!isReported) await this.#respondCanceled(context, task, canceled);
+    else if (context.properties.replyTo !== undefined)
+      await this.#createReply(context, task).respond(canceled);
   }
 
-  async #cancelResting(visit: MeshRequestContext, task: MeshTask): Promise<void> {
-    const { downstreamId: id, state } = task;
+  async #cancelIdle(context: MeshRequestContext, task: MeshTask): Promise<void> {
+    const { upstreamId: id, state } = task;
     if (id === undefined || (state && isTerminal(state))) throw new A2AError('TASK_NOT_CANCELABLE');
-    const canceled = await this.#agent.cancelTask({ id }, this.#call(visit, task.contextId));
-    await this.#tellCanceled(visit, task, canceled);
+    const canceled = await this.#agent.cancelTask({ id }, this.#callContext(context, task.contextId));
+    await this.#respondCanceled(context, task, canceled);
   }
 
-  /** A task that waits for words was answered already; this is its end, so it goes where that answer went. */
-  async #tellCanceled(visit: MeshRequestContext, task: MeshTask, canceled: Task): Promise<void> {
-    this.#tasks.rest(task, canceled.status.state, false);
+  /** An interrupted task already had a response; its cancellation is sent to the same topic. */
+  async #respondCanceled(context: MeshRequestContext, task: MeshTask, canceled: Task): Promise<void> {
+    this.#tasks.setState(task, canceled.status.state, false);
     const reply =
-      visit.properties.replyTo === undefined
-        ? new MeshReply(this.#link, task.address, this.#settings)
-        : this.#reply(visit, task);
-    await reply.answer(canceled);
+      context.properties.replyTo === undefined
+        ? new MeshReply(this.#broker, task.address, this.#settings)
+        : this.#createReply(context, task);
+    await reply.respond(canceled);
   }
 
-  #get(visit: MeshRequestContext): Promise<void> {
-    return this.#tell(visit, this.#read(visit, 'getTask'));
+  #get(context: MeshRequestContext): Promise<void> {
+    return this.#respondWithTask(context, this.#decode(context, 'getTask'));
   }
 
-  /** Answers with a task as it stands. */
-  async #tell(visit: MeshRequestContext, { id, historyLength }: GetTaskRequest): Promise<void> {
-    const task = this.#known(visit, id);
-    const { downstreamId } = task;
+  /** Responds with the current state of a task. */
+  async #respondWithTask(context: MeshRequestContext, { id, historyLength }: GetTaskRequest): Promise<void> {
+    const task = this.#find(context, id);
+    const { upstreamId: downstreamId } = task;
     if (downstreamId === undefined && task.runs.size === 0) throw taskNotFound(id);
-    const call = this.#call(visit, task.contextId);
-    const found: Task =
+    const call = this.#callContext(context, task.contextId);
+    const current: Task =
       downstreamId === undefined
         ? { id, contextId: task.contextId, status: { state: 'submitted' } }
         : await this.#agent.getTask({ id: downstreamId, historyLength }, call);
-    await this.#reply(visit, task).answer(found);
+    await this.#createReply(context, task).respond(current);
   }
 
-  /** Reads what is asked; what is lost is told, and what cannot be read is the fault of the caller. */
-  #read<O extends Operation>({ requested, delivery }: MeshRequestContext, operation: O): RequestOf[O] {
-    const { dialect, params, id } = requested;
+  /** Decodes the params. Reports losses, and reports decoding errors as errors of the client. */
+  #decode<O extends Operation>({ rpc, message }: MeshRequestContext, operation: O): RequestOf[O] {
+    const { dialect, params, id } = rpc;
     const losses: TranslationLoss[] = [];
     const version = dialect.version;
     try {
@@ -228,8 +232,8 @@ export class RequestDispatcher {
     } catch (thrown) {
       const error = A2AError.from(thrown);
       const report = losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`).join('; ');
-      const message = `A request of A2A ${version} to ${delivery.topic} cannot be read: ${error.message}`;
-      this.#settings.log({ level: 'warn', message, error, fields: { operation, losses: report } });
+      const text = `Invalid A2A ${version} request on ${message.topic}: ${error.message}`;
+      this.#settings.log({ level: 'warn', message: text, error, fields: { operation, losses: report } });
       const reason = error.reason === 'INVALID_PARAMS' ? 'INVALID_REQUEST' : error.reason;
       throw new A2AError(reason, error.message, { violations: error.violations, cause: thrown });
     } finally {
@@ -240,34 +244,33 @@ export class RequestDispatcher {
     }
   }
 
-  #known({ user, properties }: MeshRequestContext, id: string): MeshTask {
+  #find({ user, properties }: MeshRequestContext, id: string): MeshTask {
     const task = this.#tasks.find(id);
-    // A cancel need not say whose it is; one that says so must say the truth.
+    // A cancel request may omit the user id, but it must not name another user.
     if (!task || (properties.userId !== undefined && task.user !== user)) throw taskNotFound(id);
     return task;
   }
 
-  #reply({ requested, properties, delivery }: MeshRequestContext, task: MeshTask): MeshReply {
-    const { id, operation, ambiguous } = requested;
+  #createReply({ rpc, properties, message }: MeshRequestContext, task: MeshTask): MeshReply {
+    const { id, operation, ambiguous } = rpc;
     const { clientId } = properties;
     const isSend = operation === 'send' || operation === 'stream';
     return new MeshReply(
-      this.#link,
+      this.#broker,
       {
         id: id ?? task.id,
-        dialect: ambiguous ? task.address.dialect : requested.dialect,
+        dialect: ambiguous ? task.address.dialect : rpc.dialect,
         operation,
-        names: { taskId: task.id, contextId: task.contextId, agent: this.#name },
-        replyTo: properties.replyTo ?? (isSend ? this.#fallback(clientId) : undefined),
+        ids: { taskId: task.id, contextId: task.contextId, agent: this.#name },
+        replyTo: properties.replyTo ?? (isSend ? this.#defaultReplyTopic(clientId) : undefined),
         statusTopic: properties.statusTopic,
-        properties: delivery.properties,
+        properties: message.properties,
       },
       this.#settings,
     );
   }
 
-  /** Where an answer goes when nobody said. */
-  #fallback(clientId: string | undefined): string | undefined {
+  #defaultReplyTopic(clientId: string | undefined): string | undefined {
     if (clientId === undefined) return undefined;
     try {
       return this.#topics.clientResponse(clientId);
@@ -276,52 +279,61 @@ export class RequestDispatcher {
     }
   }
 
-  #call(visit: MeshRequestContext, session: string, dialect: Dialect = visit.requested.dialect): CallContext {
-    const { clientId, extensions, userId } = visit.properties;
+  #callContext(
+    context: MeshRequestContext,
+    session: string,
+    dialect: Dialect = context.rpc.dialect,
+  ): CallContext {
+    const { clientId, extensions, userId } = context.properties;
     const owner = userId ?? defaultUser;
     return {
       owner,
-      // Whoever keeps files for the caller needs to know of which conversation they are.
+      // Artifact middleware stores files by session.
       principal: { id: owner, claims: { session, clientId, agent: this.#name } },
       version: dialect.version,
       extensions,
     };
   }
 
-  /** Answers what could not be taken, where an answer is possible. */
-  async #refuse(
-    delivery: MeshMessage,
+  /** Responds with an error to a request that was not processed, if a response is possible. */
+  async #reject(
+    message: MeshMessage,
     properties: RequestProperties,
     thrown: unknown,
   ): Promise<SentReply | undefined> {
-    const read = thrown instanceof UnreadableRequestError ? undefined : readRequest(delivery.payload);
-    const id = read?.id ?? (thrown instanceof UnreadableRequestError ? thrown.id : null);
+    const rpc = thrown instanceof UnreadableRequestError ? undefined : readRequest(message.payload);
+    const id = rpc?.id ?? (thrown instanceof UnreadableRequestError ? thrown.id : null);
     const taskId = id === null ? '' : String(id);
-    const scene = { agent: this.#name, taskId, isStream: false, hasBegun: false };
-    const error = thrown instanceof UnreadableRequestError ? thrown : explainAgentError(thrown, scene);
-    const { message } = error;
-    this.#settings.log({ level: 'warn', message, taskId, error: thrown, fields: { topic: delivery.topic } });
+    const errorContext = { agent: this.#name, taskId, isStream: false, hasStarted: false };
+    const error = thrown instanceof UnreadableRequestError ? thrown : explainAgentError(thrown, errorContext);
+    this.#settings.log({
+      level: 'warn',
+      message: error.message,
+      taskId,
+      error: thrown,
+      fields: { topic: message.topic },
+    });
     const reply = new MeshReply(
-      this.#link,
+      this.#broker,
       {
         id,
-        dialect: thrown instanceof UnreadableRequestError ? thrown.dialect : this.#dialectOf(read),
-        operation: read?.operation ?? 'send',
-        names: { taskId, contextId: '', agent: this.#name },
+        dialect: thrown instanceof UnreadableRequestError ? thrown.dialect : this.#responseDialect(rpc),
+        operation: rpc?.operation ?? 'send',
+        ids: { taskId, contextId: '', agent: this.#name },
         replyTo: properties.replyTo,
         statusTopic: undefined,
-        properties: delivery.properties,
+        properties: message.properties,
       },
       this.#settings,
     );
     return reply.fail(error);
   }
 
-  #dialectOf(read: MeshRpcRequest | undefined): Dialect {
-    const params = read?.params as { id?: unknown } | undefined;
-    const task = read?.ambiguous && typeof params?.id === 'string' ? this.#tasks.find(params.id) : undefined;
+  #responseDialect(rpc: MeshRpcRequest | undefined): Dialect {
+    const params = rpc?.params as { id?: unknown } | undefined;
+    const task = rpc?.ambiguous && typeof params?.id === 'string' ? this.#tasks.find(params.id) : undefined;
     if (task) return task.address.dialect;
-    if (!read) throw new A2AError('INTERNAL_ERROR');
-    return read.dialect;
+    if (!rpc) throw new A2AError('INTERNAL_ERROR');
+    return rpc.dialect;
   }
 }

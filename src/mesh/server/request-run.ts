@@ -4,21 +4,28 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
-import { isInterrupted, isTask, isTerminal, type Task, limitHistory } from '../../protocol/task.ts';
+import {
+  isInterrupted,
+  isTask,
+  isTerminal,
+  isTerminalOrInterrupted,
+  limitHistory,
+  type Task,
+} from '../../protocol/task.ts';
 import { disconnectedError, explainAgentError } from './error-mapping.ts';
 import type { MeshReply, SentReply } from './mesh-reply.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
 import type { MeshTask, MeshTasks } from './mesh-tasks.ts';
 
-/** What a run asks of the agent. */
+/** Operation that a run calls at the agent. */
 export type AgentOperation =
   | { readonly kind: 'send' | 'stream'; readonly request: SendRequest }
   | { readonly kind: 'subscribe' };
 
-/** What a run works with. */
+/** Collaborators of {@link RequestRun}. */
 export interface RequestRunParts {
   readonly agent: Agent;
-  readonly question: AgentOperation;
+  readonly operation: AgentOperation;
   readonly task: MeshTask;
   readonly tasks: MeshTasks;
   readonly reply: MeshReply;
@@ -26,8 +33,8 @@ export interface RequestRunParts {
   readonly settings: MeshServerSettings;
 }
 
-/** The run is over for a reason that is no fault: somebody canceled the task. */
-class Ended {
+/** Thrown to end a run without an error, because its task was canceled. */
+class CanceledRun {
   readonly task: Task;
 
   constructor(task: Task) {
@@ -35,66 +42,66 @@ class Ended {
   }
 }
 
-/** What became of a cancel. */
+/** Result of {@link RequestRun.cancel}. */
 export interface CancelResult {
   readonly task: Task;
-  /** False when the request had its answer already, so that nobody was told the end. */
-  readonly isTold: boolean;
+  /** False if the request already had its response, so that the cancellation was not reported. */
+  readonly isReported: boolean;
 }
 
-/** One request at work: what the agent says goes back as updates, and ends with exactly one answer. */
+/** One request in progress: sends events of the agent as updates, and exactly one response. */
 export class RequestRun {
   readonly #parts: RequestRunParts;
-  readonly #stop = new AbortController();
+  readonly #controller = new AbortController();
   readonly #call: CallContext;
-  #fold: TaskReducer | undefined;
+  #reducer: TaskReducer | undefined;
   #history: Message[] | undefined;
-  #hasBegun = false;
-  /** False when the newest state was shown by a picture of the task only. */
-  #isTold = true;
-  /** Why the run ends early; an error, or {@link Ended}. */
+  #hasStarted = false;
+  /** False if the latest state was received in a task snapshot only, which is not sent as an update. */
+  #isStateSent = true;
+  /** Why the run ends early: an error or {@link CanceledRun}. */
   #reason: unknown;
   #interrupt: ((reason: unknown) => void) | undefined;
-  /** What the agent was asked for last, for a cancel that comes before its answer. */
+  /** Pending result of the agent, for a cancellation before its first event. */
   #pending: Promise<StreamEvent | undefined> | undefined;
-  /** True when the task was canceled here before anybody knew its name at the agent. */
-  #cancelsLate = false;
+  /** True if the task was canceled before its id at the agent was known. */
+  #cancelsWhenKnown = false;
   #stopIdle: (() => void) | undefined;
-  #hasStarted = false;
+  #isRunning = false;
   #isEnding = false;
-  /** True when the answer was an end, and not a question. */
-  #hasToldEnd = false;
-  #endedEarly: (() => void) | undefined;
+  /** True if the response was final rather than a request for input. */
+  #hasSentFinal = false;
+  #onEarlyEnd: (() => void) | undefined;
 
   constructor(parts: RequestRunParts) {
     this.#parts = parts;
-    this.#call = { ...parts.call, signal: this.#stop.signal };
+    this.#call = { ...parts.call, signal: this.#controller.signal };
   }
 
-  /** Calls back when the run is over before its turn has come. */
-  onEarlyEnd(ended: () => void): void {
-    this.#endedEarly = ended;
+  /** Registers a callback for a run that ends before it was started. */
+  onEarlyEnd(callback: () => void): void {
+    this.#onEarlyEnd = callback;
   }
 
-  /** Works until the answer is out. Never rejects. */
-  async work(): Promise<SentReply | undefined> {
+  /** Runs until the response is sent. Never rejects. */
+  async run(): Promise<SentReply | undefined> {
     const { settings, task } = this.#parts;
     const { total } = settings.timeouts;
     const stopTotal =
       total > 0 ? settings.clock.after(total, () => this.#timeOut('total', total)) : undefined;
-    this.#hasStarted = true;
-    this.#listen();
+    this.#isRunning = true;
+    this.#resetIdleTimeout();
     try {
-      return await this.#answer(await this.#ask());
+      return await this.#respond(await this.#callAgent());
     } catch (thrown) {
-      return thrown instanceof Ended ? await this.#answer(thrown.task) : await this.#fail(thrown);
+      return thrown instanceof CanceledRun ? await this.#respond(thrown.task) : await this.#fail(thrown);
     } finally {
       stopTotal?.();
       this.#stopIdle?.();
       task.runs.delete(this);
-      await this.#cancelLate();
-      // Whatever the agent still does is of no use; a run that ended by itself has left it already.
-      if (this.#reason !== undefined) this.#stop.abort(this.#reason);
+      await this.#cancelWhenKnown();
+      // A run that ended by itself has closed its stream already.
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
     }
   }
 
@@ -103,162 +110,166 @@ export class RequestRun {
     this.#interruptWith(error);
   }
 
-  /** Asks the agent to cancel the task; if nobody knows its name yet, it is canceled here and there as soon as it is. */
+  /** Cancels the task at the agent. If its id is not known yet, it is canceled here, and there once it is known. */
   async cancel(): Promise<CancelResult> {
     const { agent, task, settings } = this.#parts;
-    if (task.downstreamId === undefined) {
-      const canceled = this.#canceled();
-      this.#cancelsLate = true;
-      return { task: canceled, isTold: this.#interruptWith(new Ended(canceled)) };
+    if (task.upstreamId === undefined) {
+      const canceled = this.#canceledTask();
+      this.#cancelsWhenKnown = true;
+      return { task: canceled, isReported: this.#interruptWith(new CanceledRun(canceled)) };
     }
     const { signal: _ofTheRun, ...call } = this.#call;
-    const answer = await agent.cancelTask({ id: task.downstreamId }, call);
-    if (isTerminal(answer.status.state)) {
-      // The stream may have told the end already; it is told once.
-      const isTold = this.#interruptWith(new Ended(answer)) || this.#hasToldEnd;
-      return { task: answer, isTold };
+    const result = await agent.cancelTask({ id: task.upstreamId }, call);
+    if (isTerminal(result.status.state)) {
+      // The stream may have reported the end already; it is reported once.
+      const isReported = this.#interruptWith(new CanceledRun(result)) || this.#hasSentFinal;
+      return { task: result, isReported };
     }
-    settings.log({ level: 'info', message: 'The agent goes on for now', taskId: task.id });
-    return { task: answer, isTold: true };
+    settings.log({
+      level: 'info',
+      message: 'The agent continues the task after the cancel request',
+      taskId: task.id,
+    });
+    return { task: result, isReported: true };
   }
 
-  #canceled(): Task {
+  #canceledTask(): Task {
     const { task, settings } = this.#parts;
     const timestamp = new Date(settings.clock.now()).toISOString();
-    const known = this.#fold?.task() ?? { id: task.id, contextId: task.contextId };
+    const known = this.#reducer?.task() ?? { id: task.id, contextId: task.contextId };
     return { ...known, status: { state: 'canceled', timestamp } };
   }
 
-  async #ask(): Promise<Task | Message> {
-    const { agent, question, task } = this.#parts;
+  async #callAgent(): Promise<Task | Message> {
+    const { agent, operation, task } = this.#parts;
     if (this.#reason !== undefined) throw this.#reason;
-    if (question.kind === 'subscribe') {
-      return this.#follow(agent.subscribe({ id: task.downstreamId ?? task.id }, this.#call));
+    if (operation.kind === 'subscribe') {
+      return this.#readStream(agent.subscribe({ id: task.upstreamId ?? task.id }, this.#call));
     }
-    if (question.kind === 'stream' && (await this.#until(this.#streams()))) {
-      return this.#follow(agent.stream(question.request, this.#call));
+    if (operation.kind === 'stream' && (await this.#untilInterrupted(this.#canStream()))) {
+      return this.#readStream(agent.stream(operation.request, this.#call));
     }
-    const sending = agent.send(question.request, this.#call);
-    this.#pending = sending.then((answer) =>
-      isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer },
+    const sending = agent.send(operation.request, this.#call);
+    this.#pending = sending.then((result) =>
+      isTask(result) ? { kind: 'task', task: result } : { kind: 'message', message: result },
     );
     this.#pending.catch(() => {});
-    const answer = await this.#until(sending);
+    const result = await this.#untilInterrupted(sending);
     this.#pending = undefined;
-    if (!isTask(answer)) return answer;
-    this.#learn({ kind: 'task', task: answer });
-    if (isInterrupted(answer.status.state)) await this.#tellStatus(answer);
-    return answer;
+    if (!isTask(result)) return result;
+    this.#apply({ kind: 'task', task: result });
+    if (isInterrupted(result.status.state)) await this.#sendStatus(result);
+    return result;
   }
 
-  /** A card that cannot be read says nothing against streaming. */
-  async #streams(): Promise<boolean> {
+  /** An agent without a readable card may be able to stream. */
+  async #canStream(): Promise<boolean> {
     const card = await this.#parts.agent.card(this.#call).catch(() => undefined);
     return card === undefined || card.capabilities.streaming === true;
   }
 
-  async #follow(events: AsyncIterable<StreamEvent>): Promise<Task | Message> {
+  async #readStream(events: AsyncIterable<StreamEvent>): Promise<Task | Message> {
     const iterator = events[Symbol.asyncIterator]();
     try {
       for (;;) {
         const next = iterator.next();
         this.#pending = next.then(({ done, value }) => (done ? undefined : value));
         this.#pending.catch(() => {});
-        const step = await this.#until(next);
+        const step = await this.#untilInterrupted(next);
         this.#pending = undefined;
         if (step.done) break;
-        this.#listen();
-        const end = await this.#take(step.value);
-        if (end) return end;
+        this.#resetIdleTimeout();
+        const result = await this.#process(step.value);
+        if (result) return result;
       }
     } finally {
-      // A stream that was left before its first event is still needed for the name of its task.
-      if (!this.#cancelsLate) void Promise.resolve(iterator.return?.()).catch(() => {});
+      // A stream without events stays open until its first event contains the id of the task to cancel.
+      if (!this.#cancelsWhenKnown) void Promise.resolve(iterator.return?.()).catch(() => {});
     }
-    return this.#atEnd();
+    return this.#resultAtStreamEnd();
   }
 
-  /** Takes an event. @returns the end, if it is one. */
-  async #take(event: StreamEvent): Promise<Task | Message | undefined> {
+  /** Processes an event. @returns the result if the event ends the request. */
+  async #process(event: StreamEvent): Promise<Task | Message | undefined> {
     const { reply } = this.#parts;
-    this.#learn(event);
+    this.#apply(event);
     if (event.kind === 'message') return event.message;
-    const state = this.#fold?.status.state ?? 'unknown';
-    this.#isTold = event.kind !== 'task';
+    const state = this.#reducer?.status.state ?? 'unknown';
+    this.#isStateSent = event.kind !== 'task';
     if (event.kind !== 'task') await reply.update(event);
-    // A picture at the beginning may show the question that is being answered just now, so it ends nothing.
+    // A snapshot at the start may contain the input request that this message answers, so it does not end the run.
     const isOver = isTerminal(state) || (state === 'input-required' && event.kind === 'status');
     return isOver ? this.#task() : undefined;
   }
 
-  /** Receivers show what a task waits for from an update; a task alone would only end it. */
-  async #tellStatus({ id, contextId, status }: Task): Promise<void> {
+  /** Receivers display the status of an interrupted task from an update, not from the final task. */
+  async #sendStatus({ id, contextId, status }: Task): Promise<void> {
     await this.#parts.reply.update({ kind: 'status', taskId: id, contextId, status });
   }
 
-  async #atEnd(): Promise<Task> {
+  async #resultAtStreamEnd(): Promise<Task> {
     const task = this.#task();
     if (task && isInterrupted(task.status.state)) {
-      if (!this.#isTold) await this.#tellStatus(task);
+      if (!this.#isStateSent) await this.#sendStatus(task);
       return task;
     }
-    throw disconnectedError(this.#parts.reply.address.names.agent);
+    throw disconnectedError(this.#parts.reply.address.ids.agent);
   }
 
-  /** The task as it stands, with the history that the agent gave and not with every word of an update. */
+  /** Returns the task with the history that the agent sent, without the messages of updates. */
   #task(): Task | undefined {
-    const task = this.#fold?.task();
+    const task = this.#reducer?.task();
     if (!task) return undefined;
-    const { history: _words, ...rest } = task;
+    const { history: _updates, ...rest } = task;
     return this.#history ? { ...rest, history: this.#history } : rest;
   }
 
-  /** Keeps what matters of an event. */
-  #learn(event: StreamEvent): void {
-    this.#hasBegun = true;
+  #apply(event: StreamEvent): void {
+    this.#hasStarted = true;
     if (event.kind === 'message') return;
     const ids = event.kind === 'task' ? { taskId: event.task.id, contextId: event.task.contextId } : event;
     const { task, tasks } = this.#parts;
-    if (task.downstreamId !== ids.taskId) tasks.learn(task, ids);
+    if (task.upstreamId !== ids.taskId) tasks.setUpstreamIds(task, ids);
     if (event.kind === 'task') this.#history = event.task.history;
-    const kept = keptOf(event);
-    if (this.#fold) this.#fold.apply(kept);
+    const stored = withoutProgressMessage(event);
+    if (this.#reducer) this.#reducer.apply(stored);
     else {
-      this.#fold = startReducer(kept);
-      this.#fold?.apply(kept);
+      this.#reducer = startReducer(stored);
+      this.#reducer?.apply(stored);
     }
-    task.state = this.#fold?.status.state;
+    task.state = this.#reducer?.status.state;
   }
 
-  async #answer(result: Task | Message): Promise<SentReply | undefined> {
-    const { reply, task, tasks, question } = this.#parts;
+  async #respond(result: Task | Message): Promise<SentReply | undefined> {
+    const { reply, task, tasks, operation } = this.#parts;
     const state = isTask(result) ? result.status.state : 'completed';
     this.#isEnding = true;
-    this.#hasToldEnd = isTerminal(state);
-    tasks.rest(task, state, isInterrupted(state));
-    if (!isTask(result)) return reply.answer(result);
-    const length = question.kind === 'subscribe' ? undefined : question.request.configuration?.historyLength;
-    return reply.answer(limitHistory(result, length));
+    this.#hasSentFinal = isTerminal(state);
+    tasks.setState(task, state, isInterrupted(state));
+    if (!isTask(result)) return reply.respond(result);
+    const length =
+      operation.kind === 'subscribe' ? undefined : operation.request.configuration?.historyLength;
+    return reply.respond(limitHistory(result, length));
   }
 
   async #fail(thrown: unknown): Promise<SentReply | undefined> {
-    const { reply, task, tasks, settings, question } = this.#parts;
+    const { reply, task, tasks, settings, operation } = this.#parts;
     const known = this.#task();
-    // Whoever waits for a permission is not silent, it waits.
+    // An interrupted task waits for the client, so its silence is not an error.
     if (known && isInterrupted(known.status.state) && A2AError.from(thrown).reason === 'TIMEOUT') {
-      return this.#answer(known);
+      return this.#respond(known);
     }
-    const { agent } = reply.address.names;
-    const scene = {
+    const { agent } = reply.address.ids;
+    const context = {
       agent,
       taskId: task.id,
-      isStream: question.kind !== 'send',
-      hasBegun: this.#hasBegun,
+      isStream: operation.kind !== 'send',
+      hasStarted: this.#hasStarted,
     };
     this.#isEnding = true;
-    this.#hasToldEnd = true;
-    const error = explainAgentError(thrown, scene);
-    tasks.rest(task, 'failed', false);
+    this.#hasSentFinal = true;
+    const error = explainAgentError(thrown, context);
+    tasks.setState(task, 'failed', false);
     settings.log({
       level: 'error',
       message: error.message,
@@ -269,30 +280,30 @@ export class RequestRun {
     return reply.fail(error);
   }
 
-  /** Cancels a task whose name nobody knew when it was canceled here. */
-  async #cancelLate(): Promise<void> {
+  /** Cancels a task at the agent whose id was unknown when it was canceled here. */
+  async #cancelWhenKnown(): Promise<void> {
     const { agent, task, settings } = this.#parts;
     const pending = this.#pending;
-    if (!pending || !this.#cancelsLate) return;
-    let stop = (): void => {};
-    const tooLate = new Promise<undefined>((resolve) => {
-      stop = settings.clock.after(settings.timeouts.cancel, () => resolve(undefined));
+    if (!pending || !this.#cancelsWhenKnown) return;
+    let stopTimer = (): void => {};
+    const timeout = new Promise<undefined>((resolve) => {
+      stopTimer = settings.clock.after(settings.timeouts.cancel, () => resolve(undefined));
     });
     try {
-      const event = await Promise.race([pending.catch(() => undefined), tooLate]);
+      const event = await Promise.race([pending.catch(() => undefined), timeout]);
       if (!event || event.kind === 'message') return;
       const id = event.kind === 'task' ? event.task.id : event.taskId;
       if (event.kind === 'task' && isTerminal(event.task.status.state)) return;
       const { signal: _ofTheRun, ...call } = this.#call;
       await agent.cancelTask({ id }, call);
     } catch (error) {
-      settings.log({ level: 'warn', message: 'The agent could not cancel', taskId: task.id, error });
+      settings.log({ level: 'warn', message: 'The agent failed to cancel the task', taskId: task.id, error });
     } finally {
-      stop();
+      stopTimer();
     }
   }
 
-  #listen(): void {
+  #resetIdleTimeout(): void {
     const { clock, timeouts } = this.#parts.settings;
     this.#stopIdle?.();
     if (timeouts.idle > 0) {
@@ -301,22 +312,22 @@ export class RequestRun {
   }
 
   #timeOut(which: 'idle' | 'total', milliseconds: number): void {
-    const { agent } = this.#parts.reply.address.names;
+    const { agent } = this.#parts.reply.address.ids;
     const what = which === 'idle' ? 'sent nothing for' : 'did not end the task within';
     this.#interruptWith(new A2AError('TIMEOUT', `Remote agent '${agent}' ${what} ${milliseconds} ms`));
   }
 
-  /** @returns whether the run ends for this reason. */
+  /** @returns true if the run ends for this reason. */
   #interruptWith(reason: unknown): boolean {
     if (this.#isEnding || this.#reason !== undefined) return false;
     this.#reason = reason;
     this.#interrupt?.(reason);
-    if (!this.#hasStarted) this.#endedEarly?.();
+    if (!this.#isRunning) this.#onEarlyEnd?.();
     return true;
   }
 
-  /** Waits for the agent, but no longer than the run lasts. */
-  #until<T>(promise: Promise<T>): Promise<T> {
+  /** Waits for a promise or the interruption of the run. */
+  #untilInterrupted<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#reason !== undefined) reject(this.#reason);
       this.#interrupt = reject;
@@ -325,11 +336,11 @@ export class RequestRun {
   }
 }
 
-/** Words on the way are told as updates and not kept: there may be one for each word. */
-function keptOf(event: StreamEvent): StreamEvent {
-  if (event.kind !== 'status' || isTerminal(event.status.state) || isInterrupted(event.status.state)) {
+/** Progress messages are sent as updates but not stored, because there may be one for each word. */
+function withoutProgressMessage(event: StreamEvent): StreamEvent {
+  if (event.kind !== 'status' || isTerminalOrInterrupted(event.status.state)) {
     return event;
   }
-  const { message: _told, ...status } = event.status;
+  const { message: _sent, ...status } = event.status;
   return { ...event, status };
 }

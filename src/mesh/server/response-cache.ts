@@ -1,63 +1,62 @@
 import { createHash } from 'node:crypto';
-import { ExpiringMap } from '../expiring-map.ts';
+import { LruMap } from '../../primitives/lru-map.ts';
 import type { SentReply } from './mesh-reply.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
 
-/** A request that was seen, and what became of it. */
-interface Seen {
+interface CachedRequest {
   readonly done: Promise<SentReply | undefined>;
   isOver: boolean;
   sent?: SentReply;
 }
 
-/** Remembers requests and their answers, so that one that comes again is not worked on again. */
+/** Deduplicates requests: a repeated request is not processed again, and its cached response is sent again. */
 export class ResponseCache {
-  readonly #seen: ExpiringMap<Seen>;
-  readonly #budget: number;
-  /** Those whose answers are kept, oldest first. */
-  readonly #kept = new Set<Seen>();
+  readonly #requests: LruMap<string, CachedRequest>;
+  readonly #maxCharacters: number;
+  /** Requests with a cached response, oldest first. */
+  readonly #withResponse = new Set<CachedRequest>();
   #characters = 0;
 
   constructor({ limits, clock }: MeshServerSettings) {
-    this.#seen = new ExpiringMap({ size: limits.tasks, age: limits.age, clock });
-    this.#budget = limits.cachedResponses;
+    this.#requests = new LruMap({ maxEntries: limits.tasks, maxAge: limits.age, clock });
+    this.#maxCharacters = limits.cachedResponses;
   }
 
   /**
-   * Works on a request unless that was done or is being done.
+   * Processes a request unless it is a duplicate.
    *
-   * @returns `done` when it was worked on now, by this call or by the one that it repeats; else the answer from back
-   * then, or undefined where it is not kept any more.
+   * @returns `done` if it was processed by this call or by a concurrent duplicate; else the cached response of an earlier
+   * duplicate, or undefined if it was evicted.
    */
-  async once(
+  async getOrRun(
     user: string,
     payload: string,
-    work: () => Promise<SentReply | undefined>,
+    run: () => Promise<SentReply | undefined>,
   ): Promise<SentReply | 'done' | undefined> {
     const key = createHash('sha256').update(`${user}\n${payload}`).digest('base64');
-    const known = this.#seen.get(key);
+    const known = this.#requests.get(key);
     if (known?.isOver) return known.sent;
     if (known) {
-      // Whoever waits for the first one sees its answer go out.
+      // The response to the concurrent duplicate is sent to the same client.
       await known.done;
       return 'done';
     }
-    const seen: Seen = { done: work(), isOver: false };
-    this.#seen.set(key, seen);
-    const sent = await seen.done;
-    seen.isOver = true;
-    if (sent) this.#keep(seen, sent);
+    const request: CachedRequest = { done: run(), isOver: false };
+    this.#requests.set(key, request);
+    const sent = await request.done;
+    request.isOver = true;
+    if (sent) this.#store(request, sent);
     return 'done';
   }
 
-  #keep(seen: Seen, sent: SentReply): void {
-    if (sent.payload.length > this.#budget / 4) return;
-    seen.sent = sent;
-    this.#kept.add(seen);
+  #store(request: CachedRequest, sent: SentReply): void {
+    if (sent.payload.length > this.#maxCharacters / 4) return;
+    request.sent = sent;
+    this.#withResponse.add(request);
     this.#characters += sent.payload.length;
-    for (const oldest of this.#kept) {
-      if (this.#characters <= this.#budget) return;
-      this.#kept.delete(oldest);
+    for (const oldest of this.#withResponse) {
+      if (this.#characters <= this.#maxCharacters) return;
+      this.#withResponse.delete(oldest);
       this.#characters -= oldest.sent?.payload.length ?? 0;
       delete oldest.sent;
     }

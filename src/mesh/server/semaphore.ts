@@ -1,41 +1,41 @@
-/** Lets so many work at once; the others wait in line. */
+/** Limits the number of concurrent operations; further ones wait in order. */
 export class Semaphore {
-  readonly #size: number;
-  readonly #line = new Set<() => void>();
-  #taken = 0;
+  readonly #limit: number;
+  readonly #waiting = new Set<() => void>();
+  #inUse = 0;
 
-  constructor(size: number) {
-    this.#size = size;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
-  /** How many work now. */
-  get taken(): number {
-    return this.#taken;
+  /** Number of running operations. */
+  get inUse(): number {
+    return this.#inUse;
   }
 
-  /** Begins when there is room. @returns what gives the room back, or leaves the line. */
-  take(begin: () => void): () => void {
-    let given = false;
+  /** Calls `begin` when a permit is available. @returns a function that releases the permit or stops waiting. */
+  acquire(begin: () => void): () => void {
+    let hasPermit = false;
     const start = (): void => {
-      given = true;
-      this.#taken++;
+      hasPermit = true;
+      this.#inUse++;
       begin();
     };
-    if (this.#taken < this.#size) start();
-    else this.#line.add(start);
-    let left = false;
+    if (this.#inUse < this.#limit) start();
+    else this.#waiting.add(start);
+    let isReleased = false;
     return () => {
-      if (left) return;
-      left = true;
-      if (!given) this.#line.delete(start);
-      else this.#giveBack();
+      if (isReleased) return;
+      isReleased = true;
+      if (!hasPermit) this.#waiting.delete(start);
+      else this.#release();
     };
   }
 
-  #giveBack(): void {
-    this.#taken--;
-    for (const next of this.#line) {
-      this.#line.delete(next);
+  #release(): void {
+    this.#inUse--;
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next);
       next();
       return;
     }

@@ -13,47 +13,47 @@ export type {
   MeshServerTimeouts,
 } from './mesh-server-options.ts';
 
-/** An agent that is shown on the mesh. */
+/** An agent that is served on the mesh. */
 export interface MeshServer extends AsyncDisposable {
   readonly name: string;
-  /** Where it takes requests. */
+  /** Request topic. */
   readonly topic: string;
-  /** How many requests are worked on now. */
+  /** Number of requests in progress. */
   readonly running: number;
-  /** Announces nothing any more, takes no more requests, and waits for those that are being worked on. */
+  /** Stops the announcements, accepts no more requests, and waits for the requests in progress. */
   close(): Promise<void>;
 }
 
 /**
- * Shows an agent on the mesh: it takes requests of A2A 0.1, 0.3 and 1.0 under a name, and answers each in its own words
- * with updates and exactly one answer. With an agent at a URL, this is a proxy.
+ * Serves an agent on the mesh: accepts requests of A2A 0.1, 0.3 and 1.0 and sends updates and exactly one response in the
+ * version of each request. With a remote agent it is a proxy.
  *
  * @example
  * ```ts
- * const face = await showOnMesh(connect('https://agent.example.com'), {
- *   link: memoryLink(),
+ * const server = await serveOnMesh(connect('https://agent.example.com'), {
+ *   broker: connectMemoryBroker(),
  *   namespace: 'myorg/dev',
  *   name: 'Researcher',
  * });
  * ```
  */
 export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Promise<MeshServer> {
-  const { broker: link, name, card, queue, shared } = options;
+  const { broker, name, card, queue, shared } = options;
   const topics = new MeshTopics(options.namespace);
   const topic = topics.request(name);
   const settings = resolveMeshServerSettings(options);
   const { clock, limits, log, timeouts } = settings;
   await agent.ready?.();
-  const reception = new RequestDispatcher(agent, { link, name, topics }, settings);
-  const subscription = await link.subscribe(topic, (delivery) => reception.take(delivery), {
+  const dispatcher = new RequestDispatcher(agent, { broker, name, topics }, settings);
+  const subscription = await broker.subscribe(topic, (message) => dispatcher.dispatch(message), {
     queue,
     shared,
-    // A cancel must come through while all are at work.
+    // Cancel requests must be received while the maximum number of requests is in progress.
     concurrency: Math.min(limits.concurrency + limits.queued, 65_535),
   });
   const announcer = new Announcer(agent, {
-    link,
-    naming: { name, topics, displayName: options.displayName },
+    broker,
+    cardOptions: { name, topics, displayName: options.displayName },
     interval: card?.interval ?? 10_000,
     version: card?.version ?? '0.3',
     clock,
@@ -61,20 +61,20 @@ export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Pro
   });
   announcer.start();
   let closing: Promise<void> | undefined;
-  const end = async (): Promise<void> => {
+  const shutDown = async (): Promise<void> => {
     await announcer.stop();
-    const stop = clock.after(timeouts.close, () =>
-      reception.endAll(new A2AError('UNAVAILABLE', `The proxy of agent '${name}' is shutting down`)),
+    const stopTimer = clock.after(timeouts.close, () =>
+      dispatcher.endAll(new A2AError('UNAVAILABLE', `The proxy of agent '${name}' is shutting down`)),
     );
     await subscription.close();
-    stop();
+    stopTimer();
   };
-  const close = (): Promise<void> => (closing ??= end());
+  const close = (): Promise<void> => (closing ??= shutDown());
   return {
     name,
     topic,
     get running() {
-      return reception.running;
+      return dispatcher.running;
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -7,15 +7,15 @@ import type { RequestProperties } from '../request-properties.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
 import type { MeshTask, MeshTasks } from './mesh-tasks.ts';
 
-/** A request that was read so far as to know whose it is. */
+/** A request with its decoded envelope, properties and user. */
 export interface MeshRequestContext {
-  readonly delivery: MeshMessage;
-  readonly requested: MeshRpcRequest;
+  readonly message: MeshMessage;
+  readonly rpc: MeshRpcRequest;
   readonly properties: RequestProperties;
   readonly user: string;
 }
 
-/** Decides which task a message belongs to, and puts it into the names that the agent knows. */
+/** Assigns messages to tasks, and replaces their ids by those of the agent. */
 export class TaskRouter {
   readonly #tasks: MeshTasks;
   readonly #name: string;
@@ -27,82 +27,82 @@ export class TaskRouter {
     this.#settings = settings;
   }
 
-  /** The task that a message goes on with, or a new one. */
-  taskOf(visit: MeshRequestContext, request: SendRequest): MeshTask {
-    const { requested, user, properties } = visit;
+  /** Returns the task that a message continues, or a new one. */
+  route(context: MeshRequestContext, request: SendRequest): MeshTask {
+    const { rpc, user, properties } = context;
     const { message } = request;
-    const id =
-      request.clientTaskId ?? (requested.id === null ? this.#settings.newId() : String(requested.id));
+    const id = request.clientTaskId ?? (rpc.id === null ? this.#settings.newId() : String(rpc.id));
     const known = this.#tasks.find(id);
     if (known && known.user !== user) {
-      throw new A2AError('INVALID_REQUEST', 'The id of the task is taken by somebody else');
+      throw new A2AError('INVALID_REQUEST', 'The task id is used by another user');
     }
-    const earlier = this.#earlier(visit, request, known);
-    if (earlier && earlier.id === id) return earlier;
+    const continued = this.#findContinued(context, request, known);
+    if (continued && continued.id === id) return continued;
     const task: MeshTask = {
       id,
       user,
-      contextId: message.contextId ?? earlier?.contextId ?? known?.contextId ?? this.#settings.newId(),
+      contextId: message.contextId ?? continued?.contextId ?? known?.contextId ?? this.#settings.newId(),
       runs: new Set(),
       address: {
-        id: requested.id ?? id,
-        dialect: requested.dialect,
-        operation: requested.operation,
-        names: { taskId: id, contextId: '', agent: this.#name },
+        id: rpc.id ?? id,
+        dialect: rpc.dialect,
+        operation: rpc.operation,
+        ids: { taskId: id, contextId: '', agent: this.#name },
         replyTo: properties.replyTo,
         statusTopic: properties.statusTopic,
         properties: {},
       },
     };
-    if (earlier?.downstreamId !== undefined) {
-      task.downstreamId = earlier.downstreamId;
-      task.downstreamContextId = earlier.downstreamContextId;
+    if (continued?.upstreamId !== undefined) {
+      task.upstreamId = continued.upstreamId;
+      task.upstreamContextId = continued.upstreamContextId;
     }
     return task;
   }
 
-  /** The task that a message answers: the one it names, the one of its own id, or the one of its context that waits. */
-  #earlier(
+  /** Returns the task that a message continues: by its request id, by its task id, or the interrupted one of its context. */
+  #findContinued(
     { user }: MeshRequestContext,
     { message }: SendRequest,
-    own: MeshTask | undefined,
+    sameId: MeshTask | undefined,
   ): MeshTask | undefined {
-    if (own && (isOpen(own) || own.runs.size > 0)) return own;
-    const named = message.taskId === undefined ? undefined : this.#tasks.find(message.taskId);
-    if (named && named.user === user && isOpen(named)) return named;
+    if (sameId && (isOpen(sameId) || sameId.runs.size > 0)) return sameId;
+    const sameTask = message.taskId === undefined ? undefined : this.#tasks.find(message.taskId);
+    if (sameTask && sameTask.user === user && isOpen(sameTask)) return sameTask;
     if (message.taskId !== undefined || message.contextId === undefined || isRunBased(message))
       return undefined;
-    const waiting = this.#settings.resumeByContext && this.#tasks.waitingIn(user, message.contextId);
-    return waiting && isOpen(waiting) ? waiting : undefined;
+    const interrupted =
+      this.#settings.resumeByContext && this.#tasks.findInterrupted(user, message.contextId);
+    return interrupted && isOpen(interrupted) ? interrupted : undefined;
   }
 
-  /** A send in the names that the agent knows. A name that it does not know begins a new task. */
-  downstream({ clientTaskId: _ours, ...request }: SendRequest, task: MeshTask): SendRequest {
+  /** Replaces the ids of a request by those of the agent. An unknown task id starts a new task. */
+  toUpstreamRequest({ clientTaskId: _local, ...request }: SendRequest, task: MeshTask): SendRequest {
     const { taskId: _mesh, contextId, ...rest } = request.message;
     const message: SendRequest['message'] = rest;
-    const { downstreamId, downstreamContextId } = task;
+    const { upstreamId: downstreamId, upstreamContextId: downstreamContextId } = task;
     if (downstreamId !== undefined) {
       message.taskId = downstreamId;
       if (downstreamContextId !== undefined) message.contextId = downstreamContextId;
     } else if (contextId !== undefined && !isRunBased(message)) {
-      message.contextId = this.#tasks.contextOf(task.user, contextId) ?? contextId;
+      message.contextId = this.#tasks.upstreamContext(task.user, contextId) ?? contextId;
     }
     if (message.referenceTaskIds) {
       message.referenceTaskIds = message.referenceTaskIds.map((id) => {
         const known = this.#tasks.find(id);
-        return known?.user === task.user ? (known.downstreamId ?? id) : id;
+        return known?.user === task.user ? (known.upstreamId ?? id) : id;
       });
     }
     return { ...request, message };
   }
 }
 
-/** True when a message may still reach the task at its agent. */
-function isOpen({ downstreamId, state }: MeshTask): boolean {
+/** Returns true if the task at the agent may accept a message. */
+function isOpen({ upstreamId: downstreamId, state }: MeshTask): boolean {
   return downstreamId !== undefined && !(state && isTerminal(state));
 }
 
-/** Delegating agents ask for a run without a past. */
+/** Delegating agents may request a run without context. */
 function isRunBased({ metadata }: SendRequest['message']): boolean {
   return metadata?.sessionBehavior === 'RUN_BASED';
 }

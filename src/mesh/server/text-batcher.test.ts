@@ -24,38 +24,38 @@ const chunk = (
   lastChunk,
 });
 
-function batching(characters = 100) {
+function createBatcher(characters = 100) {
   const sent: string[] = [];
   const clock = new ManualClock();
-  const batch = new TextBatcher({ milliseconds: 50, characters }, clock, (update) => {
+  const batcher = new TextBatcher({ maxDelay: 50, maxCharacters: characters }, clock, (update) => {
     const parts = update.kind === 'artifact' ? update.artifact.parts : (update.status.message?.parts ?? []);
     sent.push(textOf(parts));
   });
-  return { sent, clock, batch };
+  return { sent, clock, batcher };
 }
 
-it('sends words together after a while', () => {
-  const { sent, clock, batch } = batching();
-  for (const word of ['a', 'b', 'c']) batch.push(status(word));
+it('sends a batcher after the maximum delay', () => {
+  const { sent, clock, batcher } = createBatcher();
+  for (const word of ['a', 'b', 'c']) batcher.push(status(word));
   expect(sent).toEqual([]);
   clock.advance(50);
   expect(sent).toEqual(['abc']);
   expect(clock.pending).toBe(0);
 });
 
-it('sends words together when they are enough', () => {
-  const { sent, batch } = batching(3);
-  for (const word of ['ab', 'cd', 'e']) batch.push(status(word));
+it('sends a batcher when it has enough characters', () => {
+  const { sent, batcher } = createBatcher(3);
+  for (const word of ['ab', 'cd', 'e']) batcher.push(status(word));
   expect(sent).toEqual(['abcd']);
 });
 
-it('keeps the order, and parts what speaks of different things', () => {
-  const { sent, batch } = batching();
-  batch.push(status('a'));
-  batch.push(chunk('x', 'b', false));
-  batch.push(chunk('x', 'c', true));
-  batch.push(chunk('y', 'd', false));
-  batch.push(status('e', 'submitted'));
-  batch.push(status('end', 'completed'));
+it('preserves the order and separates different artifacts and states', () => {
+  const { sent, batcher } = createBatcher();
+  batcher.push(status('a'));
+  batcher.push(chunk('x', 'b', false));
+  batcher.push(chunk('x', 'c', true));
+  batcher.push(chunk('y', 'd', false));
+  batcher.push(status('e', 'submitted'));
+  batcher.push(status('end', 'completed'));
   expect(sent).toEqual(['a', 'bc', 'd', 'e', 'end']);
 });

@@ -1,25 +1,25 @@
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import { textOf } from '../../protocol/part.ts';
-import { isInterrupted, isTerminal } from '../../protocol/task.ts';
+import { isTerminalOrInterrupted } from '../../protocol/task.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { isTextOnly } from '../progress-updates.ts';
 
-/** How updates of text are joined, so that not every word travels alone. */
+/** Batching of text updates, which reduces the number of messages. */
 export interface BatchOptions {
-  /** For how long at most the first word waits for the next. */
-  readonly milliseconds: number;
-  /** How many characters are enough. */
-  readonly characters: number;
+  /** Maximum delay of an update, in milliseconds. */
+  readonly maxDelay: number;
+  /** Number of characters at which a batch is sent. */
+  readonly maxCharacters: number;
 }
 
 type Update = TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
-/** Joins consecutive updates that are only text. */
+/** Joins consecutive text updates. */
 export class TextBatcher {
   readonly #options: BatchOptions;
   readonly #clock: Clock;
   readonly #send: (update: Update) => void;
-  #held: Update | undefined;
+  #batch: Update | undefined;
   #stopTimer: (() => void) | undefined;
 
   constructor(options: BatchOptions, clock: Clock, send: (update: Update) => void) {
@@ -28,34 +28,33 @@ export class TextBatcher {
     this.#send = send;
   }
 
-  /** Takes the next update. */
   push(update: Update): void {
-    if (!mayWait(update)) {
+    if (!isBatchable(update)) {
       this.flush();
       this.#send(update);
       return;
     }
-    const joined = this.#held && join(this.#held, update);
+    const joined = this.#batch && joinUpdates(this.#batch, update);
     if (!joined) this.flush();
-    this.#held = joined ?? update;
-    if (textLength(this.#held) >= this.#options.characters) this.flush();
-    else this.#stopTimer ??= this.#clock.after(this.#options.milliseconds, () => this.flush());
+    this.#batch = joined ?? update;
+    if (textLength(this.#batch) >= this.#options.maxCharacters) this.flush();
+    else this.#stopTimer ??= this.#clock.after(this.#options.maxDelay, () => this.flush());
   }
 
-  /** Sends what waits. */
+  /** Sends the batch. */
   flush(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
-    const held = this.#held;
-    this.#held = undefined;
-    if (held) this.#send(held);
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (batch) this.#send(batch);
   }
 }
 
-function mayWait(update: Update): boolean {
+function isBatchable(update: Update): boolean {
   if (update.kind === 'artifact') return isTextOnly(update.artifact.parts) && update.lastChunk !== true;
   const { state, message } = update.status;
-  return message !== undefined && isTextOnly(message.parts) && !isTerminal(state) && !isInterrupted(state);
+  return message !== undefined && isTextOnly(message.parts) && !isTerminalOrInterrupted(state);
 }
 
 function textLength(update: Update): number {
@@ -63,26 +62,26 @@ function textLength(update: Update): number {
   return textOf(parts).length;
 }
 
-/** Two updates as one; undefined when they speak of different things. */
-function join(first: Update, second: Update): Update | undefined {
+/** Joins two updates; returns undefined if they belong to different states or artifacts. */
+function joinUpdates(first: Update, second: Update): Update | undefined {
   if (first.kind === 'artifact' && second.kind === 'artifact') {
     if (!second.append || first.artifact.artifactId !== second.artifact.artifactId) return undefined;
     const text = textOf(first.artifact.parts) + textOf(second.artifact.parts);
-    const metadata = mergedMetadata(first, second);
+    const metadata = mergeMetadata(first, second);
     return { ...first, artifact: { ...first.artifact, parts: [{ text }] }, ...metadata };
   }
   if (first.kind !== 'status' || second.kind !== 'status') return undefined;
-  const [before, after] = [first.status.message, second.status.message];
-  if (first.status.state !== second.status.state || !before || !after) return undefined;
-  const text = textOf(before.parts) + textOf(after.parts);
+  const [firstMessage, secondMessage] = [first.status.message, second.status.message];
+  if (first.status.state !== second.status.state || !firstMessage || !secondMessage) return undefined;
+  const text = textOf(firstMessage.parts) + textOf(secondMessage.parts);
   return {
     ...second,
-    status: { ...second.status, message: { ...after, parts: [{ text }] } },
-    ...mergedMetadata(first, second),
+    status: { ...second.status, message: { ...secondMessage, parts: [{ text }] } },
+    ...mergeMetadata(first, second),
   };
 }
 
-function mergedMetadata(first: Update, second: Update): Pick<Update, 'metadata'> {
+function mergeMetadata(first: Update, second: Update): Pick<Update, 'metadata'> {
   if (!first.metadata && !second.metadata) return {};
   return { metadata: { ...first.metadata, ...second.metadata } };
 }

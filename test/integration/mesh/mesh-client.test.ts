@@ -168,7 +168,7 @@ describe('an agent that lives on the mesh', () => {
     clock.advance(25_000);
     expect(await refused).toMatchObject({
       reason: 'UNAVAILABLE',
-      message: 'There is no agent "Nobody" on the mesh',
+      message: 'Agent "Nobody" is not on the mesh',
       hint: expect.stringContaining('namespace ns'),
     });
   });
@@ -235,7 +235,7 @@ describe('the directory of the mesh', () => {
   it('knows who is alive, forgets who is silent, and tells gateways from agents', async () => {
     const clock = new ManualClock();
     const link = connectMemoryBroker();
-    const directory = await meshDirectory({ link, namespace: 'ns', clock, size: 2 });
+    const directory = await meshDirectory({ broker: link, namespace: 'ns', clock, maxPeers: 2 });
     ends.push(
       () => link.close(),
       () => directory.close(),
@@ -281,7 +281,7 @@ describe('the directory of the mesh', () => {
 
   it('reads a card of the first years', async () => {
     const link = connectMemoryBroker();
-    const directory = await meshDirectory({ link, namespace: 'ns', clock: new ManualClock() });
+    const directory = await meshDirectory({ broker: link, namespace: 'ns', clock: new ManualClock() });
     ends.push(
       () => link.close(),
       () => directory.close(),

@@ -283,7 +283,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
           rawStatusUpdate('completed', 'Done', true),
         ],
       },
-      { server: { batch: { milliseconds: 1000, characters: 1000 } } },
+      { server: { batch: { maxDelay: 1000, maxCharacters: 1000 } } },
     );
     await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
     await client.waitForResponse('t-1');

@@ -244,7 +244,7 @@ describe('an agent that is shown on the mesh', () => {
     });
     await caller.send('Shown', 't', request0_3('t', 'hello'));
     await caller.waitForResponse('t');
-    expect(log.map(({ message }) => message)).toEqual(['An answer came where requests are expected']);
+    expect(log.map(({ message }) => message)).toEqual(['Ignored a response on the request topic']);
   });
 
   it('loses no answer silently when nobody says where it goes', async () => {
@@ -358,7 +358,7 @@ describe('an agent that is shown on the mesh', () => {
     await caller.send('Shown', 't', request0_1('t', 'hello', { method: 'tasks/send' }));
     await caller.waitForResponse('t');
     expect(losses).toContain('0.1 request acceptedOutputModes[0]');
-    expect(losses).toContain('0.1 answer task.status.state');
+    expect(losses).toContain('0.1 response task.status.state');
   });
 });
 
