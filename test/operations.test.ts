@@ -5,7 +5,7 @@ import { readPage } from './support/docs/code-blocks.ts';
 
 const page = readPage('docs/guide/operations.md');
 
-/** The rows of the table that begins with a heading, cell by cell. */
+/** Returns the cells of the table with this heading. */
 function rowsBelow(heading: string): string[][] {
   const table = page.slice(page.indexOf(heading)).split('\n\n')[0] ?? '';
   return table
@@ -19,33 +19,36 @@ function rowsBelow(heading: string): string[][] {
     );
 }
 
-const bare = (cell = ''): string => cell.replaceAll('`', '');
+const withoutCode = (cell = ''): string => cell.replaceAll('`', '');
 
-describe('the page on operations', () => {
-  it('has every limit with its default, and no other', () => {
+describe('docs/guide/operations.md', () => {
+  it('lists all limits with their defaults', () => {
     const rows = rowsBelow('| option of `serve`');
-    const said = rows.map(([option, , value = '']) => [
-      bare(option).replace('limits.', ''),
+    const documented = rows.map(([option, , value = '']) => [
+      withoutCode(option).replace('limits.', ''),
       value.split(' ')[0],
     ]);
-    const known = Object.entries(defaultLimits).map(([name, value]) => [name, String(value)]);
-    expect(said).toHaveLength(known.length + 1);
-    expect(Object.fromEntries(said)).toEqual({ ...Object.fromEntries(known), rate: 'off' });
+    const actual = Object.entries(defaultLimits).map(([name, value]) => [name, String(value)]);
+    expect(documented).toHaveLength(actual.length + 1);
+    expect(Object.fromEntries(documented)).toEqual({ ...Object.fromEntries(actual), rate: 'off' });
   });
 
-  it('says where each limit is set', () => {
-    const options = rowsBelow('| option of `serve`').map(([option]) => bare(option));
+  it('names the options that are not in limits', () => {
+    const options = rowsBelow('| option of `serve`').map(([option]) => withoutCode(option));
     const atTop = options.filter((option) => !option.startsWith('limits.'));
     expect(atTop.sort()).toEqual(['maxBodyBytes', 'maxStreams', 'stallTimeout']);
   });
 
-  it('has every metric with its labels, and no other', () => {
-    const said = rowsBelow('| metric |').map(([name, labels]) => [bare(name), bare(labels)]);
-    const known = Object.values(metricNames).map((metric) => [
+  it('lists all metrics with their labels', () => {
+    const documented = rowsBelow('| metric |').map(([name, labels]) => [
+      withoutCode(name),
+      withoutCode(labels),
+    ]);
+    const actual = Object.values(metricNames).map((metric) => [
       metric.name,
       'labels' in metric ? metric.labels.join(', ') : '',
     ]);
-    expect(said).toHaveLength(known.length);
-    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(known));
+    expect(documented).toHaveLength(actual.length);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual));
   });
 });

@@ -15,15 +15,15 @@ const spec = process.env.DRAGOMAN_SPEC
   ? new URL(`file://${process.env.DRAGOMAN_SPEC}/`)
   : new URL('../../shared/protocol/spec/', import.meta.url);
 
-/** What a dialect writes, and the definition of its schema that it must satisfy. */
-interface Claim {
+/** Wire values of a dialect and the schema definition that they must match. */
+interface SchemaCase {
   of: string;
   from: fc.Arbitrary<unknown>;
 }
 
 const ids = fc.record({ taskId: fc.constant('t-1'), id: fc.constant('p-1') });
 
-/** A JSON-RPC request of an operation, around any of these parameters. */
+/** JSON-RPC requests of an operation. */
 function request<T>(dialect: Dialect, operation: Operation, models: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
   return models.map((model) => ({
     jsonrpc: '2.0',
@@ -33,7 +33,7 @@ function request<T>(dialect: Dialect, operation: Operation, models: fc.Arbitrary
   }));
 }
 
-/** A JSON-RPC response of an operation, around any of these results. */
+/** JSON-RPC responses of an operation. */
 function response<T>(
   dialect: Dialect,
   operation: UnaryOperation,
@@ -62,8 +62,8 @@ function errors(dialect: Dialect): fc.Arbitrary<unknown> {
   }));
 }
 
-/** What 0.2 and 0.3 have alike. */
-function claimsOf(dialect: Dialect, cards: fc.Arbitrary<AgentCard>): Claim[] {
+/** Cases of both 0.2 and 0.3. */
+function commonCases(dialect: Dialect, cards: fc.Arbitrary<AgentCard>): SchemaCase[] {
   return [
     { of: 'Task', from: any.task.map((task) => dialect.task.write(task)) },
     { of: 'Message', from: any.message.map((message) => dialect.message.write(message)) },
@@ -107,7 +107,7 @@ function claimsOf(dialect: Dialect, cards: fc.Arbitrary<AgentCard>): Claim[] {
   ];
 }
 
-/** Cards without what 0.2 does not know. */
+/** Cards without security schemes that 0.2 lacks. */
 const olderCards = any.card.map((card) => ({
   ...card,
   securitySchemes: Object.fromEntries(
@@ -115,12 +115,12 @@ const olderCards = any.card.map((card) => ({
   ),
 }));
 
-const table: { schema: string; dialect: Dialect; claims: Claim[] }[] = [
+const table: { schema: string; dialect: Dialect; cases: SchemaCase[] }[] = [
   {
     schema: 'a2a-v0.3.0.schema.json',
     dialect: v0_3,
-    claims: [
-      ...claimsOf(v0_3, any.card),
+    cases: [
+      ...commonCases(v0_3, any.card),
       {
         of: 'GetAuthenticatedExtendedCardSuccessResponse',
         from: response(v0_3, 'extendedCard', any.card),
@@ -128,15 +128,15 @@ const table: { schema: string; dialect: Dialect; claims: Claim[] }[] = [
       { of: 'GetAuthenticatedExtendedCardRequest', from: request(v0_3, 'extendedCard', fc.constant({})) },
     ],
   },
-  { schema: 'a2a-v0.2.6.schema.json', dialect: v0_3, claims: claimsOf(v0_3, olderCards) },
+  { schema: 'a2a-v0.2.6.schema.json', dialect: v0_3, cases: commonCases(v0_3, olderCards) },
 ];
 
-describe.each(table)('$dialect.name against $schema', ({ schema, claims }) => {
+describe.each(table)('$dialect.name against $schema', ({ schema, cases }) => {
   const file = new URL(schema, spec);
   if (!existsSync(file)) {
-    const why = `${schema} is not here (DRAGOMAN_SPEC names its folder)`;
-    console.log(`skipped: ${why}`);
-    it.skip(`is not checked: ${why}`);
+    const reason = `${schema} not found (set DRAGOMAN_SPEC to its folder)`;
+    console.log(`skipped: ${reason}`);
+    it.skip(`is not checked: ${reason}`);
     return;
   }
   const ajv = new Ajv({ strict: false, allErrors: true });
@@ -145,7 +145,7 @@ describe.each(table)('$dialect.name against $schema', ({ schema, claims }) => {
   const root = definitions.definitions ? 'definitions' : '$defs';
   ajv.addSchema(definitions, 'a2a');
 
-  it.each(claims)('writes a valid $of', ({ of, from }) => {
+  it.each(cases)('writes a valid $of', ({ of, from }) => {
     const validate = ajv.compile({ $ref: `a2a#/${root}/${of}` });
     fc.assert(
       fc.property(from, (wire) => {
@@ -156,7 +156,7 @@ describe.each(table)('$dialect.name against $schema', ({ schema, claims }) => {
     );
   });
 
-  it('would notice a task of another version', () => {
+  it('detects a task of another version', () => {
     const validate = ajv.compile({ $ref: `a2a#/${root}/Task` });
     expect(validate({ id: 't-1', status: { state: 'TASK_STATE_WORKING' } })).toBe(false);
   });

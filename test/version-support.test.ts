@@ -13,16 +13,16 @@ import { httpCaller, meshCaller } from './matrix/clients.ts';
 import type { Spoken, Version as Shape } from './matrix/versions.ts';
 import { readPage } from './support/docs/code-blocks.ts';
 
-/** The rows of the table: each version and each transport that any version has. */
+/** Rows of the table: all versions with all transports. */
 const rows = supportedVersions.flatMap((version) =>
   (['JSONRPC', 'HTTP+JSON'] as const).map((transport) => ({ version, transport })),
 );
-const told: { [transport in Transport]: string } = { JSONRPC: 'JSON-RPC', 'HTTP+JSON': 'REST' };
+const transportLabels: { [transport in Transport]: string } = { JSONRPC: 'JSON-RPC', 'HTTP+JSON': 'REST' };
 
 const open: (() => Promise<unknown>)[] = [];
-let address: string;
+let serverUrl: string;
 
-const parrot = () =>
+const createParrot = () =>
   defineAgent({
     name: 'Parrot',
     description: 'Repeats',
@@ -31,23 +31,23 @@ const parrot = () =>
   });
 
 beforeAll(async () => {
-  const agent = parrot();
+  const agent = createParrot();
   const server = await serve(agent, { basePath: '/agents/parrot' });
   open.push(
     () => server.stop(0),
     async () => agent.close(),
   );
-  address = server.url;
+  serverUrl = server.url;
 });
 afterAll(async () => {
   for (const close of open.toReversed()) await close();
 });
 
-/** The words that a version is spoken with: 0.2 has those of 0.3. */
+/** Wire format of a version: 0.2 uses that of 0.3. */
 const shapeOf = (version: ProtocolVersion): Shape => (version === '0.2' ? '0.3' : version);
 
-/** Whether somebody who writes the wire by hand gets their words back. */
-async function answers(url: string, version: ProtocolVersion, transport: Transport): Promise<boolean> {
+/** Returns true if a request with manually written JSON gets its text back. */
+async function canSend(url: string, version: ProtocolVersion, transport: Transport): Promise<boolean> {
   const shape = shapeOf(version);
   const isRest = transport === 'HTTP+JSON';
   const spoken: Spoken = isRest && shape === '0.3' ? '0.3 REST' : shape;
@@ -59,8 +59,8 @@ async function answers(url: string, version: ProtocolVersion, transport: Transpo
 
 const hello = () => ({ messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text: 'hello' }] });
 const remote = (version: ProtocolVersion, transport: Transport) => {
-  const url = `${address}/agents/parrot`;
-  // Nobody declares 0.2 beside 0.3, so its caller meets a card of that time.
+  const url = `${serverUrl}/agents/parrot`;
+  // Servers do not declare 0.2 besides 0.3, so 0.2 clients get a card of that version.
   const card = {
     name: 'Parrot',
     description: 'Repeats',
@@ -82,45 +82,45 @@ const remote = (version: ProtocolVersion, transport: Transport) => {
   return agent;
 };
 
-/** Whether each part of the package speaks a version over a transport, found out by trying. */
+/** Tries a version over a transport with each component. */
 const trials: { [part: string]: (version: ProtocolVersion, transport: Transport) => Promise<boolean> } = {
-  server: (version, transport) => answers(address, version, transport),
+  server: (version, transport) => canSend(serverUrl, version, transport),
   async client(version, transport) {
     const agent = remote(version, transport);
     await agent.send({ message: hello() });
-    const spoken = await agent.describe();
-    return shapeOf(spoken.version) === shapeOf(version) && spoken.transport === transport;
+    const connection = await agent.describe();
+    return shapeOf(connection.version) === shapeOf(version) && connection.transport === transport;
   },
   async gateway(version, transport) {
     const gateway = createGateway({ port: 0 });
     gateway.addAgent('parrot', { agent: remote(version, transport) });
     const server = await gateway.listen();
     open.push(() => server.stop(0));
-    return answers(server.url, version, transport);
+    return canSend(server.url, version, transport);
   },
   async mesh(version, transport) {
-    // On a mesh there is JSON-RPC in envelopes, and nothing that has paths.
+    // The mesh has only JSON-RPC in envelopes, without paths.
     if (transport !== 'JSONRPC') return false;
-    const link = connectMemoryBroker();
-    const agent = parrot();
-    const face = await serveOnMesh(agent, { broker: link, namespace: 'test', name: 'parrot' });
+    const broker = connectMemoryBroker();
+    const agent = createParrot();
+    const meshServer = await serveOnMesh(agent, { broker, namespace: 'test', name: 'parrot' });
     const card = await agent.card();
-    const source = meshAgent({
-      broker: link,
+    const client = meshAgent({
+      broker,
       namespace: 'test',
       name: 'parrot',
       version: shapeOf(version),
       card,
     });
     open.push(
-      async () => link.close(),
+      async () => broker.close(),
       async () => agent.close(),
-      async () => face.close(),
-      async () => source.close?.(),
+      async () => meshServer.close(),
+      async () => client.close?.(),
     );
-    const caller = await meshCaller(link, 'test', shapeOf(version));
+    const caller = await meshCaller(broker, 'test', shapeOf(version));
     const { texts } = await caller.ask('parrot', 'send', { text: 'hello' }).outcome;
-    await source.send({ message: hello() });
+    await client.send({ message: hello() });
     return texts.includes('hello');
   },
   async bridge(version, transport) {
@@ -130,17 +130,17 @@ const trials: { [part: string]: (version: ProtocolVersion, transport: Transport)
   },
 };
 
-describe('what speaks to what', () => {
-  it('is as the table says', async () => {
+describe('table of supported versions', () => {
+  it('matches the behavior of all components', async () => {
     const lines = [
       `| A2A | over | ${Object.keys(trials).join(' | ')} |`,
       `|---|---|${'---|'.repeat(Object.keys(trials).length)}`,
     ];
     for (const { version, transport } of rows) {
       const cells: string[] = [];
-      for (const speaks of Object.values(trials))
-        cells.push((await speaks(version, transport).catch(() => false)) ? 'yes' : '–');
-      lines.push(`| ${version} | ${told[transport]} | ${cells.join(' | ')} |`);
+      for (const supports of Object.values(trials))
+        cells.push((await supports(version, transport).catch(() => false)) ? 'yes' : '–');
+      lines.push(`| ${version} | ${transportLabels[transport]} | ${cells.join(' | ')} |`);
     }
     const page = readPage('docs/guide/versions.md');
     const [, table = ''] = /<!-- what speaks to what -->\n\n([^]*?)\n\n/.exec(page) ?? [];

@@ -10,17 +10,17 @@ import {
 } from './field-readers.ts';
 import type { DecodeMode } from './translation-loss.ts';
 
-/** Reads an artifact as every version since 0.2 has it; only its parts differ between them. */
+/** Reads an artifact in the format of all versions since 0.2, which differ only in the parts. */
 export function readArtifactWith(
-  readParts: (value: unknown, at: string, reading: DecodeMode) => Part[],
+  readParts: (value: unknown, at: string, mode: DecodeMode) => Part[],
   value: unknown,
   at: string,
-  reading: DecodeMode,
+  mode: DecodeMode,
 ): Artifact {
   const wire = readObject(value, at);
   const artifact: Artifact = {
     artifactId: readNonEmptyString(wire.artifactId ?? wire.artifact_id, fieldPath(at, 'artifactId')),
-    parts: readParts(wire.parts, fieldPath(at, 'parts'), reading),
+    parts: readParts(wire.parts, fieldPath(at, 'parts'), mode),
   };
   const name = readOptionalText(wire.name, fieldPath(at, 'name'));
   if (name !== undefined) artifact.name = name;

@@ -5,49 +5,49 @@ import { v0_1 } from './v0_1/index.ts';
 import { v0_3 } from './v0_3/index.ts';
 import { v1_0 } from './v1_0/index.ts';
 
-/** What a card tells about the version of its agent. */
+/** Version and dialect that a card indicates. */
 export interface CardDialect {
   readonly version: ProtocolVersion | 'unknown';
-  /** The dialect to read the card with, and to try first when `version` is unknown. */
+  /** Dialect for reading the card, and to try first if `version` is unknown. */
   readonly dialect: Dialect;
-  /** True when a card of 1.0 can be read as one of 0.3 too. */
+  /** True if a 1.0 card can also be read as a 0.3 card. */
   readonly hybrid: boolean;
   /**
-   * True when the card has an address but no mark of any version: the agent speaks 0.1 or an early 0.2. Ask with
-   * `message/send` first and with `tasks/send` if it does not know that.
+   * True if the card has a URL but no sign of a version: the agent implements 0.1 or an early 0.2. Call
+   * `message/send` first, then `tasks/send` if the method is not found.
    */
   readonly uncertain: boolean;
 }
 
-function settled(version: ProtocolVersion, dialect: Dialect, hybrid = false): CardDialect {
+function certain(version: ProtocolVersion, dialect: Dialect, hybrid = false): CardDialect {
   return Object.freeze({ version, dialect, hybrid, uncertain: false });
 }
 
-const choices = {
-  modern: settled('1.0', v1_0),
-  hybrid: settled('1.0', v1_0, true),
-  v0_3: settled('0.3', v0_3),
-  v0_2: settled('0.2', v0_3),
-  v0_1: settled('0.1', v0_1),
+const results = {
+  modern: certain('1.0', v1_0),
+  hybrid: certain('1.0', v1_0, true),
+  v0_3: certain('0.3', v0_3),
+  v0_2: certain('0.2', v0_3),
+  v0_1: certain('0.1', v0_1),
   uncertain: Object.freeze({ version: 'unknown', dialect: v0_3, hybrid: false, uncertain: true }),
-  // No dialect fits; the newest one says best what is missing.
+  // No dialect matches; the newest one reports best what is missing.
   noCard: Object.freeze({ version: 'unknown', dialect: v1_0, hybrid: false, uncertain: false }),
 } as const satisfies { [name: string]: CardDialect };
 
-/** Tells from the card of an agent which version it speaks. */
+/** Detects the protocol version of an agent from its card. */
 export function dialectForCard(card: unknown): CardDialect {
-  if (typeof card !== 'object' || card === null) return choices.noCard;
+  if (typeof card !== 'object' || card === null) return results.noCard;
   const wire = card as WireObject;
   const hasUrl = typeof wire.url === 'string' && wire.url !== '';
   const interfaces = wire.supportedInterfaces ?? wire.supported_interfaces;
-  if (Array.isArray(interfaces) && interfaces.length > 0) return hasUrl ? choices.hybrid : choices.modern;
+  if (Array.isArray(interfaces) && interfaces.length > 0) return hasUrl ? results.hybrid : results.modern;
   const version = typeof wire.protocolVersion === 'string' ? wire.protocolVersion : '';
-  if (version === '' && !isSet(wire.securitySchemes) && hasSchemes(wire.authentication)) return choices.v0_1;
-  if (/^0\.3(?:\.|$)/.test(version)) return choices.v0_3;
-  if (/^0\.2(?:\.|$)/.test(version)) return choices.v0_2;
-  if (!hasUrl) return choices.noCard;
-  if (version === '' && (isSet(wire.securitySchemes) || isSet(wire.preferredTransport))) return choices.v0_2;
-  return choices.uncertain;
+  if (version === '' && !isSet(wire.securitySchemes) && hasSchemes(wire.authentication)) return results.v0_1;
+  if (/^0\.3(?:\.|$)/.test(version)) return results.v0_3;
+  if (/^0\.2(?:\.|$)/.test(version)) return results.v0_2;
+  if (!hasUrl) return results.noCard;
+  if (version === '' && (isSet(wire.securitySchemes) || isSet(wire.preferredTransport))) return results.v0_2;
+  return results.uncertain;
 }
 
 function hasSchemes(authentication: unknown): boolean {

@@ -1,42 +1,40 @@
+import { asJsonObject } from '../primitives/json.ts';
 import { compatKey, type Metadata } from '../protocol/part.ts';
 
 export { compatKey };
 
-/** The mark of a data part that is no object and travels in a box `{ "value": … }`; the official SDKs set it too. */
+/** Metadata flag of a data part that is not an object and is boxed as `{ "value": … }`; also set by the official SDKs. */
 export const boxedDataFlag = 'data_part_compat';
 
-/** What is carried: see each dialect for its own names. */
+/** Values under the compat key; each dialect defines its names. */
 export type CompatRecord = { [name: string]: unknown };
 
-/** Adds to the compat record of some metadata, which is not changed. Undefined values are left out. */
-export function withCompat(metadata: Metadata | undefined, carried: CompatRecord): Metadata | undefined {
-  let kept: CompatRecord | undefined;
-  for (const name in carried) {
-    if (carried[name] === undefined) continue;
-    kept ??= {};
-    kept[name] = carried[name];
+/** Returns metadata with values added to its compat record. Undefined values are ignored. */
+export function withCompat(metadata: Metadata | undefined, values: CompatRecord): Metadata | undefined {
+  let added: CompatRecord | undefined;
+  for (const name in values) {
+    if (values[name] === undefined) continue;
+    added ??= {};
+    added[name] = values[name];
   }
-  if (!kept) return metadata;
-  return { ...metadata, [compatKey]: { ...readCompat(metadata), ...kept } };
+  if (!added) return metadata;
+  return { ...metadata, [compatKey]: { ...readCompat(metadata), ...added } };
 }
 
-/** The compat record of some metadata, or nothing. It is a peer's word: never take authority from it. */
+/** Returns the compat record of metadata. It is untrusted input and must not grant permissions. */
 export function readCompat(metadata: Metadata | undefined): CompatRecord | undefined {
-  const carried = metadata?.[compatKey];
-  return typeof carried === 'object' && carried !== null && !Array.isArray(carried)
-    ? (carried as CompatRecord)
-    : undefined;
+  return asJsonObject(metadata?.[compatKey]);
 }
 
-/** The metadata without some names of its compat record, and without the record or the metadata if they become empty. */
+/** Removes names from the compat record, and the record and the metadata if they become empty. */
 export function withoutCompat(
   metadata: Metadata | undefined,
   names: readonly string[],
 ): Metadata | undefined {
-  const carried = readCompat(metadata);
-  if (!metadata || !carried) return metadata;
-  const left = Object.fromEntries(Object.entries(carried).filter(([name]) => !names.includes(name)));
+  const record = readCompat(metadata);
+  if (!metadata || !record) return metadata;
+  const remaining = Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
   const { [compatKey]: _record, ...rest } = metadata;
-  const whole = Object.keys(left).length > 0 ? { ...rest, [compatKey]: left } : rest;
-  return Object.keys(whole).length > 0 ? whole : undefined;
+  const result = Object.keys(remaining).length > 0 ? { ...rest, [compatKey]: remaining } : rest;
+  return Object.keys(result).length > 0 ? result : undefined;
 }

@@ -18,7 +18,7 @@ import type {
 import type { Task } from '../protocol/task.ts';
 import type { LossList, DecodeMode } from './translation-loss.ts';
 
-/** What each operation asks, in the model. */
+/** Request type of each operation in the model. */
 export interface RequestOf {
   send: SendRequest;
   stream: SendRequest;
@@ -33,7 +33,7 @@ export interface RequestOf {
   extendedCard: Record<never, never>;
 }
 
-/** What each operation answers, in the model; streams answer events instead. */
+/** Result type of each operation in the model; streaming operations return events. */
 export interface ResultOf {
   send: Task | Message;
   getTask: Task;
@@ -46,52 +46,52 @@ export interface ResultOf {
   extendedCard: AgentCard;
 }
 
-/** An operation that answers once. */
+/** An operation with a single result. */
 export type UnaryOperation = keyof ResultOf;
 
-/** Both directions of the `params` (or REST body, path and query, laid together) of one operation. */
+/** Codec of the JSON-RPC `params` (or merged REST body, path and query) of an operation. */
 export interface RequestCodec<T> {
-  read(params: unknown, reading: DecodeMode): T;
+  read(params: unknown, mode: DecodeMode): T;
   write(request: T, losses?: LossList): unknown;
 }
 
-/** Both directions of the `result` (or REST body) of one operation. */
+/** Codec of the JSON-RPC `result` (or REST body) of an operation. */
 export interface ResultCodec<T> {
-  read(wire: unknown, reading: DecodeMode): T;
+  read(wire: unknown, mode: DecodeMode): T;
   write(result: T, losses?: LossList): unknown;
 }
 
-/** Both directions of a thing that has one shape everywhere. */
+/** Codec of an object with the same format in all operations. */
 export interface Codec<T> {
-  read(wire: unknown, reading: DecodeMode): T;
+  read(wire: unknown, mode: DecodeMode): T;
   write(value: T, losses?: LossList): unknown;
 }
 
-/** Writes the events of one stream. */
+/** Encodes the events of one stream. */
 export interface EventWriter {
-  /** The wire forms of an event: one as a rule, none or several where the dialect has no word for it. */
+  /** Returns the wire events of an event: usually one; none or several if the version has no equivalent. */
   write(event: StreamEvent, losses?: LossList): readonly unknown[];
-  /** The same as text, for writers that have a quicker way than `JSON.stringify`. */
+  /** Same as JSON texts, if that is faster than `JSON.stringify`. */
   texts?(event: StreamEvent): readonly string[];
   /**
-   * What is still to be said before the stream closes, given the last status that went out.
+   * Returns the wire events to send before the stream closes, given the last status that was sent.
    *
-   * @param wasWithin - true when it went out within a task only, which has no mark of the end.
+   * @param wasWithin - true if that status was sent only within a task snapshot, which has no final mark.
    */
   end(last: TaskStatusUpdateEvent | undefined, wasWithin?: boolean): readonly unknown[];
 }
 
-/** What a stream reader knows from the request that opened the stream. */
+/** Fields of the request that opened a stream. */
 export interface StreamOpenContext {
   taskId?: string;
   contextId?: string;
   message?: Message;
 }
 
-/** Reads the events of one stream. */
+/** Decodes the events of one stream. */
 export interface EventReader {
-  /** The events that a wire form stands for: one as a rule, more where the model needs an event the peer did not send. */
-  read(wire: unknown, reading: DecodeMode): readonly StreamEvent[];
+  /** Returns the events of a wire event: usually one; more if the model needs an event that the peer did not send. */
+  read(wire: unknown, mode: DecodeMode): readonly StreamEvent[];
 }
 
 /** The `error` member of a JSON-RPC response. */
@@ -101,82 +101,82 @@ export interface RpcError {
   data?: unknown;
 }
 
-/** Errors of the JSON-RPC binding. */
+/** Codec of JSON-RPC errors. */
 export interface RpcErrorCodec {
   read(error: unknown, status?: number): A2AError;
   write(error: A2AError): RpcError;
 }
 
-/** Errors of the REST binding. */
+/** Codec of REST errors. */
 export interface RestErrorCodec {
   read(body: unknown, status: number): A2AError;
   write(error: A2AError): { status: number; body: unknown };
 }
 
-/** One route of the REST binding. `{name}` in the path is a parameter. */
+/** A REST route. `{name}` in the path is a parameter. */
 export interface RestRoute {
   operation: Operation;
   verb: 'GET' | 'POST' | 'DELETE';
   path: string;
-  /** The HTTP status of success, if it is not 200. */
+  /** HTTP status of success. @defaultValue 200 */
   status?: number;
 }
 
-/** Texts that are the same to the letter as `JSON.stringify` of the wire forms. */
+/** Serializers with exactly the output of `JSON.stringify` for the wire objects. */
 interface DialectTexts {
-  /** An event that reads the same for everybody. */
+  /** Serializes an event that is the same for all subscribers. */
   event(this: void, event: StreamEvent): string;
-  /** A task that is asked for by name. */
+  /** Serializes the result of `getTask`. */
   task(this: void, task: Task): string;
-  /** The answer to a send. */
-  sent(this: void, answer: Task | Message): string;
+  /** Serializes the result of `send`. */
+  sent(this: void, result: Task | Message): string;
 }
 
 /**
- * One version of the protocol as data and pure functions, wire ⇄ model. It reads and writes; it never decides, and
- * it knows nothing of HTTP beside the table of its routes.
+ * Codec of one protocol version: tables and pure functions, wire ⇄ model. Independent of HTTP except for its table of
+ * routes.
  */
 export interface Dialect {
-  /** The folder it lives in, which tells apart two dialects of one version. */
+  /** Name of the source folder; distinguishes two dialects of one version. */
   readonly name: 'v0_1' | 'v0_3' | 'v0_3_rest' | 'v1_0';
   readonly version: ProtocolVersion;
-  /** JSON-RPC method → operation. What is not here does not exist. Empty for a dialect without JSON-RPC. */
+  /** JSON-RPC method → operation. Empty for a dialect without JSON-RPC. */
   readonly methods: ReadonlyMap<string, Operation>;
-  /** REST routes, the preferred one of an operation first. Empty for a dialect without REST. */
+  /** REST routes, preferred ones first. Empty for a dialect without REST. */
   readonly routes: readonly RestRoute[];
   readonly requests: { readonly [O in Operation]: RequestCodec<RequestOf[O]> };
   readonly results: { readonly [O in UnaryOperation]: ResultCodec<ResultOf[O]> };
   readonly card: Codec<AgentCard>;
   readonly task: Codec<Task>;
   readonly message: Codec<Message>;
-  /** True when an event reads the same for everybody, so that its text can be shared between readers. */
+  /** True if an event is encoded the same for all subscribers, so that its JSON can be shared. */
   readonly canShareEventJson: boolean;
   /**
-   * Makes a writer for one stream.
+   * Creates a writer for one stream.
    *
-   * @param task - the task as it stands, where the stream goes on in the middle of it.
+   * @param task - current snapshot, if the stream resumes within a task.
    */
   eventWriter(task?: Task): EventWriter;
-  /** The texts of what is written most, where there is a quicker way to them than their wire forms. */
+  /** Fast serializers of frequent results. */
   readonly texts?: DialectTexts;
   eventReader(opening: StreamOpenContext): EventReader;
   readonly rpcError: RpcErrorCodec;
   readonly restError: RestErrorCodec;
-  /** The body of a push notification, both ways. Versions before 1.0 send the whole task. */
+  /** Codec of push notification bodies. Versions before 1.0 send the complete task. */
   readonly notification: {
-    read(wire: unknown, reading: DecodeMode): StreamEvent;
+    read(wire: unknown, mode: DecodeMode): StreamEvent;
     write(event: StreamEvent, task: Task, losses?: LossList): unknown;
   };
-  /** The header that lists extensions. */
+  /** Name of the header that lists extensions. */
   readonly extensionsHeader: string | undefined;
-  /** The media type of a REST body; JSON-RPC always has `application/json`. */
+  /** Media type of REST bodies; JSON-RPC always uses `application/json`. */
   readonly restMediaType: string;
-  /** True when following a finished task gives the task and an end instead of an error. */
+  /** True if a subscription to a finished task returns the task instead of an error. */
   readonly allowsFinishedSubscribe: boolean;
 }
 
-/** Gives the preferred JSON-RPC method of an operation. */
+/** Returns the preferred JSON-RPC method of an operation. */
 export function rpcMethodName(dialect: Dialect, operation: Operation): string | undefined {
-  for (const [method, known] of dialect.methods) if (known === operation) return method;
+  for (const [method, each] of dialect.methods) if (each === operation) return method;
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The versions of A2A, each as a dialect that turns wire forms into the neutral model and back, and the choice
- * between them.
+ * Protocol versions as dialects (codecs between wire and model), and the negotiation between
+ * them.
  *
  * @module
  */

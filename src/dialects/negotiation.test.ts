@@ -24,7 +24,7 @@ function refusal(act: () => unknown): NegotiationError {
   throw new Error('nothing was refused');
 }
 
-describe('the version that a peer names', () => {
+describe('parseVersionHeader', () => {
   it.each([
     [undefined, undefined],
     ['', undefined],
@@ -35,32 +35,35 @@ describe('the version that a peer names', () => {
     ['0.3.0', '0.3'],
     ['0.2.5', '0.2'],
     ['0.1', '0.1'],
-  ])('%j is %j', (text, version) => {
+  ])('parses %j as %j', (text, version) => {
     expect(parseVersionHeader(text)).toBe(version);
   });
 
-  it.each(['2.0', '1', '1.1', '0.3x', 'constructor', '1.0, 0.3', '0.4.0'])('%j is not spoken', (text) => {
-    const error = refusal(() => parseVersionHeader(text));
-    expect(error).toBeInstanceOf(A2AError);
-    expect(error.reason).toBe('VERSION_NOT_SUPPORTED');
-    expect(error.details.supported).toBe('1.0, 0.3, 0.2, 0.1');
-    expect(error.dialect).toBe(v1_0);
-  });
+  it.each(['2.0', '1', '1.1', '0.3x', 'constructor', '1.0, 0.3', '0.4.0'])(
+    'rejects %j with VERSION_NOT_SUPPORTED',
+    (text) => {
+      const error = refusal(() => parseVersionHeader(text));
+      expect(error).toBeInstanceOf(A2AError);
+      expect(error.reason).toBe('VERSION_NOT_SUPPORTED');
+      expect(error.details.supported).toBe('1.0, 0.3, 0.2, 0.1');
+      expect(error.dialect).toBe(v1_0);
+    },
+  );
 });
 
-describe('a method', () => {
-  it.each([...v1_0.methods])('%s with version 1.0 is 1.0', (method, operation) => {
+describe('dialectForMethod', () => {
+  it.each([...v1_0.methods])('selects 1.0 for %s with version 1.0', (method, operation) => {
     expect(dialectForMethod(method, '1.0')).toEqual({ dialect: v1_0, operation, ambiguous: false });
   });
 
-  it.each([...v1_0.methods.keys()])('%s without a version asks for the version', (method) => {
+  it.each([...v1_0.methods.keys()])('rejects %s without a version with VERSION_NOT_SUPPORTED', (method) => {
     const error = refusal(() => dialectForMethod(method, undefined));
     expect(error.reason).toBe('VERSION_NOT_SUPPORTED');
     expect(error.message).toContain('A2A-Version: 1.0');
     expect(error.dialect).toBe(v1_0);
   });
 
-  it('of 1.0 without a version is 1.0 when the server is lenient', () => {
+  it('selects 1.0 for its methods without a version in lenient mode', () => {
     expect(dialectForMethod('GetTask', undefined, { lenient: true })).toMatchObject({
       dialect: v1_0,
       operation: 'getTask',
@@ -73,7 +76,7 @@ describe('a method', () => {
     ['tasks/sendSubscribe', 'stream'],
     ['tasks/pushNotification/set', 'createPushConfig'],
     ['tasks/pushNotification/get', 'getPushConfig'],
-  ])('%s is 0.1 for certain', (method, operation) => {
+  ])('selects 0.1 for %s', (method, operation) => {
     expect(dialectForMethod(method, undefined)).toEqual({ dialect: v0_1, operation, ambiguous: false });
   });
 
@@ -83,17 +86,22 @@ describe('a method', () => {
     ['tasks/pushNotificationConfig/set', 'createPushConfig'],
     ['tasks/pushNotificationConfig/list', 'listPushConfigs'],
     ['agent/getAuthenticatedExtendedCard', 'extendedCard'],
-  ])('%s is 0.3 for certain', (method, operation) => {
+  ])('selects 0.3 for %s', (method, operation) => {
     expect(dialectForMethod(method, undefined)).toEqual({ dialect: v0_3, operation, ambiguous: false });
   });
 
-  it.each(['tasks/get', 'tasks/cancel', 'tasks/resubscribe'])('%s is open between 0.1 and 0.3', (method) => {
-    expect(dialectForMethod(method, undefined)).toMatchObject({ dialect: v0_3, ambiguous: true });
-    expect(dialectForMethod(method, '0.1')).toMatchObject({ dialect: v0_1, ambiguous: false });
-    expect(dialectForMethod(method, '0.2')).toMatchObject({ dialect: v0_3, ambiguous: false });
-    expect(dialectForMethod(method, undefined, { path: '/agents/echo/v0.1' }).dialect).toBe(v0_1);
-    expect(dialectForMethod(method, undefined, { path: '/agents/echo' })).toMatchObject({ ambiguous: true });
-  });
+  it.each(['tasks/get', 'tasks/cancel', 'tasks/resubscribe'])(
+    'marks %s as ambiguous between 0.1 and 0.3',
+    (method) => {
+      expect(dialectForMethod(method, undefined)).toMatchObject({ dialect: v0_3, ambiguous: true });
+      expect(dialectForMethod(method, '0.1')).toMatchObject({ dialect: v0_1, ambiguous: false });
+      expect(dialectForMethod(method, '0.2')).toMatchObject({ dialect: v0_3, ambiguous: false });
+      expect(dialectForMethod(method, undefined, { path: '/agents/echo/v0.1' }).dialect).toBe(v0_1);
+      expect(dialectForMethod(method, undefined, { path: '/agents/echo' })).toMatchObject({
+        ambiguous: true,
+      });
+    },
+  );
 
   it.each<[string, ProtocolVersion | undefined, string]>([
     ['message/send', '1.0', 'v1_0'],
@@ -107,20 +115,20 @@ describe('a method', () => {
     ['__proto__', '1.0', 'v1_0'],
     ['toString', '0.1', 'v0_1'],
     ['', undefined, 'v0_3'],
-  ])('%j with version %s does not exist, which is said in %s', (method, version, name) => {
+  ])('rejects %j with version %s in dialect %s', (method, version, name) => {
     const error = refusal(() => dialectForMethod(method, version));
     expect(error.reason).toBe('METHOD_NOT_FOUND');
     expect(error.dialect.name).toBe(name);
   });
 
-  it('gives the same answer object every time', () => {
+  it('returns the same object for each call', () => {
     const choice = dialectForMethod('SendMessage', '1.0');
     expect(dialectForMethod('SendMessage', '1.0')).toBe(choice);
     expect(Object.isFrozen(choice)).toBe(true);
   });
 });
 
-describe('a path', () => {
+describe('dialectForPath', () => {
   it.each<[string, ProtocolVersion | undefined, string]>([
     ['/v1/message:send', undefined, 'v0_3_rest'],
     ['/v1', undefined, 'v0_3_rest'],
@@ -129,16 +137,16 @@ describe('a path', () => {
     ['/v1/tasks', '1.0', 'v1_0'],
     ['/tasks', '0.3', 'v0_3_rest'],
     ['/v1/tasks', '0.2', 'v0_3_rest'],
-  ])('%s with version %s is %s', (path, version, name) => {
+  ])('selects for %s with version %s: %s', (path, version, name) => {
     expect(dialectForPath(path, version).name).toBe(name);
   });
 
-  it('does not exist in 0.1', () => {
+  it('rejects 0.1 with VERSION_NOT_SUPPORTED', () => {
     expect(refusal(() => dialectForPath('/tasks', '0.1')).reason).toBe('VERSION_NOT_SUPPORTED');
   });
 });
 
-describe('a card', () => {
+describe('dialectForCard', () => {
   const url = 'https://a.test/rpc';
   const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
   const authentication = { schemes: ['Bearer'] };
@@ -152,18 +160,18 @@ describe('a card', () => {
     [{ url, securitySchemes: {} }, '0.2', v0_3],
     [{ url, securitySchemes: {}, authentication }, '0.2', v0_3],
     [{ url, preferredTransport: 'JSONRPC' }, '0.2', v0_3],
-  ])('such as %j is %s', (card, version, dialect) => {
+  ])('detects %j as %s', (card, version, dialect) => {
     expect(dialectForCard(card)).toEqual({ version, dialect, hybrid: false, uncertain: false });
   });
 
-  it('with an address of its own beside its interfaces is 1.0 and 0.3', () => {
+  it('detects a card with url and interfaces as hybrid', () => {
     expect(dialectForCard({ url, protocolVersion: '0.3.0', supportedInterfaces })).toMatchObject({
       version: '1.0',
       hybrid: true,
     });
   });
 
-  it('with nothing but an address is uncertain', () => {
+  it('marks a card with only a url as uncertain', () => {
     expect(dialectForCard({ url, supportedInterfaces: [], authentication: null })).toEqual({
       version: 'unknown',
       dialect: v0_3,
@@ -172,11 +180,11 @@ describe('a card', () => {
     });
   });
 
-  it.each([null, 'card', [], {}, { name: 'x' }])('is not %j', (card) => {
+  it.each([null, 'card', [], {}, { name: 'x' }])('returns unknown for %j', (card) => {
     expect(dialectForCard(card)).toMatchObject({ version: 'unknown', uncertain: false });
   });
 
-  it('that each dialect writes is known again', () => {
+  it('detects the cards that each dialect writes', () => {
     const card = v0_1.card.read(
       { name: 'x', url, version: '1', capabilities: {}, skills: [], authentication },
       { lenient: true, losses: undefined },
@@ -191,7 +199,7 @@ describe('a card', () => {
   });
 });
 
-it('every version has its JSON-RPC dialect, and no version means 0.3', () => {
+it('dialectForVersion returns the JSON-RPC dialect of each version, and 0.3 without one', () => {
   expect(
     [undefined, '0.1', '0.2', '0.3', '1.0'].map((each) => dialectForVersion(each as ProtocolVersion).name),
   ).toEqual(['v0_3', 'v0_1', 'v0_3', 'v0_3', 'v1_0']);

@@ -9,12 +9,12 @@ import { v1_0 } from './v1_0/index.ts';
 
 export { type CardDialect, dialectForCard } from './card-negotiation.ts';
 
-/** Every version that a peer may ask for, newest first. */
+/** All versions that a client can request, newest first. */
 export const supportedVersions: readonly ProtocolVersion[] = ['1.0', '0.3', '0.2', '0.1'];
 
-/** A peer could not be given a dialect for what it asks; it is told so in the words of {@link NegotiationError.dialect}. */
+/** No dialect matches the request. The error response uses {@link NegotiationError.dialect}. */
 export class NegotiationError extends A2AError {
-  /** The dialect to answer in. */
+  /** Dialect of the error response. */
   readonly dialect: Dialect;
 
   constructor(reason: ErrorReason, message: string, dialect: Dialect, options?: A2AErrorOptions) {
@@ -29,46 +29,49 @@ const namedVersions: ReadonlyMap<string, ProtocolVersion> = new Map(
 const majorMinor = /^\s*(\d+\.\d+)(?:\.[^\s]*)?\s*$/;
 
 /**
- * Reads the value of `A2A-Version`: major and minor count, a patch number does not.
+ * Parses the value of `A2A-Version`; a patch number is ignored.
  *
- * @returns undefined when the peer names no version.
- * @throws {@link NegotiationError} VERSION_NOT_SUPPORTED, to be answered in 1.0, the version that has the header.
+ * @returns undefined if the value is missing or empty
+ * @throws {@link NegotiationError} VERSION_NOT_SUPPORTED, with dialect 1.0, which defines the header
  */
 export function parseVersionHeader(text: string | undefined): ProtocolVersion | undefined {
   if (text === undefined || text === '') return undefined;
-  const known = namedVersions.get(text) ?? namedVersions.get(majorMinor.exec(text)?.[1] ?? '');
-  if (known !== undefined) return known;
+  const version = namedVersions.get(text) ?? namedVersions.get(majorMinor.exec(text)?.[1] ?? '');
+  if (version !== undefined) return version;
   if (text.trim() === '') return undefined;
-  throw new NegotiationError('VERSION_NOT_SUPPORTED', `A2A ${text} is not spoken here`, v1_0, {
+  throw new NegotiationError('VERSION_NOT_SUPPORTED', `Unsupported A2A version: ${text}`, v1_0, {
     details: { version: text, supported: supportedVersions.join(', ') },
   });
 }
 
-/** Which dialect a JSON-RPC method belongs to, and what it asks for. */
+/** Dialect and operation of a JSON-RPC method. */
 export interface MethodMatch {
   readonly dialect: Dialect;
   readonly operation: Operation;
   /**
-   * True when 0.1 and 0.3 share the name and nothing said which one it is: if the task began in 0.1, its caller
-   * expects the answer in 0.1.
+   * True if 0.1 and 0.3 share the method and no version was named: if the task was created in 0.1, its client expects the
+   * response in 0.1.
    */
   readonly ambiguous: boolean;
 }
 
-/** What may help to choose. */
+/** Context of {@link dialectForMethod}. */
 export interface MethodContext {
-  /** The path that the request came in on; a segment `v0.1` or `0.1` settles what the method leaves open. */
+  /** Request path; a segment `v0.1` or `0.1` resolves an ambiguous method. */
   readonly path?: string;
   /**
-   * Lets the name of the method win over the version, named or not.
-   * @defaultValue false, as 1.0 wants it: no version means 0.3
+   * Selects the dialect by method name if the version does not define the method.
+   * @defaultValue false; as 1.0 requires, a missing version means 0.3
    */
   readonly lenient?: boolean;
 }
 
-type Table = ReadonlyMap<string, MethodMatch>;
+type MethodTable = ReadonlyMap<string, MethodMatch>;
 
-function tableOf(dialect: Dialect, isAmbiguous: (method: string) => boolean = () => false): Table {
+function createMethodTable(
+  dialect: Dialect,
+  isAmbiguous: (method: string) => boolean = () => false,
+): MethodTable {
   return new Map(
     [...dialect.methods].map(([method, operation]) => [
       method,
@@ -77,18 +80,24 @@ function tableOf(dialect: Dialect, isAmbiguous: (method: string) => boolean = ()
   );
 }
 
-const in0_1 = tableOf(v0_1);
-const in0_3 = tableOf(v0_3);
-const in1_0 = tableOf(v1_0);
-/** For peers that name no version: what both have belongs to 0.3 until the task says otherwise. */
-const unversioned: Table = new Map([...in0_1, ...tableOf(v0_3, (method) => v0_1.methods.has(method))]);
+const methods0_1 = createMethodTable(v0_1);
+const methods0_3 = createMethodTable(v0_3);
+const methods1_0 = createMethodTable(v1_0);
+/** For requests without a version: methods of both versions belong to 0.3 unless the task was created in 0.1. */
+const unversioned: MethodTable = new Map([
+  ...methods0_1,
+  ...createMethodTable(v0_3, (method) => v0_1.methods.has(method)),
+]);
 
-const tables: ReadonlyMap<ProtocolVersion | undefined, Table> = new Map<ProtocolVersion | undefined, Table>([
+const tables: ReadonlyMap<ProtocolVersion | undefined, MethodTable> = new Map<
+  ProtocolVersion | undefined,
+  MethodTable
+>([
   [undefined, unversioned],
-  ['0.1', in0_1],
-  ['0.2', in0_3],
-  ['0.3', in0_3],
-  ['1.0', in1_0],
+  ['0.1', methods0_1],
+  ['0.2', methods0_3],
+  ['0.3', methods0_3],
+  ['1.0', methods1_0],
 ]);
 
 const dialects: ReadonlyMap<ProtocolVersion | undefined, Dialect> = new Map<
@@ -102,7 +111,7 @@ const dialects: ReadonlyMap<ProtocolVersion | undefined, Dialect> = new Map<
   ['1.0', v1_0],
 ]);
 
-/** The JSON-RPC dialect of a version; without a version it is 0.3. */
+/** Returns the JSON-RPC dialect of a version; 0.3 without a version. */
 export function dialectForVersion(version: ProtocolVersion | undefined): Dialect {
   return dialects.get(version) ?? v0_3;
 }
@@ -110,43 +119,43 @@ export function dialectForVersion(version: ProtocolVersion | undefined): Dialect
 const path0_1 = /(?:^|\/)v?0\.1(?:\/|$)/;
 
 /**
- * Chooses the dialect of a JSON-RPC method.
+ * Selects the dialect of a JSON-RPC method.
  *
- * @throws {@link NegotiationError} METHOD_NOT_FOUND, or VERSION_NOT_SUPPORTED for a method of 1.0 without the version.
+ * @throws {@link NegotiationError} METHOD_NOT_FOUND, or VERSION_NOT_SUPPORTED for a 1.0 method without the version
  */
 export function dialectForMethod(
   method: string,
   version: ProtocolVersion | undefined,
-  hints: MethodContext = {},
+  context: MethodContext = {},
 ): MethodMatch {
-  const choice =
+  const match =
     tables.get(version)?.get(method) ??
-    (hints.lenient ? (in1_0.get(method) ?? unversioned.get(method)) : undefined);
-  if (!choice) throw refusal(method, version);
-  if (choice.ambiguous && hints.path !== undefined && path0_1.test(hints.path)) {
-    return in0_1.get(method) ?? choice;
+    (context.lenient ? (methods1_0.get(method) ?? unversioned.get(method)) : undefined);
+  if (!match) throw unknownMethod(method, version);
+  if (match.ambiguous && context.path !== undefined && path0_1.test(context.path)) {
+    return methods0_1.get(method) ?? match;
   }
-  return choice;
+  return match;
 }
 
-function refusal(method: string, version: ProtocolVersion | undefined): NegotiationError {
-  if (version === undefined && in1_0.has(method)) {
+function unknownMethod(method: string, version: ProtocolVersion | undefined): NegotiationError {
+  if (version === undefined && methods1_0.has(method)) {
     return new NegotiationError(
       'VERSION_NOT_SUPPORTED',
-      `${method} is a method of A2A 1.0, and no version means 0.3: send the header A2A-Version: 1.0`,
+      `${method} requires the header A2A-Version: 1.0; a missing version means 0.3`,
       v1_0,
       { details: { method, supported: supportedVersions.join(', ') } },
     );
   }
   const dialect = dialectForVersion(version);
-  return new NegotiationError('METHOD_NOT_FOUND', `A2A ${dialect.version} has no such method`, dialect);
+  return new NegotiationError('METHOD_NOT_FOUND', `Method not found in A2A ${dialect.version}`, dialect);
 }
 
 /**
- * Chooses the dialect of a REST path: `/v1/…` is 0.3 and anything else 1.0, unless the version says otherwise, for
- * a tenant may be called v1.
+ * Selects the dialect of a REST path. Without a version `/v1/…` is 0.3 and all other paths are 1.0; the version has
+ * precedence because a tenant may be named v1.
  *
- * @throws {@link NegotiationError} VERSION_NOT_SUPPORTED for 0.1, which has no REST.
+ * @throws {@link NegotiationError} VERSION_NOT_SUPPORTED for 0.1, which has no REST
  */
 export function dialectForPath(path: string, version: ProtocolVersion | undefined): Dialect {
   switch (version) {

@@ -3,19 +3,19 @@ import type { Part } from '../protocol/part.ts';
 import { readArray } from './field-readers.ts';
 import type { DecodeMode } from './translation-loss.ts';
 
-/** Reads a list of parts, which must not be empty in a request. */
+/** Reads a list of parts; strict mode rejects an empty list. */
 export function readPartsWith(
-  readPart: (value: unknown, at: string, reading: DecodeMode) => Part,
+  readPart: (value: unknown, at: string, mode: DecodeMode) => Part,
   value: unknown,
   at: string,
-  reading: DecodeMode,
+  mode: DecodeMode,
 ): Part[] {
-  if (reading.lenient && (value === undefined || value === null)) {
-    reading.losses?.push({ path: at, kind: 'defaulted', note: 'no parts were sent' });
+  if (mode.lenient && (value === undefined || value === null)) {
+    mode.losses?.push({ path: at, kind: 'defaulted', note: 'missing parts' });
     return [];
   }
   const list = readArray(value, at);
-  if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
-  // Not by pushing: a list that grows by itself makes room for many, and most have one.
-  return list.map((part, i) => readPart(part, `${at}[${i}]`, reading));
+  if (list.length === 0 && !mode.lenient) throw invalidField(at, 'must have at least one part');
+  // map() allocates the exact size; push() reserves space for many parts, and most lists have one.
+  return list.map((part, i) => readPart(part, `${at}[${i}]`, mode));
 }

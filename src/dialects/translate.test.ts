@@ -6,14 +6,14 @@ import { v1_0 } from './v1_0/index.ts';
 
 const task = { id: 't', contextId: 'c', status: { state: 'rejected' } } as const;
 
-it('writes a thing by its name and tells what could not be said', () => {
+it('encode returns the wire value and the losses', () => {
   const { wire, losses } = encode(v0_1, 'task', task);
   expect(wire).toMatchObject({ status: { state: 'failed' } });
   expect(losses).toEqual([expect.objectContaining({ path: 'task.status.state', kind: 'guessed' })]);
   expect(encode(v1_0, 'task', task).losses).toEqual([]);
 });
 
-it('reads a thing by its name and tells what was guessed', () => {
+it('decode returns the model value and the losses', () => {
   const wire = { id: 't', contextId: 'c', status: { state: 'PAUSED' } };
   const { value, losses } = decode(v1_0, 'task', wire);
   expect(value.status.state).toBe('unknown');
@@ -21,12 +21,12 @@ it('reads a thing by its name and tells what was guessed', () => {
   expect(() => decode(v1_0, 'task', wire, { lenient: false })).toThrow(/task state/);
 });
 
-it('reads and writes requests and results', () => {
+it('encodes and decodes requests and results', () => {
   expect(decode(v0_1, 'getTask.request', { id: 't' }).value).toEqual({ id: 't', historyLength: 0 });
   expect(encode(v1_0, 'send.result', task).wire).toMatchObject({ task: { id: 't' } });
 });
 
-it('writes and reads a whole stream, closing words included', () => {
+it('encodes and decodes a complete stream with its final event', () => {
   const events: StreamEvent[] = [{ kind: 'task', task: { ...task, status: { state: 'working' } } }];
   const { wire } = encode(v0_1, 'events', events);
   expect(wire).toMatchObject([{ final: false }, { final: true }]);

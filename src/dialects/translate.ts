@@ -9,33 +9,33 @@ import type { TranslationLoss, LossList, DecodeMode } from './translation-loss.t
 type Requests = { [O in Operation as `${O}.request`]: RequestOf[O] };
 type Results = { [O in UnaryOperation as `${O}.result`]: ResultOf[O] };
 
-/** Everything that can be translated by its name, and what it is in the model. */
+/** Model types by the name that {@link encode} and {@link decode} take. */
 export interface Translatable extends Requests, Results {
   card: AgentCard;
   task: Task;
   message: Message;
-  /** A whole stream; on the wire, a list too. */
+  /** A complete stream; also a list on the wire. */
   events: readonly StreamEvent[];
 }
 
-/** The name of something that can be translated. */
+/** Name of a model type. */
 export type TranslatableName = keyof Translatable;
 
-/** How to read. */
+/** Options of {@link decode}. */
 export interface DecodeOptions {
   /**
-   * Takes what is not quite right as well as it can be taken, and says so.
+   * Accepts deviations from the specification and records them as losses.
    * @defaultValue true
    */
   readonly lenient?: boolean;
-  /** For `events`: what the request that opened the stream said. */
+  /** For `events`: the request that opened the stream. */
   readonly opening?: StreamOpenContext;
 }
 
 /**
- * Writes something in the words of a dialect.
+ * Encodes a model value in a dialect.
  *
- * @returns The wire form and everything that it could not say.
+ * @returns the wire value and the information that it cannot represent
  */
 export function encode<N extends TranslatableName>(
   dialect: Dialect,
@@ -47,10 +47,10 @@ export function encode<N extends TranslatableName>(
 }
 
 /**
- * Reads something in the words of a dialect.
+ * Decodes a wire value of a dialect.
  *
- * @returns What it means and everything that had to be guessed or left out.
- * @throws {@link A2AError} INVALID_PARAMS when it cannot be read.
+ * @returns the model value and everything that was guessed, defaulted or dropped
+ * @throws {@link A2AError} `INVALID_PARAMS` if the value is invalid
  */
 export function decode<N extends TranslatableName>(
   dialect: Dialect,
@@ -67,11 +67,11 @@ function codecOf<N extends TranslatableName>(
   name: N,
   opening: StreamOpenContext,
 ): Codec<Translatable[N]> {
-  // The compiler cannot follow a name from the type to the codec; the names are built alike on both sides.
-  return find(dialect, name, opening) as Codec<Translatable[N]>;
+  // The compiler cannot relate a name to its codec; both sides use the same naming scheme.
+  return findCodec(dialect, name, opening) as Codec<Translatable[N]>;
 }
 
-function find(dialect: Dialect, name: TranslatableName, opening: StreamOpenContext): unknown {
+function findCodec(dialect: Dialect, name: TranslatableName, opening: StreamOpenContext): unknown {
   if (name === 'events') return eventsCodec(dialect, opening);
   if (name === 'card' || name === 'task' || name === 'message') return dialect[name];
   const [operation, side] = name.split('.') as [Operation, 'request' | 'result'];
@@ -80,9 +80,9 @@ function find(dialect: Dialect, name: TranslatableName, opening: StreamOpenConte
 
 function eventsCodec(dialect: Dialect, opening: StreamOpenContext): Codec<readonly StreamEvent[]> {
   return {
-    read(wire: unknown, reading: DecodeMode) {
+    read(wire: unknown, mode: DecodeMode) {
       const reader = dialect.eventReader(opening);
-      return (wire as unknown[]).flatMap((each) => reader.read(each, reading));
+      return (wire as unknown[]).flatMap((each) => reader.read(each, mode));
     },
     write(events: readonly StreamEvent[], losses?: LossList) {
       const writer = dialect.eventWriter();

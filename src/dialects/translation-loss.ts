@@ -1,33 +1,33 @@
-/** Something a translation could not carry over as it was. */
+/** Information that a translation could not represent. */
 export interface TranslationLoss {
-  /** Where, in the words of what was read or written, such as `message.parts[0].metadata`. */
+  /** Path in the value that was read or written, such as `message.parts[0].metadata`. */
   path: string;
-  /** `dropped`: it is gone. `guessed`: another value stands for it. `defaulted`: it was missing and got a value. */
+  /** `dropped`: removed. `guessed`: replaced by another value. `defaulted`: missing and set to a value. */
   kind: 'dropped' | 'guessed' | 'defaulted';
-  /** In a few words, what and why. */
+  /** Short explanation. */
   note: string;
 }
 
-/** A list that collects losses, or undefined where nobody wants to know. */
+/** List that collects losses; undefined if they are not needed. */
 export type LossList = TranslationLoss[] | undefined;
 
-/** How to read: what a peer asks of us is checked strictly, what it answers is taken as well as it can be. */
+/** Decoding mode: strict for requests, lenient for responses. */
 export interface DecodeMode {
   readonly lenient: boolean;
   readonly losses: LossList;
-  /** The id of the request that is read. 0.1 tells by it the same words said again from a message sent again. */
+  /** JSON-RPC id of the request. 0.1 has no message ids, so it distinguishes a repeated text from a retransmission. */
   readonly requestId?: string | number | null;
 }
 
-/** Reads a request: everything wrong is the caller's fault and says where. */
+/** Mode for requests: rejects all errors with their path. */
 export const strictMode: DecodeMode = { lenient: false, losses: undefined };
 
-/** Reads a request of a version whose messages have no ids. */
+/** Mode for requests of a version without message ids. */
 export function strictModeFor(requestId: string | number | null): DecodeMode {
   return { lenient: false, losses: undefined, requestId };
 }
 
-/** Reads an answer: what cannot be understood is noted, not refused. */
+/** Mode for responses: records errors as losses instead of rejecting. */
 export function lenientMode(losses?: TranslationLoss[]): DecodeMode {
   return { lenient: true, losses };
 }

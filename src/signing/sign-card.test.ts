@@ -140,7 +140,7 @@ describe('signCard rejects', () => {
   });
 
   it('an invalid card, naming the field', async () => {
-    await expect(attempt({}, { ...plainCard, skills: 'echo' })).rejects.toThrow('skills must be a list');
+    await expect(attempt({}, { ...plainCard, skills: 'echo' })).rejects.toThrow('skills must be an array');
   });
 
   it('a text with a lone surrogate', async () => {

@@ -149,7 +149,7 @@ describe('primed responses', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['no list', {}, /^responses must be a list/],
+    ['no list', {}, /^responses must be an array/],
     ['no event', [status('working'), 3], /^responses\[1\] must be an object/],
     ['an unknown kind', [{ kind: 'tsak' }], /^responses\[0\]\.kind must be task, status-update/],
     ['no kind', [{ status: { state: 'working' } }], /^responses\[0\] must have a kind/],

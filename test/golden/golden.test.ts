@@ -8,22 +8,22 @@ import type { StreamEvent } from '../../src/protocol/event.ts';
 import type { Task } from '../../src/protocol/task.ts';
 
 /**
- * A pair that was written by hand: the same thing on the wire and in the model. A file is one pair; its folder is
- * the name of the dialect.
+ * Manually written wire and model forms of the same value. Each file is one pair; its folder is the name of the
+ * dialect.
  */
 interface Pair {
   /**
-   * `task`, `message`, `event`, `card`, `notification`, `error`, `rest-error`, `send` and `push` (the requests of that
-   * name), or `request <operation>` and `result <operation>`.
+   * `task`, `message`, `event`, `card`, `notification`, `error`, `rest-error`, `send` and `push` (requests), or
+   * `request <operation>` and `result <operation>`.
    */
   kind: string;
   wire: unknown;
   model: unknown;
-  /** One direction only, where the wire has several forms of the same thing. */
+  /** Checks one direction only, if the wire has several forms of the value. */
   only?: 'read' | 'write';
 }
 
-interface Directions {
+interface GoldenCodec {
   read: (wire: unknown) => unknown;
   write: (model: never) => unknown;
 }
@@ -33,11 +33,11 @@ interface ErrorModel extends A2AErrorOptions {
   message: string;
 }
 
-function errorOf({ reason, message, ...options }: ErrorModel): A2AError {
+function toError({ reason, message, ...options }: ErrorModel): A2AError {
   return new A2AError(reason, message, options);
 }
 
-function modelOf({ reason, message, details, violations }: A2AError): unknown {
+function toModel({ reason, message, details, violations }: A2AError): unknown {
   return {
     reason,
     message,
@@ -46,23 +46,23 @@ function modelOf({ reason, message, details, violations }: A2AError): unknown {
   };
 }
 
-function errorDirections(dialect: Dialect, kind: string): Directions {
+function errorCodec(dialect: Dialect, kind: string): GoldenCodec {
   if (kind === 'error') {
     return {
-      read: (wire) => modelOf(dialect.rpcError.read(wire)),
-      write: (model: ErrorModel) => dialect.rpcError.write(errorOf(model)),
+      read: (wire) => toModel(dialect.rpcError.read(wire)),
+      write: (model: ErrorModel) => dialect.rpcError.write(toError(model)),
     };
   }
   return {
     read(wire) {
       const { status, body } = wire as { status: number; body: unknown };
-      return modelOf(dialect.restError.read(body, status));
+      return toModel(dialect.restError.read(body, status));
     },
-    write: (model: ErrorModel) => dialect.restError.write(errorOf(model)),
+    write: (model: ErrorModel) => dialect.restError.write(toError(model)),
   };
 }
 
-function directions(dialect: Dialect, kind: string): Directions {
+function goldenCodec(dialect: Dialect, kind: string): GoldenCodec {
   switch (kind) {
     case 'task':
     case 'message':
@@ -83,29 +83,29 @@ function directions(dialect: Dialect, kind: string): Directions {
       };
     case 'error':
     case 'rest-error':
-      return errorDirections(dialect, kind);
+      return errorCodec(dialect, kind);
     case 'send':
-      return directions(dialect, 'request send');
+      return goldenCodec(dialect, 'request send');
     case 'push':
-      return directions(dialect, 'request createPushConfig');
+      return goldenCodec(dialect, 'request createPushConfig');
     default:
-      return operationDirections(dialect, kind);
+      return operationCodec(dialect, kind);
   }
 }
 
-function operationDirections(dialect: Dialect, kind: string): Directions {
+function operationCodec(dialect: Dialect, kind: string): GoldenCodec {
   const [side, operation] = kind.split(' ');
   const codec =
     side === 'request'
       ? dialect.requests[operation as Operation]
       : dialect.results[operation as UnaryOperation];
-  if (codec === undefined) throw new Error(`no golden kind is called ${kind}`);
-  const reading = side === 'request' ? strictMode : lenientMode();
-  return { read: (wire) => codec.read(wire, reading), write: (model) => codec.write(model) };
+  if (codec === undefined) throw new Error(`Unknown golden kind: ${kind}`);
+  const mode = side === 'request' ? strictMode : lenientMode();
+  return { read: (wire) => codec.read(wire, mode), write: (model) => codec.write(model) };
 }
 
 const here = new URL('./', import.meta.url);
-// Beside the dialects stands what the command prints.
+// The folder cli contains the output of commands.
 const folders = readdirSync(here, { withFileTypes: true }).filter(
   (entry) => entry.isDirectory() && entry.name !== 'cli',
 );
@@ -118,16 +118,16 @@ describe.each(folders.map((folder) => folder.name))('%s', async (name) => {
   describe.each(files)('%s', (file) => {
     const text = readFileSync(new URL(`${name}/${file}`, here), 'utf8');
     const { kind, wire, model, only } = JSON.parse(text) as Pair;
-    const { read, write } = directions(dialect, kind);
+    const { read, write } = goldenCodec(dialect, kind);
 
     if (only !== 'write') {
-      it('reads', () => {
+      it('decodes the wire form', () => {
         expect(JSON.parse(JSON.stringify(read(wire) ?? null))).toEqual(model);
       });
     }
 
     if (only !== 'read') {
-      it('writes', () => {
+      it('encodes the model', () => {
         expect(JSON.parse(JSON.stringify(write(model as never) ?? null))).toEqual(wire);
       });
     }

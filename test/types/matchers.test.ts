@@ -1,4 +1,4 @@
-/** What the compiler and vitest make of the matchers; a line that should be wrong and is not fails the type check. */
+/** Type checks of the matchers: an expected type error that does not occur fails the type check. */
 import { describe, expect, expectTypeOf } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
@@ -6,12 +6,12 @@ import type { Task } from '../../src/protocol/task.ts';
 import type { TestAgentServer } from '../../src/testkit/test-agent-server.ts';
 import { agentTest } from '../../src/testkit/vitest.ts';
 
-const say = (text: string) => ({
+const textMessage = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },
 });
 const urls = new Set<string>();
 
-describe('behind expect', () => {
+describe('matchers of expect', () => {
   agentTest('the matchers judge', async ({ agent }) => {
     expectTypeOf(agent).toEqualTypeOf<TestAgentServer>();
     urls.add(agent.url);
@@ -21,7 +21,7 @@ describe('behind expect', () => {
     ]);
     await using client = connect(agent.url);
     const events: StreamEvent[] = [];
-    for await (const event of client.stream(say('hello'))) events.push(event);
+    for await (const event of client.stream(textMessage('hello'))) events.push(event);
     expect(events).toBeValidStream();
     expect(events).toHaveStreamed(['submitted', { artifact: 'a' }, 'input-required']);
     expect(events).not.toHaveStreamed(['completed']);
@@ -36,12 +36,12 @@ describe('behind expect', () => {
     urls.add(agent.url);
     agent.prime([{ kind: 'status-update', status: { state: 'completed' }, final: true }]);
     await using client = connect(agent.url);
-    const judged = expect(client.stream(say('hello'))).toHaveStreamed(['submitted', 'completed']);
+    const judged = expect(client.stream(textMessage('hello'))).toHaveStreamed(['submitted', 'completed']);
     expectTypeOf(judged).toEqualTypeOf<Promise<void>>();
     await judged;
-    await expect(expect(client.stream(say('again'))).toHaveStreamed(['...', 'completed'])).rejects.toThrow(
-      '- completed',
-    );
+    await expect(
+      expect(client.stream(textMessage('again'))).toHaveStreamed(['...', 'completed']),
+    ).rejects.toThrow('- completed');
   });
 
   agentTest('each test has an agent of its own', async ({ agent }) => {
@@ -71,6 +71,6 @@ const scripted = agentTest.extend({ agentOptions: { script: 'rules: [{ then: [{ 
 
 scripted('the options of a file are for all its tests', async ({ agent }) => {
   await using client = connect(agent.url);
-  const { status } = (await client.send(say('hello'))) as Task;
+  const { status } = (await client.send(textMessage('hello'))) as Task;
   expect(status.state).toBe('completed');
 });

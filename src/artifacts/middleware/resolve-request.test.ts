@@ -209,7 +209,7 @@ describe('what a message was invoked with', () => {
   });
 
   it.each([
-    ['a list', 'input.txt', 'message.metadata.invoked_with_artifacts must be a list'],
+    ['a list', 'input.txt', 'message.metadata.invoked_with_artifacts must be an array'],
     ['a name', [{ version: 1 }], 'message.metadata.invoked_with_artifacts[0] must have a filename'],
     [
       'a version',

@@ -95,7 +95,7 @@ function invokedWith({ message, metadata }: SendRequest): Reference[] {
   const listed = inMessage ?? metadata?.invoked_with_artifacts;
   if (listed === undefined || listed === null) return [];
   const path = `${inMessage === undefined ? '' : 'message.'}metadata.invoked_with_artifacts`;
-  if (!Array.isArray(listed)) throw invalidField(path, 'must be a list of files');
+  if (!Array.isArray(listed)) throw invalidField(path, 'must be an array of files');
   return listed.map((entry: unknown, index) => {
     const field = `${path}[${index}]`;
     const { filename, version } = (typeof entry === 'object' && entry !== null ? entry : {}) as {

@@ -193,7 +193,7 @@ function parseReferences(given: unknown): FileReference[] {
     if (!given.trimStart().startsWith('[')) return [{ uri: given }];
     return parseReferences(parseJsonOrUndefined(given) ?? {});
   }
-  if (!Array.isArray(given)) throw invalidField('files', 'must be a list');
+  if (!Array.isArray(given)) throw invalidField('files', 'must be an array');
   return given.map((each: unknown, index) => {
     if (typeof each === 'string') return { uri: each };
     const { uri, bytes, name, mediaType } = asJsonObject(each) ?? {};

@@ -1,27 +1,27 @@
 const numbered = /^artifact-(0|[1-9]\d{0,5})$/;
 
-/** The id of an artifact that 0.1 knows by its index only. */
+/** Returns the id of an artifact that has only an index in 0.1. */
 export function artifactIdForIndex(index: number): string {
   return `artifact-${index}`;
 }
 
 /**
- * The numbers that the artifacts of one task have on the wire: an artifact that came with a number keeps it, any
- * other gets its place in the order of first sight.
+ * Indexes of the artifacts of one task on the wire. An artifact received with an index retains it; others are numbered
+ * in order.
  */
 export class ArtifactIndex {
   #indexes = new Map<string, number>();
-  /** The numbers that are given; kept once an artifact came with its own, because only then can two want the same. */
+  /** Assigned indexes; used only if an artifact has its own index, because only then two can collide. */
   #taken: Set<number> | undefined = undefined;
 
-  /** The number of an artifact, given at first sight. */
+  /** Returns the index of an artifact and assigns it at the first call. */
   of(artifactId: string): number {
-    const known = this.#indexes.get(artifactId);
-    if (known !== undefined) return known;
+    const assigned = this.#indexes.get(artifactId);
+    if (assigned !== undefined) return assigned;
     const own = numbered.exec(artifactId)?.[1];
     let index = own === undefined ? this.#indexes.size : Number(own);
     if (own !== undefined) this.#taken ??= new Set(this.#indexes.values());
-    // An index that another artifact has already would make two artifacts one.
+    // The same index would merge two artifacts.
     while (this.#taken?.has(index)) index++;
     this.#indexes.set(artifactId, index);
     this.#taken?.add(index);

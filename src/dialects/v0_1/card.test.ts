@@ -18,8 +18,8 @@ const card: AgentCard = v0_1.card.read(bare, strictMode);
 const readSchemes = (authentication: unknown): AgentCard =>
   v0_1.card.read({ ...bare, authentication }, strictMode);
 
-describe('a card of 0.1', () => {
-  it('is read with its nulls and bare words', () => {
+describe('v0_1 card', () => {
+  it('reads null fields and modes without media types', () => {
     const wire = {
       ...bare,
       description: null,
@@ -50,7 +50,7 @@ describe('a card of 0.1', () => {
     expect(losses.map((loss) => loss.path)).toContain('defaultInputModes[3]');
   });
 
-  it('is written without what a reader assumes anyway, but for the modes, which every skill says itself', () => {
+  it('writes no defaults except the modes of skills', () => {
     const modes = ['text/plain'];
     expect(onWire(v0_1.card.write(card))).toEqual({
       ...bare,
@@ -60,7 +60,7 @@ describe('a card of 0.1', () => {
     });
   });
 
-  it('has the address of 0.1 first, any JSON-RPC address second', () => {
+  it('writes the URL of a 0.1 interface, else of any JSON-RPC interface', () => {
     const at = (url: string, protocolBinding: string, protocolVersion: string) => ({
       url,
       protocolBinding,
@@ -79,7 +79,7 @@ describe('a card of 0.1', () => {
     expect(losses.at(-1)).toMatchObject({ path: 'interfaces', kind: 'guessed' });
   });
 
-  it('keeps what later versions added as extra members, but no signatures', () => {
+  it('writes fields of later versions as extra members, except signatures', () => {
     const later: AgentCard = {
       ...card,
       iconUrl: 'https://a.test/i.png',
@@ -92,7 +92,7 @@ describe('a card of 0.1', () => {
     const wire = onWire(v0_1.card.write({ ...later, signatures }, losses));
     expect(wire).not.toHaveProperty('signatures');
     expect(losses).toContainEqual(expect.objectContaining({ path: 'signatures' }));
-    // Either would make a reader take the card for one of 0.2 or 0.3.
+    // Either would identify the card as 0.2 or 0.3.
     expect(wire).not.toHaveProperty('protocolVersion');
     expect(wire).not.toHaveProperty('securitySchemes');
     const { defaultInputModes: inputModes, defaultOutputModes: outputModes } = later;
@@ -101,7 +101,7 @@ describe('a card of 0.1', () => {
   });
 });
 
-describe('authentication', () => {
+describe('v0_1 card authentication', () => {
   const oauth = {
     authorizationUrl: 'https://o.test/a',
     tokenUrl: 'https://o.test/t',
@@ -121,7 +121,7 @@ describe('authentication', () => {
     ],
     ['mTLS', undefined, { type: 'mutualTLS' }],
     ['Digest', undefined, { type: 'http', scheme: 'Digest' }],
-  ])('%s with %s is a scheme, both ways', (word, credentials, scheme) => {
+  ])('reads and writes %s with %s', (word, credentials, scheme) => {
     const authentication = { schemes: [word], ...(credentials !== undefined && { credentials }) };
     const read = readSchemes(authentication);
     expect(read.securitySchemes).toEqual({ [word]: scheme });
@@ -130,18 +130,18 @@ describe('authentication', () => {
     expect(onWire(v0_1.card.write(read)).authentication).toEqual(authentication);
   });
 
-  it('of several schemes lists alternatives', () => {
+  it('reads several schemes as alternatives', () => {
     expect(readSchemes({ schemes: ['Bearer', 'ApiKey'] }).securityRequirements).toEqual([
       { Bearer: [] },
       { ApiKey: [] },
     ]);
   });
 
-  it.each([null, { schemes: null }, { schemes: [] }])('%j asks for nothing', (authentication) => {
+  it.each([null, { schemes: null }, { schemes: [] }])('reads %j as no requirement', (authentication) => {
     expect(readSchemes(authentication)).toEqual(card);
   });
 
-  it('that cannot be made again from its schemes is kept as it was', () => {
+  it('preserves authentication that its schemes cannot reproduce', () => {
     const authentication = { schemes: ['OAuth2'], credentials: 'see the handbook' };
     const read = readSchemes(authentication);
     expect(read.securitySchemes).toEqual({ OAuth2: { type: 'http', scheme: 'bearer' } });
@@ -151,7 +151,7 @@ describe('authentication', () => {
     expect(onWire(v0_1.card.write(changed)).authentication).toEqual({ schemes: ['Basic'] });
   });
 
-  it('reports what 0.1 cannot ask for', () => {
+  it('records requirements that 0.1 cannot represent', () => {
     const losses: TranslationLoss[] = [];
     const skill = { ...card.skills[0], securityRequirements: [{ key: [] }] } as AgentCard['skills'][0];
     v0_1.card.write(

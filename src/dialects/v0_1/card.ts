@@ -22,22 +22,22 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['image', 'image/*'],
 ]);
 
-/** Reads modes, which in 0.1 may be bare words instead of media types. */
-export function readModes(modes: readonly string[], at: string, reading: DecodeMode): string[] {
-  return modes.map((mode, i) => {
-    const type = mediaTypes.get(mode);
+/** Reads modes, which in 0.1 may be words such as `text` instead of media types. */
+export function readModes(modes: readonly string[], at: string, mode: DecodeMode): string[] {
+  return modes.map((value, i) => {
+    const type = mediaTypes.get(value);
     if (type !== undefined) {
-      reading.losses?.push({ path: `${at}[${i}]`, kind: 'guessed', note: `took ${mode} for ${type}` });
+      mode.losses?.push({ path: `${at}[${i}]`, kind: 'guessed', note: `read ${value} as ${type}` });
     }
-    return type ?? mode;
+    return type ?? value;
   });
 }
 
-function readDefaultModes(value: unknown, at: string, reading: DecodeMode): string[] {
-  return readModes(readStrings(value, at) ?? ['text'], at, reading);
+function readDefaultModes(value: unknown, at: string, mode: DecodeMode): string[] {
+  return readModes(readStrings(value, at) ?? ['text'], at, mode);
 }
 
-function readCard(value: unknown, reading: DecodeMode): AgentCard {
+function readCard(value: unknown, mode: DecodeMode): AgentCard {
   const wire = readObject(value, 'card');
   const card: AgentCard = {
     name: readNonEmptyString(wire.name, 'name'),
@@ -47,9 +47,9 @@ function readCard(value: unknown, reading: DecodeMode): AgentCard {
       { url: readNonEmptyString(wire.url, 'url'), protocolBinding: 'JSONRPC', protocolVersion: '0.1' },
     ],
     capabilities: readCapabilities(wire),
-    defaultInputModes: readDefaultModes(wire.defaultInputModes, 'defaultInputModes', reading),
-    defaultOutputModes: readDefaultModes(wire.defaultOutputModes, 'defaultOutputModes', reading),
-    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+    defaultInputModes: readDefaultModes(wire.defaultInputModes, 'defaultInputModes', mode),
+    defaultOutputModes: readDefaultModes(wire.defaultOutputModes, 'defaultOutputModes', mode),
+    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, mode)),
   };
   if (wire.provider !== undefined && wire.provider !== null) {
     const provider = readObject(wire.provider, 'provider');
@@ -79,7 +79,7 @@ function readCapabilities(card: WireObject): AgentCapabilities {
   return capabilities;
 }
 
-/** Reads `authentication`, and keeps it as it is where writing it again would give something else. */
+/** Reads `authentication`. Stores it in an extension if writing the schemes would produce something else. */
 function readSecurity(wire: unknown, card: AgentCard): void {
   const security = readAuthentication(wire);
   if (!security.securitySchemes) return;
@@ -87,15 +87,15 @@ function readSecurity(wire: unknown, card: AgentCard): void {
   const authentication = { ...(wire as WireObject) };
   if (authentication.credentials === null) delete authentication.credentials;
   if (isSame(authentication, writeAuthentication(security, undefined))) return;
-  const kept: AgentExtension = { uri: compatKey, params: { authentication } };
-  card.capabilities.extensions = [...(card.capabilities.extensions ?? []), kept];
+  const stored: AgentExtension = { uri: compatKey, params: { authentication } };
+  card.capabilities.extensions = [...(card.capabilities.extensions ?? []), stored];
 }
 
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function readSkill(value: unknown, at: string, reading: DecodeMode): AgentSkill {
+function readSkill(value: unknown, at: string, mode: DecodeMode): AgentSkill {
   const wire = readObject(value, at);
   const skill: AgentSkill = {
     id: readNonEmptyString(wire.id, `${at}.id`),
@@ -107,7 +107,7 @@ function readSkill(value: unknown, at: string, reading: DecodeMode): AgentSkill 
   if (examples !== undefined) skill.examples = examples;
   for (const list of ['inputModes', 'outputModes'] as const) {
     const modes = readStrings(wire[list], `${at}.${list}`);
-    if (modes !== undefined) skill[list] = readModes(modes, `${at}.${list}`, reading);
+    if (modes !== undefined) skill[list] = readModes(modes, `${at}.${list}`, mode);
   }
   return skill;
 }
@@ -115,20 +115,20 @@ function readSkill(value: unknown, at: string, reading: DecodeMode): AgentSkill 
 function writeCard(card: AgentCard, losses?: LossList): unknown {
   const { extensions, extendedAgentCard, ...flags } = card.capabilities;
   if (card.signatures) {
-    losses?.push({ path: 'signatures', kind: 'dropped', note: 'they were made over another shape' });
+    losses?.push({ path: 'signatures', kind: 'dropped', note: 'signatures cover another format' });
   }
-  const kept = extensions?.find((each) => each.uri === compatKey)?.params?.authentication;
+  const stored = extensions?.find((each) => each.uri === compatKey)?.params?.authentication;
   const own = extensions?.filter((each) => each.uri !== compatKey) ?? [];
   return {
     name: card.name,
-    // Empty is what a reader assumes anyway, here and in skills.
+    // Readers assume an empty text by default, here and in skills.
     description: card.description === '' ? undefined : card.description,
     url: urlOf(card, losses),
     provider: card.provider,
     version: card.version,
     documentationUrl: card.documentationUrl,
     capabilities: { ...flags, extensions: own.length > 0 ? own : undefined },
-    authentication: keptAuthentication(kept, card) ?? writeAuthentication(card, losses),
+    authentication: storedAuthentication(stored, card) ?? writeAuthentication(card, losses),
     defaultInputModes: card.defaultInputModes,
     defaultOutputModes: card.defaultOutputModes,
     skills: card.skills.map((skill, i) => writeSkill(withModes(skill, card), `skills[${i}]`, losses)),
@@ -137,16 +137,16 @@ function writeCard(card: AgentCard, losses?: LossList): unknown {
   };
 }
 
-/** The authentication as it was read, if it still says what the card says. */
-function keptAuthentication(kept: unknown, card: AgentCard): unknown {
-  if (typeof kept !== 'object' || kept === null) return undefined;
-  const { securitySchemes, securityRequirements } = readAuthentication(kept);
+/** Returns the stored authentication if it still matches the schemes of the card. */
+function storedAuthentication(stored: unknown, card: AgentCard): unknown {
+  if (typeof stored !== 'object' || stored === null) return undefined;
+  const { securitySchemes, securityRequirements } = readAuthentication(stored);
   const isCurrent =
     isSame(securitySchemes, card.securitySchemes) && isSame(securityRequirements, card.securityRequirements);
-  return isCurrent ? kept : undefined;
+  return isCurrent ? stored : undefined;
 }
 
-/** The one address of a 0.1 card. */
+/** Returns the URL of a 0.1 card, which has only one. */
 function urlOf({ interfaces }: AgentCard, losses: LossList): string {
   const chosen =
     interfaces.find((each) => each.protocolVersion === '0.1') ??
@@ -154,15 +154,15 @@ function urlOf({ interfaces }: AgentCard, losses: LossList): string {
     interfaces[0];
   for (const [i, each] of interfaces.entries()) {
     if (each === chosen) continue;
-    losses?.push({ path: `interfaces[${i}]`, kind: 'dropped', note: 'a 0.1 card has one address' });
+    losses?.push({ path: `interfaces[${i}]`, kind: 'dropped', note: 'a 0.1 card has one URL' });
   }
   if (chosen?.protocolBinding !== 'JSONRPC') {
-    losses?.push({ path: 'interfaces', kind: 'guessed', note: '0.1 speaks JSON-RPC, but no address does' });
+    losses?.push({ path: 'interfaces', kind: 'guessed', note: '0.1 uses JSON-RPC, but no interface does' });
   }
   return chosen?.url ?? '';
 }
 
-/** A skill that says itself what it takes and gives: readers of 0.1 look for it there, and not at the card. */
+/** Adds the modes of the card to a skill: 0.1 clients read them only from skills. */
 function withModes(skill: AgentSkill, { defaultInputModes, defaultOutputModes }: AgentCard): AgentSkill {
   return { inputModes: defaultInputModes, outputModes: defaultOutputModes, ...skill };
 }
@@ -179,5 +179,5 @@ function writeSkill(skill: AgentSkill, at: string, losses: LossList): unknown {
   };
 }
 
-/** The agent card of 0.1. */
+/** Codec of 0.1 agent cards. */
 export const card: Codec<AgentCard> = { read: readCard, write: writeCard };

@@ -4,13 +4,13 @@ import { v0_1 } from './index.ts';
 
 const { rpcError, restError } = v0_1;
 
-describe('errors of 0.1', () => {
+describe('v0_1 rpcError', () => {
   it.each([
     ['INVALID_AGENT_RESPONSE', -32603, -32006],
     ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32004, -32007],
     ['EXTENSION_SUPPORT_REQUIRED', -32600, -32008],
     ['VERSION_NOT_SUPPORTED', -32600, -32009],
-  ] as const)('say %s with code %i and keep the later code', (reason, code, a2aCode) => {
+  ] as const)('writes %s with code %i and the later code in the data', (reason, code, a2aCode) => {
     expect(rpcError.write(new A2AError(reason))).toMatchObject({ code, data: { a2aCode, reason } });
     expect(rpcError.read({ code, message: 'x', data: { a2aCode } })).toMatchObject({ reason });
   });
@@ -21,7 +21,7 @@ describe('errors of 0.1', () => {
     ['PUSH_NOTIFICATION_NOT_SUPPORTED', -32003],
     ['UNSUPPORTED_OPERATION', -32004],
     ['CONTENT_TYPE_NOT_SUPPORTED', -32005],
-  ] as const)('say %s with code %i and nothing more', (reason, code) => {
+  ] as const)('writes %s with code %i and no data', (reason, code) => {
     expect(rpcError.write(new A2AError(reason, 'x'))).toEqual({ code, message: 'x' });
   });
 
@@ -32,14 +32,14 @@ describe('errors of 0.1', () => {
     [-32009, 'UNSUPPORTED_OPERATION'],
     [-32010, 'RESOURCE_EXHAUSTED'],
     [-32011, 'UNAVAILABLE'],
-  ] as const)('mean by %i what the prose of 0.1 means: %s', (code, reason) => {
+  ] as const)('reads code %i as in the prose of 0.1: %s', (code, reason) => {
     expect(rpcError.read({ code, message: 'x' })).toMatchObject({
       reason,
       details: { legacyCode: String(code) },
     });
   });
 
-  it('give back every reason, with details and fields', () => {
+  it('round-trips every reason with details and violations', () => {
     for (const reason of Object.keys(errorTable) as ErrorReason[]) {
       const violations = [{ field: 'message', description: 'is wrong' }];
       const error = new A2AError(reason, 'x', { details: { taskId: 't' }, violations });
@@ -48,7 +48,7 @@ describe('errors of 0.1', () => {
     }
   });
 
-  it('go by the HTTP status when nothing else is known', () => {
+  it('reads the reason from the HTTP status without code and data', () => {
     expect(rpcError.read(undefined, 503)).toMatchObject({ reason: 'UNAVAILABLE' });
     expect(rpcError.read({ code: 7 })).toMatchObject({ reason: 'INTERNAL_ERROR' });
     expect(restError.read({ error: { code: -32001, message: 'x' } }, 400)).toMatchObject({

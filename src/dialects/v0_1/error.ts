@@ -1,9 +1,10 @@
+import { asJsonObject } from '../../primitives/json.ts';
 import { A2AError, errorTable, type FieldViolation, type ErrorReason } from '../../protocol/errors.ts';
 import type { RestErrorCodec, RpcError, RpcErrorCodec } from '../dialect.ts';
 import type { WireObject } from '../field-readers.ts';
 import { reasonForCode, reasonForStatus } from '../v1_0/error.ts';
 
-/** Faults that have a code of their own later, and the code that 0.1 knows instead. */
+/** Errors that got their own code in later versions, with their code in 0.1. */
 const olderCodes: ReadonlyMap<ErrorReason, number> = new Map<ErrorReason, number>([
   ['INVALID_AGENT_RESPONSE', -32603],
   ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32004],
@@ -11,7 +12,7 @@ const olderCodes: ReadonlyMap<ErrorReason, number> = new Map<ErrorReason, number
   ['VERSION_NOT_SUPPORTED', -32600],
 ]);
 
-/** What 0.1 says in prose with codes that later versions gave another meaning. */
+/** Codes that the prose of 0.1 defines and later versions redefined. */
 const proseCodes: ReadonlyMap<unknown, ErrorReason> = new Map<unknown, ErrorReason>([
   [-32006, 'UNSUPPORTED_OPERATION'],
   [-32007, 'UNAUTHENTICATED'],
@@ -21,10 +22,6 @@ const proseCodes: ReadonlyMap<unknown, ErrorReason> = new Map<unknown, ErrorReas
   [-32011, 'UNAVAILABLE'],
 ]);
 
-function asObject(value: unknown): WireObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as WireObject) : {};
-}
-
 function readReason(code: unknown, data: WireObject): ErrorReason | undefined {
   if (typeof data.reason === 'string' && Object.hasOwn(errorTable, data.reason))
     return data.reason as ErrorReason;
@@ -33,7 +30,7 @@ function readReason(code: unknown, data: WireObject): ErrorReason | undefined {
 
 function readDetails(code: unknown, data: WireObject): { [key: string]: string } {
   const details: { [key: string]: string } = {};
-  for (const [key, value] of Object.entries(asObject(data.details))) {
+  for (const [key, value] of Object.entries(asJsonObject(data.details) ?? {})) {
     if (typeof value === 'string') details[key] = value;
   }
   if (data.reason === undefined && data.a2aCode === undefined && proseCodes.has(code)) {
@@ -44,15 +41,17 @@ function readDetails(code: unknown, data: WireObject): { [key: string]: string }
 
 function readViolations(value: unknown): FieldViolation[] {
   if (!Array.isArray(value)) return [];
-  return value.map(asObject).map(({ field, description }) => ({
-    field: typeof field === 'string' ? field : '',
-    description: typeof description === 'string' ? description : '',
-  }));
+  return value
+    .map((each) => asJsonObject(each) ?? {})
+    .map(({ field, description }) => ({
+      field: typeof field === 'string' ? field : '',
+      description: typeof description === 'string' ? description : '',
+    }));
 }
 
 function readError(error: unknown, status: number | undefined): A2AError {
-  const wire = asObject(error);
-  const data = asObject(wire.data);
+  const wire = asJsonObject(error) ?? {};
+  const data = asJsonObject(wire.data) ?? {};
   return new A2AError(
     readReason(wire.code, data) ??
       (status !== undefined && status >= 400 ? reasonForStatus(status) : 'INTERNAL_ERROR'),
@@ -66,7 +65,7 @@ function readError(error: unknown, status: number | undefined): A2AError {
   );
 }
 
-/** What the code alone does not say. The `data` of a 0.1 error is an object, or absent. */
+/** Returns the information that the code lacks. `data` of a 0.1 error is an object or absent. */
 function writeData(error: A2AError, code: number): WireObject | undefined {
   const data: WireObject = {};
   const { rpc } = errorTable[error.reason];
@@ -83,11 +82,11 @@ function writeError(error: A2AError): RpcError {
   return data ? { code, message: error.message, data } : { code, message: error.message };
 }
 
-/** Errors of 0.1: what the data says counts first, the code second, the HTTP status last. */
+/** Codec of 0.1 errors: reads the reason from the data, else from the code, else from the HTTP status. */
 export const rpcError: RpcErrorCodec = { read: readError, write: writeError };
 
-/** 0.1 has no REST; this reads the errors that its servers send with an HTTP status of failure. */
+/** 0.1 has no REST; this reads errors of servers that respond with an HTTP error status. */
 export const restError: RestErrorCodec = {
-  read: (body, status) => readError(asObject(body).error ?? body, status),
+  read: (body, status) => readError(asJsonObject(body)?.error ?? body, status),
   write: (error) => ({ status: errorTable[error.reason].http, body: writeError(error) }),
 };

@@ -33,8 +33,8 @@ const chunk = (text: string, artifactId = 'a', rest = {}): StreamEvent => ({
   ...rest,
 });
 
-describe('writing a stream', () => {
-  it('tells a task as its status and its artifacts', () => {
+describe('v0_1 eventWriter', () => {
+  it('writes a task as status and artifact events', () => {
     const losses: TranslationLoss[] = [];
     const artifacts = [{ artifactId: 'artifact-0', parts: [{ text: 'x' }] }];
     const history = [{ messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] }];
@@ -52,7 +52,7 @@ describe('writing a stream', () => {
     expect(losses).toContainEqual(expect.objectContaining({ path: 'task.history' }));
   });
 
-  it('tells a finished task with the status last, for nobody reads on after it', () => {
+  it('writes the status of a finished task last, because clients stop reading after it', () => {
     const artifacts = [{ artifactId: 'artifact-0', parts: [{ text: 'x' }] }];
     const wire = write([{ kind: 'task', task: { ...task, status: { state: 'completed' }, artifacts } }]);
     expect(wire.map((each) => [Object.keys(each)[1], each.final])).toEqual([
@@ -69,35 +69,35 @@ describe('writing a stream', () => {
     ['failed', true],
     ['canceled', true],
     ['rejected', true],
-  ] as const)('says of %s that it is final: %s', (state, final) => {
+  ] as const)('writes %s with final: %s', (state, final) => {
     expect(v0_1.eventWriter().write(status(state))).toMatchObject([{ final }]);
   });
 
-  it('repeats the newest status as final when the stream ends without one', () => {
+  it('repeats the last status as final when the stream ends without one', () => {
     const wire = write([status('working'), status('auth-required'), chunk('x')]);
     expect(wire.at(-1)).toEqual({ ...wire[1], final: true });
     expect(wire).toHaveLength(4);
   });
 
-  it('ends with the status that it is given when it has told none itself', () => {
+  it('ends with the given status when none was written', () => {
     const writer = v0_1.eventWriter();
     const last = { kind: 'status', ...ids, status: { state: 'working' } } as const;
     expect(writer.end(last)).toMatchObject([{ id: 't', status: { state: 'working' }, final: true }]);
     expect(writer.end(last)).toEqual([]);
   });
 
-  it('says nothing more after a final status', () => {
+  it('writes nothing after a final status', () => {
     expect(write([status('completed')])).toHaveLength(1);
   });
 
-  it('tells a direct answer as a completed task', () => {
+  it('writes a direct message as a completed task', () => {
     const message = { messageId: 'm', role: 'agent' as const, parts: [{ text: 'hi' }], taskId: 't' };
     const wire = write([{ kind: 'message', message }]);
     expect(wire).toMatchObject([{ id: 't', status: { state: 'completed' }, final: true }]);
     expect(read(wire)).toEqual([{ kind: 'message', message }]);
   });
 
-  it('carries the context and the id of an artifact once, not with every chunk', () => {
+  it('writes context and artifact id only once', () => {
     const wire = write([status('working'), chunk('1'), chunk('2', 'a', { append: true }), chunk('3', 'b')]);
     const carried = wire.map((each) => JSON.stringify(each).includes(compatKey));
     expect(carried).toEqual([true, true, false, true, true]);
@@ -105,7 +105,7 @@ describe('writing a stream', () => {
     expect(indexes).toEqual([undefined, 0, 0, 1, undefined]);
   });
 
-  it('keeps the numbers that the task began with', () => {
+  it('retains the artifact indexes of the task', () => {
     const artifacts = ['x', 'y'].map((artifactId) => ({ artifactId, parts: [{ text: '' }] }));
     const wire = write([
       { kind: 'task', task: { ...task, artifacts } },
@@ -115,14 +115,14 @@ describe('writing a stream', () => {
   });
 });
 
-describe('reading a stream', () => {
+describe('v0_1 eventReader', () => {
   const opening = {
     taskId: 't',
     contextId: 'c',
     message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] },
   };
 
-  it('begins with a task made of the first status', () => {
+  it('creates a task from the first status', () => {
     expect(read([{ id: 't', status: { state: 'working' }, final: false }], opening)).toEqual([
       {
         kind: 'task',
@@ -131,7 +131,7 @@ describe('reading a stream', () => {
     ]);
   });
 
-  it('begins with a working task when an artifact comes first', () => {
+  it('creates a working task when an artifact comes first', () => {
     const wire = { id: 't', artifact: { parts: [{ type: 'text', text: 'x' }] } };
     expect(read([wire])).toEqual([
       { kind: 'task', task: { id: 't', contextId: 't', status: { state: 'working' } } },
@@ -144,7 +144,7 @@ describe('reading a stream', () => {
     ]);
   });
 
-  it('does not take the mark of the end for another status', () => {
+  it('ignores a repeated final status', () => {
     const said = { state: 'working', message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] } };
     const events = read([
       { id: 't', status: said, final: false },
@@ -153,7 +153,7 @@ describe('reading a stream', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'status']);
   });
 
-  it('tells the first words on the way behind the task that begins with them', () => {
+  it('emits the first status message after the task', () => {
     const said = { state: 'working', message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] } };
     expect(read([{ id: 't', status: said }])).toMatchObject([
       { kind: 'task', task: { id: 't', status: { state: 'working' } } },
@@ -161,18 +161,18 @@ describe('reading a stream', () => {
     ]);
   });
 
-  it('takes a whole task where a server sends one', () => {
+  it('accepts a complete task', () => {
     const wire = { id: 't', status: { state: 'completed' }, artifacts: [], history: null };
     expect(read([wire], opening)).toEqual([
       { kind: 'task', task: { ...task, status: { state: 'completed' }, artifacts: [] } },
     ]);
   });
 
-  it('refuses what is neither a status nor an artifact', () => {
+  it('rejects events without status and artifact', () => {
     expect(() => read([{ id: 't' }])).toThrow(/a status or an artifact/);
   });
 
-  it('gives back what was written, but for the history', () => {
+  it('round-trips streams except the history', () => {
     const message = { messageId: 'm-2', role: 'agent' as const, parts: [{ text: '?' }], ...ids };
     const events: StreamEvent[] = [
       { kind: 'task', task: { ...task, metadata: { own: 1 } } },
@@ -186,14 +186,14 @@ describe('reading a stream', () => {
   });
 });
 
-describe('a push notification', () => {
-  it('is the whole task', () => {
+describe('v0_1 notification', () => {
+  it('writes the complete task', () => {
     const wire = v0_1.notification.write(status('working'), task);
     expect(wire).toMatchObject({ id: 't', sessionId: 'c', status: { state: 'submitted' } });
     expect(v0_1.notification.read(wire, lenientMode())).toEqual({ kind: 'task', task });
   });
 
-  it('may be a few words only', () => {
+  it('reads the short form', () => {
     expect(
       v0_1.notification.read({ eventType: 'x', taskId: 't', status: 'completed' }, lenientMode()),
     ).toEqual({

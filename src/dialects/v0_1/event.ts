@@ -20,16 +20,16 @@ import { readMessageFromTask, writeMessageAsTask } from './message-as-task.ts';
 
 const eventNames = ['contextId', 'state', 'wrappedMessage'];
 
-/** Writes one stream as 0.1 has it: status and artifact events only, the last one marked. */
+/** Encodes a stream in the 0.1 format: only status and artifact events, the last one marked `final`. */
 class Writer implements EventWriter {
   #indexes = new ArtifactIndex();
-  /** The artifact that was told of last, and those before it: most streams have one, which needs no set. */
+  /** The last artifact, and earlier ones: most streams have one artifact and need no set. */
   #current: string | undefined = undefined;
-  #told: Set<string> | undefined = undefined;
+  #earlier: Set<string> | undefined = undefined;
   #contextId = '';
   #last: WireObject | undefined;
 
-  /** In the middle of a task its artifacts have their numbers already. */
+  /** @param task - snapshot of a resumed stream, whose artifacts already have indexes. */
   constructor(task?: Task) {
     for (const { artifactId } of task?.artifacts ?? []) this.#indexes.of(artifactId);
   }
@@ -50,14 +50,14 @@ class Writer implements EventWriter {
     }
   }
 
-  /** Most of what is written are changes of state, which are put together from their pieces in a third of the time. */
+  /** Most events are state changes, which are concatenated in a third of the time of `JSON.stringify`. */
   texts(event: StreamEvent): readonly string[] {
     const wires = this.write(event) as readonly WireObject[];
     if (event.kind === 'message') return wires.map((wire) => JSON.stringify(wire));
-    return wires.map((wire) => ('artifact' in wire ? JSON.stringify(wire) : statusText(wire)));
+    return wires.map((wire) => ('artifact' in wire ? JSON.stringify(wire) : serializeStatus(wire)));
   }
 
-  /** Readers of 0.1 wait for a mark; the newest status says it again if it went out without. */
+  /** 0.1 clients wait for `final`; repeats the last status with it if necessary. */
   end(last: TaskStatusUpdateEvent | undefined): readonly unknown[] {
     if (this.#last?.final === true) return [];
     if (this.#last) return [(this.#last = { ...this.#last, final: true })];
@@ -65,13 +65,13 @@ class Writer implements EventWriter {
   }
 
   #status(event: Omit<TaskStatusUpdateEvent, 'kind'>, final: boolean, losses: LossList): WireObject {
-    const folded = unsupportedState(event.status.state, 'status', losses);
+    const stateName = unsupportedState(event.status.state, 'status', losses);
     const metadata = this.#withContext(event);
     this.#last = {
       id: event.taskId,
       status: writeStatus(event.status, 'status', losses, event),
       final,
-      metadata: folded === undefined ? metadata : withCompat(metadata, { state: folded }),
+      metadata: stateName === undefined ? metadata : withCompat(metadata, { state: stateName }),
     };
     return this.#last;
   }
@@ -80,7 +80,7 @@ class Writer implements EventWriter {
     const { artifactId } = event.artifact;
     const isNew = this.#isNew(artifactId);
     const index = this.#indexes.of(artifactId);
-    // The reader of a stream remembers an id, so that not every chunk has to carry it.
+    // The client remembers the id, so only the first chunk carries it.
     const carriesId = isNew && artifactId !== artifactIdForIndex(index);
     const artifact = writeArtifact(event.artifact, 'artifact', losses, { index, carriesId });
     artifact.append = event.append;
@@ -90,13 +90,13 @@ class Writer implements EventWriter {
 
   #isNew(artifactId: string): boolean {
     if (artifactId === this.#current) return false;
-    const isNew = !this.#told?.has(artifactId);
-    if (this.#current !== undefined) (this.#told ??= new Set()).add(this.#current);
+    const isNew = !this.#earlier?.has(artifactId);
+    if (this.#current !== undefined) (this.#earlier ??= new Set()).add(this.#current);
     this.#current = artifactId;
     return isNew;
   }
 
-  /** 0.1 has no event for a whole task, so it is told piece by piece; what finishes it comes last. */
+  /** Writes a snapshot, which 0.1 does not have, as artifact and status events; the status is last. */
   #task(task: Task, losses: LossList): WireObject[] {
     const { id: taskId, contextId, status: now, metadata } = task;
     if (task.history && task.history.length > 0) {
@@ -113,7 +113,7 @@ class Writer implements EventWriter {
     return wire;
   }
 
-  /** The context goes along once; a reader keeps it, and takes the name of the task for it otherwise. */
+  /** Sends the context once. Without it clients use the task id as context. */
   #withContext({
     taskId,
     contextId,
@@ -126,8 +126,8 @@ class Writer implements EventWriter {
   }
 }
 
-/** The text of a status event, the same as `JSON.stringify` of it to the letter. */
-function statusText(wire: WireObject): string {
+/** Serializes a status event with exactly the output of `JSON.stringify`. */
+function serializeStatus(wire: WireObject): string {
   const { state, message, timestamp } = wire.status as WireObject;
   if (message !== undefined) return JSON.stringify(wire);
   const time = timestamp === undefined ? '' : `,"timestamp":${JSON.stringify(timestamp)}`;
@@ -135,19 +135,19 @@ function statusText(wire: WireObject): string {
   return `{"id":${JSON.stringify(wire.id)},"status":{"state":"${state as string}"${time}},"final":${wire.final as boolean}${rest}}`;
 }
 
-/** True when no event follows: the task ended, or waits for words. */
+/** Returns true if no event follows: terminal or input-required. */
 function isLast(status: TaskStatus): boolean {
   return isTerminal(status.state) || status.state === 'input-required';
 }
 
-/** Reads one stream of 0.1, which never tells the whole task, as a stream that begins with it. */
+/** Decodes a 0.1 stream, which has no snapshot, to a stream that starts with one. */
 class Reader implements EventReader {
   #opening: StreamOpenContext;
   #contextId: string | undefined;
   #hasBegun = false;
   #last: TaskStatus | undefined;
-  /** The metadata of the last status, as text. */
-  #said: string | undefined;
+  /** Metadata of the last status as JSON. */
+  #lastMetadata: string | undefined;
   #ids = new Map<number, string>();
 
   constructor(opening: StreamOpenContext) {
@@ -155,21 +155,21 @@ class Reader implements EventReader {
     this.#contextId = opening.contextId;
   }
 
-  read(value: unknown, reading: DecodeMode): readonly StreamEvent[] {
+  read(value: unknown, mode: DecodeMode): readonly StreamEvent[] {
     const wire = readObject(value, 'event');
     if (isSet(wire.status)) {
-      const message = this.#hasBegun ? undefined : readMessageFromTask(wire, 'event', reading);
+      const message = this.#hasBegun ? undefined : readMessageFromTask(wire, 'event', mode);
       if (message) return [{ kind: 'message', message }];
-      if (isSet(wire.artifacts) || isSet(wire.history)) return this.#whole(wire, reading);
-      return this.#status(wire, reading);
+      if (isSet(wire.artifacts) || isSet(wire.history)) return this.#snapshot(wire, mode);
+      return this.#status(wire, mode);
     }
-    if (isSet(wire.artifact)) return this.#artifact(wire, reading);
+    if (isSet(wire.artifact)) return this.#artifact(wire, mode);
     throw invalidField('event', 'must have a status or an artifact');
   }
 
-  /** Some servers close with the task itself. */
-  #whole(wire: WireObject, reading: DecodeMode): readonly StreamEvent[] {
-    const task = readTask(wire, 'event', reading);
+  /** Some servers send the task as the last event. */
+  #snapshot(wire: WireObject, mode: DecodeMode): readonly StreamEvent[] {
+    const task = readTask(wire, 'event', mode);
     if (!isSet(wire.sessionId) && this.#contextId) task.contextId = this.#contextId;
     this.#contextId = task.contextId;
     this.#hasBegun = true;
@@ -177,32 +177,38 @@ class Reader implements EventReader {
     return [{ kind: 'task', task }];
   }
 
-  #status(wire: WireObject, reading: DecodeMode): readonly StreamEvent[] {
+  #status(wire: WireObject, mode: DecodeMode): readonly StreamEvent[] {
     const { metadata, ...ids } = this.#envelope(wire);
     const carried = readCompat(readMetadata(wire.metadata, 'event.metadata'));
-    const status = readStatus(wire.status, 'event.status', reading, { ...ids, carried });
+    const status = readStatus(wire.status, 'event.status', mode, { ...ids, carried });
     if (!this.#hasBegun) {
       const { message, ...silent } = status;
       if (!message || isLast(status)) return [this.#begin(ids, status, metadata)];
-      // The model begins with a task; what was said on the way is an event of its own, as others tell it.
-      const begun = this.#begin(ids, silent, metadata);
+      // The model starts with a task; the status message becomes a separate event, as in other versions.
+      const snapshot = this.#begin(ids, silent, metadata);
       this.#last = status;
-      return [begun, { kind: 'status', ...ids, status }];
+      return [snapshot, { kind: 'status', ...ids, status }];
     }
-    // The mark of the end may come with a status that was told before.
-    const said = metadata && JSON.stringify(metadata);
-    if (wire.final === true && this.#last && isSame(this.#last, status) && said === this.#said) return [];
+    // `final` may come with a repeated status.
+    const metadataJson = metadata && JSON.stringify(metadata);
+    if (
+      wire.final === true &&
+      this.#last &&
+      isSame(this.#last, status) &&
+      metadataJson === this.#lastMetadata
+    )
+      return [];
     this.#last = status;
-    this.#said = said;
+    this.#lastMetadata = metadataJson;
     const event: TaskStatusUpdateEvent = { kind: 'status', ...ids, status };
     if (metadata !== undefined) event.metadata = metadata;
     return [event];
   }
 
-  #artifact(wire: WireObject, reading: DecodeMode): readonly StreamEvent[] {
+  #artifact(wire: WireObject, mode: DecodeMode): readonly StreamEvent[] {
     const { metadata, ...ids } = this.#envelope(wire);
     const inner = readObject(wire.artifact, 'event.artifact');
-    const artifact: Artifact = readArtifact(inner, 'event.artifact', reading, (index, carried) => {
+    const artifact: Artifact = readArtifact(inner, 'event.artifact', mode, (index, carried) => {
       if (carried !== undefined) this.#ids.set(index, carried);
       return this.#ids.get(index) ?? artifactIdForIndex(index);
     });
@@ -249,17 +255,17 @@ function isSame(before: TaskStatus, now: TaskStatus): boolean {
   );
 }
 
-/** Begins to write a stream. */
+/** Creates a stream writer. */
 export const eventWriter = (task?: Task): EventWriter => new Writer(task);
 
-/** Begins to read a stream. */
+/** Creates a stream reader. */
 export const eventReader = (opening: StreamOpenContext): EventReader => new Reader(opening);
 
-/** Reads the body of a push notification: a task, or the few words that 0.1 shows as an example. */
-export function readNotification(value: unknown, reading: DecodeMode): StreamEvent {
+/** Reads a push notification: a task, or the short form in the examples of 0.1. */
+export function readNotification(value: unknown, mode: DecodeMode): StreamEvent {
   const wire = readObject(value, 'notification');
   if (isSet(wire.id) || !isSet(wire.taskId)) {
-    return { kind: 'task', task: readTask(wire, 'notification', reading) };
+    return { kind: 'task', task: readTask(wire, 'notification', mode) };
   }
   const taskId = readNonEmptyString(wire.taskId, 'notification.taskId');
   const ids = { taskId, contextId: readOptionalText(wire.sessionId, 'notification.sessionId') ?? taskId };
@@ -268,6 +274,6 @@ export function readNotification(value: unknown, reading: DecodeMode): StreamEve
   return {
     kind: 'status',
     ...ids,
-    status: readStatus(status, 'notification.status', reading, { ...ids, carried }),
+    status: readStatus(status, 'notification.status', mode, { ...ids, carried }),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * A2A 0.1, the protocol before messages had ids: `tasks/send`, task ids made by the caller, sessions.
+ * A2A 0.1, before messages had ids: `tasks/send`, task ids chosen by clients, sessions.
  *
  * @module
  */
@@ -30,11 +30,11 @@ export const v0_1: Dialect = {
   results,
   card,
   task: {
-    read: (wire, reading) => readTask(wire, 'task', reading),
+    read: (wire, mode) => readTask(wire, 'task', mode),
     write: (task, losses) => writeTask(task, losses),
   },
   message: {
-    read: (wire, reading) => readMessage(wire, 'message', reading),
+    read: (wire, mode) => readMessage(wire, 'message', mode),
     write: (message, losses) => writeMessage(message, 'message', losses),
   },
   canShareEventJson: false,

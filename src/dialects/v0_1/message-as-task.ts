@@ -4,12 +4,12 @@ import { readMetadata, readObject, fieldPath, type WireObject } from '../field-r
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 
-/** Writes a direct answer as the completed task that 0.1 has instead; the message says which task, if any. */
+/** Writes a direct message as a completed task, because 0.1 has no direct messages. */
 export function writeMessageAsTask(message: Message, losses: LossList): WireObject {
   losses?.push({
     path: 'message',
     kind: 'guessed',
-    note: '0.1 answers with tasks only; a completed task stands for the message',
+    note: '0.1 has no direct messages; written as a completed task',
   });
   return {
     id: message.taskId ?? message.messageId,
@@ -19,11 +19,11 @@ export function writeMessageAsTask(message: Message, losses: LossList): WireObje
   };
 }
 
-/** The direct answer inside a task or status event that stands for one. */
-export function readMessageFromTask(wire: WireObject, at: string, reading: DecodeMode): Message | undefined {
+/** Returns the direct message of a task or status event written by {@link writeMessageAsTask}. */
+export function readMessageFromTask(wire: WireObject, at: string, mode: DecodeMode): Message | undefined {
   if (readCompat(readMetadata(wire.metadata, fieldPath(at, 'metadata')))?.wrappedMessage !== true)
     return undefined;
   const { message } = readObject(wire.status, fieldPath(at, 'status'));
   if (message === undefined || message === null) return undefined;
-  return readMessage(message, fieldPath(at, 'status.message'), reading);
+  return readMessage(message, fieldPath(at, 'status.message'), mode);
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isDerivedMessageId, deriveMessageId, uuidV5 } from './message-id.ts';
 
-/** The first half and a quarter of a SHA-1, with the marks of version 5. */
+/** UUID version 5 computed with node:crypto. */
 function standard(text: string): string {
   const bytes = createHash('sha1').update(text).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
@@ -11,7 +11,7 @@ function standard(text: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-it('makes UUIDs of version 5 as the standard says, whatever the length', () => {
+it('uuidV5 returns standard UUIDs for texts of any length', () => {
   for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 2047, 2048, 2049, 10_000]) {
     const text = 'x'.repeat(length);
     expect(uuidV5(text)).toBe(standard(text));
@@ -23,7 +23,7 @@ it('makes UUIDs of version 5 as the standard says, whatever the length', () => {
   );
 });
 
-it('knows an id that it made, and only for the same words in the same task', () => {
+it('isDerivedMessageId recognizes ids only for the same content and task', () => {
   const words = { role: 'user' as const, parts: [{ text: 'hi' }] };
   const message = { ...words, messageId: deriveMessageId('t', words) };
   expect(isDerivedMessageId('t', message)).toBe(true);

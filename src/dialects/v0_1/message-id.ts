@@ -1,13 +1,13 @@
 import type { Message } from '../../protocol/message.ts';
 
 const encoder = new TextEncoder();
-// Hashing is synchronous and never re-entered, so one scratch area serves every call.
+// Hashing is synchronous and not re-entrant, so all calls share one buffer.
 const words = new Int32Array(80);
 const state = new Int32Array(5);
 const tail = new Uint8Array(128);
 const short = new Uint8Array(2048);
 
-/** Mixes the 64 bytes at `from` into the state. */
+/** Processes the 64-byte block at `from`. */
 function mix(bytes: Uint8Array, from: number): void {
   for (let i = 0, at = from; i < 16; i++, at += 4) {
     words[i] =
@@ -30,7 +30,7 @@ function mix(bytes: Uint8Array, from: number): void {
   let d = state[3] as number;
   let e = state[4] as number;
   for (let i = 0; i < 80; i++) {
-    // Rounding to 32 bits at each step keeps the engine from computing with floats.
+    // 32-bit rounding at each step keeps the engine in integer arithmetic.
     const f =
       i < 20
         ? ((b & c) | (~b & d)) + 0x5a827999
@@ -53,8 +53,8 @@ function mix(bytes: Uint8Array, from: number): void {
   state[4] = (state[4] as number) + e;
 }
 
-/** The bytes of a text. Short plain text, which most messages are, costs no allocation. */
-function bytesOf(text: string): Uint8Array {
+/** Returns the UTF-8 bytes of a text, without allocation for short ASCII texts. */
+function toBytes(text: string): Uint8Array {
   if (text.length > short.length) return encoder.encode(text);
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -64,20 +64,20 @@ function bytesOf(text: string): Uint8Array {
   return short;
 }
 
-/** Leaves the SHA-1 of a text in the state. It serves as a fingerprint, never as proof. */
+/** Computes the SHA-1 of a text into the state. Used as a fingerprint, not for security. */
 function hash(text: string): void {
-  const bytes = bytesOf(text);
+  const bytes = toBytes(text);
   const length = bytes === short ? text.length : bytes.length;
   state[0] = 0x67452301;
   state[1] = 0xefcdab89;
   state[2] = 0x98badcfe;
   state[3] = 0x10325476;
   state[4] = 0xc3d2e1f0;
-  const whole = length - (length % 64);
-  for (let at = 0; at < whole; at += 64) mix(bytes, at);
-  const rest = length - whole;
+  const fullBlocks = length - (length % 64);
+  for (let at = 0; at < fullBlocks; at += 64) mix(bytes, at);
+  const rest = length - fullBlocks;
   const padded = rest < 56 ? 64 : 128;
-  for (let at = 0; at < rest; at++) tail[at] = bytes[whole + at] as number;
+  for (let at = 0; at < rest; at++) tail[at] = bytes[fullBlocks + at] as number;
   tail[rest] = 0x80;
   for (let at = rest + 1; at < padded; at++) tail[at] = 0;
   for (let i = 0, bits = length * 8; bits > 0; i++, bits = Math.floor(bits / 256)) {
@@ -87,14 +87,14 @@ function hash(text: string): void {
   if (padded === 128) mix(tail, 64);
 }
 
-/** Every byte as hexadecimal: looking up is quicker than writing. */
+/** Lookup table, which is faster than formatting. */
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 function hexOf(byte: number): string {
   return hex[byte & 0xff] as string;
 }
 
-/** A UUID of version 5 that is always the same for the same text. */
+/** Returns the UUID version 5 of a text. */
 export function uuidV5(text: string): string {
   hash(text);
   const a = state[0] as number;
@@ -109,10 +109,10 @@ export function uuidV5(text: string): string {
 }
 
 /**
- * The id of a message that came without one: the same for the same words in the same task, so that a message sent
- * again is known again.
+ * Derives the id of a message without one. Equal content in the same task has the same id, so that retransmissions are
+ * detected.
  *
- * @param salt - Tells equal messages apart: the request that brought one, or how many stood before it in a list.
+ * @param salt - distinguishes equal messages: request id, or number of equal messages before it in a list.
  */
 export function deriveMessageId(
   taskId: string,
@@ -122,8 +122,8 @@ export function deriveMessageId(
   return uuidV5(`${taskId}\n${salt}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
 }
 
-/** True when the id is the one that a reader would make up anyway. */
+/** Returns true if a reader would derive the same id. */
 export function isDerivedMessageId(taskId: string, message: Message): boolean {
-  // Only made-up ids are of version 5, so nearly every other id is told apart without hashing.
+  // Derived ids are UUIDs of version 5, so most other ids are recognized without hashing.
   return message.messageId[14] === '5' && message.messageId === deriveMessageId(taskId, message);
 }

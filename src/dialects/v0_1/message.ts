@@ -7,7 +7,7 @@ import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { isDerivedMessageId, deriveMessageId } from './message-id.ts';
 import { readParts, writeParts } from './part.ts';
 
-/** The task that messages are read from or written into, which says what they need not say themselves. */
+/** Ids of the task that contains a message; the message omits them. */
 export interface MessageScope {
   taskId: string;
   contextId: string;
@@ -18,26 +18,26 @@ const lists = ['extensions', 'referenceTaskIds'] as const;
 const carriedNames = [...ids, ...lists];
 
 /**
- * Reads a message as 0.1 has it. What 0.1 has no word for comes back from the metadata; without an id it gets one
- * made of its words, `taskId` and the request that brought it.
+ * Reads a 0.1 message. Fields that 0.1 lacks are read from the metadata; a missing id is derived from the content,
+ * `taskId` and the request id.
  */
-export function readMessage(value: unknown, at: string, reading: DecodeMode, taskId = ''): Message {
+export function readMessage(value: unknown, at: string, mode: DecodeMode, taskId = ''): Message {
   const wire = readObject(value, at);
   const message: Message = {
     messageId: '',
-    role: readRole(wire.role, fieldPath(at, 'role'), reading),
-    parts: readParts(wire.parts, fieldPath(at, 'parts'), reading),
+    role: readRole(wire.role, fieldPath(at, 'role'), mode),
+    parts: readParts(wire.parts, fieldPath(at, 'parts'), mode),
   };
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   const carried = readCompat(metadata);
-  const own = carried ? withoutCompat(metadata, carriedNames) : metadata;
-  if (own !== undefined) message.metadata = own;
+  const ownMetadata = carried ? withoutCompat(metadata, carriedNames) : metadata;
+  if (ownMetadata !== undefined) message.metadata = ownMetadata;
   if (carried) restore(message, carried);
-  if (message.messageId === '') message.messageId = deriveMessageId(taskId, message, reading.requestId ?? 0);
+  if (message.messageId === '') message.messageId = deriveMessageId(taskId, message, mode.requestId ?? 0);
   return message;
 }
 
-/** Takes over what was carried, if it is of the right kind: it is a peer's word. */
+/** Restores carried fields of the right type: the record is untrusted input. */
 function restore(message: Message, carried: CompatRecord): void {
   for (const name of ids) {
     const id = carried[name];
@@ -49,27 +49,22 @@ function restore(message: Message, carried: CompatRecord): void {
   }
 }
 
-/** Reads a message that stands in a task, and so belongs to it. */
-export function readTaskMessage(
-  value: unknown,
-  at: string,
-  reading: DecodeMode,
-  within: MessageScope,
-): Message {
-  const message = readMessage(value, at, reading, within.taskId);
+/** Reads a message of a task. */
+export function readTaskMessage(value: unknown, at: string, mode: DecodeMode, within: MessageScope): Message {
+  const message = readMessage(value, at, mode, within.taskId);
   message.taskId ??= within.taskId;
   if (within.contextId !== '') message.contextId ??= within.contextId;
   return message;
 }
 
-function readRole(value: unknown, at: string, reading: DecodeMode): Role {
+function readRole(value: unknown, at: string, mode: DecodeMode): Role {
   if (value === 'user' || value === 'agent') return value;
-  if (!reading.lenient) throw invalidField(at, 'must be user or agent');
-  reading.losses?.push({ path: at, kind: 'guessed', note: `took ${JSON.stringify(value)} for agent` });
+  if (!mode.lenient) throw invalidField(at, 'must be user or agent');
+  mode.losses?.push({ path: at, kind: 'guessed', note: `read ${JSON.stringify(value)} as agent` });
   return 'agent';
 }
 
-/** Writes a message as 0.1 has it, on its own or within a task. */
+/** Writes a 0.1 message, on its own or within a task. */
 export function writeMessage(
   message: Message,
   at: string,
@@ -83,7 +78,7 @@ export function writeMessage(
   };
 }
 
-/** The metadata of a message with everything that its reader could not tell otherwise. */
+/** Returns the metadata of a message with the fields that 0.1 lacks. */
 function carry(message: Message, at: string, losses: LossList, within: MessageScope): Metadata | undefined {
   const { messageId, taskId, contextId, extensions, referenceTaskIds } = message;
   const carried: CompatRecord = {};
@@ -102,7 +97,7 @@ function put(carried: CompatRecord, name: string, value: unknown, at: string, lo
   losses?.push({
     path: fieldPath(at, name),
     kind: 'dropped',
-    note: `0.1 messages have no ${name}; it travels in the metadata`,
+    note: `0.1 messages have no ${name}; stored in the metadata`,
   });
   return true;
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../primitives/json.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
 import {
@@ -21,19 +22,19 @@ import { readPartsWith } from '../parts.ts';
 
 const labels = ['filename', 'mediaType'] as const;
 
-/** Reads a part as 0.1 has it. `type` may be missing; the content then speaks for itself. */
-function readPart(value: unknown, at: string, reading: DecodeMode): Part {
+/** Reads a 0.1 part. Without `type` the content field determines the type. */
+function readPart(value: unknown, at: string, mode: DecodeMode): Part {
   const wire = readObject(value, at);
   switch (typeOf(wire)) {
     case 'text':
-      return labelled({ text: readRequired(wire.text, `${at}.text`, reading) }, wire, at);
+      return withLabels({ text: readRequired(wire.text, `${at}.text`, mode) }, wire, at);
     case 'file':
-      return readFile(wire, at, reading);
+      return readFile(wire, at, mode);
     case 'data':
-      return readData(wire, at, reading);
+      return readData(wire, at, mode);
   }
-  if (!reading.lenient) throw invalidField(`${at}.type`, 'must be text, file or data');
-  reading.losses?.push({ path: at, kind: 'guessed', note: 'a part of an unknown type became data' });
+  if (!mode.lenient) throw invalidField(`${at}.type`, 'must be text, file or data');
+  mode.losses?.push({ path: at, kind: 'guessed', note: 'part of unknown type read as data' });
   return { data: wire };
 }
 
@@ -48,34 +49,34 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function readRequired(value: unknown, at: string, reading: DecodeMode): string {
+function readRequired(value: unknown, at: string, mode: DecodeMode): string {
   const text = readString(value, at);
-  if (text === undefined && !reading.lenient) throw invalidField(at, 'must be a string');
+  if (text === undefined && !mode.lenient) throw invalidField(at, 'must be a string');
   return text ?? '';
 }
 
-/** Adds metadata to a part, and the labels that 0.1 carries in it for want of a better place. */
-function labelled<P extends Part>(part: P, wire: WireObject, at: string): P {
+/** Adds metadata to a part and restores the labels stored in it. */
+function withLabels<P extends Part>(part: P, wire: WireObject, at: string): P {
   const metadata = readMetadata(wire.metadata, `${at}.metadata`);
   if (metadata === undefined) return part;
   const carried = readCompat(metadata);
   if (carried) {
     for (const label of labels) if (typeof carried[label] === 'string') part[label] = carried[label];
   }
-  const own = carried ? withoutCompat(metadata, labels) : metadata;
-  if (own !== undefined) part.metadata = own;
+  const ownMetadata = carried ? withoutCompat(metadata, labels) : metadata;
+  if (ownMetadata !== undefined) part.metadata = ownMetadata;
   return part;
 }
 
-function readFile(wire: WireObject, at: string, reading: DecodeMode): Part {
+function readFile(wire: WireObject, at: string, mode: DecodeMode): Part {
   const file = readObject(wire.file, `${at}.file`);
   const bytes = file.bytes ?? file.fileWithBytes;
   const uri = file.uri ?? file.fileWithUri;
   const name = readOptionalText(file.name, `${at}.file.name`);
   const mimeType = readOptionalText(file.mimeType, `${at}.file.mimeType`);
   if (isSet(bytes) && isSet(uri)) {
-    if (!reading.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
-    reading.losses?.push({ path: `${at}.file.uri`, kind: 'dropped', note: 'a file keeps its bytes' });
+    if (!mode.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
+    mode.losses?.push({ path: `${at}.file.uri`, kind: 'dropped', note: 'bytes take precedence' });
   }
   if (!isSet(bytes) && !isSet(uri)) {
     const metadata = readMetadata(wire.metadata, `${at}.metadata`);
@@ -83,15 +84,15 @@ function readFile(wire: WireObject, at: string, reading: DecodeMode): Part {
   }
   const part: Part = isSet(bytes)
     ? { raw: readBase64(bytes, `${at}.file.bytes`) }
-    : { url: readRequired(uri, `${at}.file.uri`, reading) };
+    : { url: readRequired(uri, `${at}.file.uri`, mode) };
   if (name !== undefined) part.filename = name;
   if (mimeType !== undefined) part.mediaType = mimeType;
-  return labelled(part, wire, at);
+  return withLabels(part, wire, at);
 }
 
-function readData(wire: WireObject, at: string, reading: DecodeMode): DataPart {
-  if (!isSet(wire.data) && !reading.lenient) throw invalidField(`${at}.data`, 'must be an object');
-  const part = labelled<DataPart>({ data: wire.data ?? null }, wire, at);
+function readData(wire: WireObject, at: string, mode: DecodeMode): DataPart {
+  if (!isSet(wire.data) && !mode.lenient) throw invalidField(`${at}.data`, 'must be an object');
+  const part = withLabels<DataPart>({ data: wire.data ?? null }, wire, at);
   if (part.metadata?.[boxedDataFlag] !== true) return part;
   const { [boxedDataFlag]: _flag, ...metadata } = part.metadata;
   if (Object.keys(metadata).length > 0) part.metadata = metadata;
@@ -101,12 +102,12 @@ function readData(wire: WireObject, at: string, reading: DecodeMode): DataPart {
   return part;
 }
 
-/** Reads a list of parts that must not be empty in a request. */
-export function readParts(value: unknown, at: string, reading: DecodeMode): Part[] {
-  return readPartsWith(readPart, value, at, reading);
+/** Reads a list of parts; strict mode rejects an empty list. */
+export function readParts(value: unknown, at: string, mode: DecodeMode): Part[] {
+  return readPartsWith(readPart, value, at, mode);
 }
 
-/** Writes a part as 0.1 has it. */
+/** Writes a 0.1 part. */
 function writePart(part: Part, at: string, losses: LossList): unknown {
   if ('text' in part) {
     return { type: 'text', text: part.text, metadata: carryLabels(part, at, losses) };
@@ -131,8 +132,8 @@ function writePart(part: Part, at: string, losses: LossList): unknown {
 function writeData(part: DataPart, at: string, losses: LossList): unknown {
   const { data } = part;
   const metadata = carryLabels(part, at, losses);
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    // 0.1 allows only objects as data; any other value travels in a box.
+  if (!isJsonObject(data)) {
+    // 0.1 allows only objects as data; other values are boxed.
     return { type: 'data', data: { value: data }, metadata: { ...metadata, [boxedDataFlag]: true } };
   }
   const ref = readCompat(metadata)?.fileRef;
@@ -143,7 +144,7 @@ function writeData(part: DataPart, at: string, losses: LossList): unknown {
   return { type: 'file', file: { name, mimeType }, metadata: withoutCompat(metadata, ['fileRef']) };
 }
 
-/** The metadata of a text or data part, with the labels that 0.1 knows for files only. */
+/** Returns the metadata of a text or data part with the labels that 0.1 has only for files. */
 function carryLabels(part: Part, at: string, losses: LossList): Metadata | undefined {
   if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
   const carried: CompatRecord = { ...readCompat(part.metadata) };
@@ -153,7 +154,7 @@ function carryLabels(part: Part, at: string, losses: LossList): Metadata | undef
     losses?.push({
       path: `${at}.${label}`,
       kind: 'dropped',
-      note: `0.1 has no ${label} for text and data; it travels in the metadata`,
+      note: `0.1 has no ${label} for text and data; stored in the metadata`,
     });
   }
   return { ...part.metadata, [compatKey]: carried };

@@ -12,61 +12,57 @@ import type { LossList, DecodeMode } from '../translation-loss.ts';
 
 type Target = Omit<PushConfig, 'taskId' | 'id'>;
 
-/** Reads `{ id, pushNotificationConfig }`. 0.1 has one configuration per task, so it is named like the task. */
-export function readPushConfig(value: unknown, at: string, reading: DecodeMode): PushConfig {
+/** Reads `{ id, pushNotificationConfig }`. 0.1 has one configuration per task, so its id is the task id. */
+export function readPushConfig(value: unknown, at: string, mode: DecodeMode): PushConfig {
   const wire = readObject(value, at);
   const id = readNonEmptyString(wire.id, fieldPath(at, 'id'));
   return {
     taskId: id,
     id,
-    ...readTarget(wire.pushNotificationConfig, fieldPath(at, 'pushNotificationConfig'), reading),
+    ...readTarget(wire.pushNotificationConfig, fieldPath(at, 'pushNotificationConfig'), mode),
   };
 }
 
-/** Reads the push configuration inside a send. */
+/** Reads the push configuration of a send. */
 export function readSendPushConfig(
   value: unknown,
   taskId: string,
-  reading: DecodeMode,
+  mode: DecodeMode,
 ): NonNullable<SendConfiguration['pushConfig']> {
-  return { id: taskId, ...readTarget(value, 'pushNotification', reading) };
+  return { id: taskId, ...readTarget(value, 'pushNotification', mode) };
 }
 
-function readTarget(value: unknown, at: string, reading: DecodeMode): Target {
+function readTarget(value: unknown, at: string, mode: DecodeMode): Target {
   const wire = readObject(value, at);
   const target: Target = { url: readNonEmptyString(wire.url, fieldPath(at, 'url')) };
   const token = readOptionalText(wire.token, fieldPath(at, 'token'));
   if (token !== undefined) target.token = token;
   if (wire.authentication !== undefined && wire.authentication !== null) {
     const path = fieldPath(at, 'authentication');
-    const authentication = readAuthentication(readObject(wire.authentication, path), path, reading);
+    const authentication = readAuthentication(readObject(wire.authentication, path), path, mode);
     if (authentication) target.authentication = authentication;
   }
   return target;
 }
 
-/** Of several schemes the first counts; credentials without a scheme are a bearer's. */
-function readAuthentication(
-  wire: WireObject,
-  at: string,
-  reading: DecodeMode,
-): PushAuthentication | undefined {
+/** Reads the first scheme; credentials without a scheme are bearer tokens. */
+function readAuthentication(wire: WireObject, at: string, mode: DecodeMode): PushAuthentication | undefined {
   const schemes = readStrings(wire.schemes, fieldPath(at, 'schemes')) ?? [];
   const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
   if (schemes.length > 1) {
-    const note = `only ${schemes[0]} is kept`;
-    reading.losses?.push({ path: fieldPath(at, 'schemes'), kind: 'dropped', note });
+    const note = `only ${schemes[0]} is used`;
+    mode.losses?.push({ path: fieldPath(at, 'schemes'), kind: 'dropped', note });
   }
   for (const key of Object.keys(wire)) {
     if (key === 'schemes' || key === 'credentials') continue;
-    reading.losses?.push({ path: fieldPath(at, key), kind: 'dropped', note: 'there is no place for it' });
+    mode.losses?.push({ path: fieldPath(at, key), kind: 'dropped', note: 'not supported by the model' });
   }
   const scheme = schemes[0] ?? (credentials === undefined ? undefined : 'Bearer');
   if (scheme === undefined) return undefined;
   return credentials === undefined ? { scheme } : { scheme, credentials };
 }
 
-/** Writes the inner configuration, which stands alone inside a send. */
+/** Writes the inner configuration, as in a send. */
 export function writeTarget({ url, token, authentication }: Target): unknown {
   return {
     url,
@@ -84,7 +80,7 @@ export function writePushConfig(config: PushConfig, losses?: LossList): unknown 
   return { id: config.taskId, pushNotificationConfig: writeTarget(config) };
 }
 
-/** Notes that 0.1 cannot name one configuration among several. */
+/** Records that 0.1 cannot address one of several configurations. */
 export function recordPushIdLoss(id: string | undefined, taskId: string, losses: LossList): void {
   if (id === undefined || id === '' || id === taskId) return;
   losses?.push({ path: 'id', kind: 'dropped', note: '0.1 has one configuration per task, without an id' });

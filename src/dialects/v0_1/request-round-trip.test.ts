@@ -41,7 +41,7 @@ const lines = [
 const request = v0_1.requests.stream.read(params, strictMode);
 const ids = { taskId: 'cli-1', contextId: 's-1' };
 
-/** The same conversation as an engine tells it. */
+/** The same conversation as events of the model. */
 const events: StreamEvent[] = [
   {
     kind: 'task',
@@ -68,7 +68,7 @@ const events: StreamEvent[] = [
   { kind: 'status', ...ids, status: { state: 'completed', timestamp: '2025-04-09T10:00:01.000Z' } },
 ];
 
-it('a request of 0.1 says in the model what it said on the wire, and the reverse', () => {
+it('v0_1 reads and writes a send request', () => {
   expect(request).toMatchObject({
     clientTaskId: 'cli-1',
     message: {
@@ -81,7 +81,7 @@ it('a request of 0.1 says in the model what it said on the wire, and the reverse
   expect(onWire(v0_1.requests.stream.write(request))).toEqual(params);
 });
 
-it('a client reads the stream of a 0.1 server as a stream that begins with the task', () => {
+it('v0_1 reads a stream as a stream that starts with the task', () => {
   const reader = v0_1.eventReader({ ...ids, message: request.message });
   const read = lines.flatMap((line) => reader.read(line, lenientMode()));
   expect(read).toEqual(events);
@@ -91,7 +91,7 @@ it('a client reads the stream of a 0.1 server as a stream that begins with the t
   });
 });
 
-it('a server writes the same stream, with the context added once', () => {
+it('v0_1 writes the same stream with the context once', () => {
   const writer = v0_1.eventWriter();
   const [first, ...rest] = onWire([
     ...events.flatMap((event) => writer.write(event)),
@@ -102,7 +102,7 @@ it('a server writes the same stream, with the context added once', () => {
   expect([bare, ...rest]).toEqual(lines);
 });
 
-it('the webhook hears of the whole task', () => {
+it('v0_1 notification contains the complete task', () => {
   const task = reduce(events) as never;
   const last = events.at(-1) as StreamEvent;
   expect(onWire(v0_1.notification.write(last, task))).toMatchObject({

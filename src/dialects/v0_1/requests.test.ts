@@ -5,19 +5,19 @@ import { type TranslationLoss, lenientMode, strictMode } from '../translation-lo
 import { v0_1 } from './index.ts';
 import { unlimitedHistory } from './requests.ts';
 
-/** What a peer would see: undefined members do not travel. */
+/** Returns the JSON that a peer receives, without undefined members. */
 const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const hi = { role: 'user', parts: [{ type: 'text', text: 'hi' }] };
 const { requests, results } = v0_1;
 
-describe('a send', () => {
-  it('claims the task id that the caller made instead of continuing a task', () => {
+describe('v0_1 send request', () => {
+  it('reads the task id as clientTaskId', () => {
     const request = requests.send.read({ id: 'cli-1', message: hi }, strictMode);
     expect(request.clientTaskId).toBe('cli-1');
     expect(request.message.taskId).toBeUndefined();
   });
 
-  it('has the session as context of its message, both ways', () => {
+  it('maps the session to the context of the message', () => {
     const request = requests.stream.read({ id: 'cli-1', sessionId: 's-1', message: hi }, strictMode);
     expect(request.message.contextId).toBe('s-1');
     expect(onWire(requests.stream.write(request))).toEqual({
@@ -28,7 +28,7 @@ describe('a send', () => {
     });
   });
 
-  it('gives a message the same id when it is sent again, whatever the order of keys and the nulls', () => {
+  it('derives the same message id regardless of key order and nulls', () => {
     const once = requests.send.read({ id: 'cli-1', message: hi }, strictMode);
     const again = requests.send.read(
       {
@@ -45,14 +45,14 @@ describe('a send', () => {
     expect(elsewhere.message.messageId).not.toBe(once.message.messageId);
   });
 
-  it('tells the same words said again from a message sent again by the id of the request', () => {
+  it('distinguishes a repeated text from a retransmission by the request id', () => {
     const read = (requestId: string): string =>
       requests.send.read({ id: 'cli-1', message: hi }, { ...strictMode, requestId }).message.messageId;
     expect(read('r-1')).toBe(read('r-1'));
     expect(read('r-1')).not.toBe(read('r-2'));
   });
 
-  it('carries the id of a message, its extensions and its references in the metadata and back', () => {
+  it('round-trips message id, extensions and references in the metadata', () => {
     const request = {
       clientTaskId: 't',
       message: {
@@ -85,14 +85,14 @@ describe('a send', () => {
     });
   });
 
-  it('continues a task by its id, and says that 0.1 would make it anew', () => {
+  it('writes the task id and records that 0.1 creates unknown tasks', () => {
     const losses: TranslationLoss[] = [];
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }], taskId: 't-7' };
     expect(requests.send.write({ message }, losses)).toMatchObject({ id: 't-7' });
     expect(losses).toContainEqual(expect.objectContaining({ path: 'message.taskId', kind: 'guessed' }));
   });
 
-  it('makes a task id out of the message id, so that a retry reaches the same task', () => {
+  it('derives a task id from the message id for retransmissions', () => {
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
     const wire = requests.send.write({ message }) as { id: string };
     expect(wire.id).toHaveLength(36);
@@ -102,7 +102,7 @@ describe('a send', () => {
     });
   });
 
-  it('moves output modes, push configuration and metadata', () => {
+  it('maps output modes, push configuration and metadata', () => {
     const wire = {
       id: 'cli-1',
       message: hi,
@@ -133,7 +133,7 @@ describe('a send', () => {
     });
   });
 
-  it('cannot ask for an answer at once, and says so', () => {
+  it('records the loss of returnImmediately', () => {
     const losses: TranslationLoss[] = [];
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
     requests.send.write({ message, configuration: { returnImmediately: true } }, losses);
@@ -147,7 +147,7 @@ describe('a send', () => {
     [{ id: 't', message: { role: 'user', parts: [{ type: 'text' }] } }, 'message.parts[0].text'],
     [{ id: 't', message: { role: 'user', parts: [{ type: 'video' }] } }, 'message.parts[0].type'],
     [{ id: 't', message: hi, historyLength: -1 }, 'historyLength'],
-  ])('names the field that is wrong in %j', (params, field) => {
+  ])('names the invalid field of %j', (params, field) => {
     const thrown = (() => {
       try {
         return requests.send.read(params, strictMode);
@@ -159,25 +159,25 @@ describe('a send', () => {
   });
 });
 
-describe('history', () => {
+describe('v0_1 historyLength', () => {
   it.each([
     [{ id: 't' }, 0],
     [{ id: 't', historyLength: null }, 0],
     [{ id: 't', historyLength: 0 }, 0],
     [{ id: 't', historyLength: 5 }, 5],
     [{ id: 't', historyLength: unlimitedHistory }, undefined],
-  ])('asked for with %j is %j messages', (params, historyLength) => {
+  ])('reads %j as %j messages', (params, historyLength) => {
     expect(requests.getTask.read(params, strictMode)).toEqual({ id: 't', historyLength });
   });
 
-  it('left to the agent is asked for with a large number, for no number would mean none', () => {
+  it('writes a large number for undefined, because a missing value means no history', () => {
     expect(requests.getTask.write({ id: 't' })).toEqual({ id: 't', historyLength: unlimitedHistory });
     expect(requests.getTask.write({ id: 't', historyLength: 0 })).toEqual({ id: 't', historyLength: 0 });
   });
 });
 
-describe('the other requests', () => {
-  it('cancel and resubscribe by id', () => {
+describe('other v0_1 requests', () => {
+  it('read and write cancel and resubscribe by id', () => {
     expect(requests.cancelTask.read({ id: 't', metadata: { a: 1 } }, strictMode)).toEqual({
       id: 't',
       metadata: { a: 1 },
@@ -188,7 +188,7 @@ describe('the other requests', () => {
     expect(requests.subscribe.write({ id: 't' })).toEqual({ id: 't' });
   });
 
-  it('name a push configuration like its task', () => {
+  it('use the task id as id of a push configuration', () => {
     const wire = { id: 't', pushNotificationConfig: { url: 'https://h.test/' } };
     const config = { taskId: 't', id: 't', url: 'https://h.test/' };
     expect(requests.createPushConfig.read(wire, strictMode)).toEqual(config);
@@ -199,7 +199,7 @@ describe('the other requests', () => {
     expect(losses).toEqual([expect.objectContaining({ path: 'id', kind: 'dropped' })]);
   });
 
-  it('keep the first of several push schemes and take bare credentials for a bearer’s', () => {
+  it('use the first push scheme, and bearer for credentials without scheme', () => {
     const read = (authentication: unknown, losses: TranslationLoss[] = []): unknown =>
       results.getPushConfig.read(
         { id: 't', pushNotificationConfig: { url: 'https://h.test/', authentication } },
@@ -216,7 +216,7 @@ describe('the other requests', () => {
   });
 
   it.each(['listTasks', 'listPushConfigs', 'deletePushConfig', 'extendedCard'] as const)(
-    'do not include %s',
+    'do not support %s',
     (operation) => {
       expect([...v0_1.methods.values()]).not.toContain(operation);
       const refused = expect.objectContaining({ reason: 'UNSUPPORTED_OPERATION' });

@@ -22,38 +22,38 @@ import {
   writeTarget,
 } from './push.ts';
 
-/** What is asked for when the whole history is wanted: in 0.1, no number means no history. */
+/** `historyLength` for the complete history: in 0.1 a missing value means no history. */
 export const unlimitedHistory = 2 ** 31 - 1;
 
-/** In 0.1 no number and 0 both ask for no history. */
+/** In 0.1 a missing value and 0 both mean no history. */
 function readHistoryLength(value: unknown): number | undefined {
   const length = readInteger(value, 'historyLength') ?? 0;
   return length >= unlimitedHistory ? undefined : length;
 }
 
-function readConfiguration(wire: WireObject, taskId: string, reading: DecodeMode): SendConfiguration {
+function readConfiguration(wire: WireObject, taskId: string, mode: DecodeMode): SendConfiguration {
   const configuration: SendConfiguration = { historyLength: readHistoryLength(wire.historyLength) };
   const modes = readStrings(wire.acceptedOutputModes, 'acceptedOutputModes');
   if (modes !== undefined) {
-    configuration.acceptedOutputModes = readModes(modes, 'acceptedOutputModes', reading);
+    configuration.acceptedOutputModes = readModes(modes, 'acceptedOutputModes', mode);
   }
   const push = wire.pushNotification;
   if (push !== undefined && push !== null) {
-    configuration.pushConfig = readSendPushConfig(push, taskId, reading);
+    configuration.pushConfig = readSendPushConfig(push, taskId, mode);
   }
   return configuration;
 }
 
-function readSend(params: unknown, reading: DecodeMode): SendRequest {
+function readSend(params: unknown, mode: DecodeMode): SendRequest {
   const wire = readObject(params, '');
   const id = readNonEmptyString(wire.id, 'id');
-  const message = readMessage(wire.message, 'message', reading, id);
+  const message = readMessage(wire.message, 'message', mode, id);
   const sessionId = readOptionalText(wire.sessionId, 'sessionId');
   if (sessionId !== undefined) message.contextId = sessionId;
   const request: SendRequest = {
     message,
     clientTaskId: id,
-    configuration: readConfiguration(wire, id, reading),
+    configuration: readConfiguration(wire, id, mode),
   };
   const metadata = readMetadata(wire.metadata, 'metadata');
   if (metadata !== undefined) request.metadata = metadata;
@@ -61,8 +61,8 @@ function readSend(params: unknown, reading: DecodeMode): SendRequest {
 }
 
 /**
- * The id of the task that a send begins or continues. 0.1 wants one from the caller: if there is none, it is made of
- * the id of the message, so that the same message sent again reaches the same task.
+ * Returns the id of the task that a send starts or continues. 0.1 requires one from the client: without one it is
+ * derived from the message id, so that a retransmission reaches the same task.
  */
 function taskIdOf({ message, clientTaskId }: SendRequest, losses: LossList): string {
   if (clientTaskId !== undefined) return clientTaskId;
@@ -70,12 +70,12 @@ function taskIdOf({ message, clientTaskId }: SendRequest, losses: LossList): str
     losses?.push({
       path: 'message.taskId',
       kind: 'guessed',
-      note: 'it became the id of the request; a 0.1 agent makes a task that it does not know',
+      note: 'sent as the id of the request; a 0.1 agent creates unknown tasks',
     });
     return message.taskId;
   }
   const id = uuidV5(`task\n${message.messageId}`);
-  losses?.push({ path: 'id', kind: 'defaulted', note: `0.1 needs a task id of the caller; it is ${id}` });
+  losses?.push({ path: 'id', kind: 'defaulted', note: `0.1 requires a task id from the client: ${id}` });
   return id;
 }
 
@@ -86,7 +86,7 @@ function writeSend(request: SendRequest, losses?: LossList): unknown {
     losses?.push({
       path: 'configuration.returnImmediately',
       kind: 'dropped',
-      note: 'a 0.1 agent answers when it sees fit',
+      note: 'a 0.1 agent decides when to respond',
     });
   }
   if (configuration?.pushConfig) recordPushIdLoss(configuration.pushConfig.id, id, losses);
@@ -103,7 +103,7 @@ function writeSend(request: SendRequest, losses?: LossList): unknown {
 
 const send = { read: readSend, write: writeSend };
 
-/** Makes the codec of something that 0.1 has no word for. */
+/** Creates the codec of an operation that 0.1 does not have. */
 export function unsupportedCodec(what: string): { read: () => never; write: () => never } {
   const refuse = (): never => {
     throw new A2AError('UNSUPPORTED_OPERATION', `A2A 0.1 cannot ${what}`);
@@ -111,7 +111,7 @@ export function unsupportedCodec(what: string): { read: () => never; write: () =
   return { read: refuse, write: refuse };
 }
 
-/** The parameters of every operation that 0.1 has. */
+/** Codecs of the parameters of all 0.1 operations. */
 export const requests: Dialect['requests'] = {
   send,
   stream: send,
@@ -134,7 +134,7 @@ export const requests: Dialect['requests'] = {
     write: ({ id }) => ({ id }),
   },
   createPushConfig: {
-    read: (params, reading) => readPushConfig(params, '', reading),
+    read: (params, mode) => readPushConfig(params, '', mode),
     write: writePushConfig,
   },
   getPushConfig: {

@@ -7,20 +7,20 @@ import { readTask, writeTask } from './task.ts';
 import { readMessageFromTask, writeMessageAsTask } from './message-as-task.ts';
 
 const task: Dialect['results']['getTask'] = {
-  read: (wire, reading) => readTask(wire, 'task', reading),
+  read: (wire, mode) => readTask(wire, 'task', mode),
   write: (value, losses) => writeTask(value, losses),
 };
 
 const pushConfig: Dialect['results']['getPushConfig'] = {
-  read: (wire, reading) => readPushConfig(wire, 'config', reading),
+  read: (wire, mode) => readPushConfig(wire, 'config', mode),
   write: writePushConfig,
 };
 
-/** The results of every operation that 0.1 has: a task, always. */
+/** Codecs of the results of all 0.1 operations, which return tasks. */
 export const results: Dialect['results'] = {
   send: {
-    read: (wire, reading) =>
-      readMessageFromTask(readObject(wire, 'task'), 'task', reading) ?? readTask(wire, 'task', reading),
+    read: (wire, mode) =>
+      readMessageFromTask(readObject(wire, 'task'), 'task', mode) ?? readTask(wire, 'task', mode),
     write: (answer, losses) =>
       isTask(answer) ? writeTask(answer, losses) : writeMessageAsTask(answer, losses),
   },

@@ -1,3 +1,4 @@
+import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import type {
   AgentCard,
   OAuthFlow,
@@ -13,20 +14,12 @@ type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
 
 const flowAddresses = ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl'] as const;
 
-/** Credentials of a 0.1 card are public settings, often as JSON in a string. */
+/** `credentials` of a 0.1 card are public settings, often JSON in a string. */
 function readSettings(credentials: string | undefined): WireObject {
-  if (credentials === undefined) return {};
-  try {
-    const settings: unknown = JSON.parse(credentials);
-    return typeof settings === 'object' && settings !== null && !Array.isArray(settings)
-      ? (settings as WireObject)
-      : {};
-  } catch {
-    return {};
-  }
+  return asJsonObject(parseJsonOrUndefined(credentials ?? '')) ?? {};
 }
 
-/** Reads `authentication`: loose names of schemes, each an alternative. */
+/** Reads `authentication`: informal scheme names, each an alternative. */
 export function readAuthentication(value: unknown): Security {
   if (value === undefined || value === null) return {};
   const wire = readObject(value, 'authentication');
@@ -71,7 +64,7 @@ function readScheme(name: string, settings: WireObject): SecurityScheme {
   return { type: 'http', scheme: name };
 }
 
-/** The flows that some settings describe; the addresses of a single flow tell which one it is. */
+/** Reads OAuth 2 flows from settings; the URLs of a single flow determine which one it is. */
 function readSettingsAsFlows(settings: WireObject): { [name in OAuthFlowName]?: OAuthFlow } | undefined {
   if (typeof settings.flows === 'object' && settings.flows !== null) {
     return readFlows(settings.flows, 'authentication.credentials.flows');
@@ -92,7 +85,7 @@ function flowOf({
   return typeof tokenUrl === 'string' ? 'clientCredentials' : undefined;
 }
 
-/** Writes the schemes that a card needs as `authentication`; undefined when it needs none. */
+/** Writes the required schemes of a card as `authentication`; undefined if there are none. */
 export function writeAuthentication(card: Security, losses: LossList): WireObject | undefined {
   const requirements = card.securityRequirements ?? [];
   const names = new Set(requirements.flatMap((each) => Object.keys(each)));
@@ -143,7 +136,7 @@ function wordOf(scheme: SecurityScheme): string {
   }
 }
 
-/** What a caller has to know beside the name of the scheme. */
+/** Returns the settings of a scheme besides its name. */
 function settingsOf(scheme: SecurityScheme): WireObject {
   switch (scheme.type) {
     case 'http':

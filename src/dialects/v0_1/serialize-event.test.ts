@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { event } from '../../../test/arbitraries.ts';
 import { eventWriter } from './event.ts';
 
-it('writes as text what its wire forms would be, to the letter', () => {
+it('v0_1 writer.texts equals JSON.stringify of the wire events', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 6 }), (events) => {
       const asWires = eventWriter();

@@ -21,7 +21,7 @@ import { readTaskMessage, type MessageScope, writeMessage } from './message.ts';
 import { deriveMessageId } from './message-id.ts';
 import { readParts, writeParts } from './part.ts';
 
-/** State in the model → state in 0.1, which has no word for two of them. */
+/** State in the model → state in 0.1, which lacks two of them. */
 const wireStates: { readonly [state in TaskState]: string } = {
   unknown: 'unknown',
   submitted: 'submitted',
@@ -40,46 +40,46 @@ const modelStates: ReadonlyMap<unknown, TaskState> = new Map(
     .map((state) => [state, state]),
 );
 
-/** Reads a state; `carried` is the compat record that may name a state which 0.1 could not. */
+/** Reads a state; the compat record `carried` may contain a state that 0.1 lacks. */
 function readState(
   value: unknown,
   at: string,
-  reading: DecodeMode,
+  mode: DecodeMode,
   carried: CompatRecord | undefined,
 ): TaskState {
   const state = modelStates.get(value);
   if (state === 'failed' && carried?.state === 'rejected') return 'rejected';
   if (state === 'input-required' && carried?.state === 'auth-required') return 'auth-required';
   if (state !== undefined) return state;
-  if (!reading.lenient) throw invalidField(at, 'must be a task state such as working');
-  reading.losses?.push({
+  if (!mode.lenient) throw invalidField(at, 'must be a task state such as working');
+  mode.losses?.push({
     path: at,
     kind: 'guessed',
-    note: `took ${JSON.stringify(value)} for an unknown state`,
+    note: `read ${JSON.stringify(value)} as an unknown state`,
   });
   return 'unknown';
 }
 
-/** Reads a status as 0.1 has it. */
+/** Reads a 0.1 status. */
 export function readStatus(
   value: unknown,
   at: string,
-  reading: DecodeMode,
+  mode: DecodeMode,
   within: MessageScope & { carried: CompatRecord | undefined },
 ): TaskStatus {
   const wire = readObject(value, at);
   const status: TaskStatus = {
-    state: readState(wire.state, fieldPath(at, 'state'), reading, within.carried),
+    state: readState(wire.state, fieldPath(at, 'state'), mode, within.carried),
   };
   if (wire.message !== undefined && wire.message !== null) {
-    status.message = readTaskMessage(wire.message, fieldPath(at, 'message'), reading, within);
+    status.message = readTaskMessage(wire.message, fieldPath(at, 'message'), mode, within);
   }
-  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), reading);
+  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), mode);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
 }
 
-/** Writes a status as 0.1 has it; see {@link unsupportedState} for what it leaves out. */
+/** Writes a 0.1 status without an {@link unsupportedState}. */
 export function writeStatus(status: TaskStatus, at: string, losses: LossList, within: MessageScope): unknown {
   return {
     state: wireStates[status.state],
@@ -88,24 +88,24 @@ export function writeStatus(status: TaskStatus, at: string, losses: LossList, wi
   };
 }
 
-/** The state that 0.1 cannot name and that is carried by name therefore. */
+/** Returns a state that 0.1 lacks; its name is stored in the metadata. */
 export function unsupportedState(state: TaskState, at: string, losses: LossList): TaskState | undefined {
   if (wireStates[state] === state) return undefined;
   losses?.push({
     path: fieldPath(at, 'state'),
     kind: 'guessed',
-    note: `0.1 has no state ${state}; ${wireStates[state]} stands for it`,
+    note: `0.1 has no state ${state}; ${wireStates[state]} is used instead`,
   });
   return state;
 }
 
 const artifactNames = ['artifactId', 'extensions', 'appendInline', 'lastChunkInline'];
 
-/** Reads an artifact as 0.1 has it: known by an index, unless an id was carried or `idOf` knows one. */
+/** Reads a 0.1 artifact. It is identified by its index, unless an id was carried or `idOf` returns one. */
 export function readArtifact(
   wire: WireObject,
   at: string,
-  reading: DecodeMode,
+  mode: DecodeMode,
   idOf: (index: number, carried: string | undefined) => string,
 ): Artifact {
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
@@ -113,7 +113,7 @@ export function readArtifact(
   const named = typeof carried?.artifactId === 'string' ? carried.artifactId : undefined;
   const artifact: Artifact = {
     artifactId: idOf(readInteger(wire.index, fieldPath(at, 'index')) ?? 0, named),
-    parts: readParts(wire.parts, fieldPath(at, 'parts'), reading),
+    parts: readParts(wire.parts, fieldPath(at, 'parts'), mode),
   };
   const name = readOptionalText(wire.name, fieldPath(at, 'name'));
   if (name !== undefined) artifact.name = name;
@@ -121,22 +121,22 @@ export function readArtifact(
   if (description !== undefined) artifact.description = description;
   const extensions = carried && readStrings(carried.extensions, fieldPath(at, 'extensions'));
   if (extensions !== undefined) artifact.extensions = extensions;
-  const own = carried ? withoutCompat(metadata, artifactNames) : metadata;
-  if (own !== undefined) artifact.metadata = own;
+  const ownMetadata = carried ? withoutCompat(metadata, artifactNames) : metadata;
+  if (ownMetadata !== undefined) artifact.metadata = ownMetadata;
   return artifact;
 }
 
-/** The artifacts of a whole task; several of one index are several artifacts all the same. */
-function readArtifacts(list: unknown[], at: string, reading: DecodeMode): Artifact[] {
+/** Reads the artifacts of a task; several with one index are different artifacts. */
+function readArtifacts(list: unknown[], at: string, mode: DecodeMode): Artifact[] {
   const seen = new Set<string>();
   return list.map((each, i) => {
     const path = `${at}[${i}]`;
     const wire = readObject(each, path);
-    const artifact = readArtifact(wire, path, reading, (index, carried) => {
+    const artifact = readArtifact(wire, path, mode, (index, carried) => {
       const id = carried ?? artifactIdForIndex(index);
       if (!seen.has(id)) return id;
       const other = `${id}-${i}`;
-      reading.losses?.push({ path, kind: 'guessed', note: `${id} was there already; it became ${other}` });
+      mode.losses?.push({ path, kind: 'guessed', note: `${id} is used twice; renamed to ${other}` });
       return other;
     });
     seen.add(artifact.artifactId);
@@ -149,7 +149,7 @@ function readArtifacts(list: unknown[], at: string, reading: DecodeMode): Artifa
   });
 }
 
-/** Writes an artifact under its number. Its id is carried where a reader would make up another one. */
+/** Writes an artifact with its index. The id is stored in the metadata if a reader would derive another one. */
 export function writeArtifact(
   artifact: Artifact,
   at: string,
@@ -162,14 +162,14 @@ export function writeArtifact(
     losses?.push({
       path: fieldPath(at, 'artifactId'),
       kind: 'guessed',
-      note: `0.1 artifacts have an index; ${index} stands for ${artifactId}, which travels in the metadata`,
+      note: `0.1 artifacts have an index; ${index} is used for ${artifactId}, which is stored in the metadata`,
     });
   }
   if (extensions) {
     losses?.push({
       path: fieldPath(at, 'extensions'),
       kind: 'dropped',
-      note: '0.1 artifacts have no extensions; they travel in the metadata',
+      note: '0.1 artifacts have no extensions; stored in the metadata',
     });
   }
   if (carriesId || extensions) {
@@ -184,7 +184,7 @@ export function writeArtifact(
   };
 }
 
-/** Writes the artifacts of a whole task. */
+/** Writes the artifacts of a task. */
 function writeArtifacts(artifacts: readonly Artifact[], at: string, losses: LossList): unknown[] {
   const table = new ArtifactIndex();
   return artifacts.map((artifact, i) => {
@@ -200,11 +200,11 @@ function writeArtifacts(artifacts: readonly Artifact[], at: string, losses: Loss
   });
 }
 
-/** Messages of a history; words that were said twice are two messages. */
-function readHistory(list: unknown[], at: string, reading: DecodeMode, within: MessageScope): Message[] {
+/** Reads the history; repeated texts are different messages. */
+function readHistory(list: unknown[], at: string, mode: DecodeMode, within: MessageScope): Message[] {
   const seen = new Map<string, number>();
   return list.map((each, i) => {
-    const message = readTaskMessage(each, `${at}[${i}]`, reading, within);
+    const message = readTaskMessage(each, `${at}[${i}]`, mode, within);
     const again = seen.get(message.messageId) ?? 0;
     seen.set(message.messageId, again + 1);
     if (again > 0) message.messageId = deriveMessageId(within.taskId, message, again);
@@ -212,8 +212,8 @@ function readHistory(list: unknown[], at: string, reading: DecodeMode, within: M
   });
 }
 
-/** Reads a task as 0.1 has it. A task without a session is a context of its own, named like the task. */
-export function readTask(value: unknown, at: string, reading: DecodeMode): Task {
+/** Reads a 0.1 task. The context of a task without a session is its task id. */
+export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
   const wire = readObject(value, at);
   const id = readNonEmptyString(wire.id, fieldPath(at, 'id'));
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
@@ -223,23 +223,23 @@ export function readTask(value: unknown, at: string, reading: DecodeMode): Task 
   const task: Task = {
     id,
     contextId,
-    status: readStatus(wire.status, fieldPath(at, 'status'), reading, within),
+    status: readStatus(wire.status, fieldPath(at, 'status'), mode, within),
   };
   const { artifacts, history } = wire;
   if (artifacts !== undefined && artifacts !== null) {
     const path = fieldPath(at, 'artifacts');
-    task.artifacts = readArtifacts(readArray(artifacts, path), path, reading);
+    task.artifacts = readArtifacts(readArray(artifacts, path), path, mode);
   }
   if (history !== undefined && history !== null) {
     const path = fieldPath(at, 'history');
-    task.history = readHistory(readArray(history, path), path, reading, within);
+    task.history = readHistory(readArray(history, path), path, mode, within);
   }
-  const own = ownMetadata(metadata, task.status.state, (wire.status as WireObject).state);
-  if (own !== undefined) task.metadata = own;
+  const taskMetadata = ownMetadata(metadata, task.status.state, (wire.status as WireObject).state);
+  if (taskMetadata !== undefined) task.metadata = taskMetadata;
   return task;
 }
 
-/** Metadata after the state was taken out of it, or put into it when nobody knows that state. */
+/** Returns the metadata without a carried state, or with the name of an unknown state. */
 function ownMetadata(
   metadata: Metadata | undefined,
   state: TaskState,
@@ -251,19 +251,19 @@ function ownMetadata(
   return wireStates[state] === state ? metadata : withoutCompat(metadata, ['state']);
 }
 
-/** Writes a task as 0.1 has it. */
+/** Writes a 0.1 task. */
 export function writeTask(task: Task, losses?: LossList, at = 'task'): unknown {
   const within = { taskId: task.id, contextId: task.contextId };
-  const folded = unsupportedState(task.status.state, fieldPath(at, 'status'), losses);
+  const stateName = unsupportedState(task.status.state, fieldPath(at, 'status'), losses);
   return {
     id: task.id,
-    // Its own name as its context is what a reader assumes anyway.
+    // Readers use the task id as context by default.
     sessionId: task.contextId === '' || task.contextId === task.id ? undefined : task.contextId,
     status: writeStatus(task.status, fieldPath(at, 'status'), losses, within),
     artifacts: task.artifacts && writeArtifacts(task.artifacts, fieldPath(at, 'artifacts'), losses),
     history: task.history?.map((message, i) =>
       writeMessage(message, `${fieldPath(at, 'history')}[${i}]`, losses, within),
     ),
-    metadata: folded === undefined ? task.metadata : withCompat(task.metadata, { state: folded }),
+    metadata: stateName === undefined ? task.metadata : withCompat(task.metadata, { state: stateName }),
   };
 }

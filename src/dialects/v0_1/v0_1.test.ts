@@ -5,7 +5,7 @@ import { compatKey } from '../compat-metadata.ts';
 import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
-/** What a peer would see: undefined members do not travel. */
+/** Returns the JSON that a peer receives, without undefined members. */
 const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const hi = { role: 'user', parts: [{ type: 'text', text: 'hi' }] };
 const { results } = v0_1;
@@ -16,10 +16,10 @@ const writePart = (part: Part, losses?: TranslationLoss[]): unknown =>
       parts: unknown[];
     }
   ).parts[0];
-const readPart = (part: unknown, reading = strictMode): unknown =>
-  v0_1.message.read({ role: 'agent', parts: [part] }, reading).parts[0];
+const readPart = (part: unknown, mode = strictMode): unknown =>
+  v0_1.message.read({ role: 'agent', parts: [part] }, mode).parts[0];
 
-describe('a part', () => {
+describe('v0_1 part', () => {
   it.each<[unknown, Part]>([
     [{ type: 'text', text: '' }, { text: '' }],
     [
@@ -46,12 +46,12 @@ describe('a part', () => {
       { type: 'file', file: { name: 'report.pdf' } },
       { data: {}, metadata: { [compatKey]: { fileRef: { name: 'report.pdf' } } } },
     ],
-  ])('%j is %j, both ways', (wire, part) => {
+  ])('maps %j to %j and back', (wire, part) => {
     expect(readPart(wire)).toEqual(part);
     expect(writePart(part)).toEqual(wire);
   });
 
-  it('says its type by its content when it does not say it', () => {
+  it('detects a missing type from the content', () => {
     expect(readPart({ text: 'x', file: null, data: null })).toEqual({ text: 'x' });
     expect(readPart({ file: { bytes: 'AA' } })).toEqual({ raw: 'AA==' });
     expect(readPart({ data: { a: 1 } })).toEqual({ data: { a: 1 } });
@@ -61,15 +61,15 @@ describe('a part', () => {
     { type: 'data', data: null },
     { type: 'text', text: null },
     { type: 'file', file: null },
-  ])('that says %j and then nothing is refused in a request', (part) => {
+  ])('rejects %j in a request', (part) => {
     expect(() => readPart(part)).toThrow(/parts\[0\]/);
   });
 
-  it('may be a bare list, as the prose has it', () => {
+  it('accepts artifact parts as a bare list, as in the prose', () => {
     expect(readPart({ type: 'data', data: [1, 2] })).toEqual({ data: [1, 2] });
   });
 
-  it('with both bytes and a link is refused in a request and loses the link in an answer', () => {
+  it('rejects bytes and uri in a request and drops the uri in a response', () => {
     const both = { type: 'file', file: { bytes: 'AAE=', uri: 'https://f.test/' } };
     expect(() => readPart(both)).toThrow(/only one of bytes and uri/);
     const losses: TranslationLoss[] = [];
@@ -77,23 +77,23 @@ describe('a part', () => {
     expect(losses).toHaveLength(1);
   });
 
-  it('reports labels that 0.1 has no place for', () => {
+  it('records labels that 0.1 lacks', () => {
     const losses: TranslationLoss[] = [];
     writePart({ text: 'x', mediaType: 'text/html' }, losses);
     expect(losses.map((loss) => loss.path)).toContain('message.parts[0].mediaType');
   });
 });
 
-describe('a task', () => {
+describe('v0_1 task', () => {
   const task: Task = { id: 't', contextId: 's', status: { state: 'working' } };
   const roundTrip = (value: Task): Task => v0_1.task.read(onWire(v0_1.task.write(value)), strictMode);
 
-  it('has a session for a context', () => {
+  it('maps the session to the context', () => {
     expect(onWire(v0_1.task.write(task))).toEqual({ id: 't', sessionId: 's', status: { state: 'working' } });
     expect(roundTrip(task)).toEqual(task);
   });
 
-  it('without a session is a context of its own, and stays without', () => {
+  it('uses the task id as context without a session, and writes no session', () => {
     const wire = { id: 't', status: { state: 'working' } };
     const read = v0_1.task.read(wire, strictMode);
     expect(read.contextId).toBe('t');
@@ -111,7 +111,7 @@ describe('a task', () => {
     expect(v0_1.task.read(wire, strictMode)).toEqual({ ...task, status: { state } });
   });
 
-  it('keeps a state that nobody knows by name', () => {
+  it('preserves the name of an unknown state', () => {
     const read = v0_1.task.read({ id: 't', status: { state: 'paused' } }, lenientMode());
     expect(read).toMatchObject({
       status: { state: 'unknown' },
@@ -122,13 +122,13 @@ describe('a task', () => {
     expect(() => v0_1.task.read({ id: 't', status: { state: 'paused' } }, strictMode)).toThrow(/task state/);
   });
 
-  it('takes nulls for nothing', () => {
+  it('reads null as absent', () => {
     const status = { state: 'working', message: null, timestamp: null };
     const nulls = { sessionId: null, artifacts: null, history: null, metadata: null };
     expect(v0_1.task.read({ id: 't', status, ...nulls }, strictMode)).toEqual({ ...task, contextId: 't' });
   });
 
-  it('has times in UTC, and says so when it had to guess', () => {
+  it('reads timestamps as UTC and records guesses', () => {
     const losses: TranslationLoss[] = [];
     const status = { state: 'working', timestamp: '2025-04-09T12:00:00.5' };
     expect(v0_1.task.read({ id: 't', status }, lenientMode(losses)).status.timestamp).toBe(
@@ -137,7 +137,7 @@ describe('a task', () => {
     expect(losses).toHaveLength(1);
   });
 
-  it('owns its messages: they need not say where they belong', () => {
+  it('sets task and context of its messages', () => {
     const message = {
       messageId: 'm',
       role: 'agent' as const,
@@ -152,7 +152,7 @@ describe('a task', () => {
     expect(roundTrip(value)).toEqual(value);
   });
 
-  it('does not carry ids of messages that its reader makes up anyway', () => {
+  it('does not write derived message ids', () => {
     const wire = { id: 't', status: { state: 'working', message: hi }, history: [hi, hi] };
     const read = v0_1.task.read(wire, strictMode);
     const [first, second] = read.history ?? [];
@@ -163,7 +163,7 @@ describe('a task', () => {
     expect(roundTrip(read)).toEqual(read);
   });
 
-  it('numbers its artifacts in order of sight and carries their ids', () => {
+  it('numbers artifacts in order and stores their ids in the metadata', () => {
     const artifacts = [
       { artifactId: 'a', parts: [{ text: '1' }], extensions: ['https://e.test/x'] },
       { artifactId: 'artifact-7', parts: [{ text: '2' }] },
@@ -175,7 +175,7 @@ describe('a task', () => {
     expect(roundTrip({ ...task, artifacts })).toEqual({ ...task, artifacts });
   });
 
-  it('keeps artifacts apart that have one index, and flags that have no place in a whole task', () => {
+  it('separates artifacts with the same index and records dropped flags', () => {
     const parts = [{ type: 'text', text: 'x' }];
     const wire = {
       id: 't',
@@ -193,10 +193,10 @@ describe('a task', () => {
   });
 });
 
-describe('a direct answer', () => {
+describe('v0_1 direct message', () => {
   const message = { messageId: 'm', role: 'agent' as const, parts: [{ text: 'hi' }], contextId: 's' };
 
-  it('is wrapped in a completed task and unwrapped again', () => {
+  it('round-trips as a completed task', () => {
     const losses: TranslationLoss[] = [];
     const wire = onWire(results.send.write(message, losses));
     expect(wire).toMatchObject({
@@ -209,7 +209,7 @@ describe('a direct answer', () => {
     expect(results.send.read(wire, lenientMode())).toEqual(message);
   });
 
-  it('has the id of the task that it names', () => {
+  it('uses the task id of the message', () => {
     expect(results.send.write({ ...message, taskId: 'cli-1' })).toMatchObject({ id: 'cli-1' });
   });
 });

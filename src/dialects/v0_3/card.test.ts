@@ -43,8 +43,8 @@ const wire = {
   skills: [],
 };
 
-describe('the interfaces of a 0.3 card', () => {
-  it('begin with the url, speak JSON-RPC unless they say otherwise, and stand once', () => {
+describe('v0_3 card interfaces', () => {
+  it('start with the url, default to JSONRPC and are distinct', () => {
     const additionalInterfaces = [
       { url: 'https://a.test/rpc', transport: 'JSONRPC' },
       { url: 'https://a.test/rest', transport: 'HTTP+JSON' },
@@ -59,16 +59,16 @@ describe('the interfaces of a 0.3 card', () => {
     ['0.3', '0.3'],
     ['0.2.5', '0.2'],
     [undefined, '0.2'],
-  ])('of a card that says %j speak %s', (protocolVersion, version) => {
+  ])('map protocolVersion %j to %s', (protocolVersion, version) => {
     expect(v0_3.card.read({ ...wire, protocolVersion }, lenientMode()).interfaces).toEqual([rpc(version)]);
   });
 
-  it('of a hybrid are those of 1.0 first, then what only the older half names', () => {
+  it('of a hybrid card list the 1.0 interfaces first', () => {
     const hybrid = { ...wire, supportedInterfaces: [rpc('1.0')] };
     expect(v0_3.card.read(hybrid, lenientMode()).interfaces).toEqual([rpc('1.0'), rpc('0.3')]);
   });
 
-  it('are written as url and preferred transport of the first that speaks 0.3', () => {
+  it('are written as url and preferredTransport of the first 0.3 interface', () => {
     const losses: TranslationLoss[] = [];
     const written = plain(v0_3.card.write(cardWith([rest('0.3'), rpc('0.3')]), losses));
     expect(written).toMatchObject({
@@ -81,7 +81,7 @@ describe('the interfaces of a 0.3 card', () => {
     expect(losses).toEqual([]);
   });
 
-  it('of other versions stand beside them, and in order', () => {
+  it('of other versions are written to supportedInterfaces in order', () => {
     const interfaces = [rpc('1.0'), rest('1.0'), rpc('0.3')];
     const written = plain(v0_3.card.write(cardWith(interfaces)));
     expect(written).toMatchObject({ url: 'https://a.test/rpc', supportedInterfaces: interfaces });
@@ -89,14 +89,14 @@ describe('the interfaces of a 0.3 card', () => {
     expect(v0_3.card.read(written, lenientMode()).interfaces).toEqual(interfaces);
   });
 
-  it('are guessed when none speaks 0.3, and the guess is noted', () => {
+  it('are guessed without a 0.3 interface, with a recorded loss', () => {
     const losses: TranslationLoss[] = [];
     const written = plain(v0_3.card.write(cardWith([rest('1.0'), rpc('1.0')]), losses));
     expect(written).toMatchObject({ protocolVersion: '0.3.0', url: 'https://a.test/rpc' });
     expect(losses).toEqual([expect.objectContaining({ path: 'url', kind: 'guessed' })]);
   });
 
-  it('lose their tenant for readers of 0.3, and that is noted', () => {
+  it('lose the tenant, with a recorded loss', () => {
     const losses: TranslationLoss[] = [];
     const tenant = { ...rpc('0.3'), tenant: 'x' };
     const written = plain(v0_3.card.write(cardWith([tenant]), losses));
@@ -105,8 +105,8 @@ describe('the interfaces of a 0.3 card', () => {
   });
 });
 
-describe('the rest of a 0.3 card', () => {
-  it('moves the flag of the extended card', () => {
+describe('v0_3 card', () => {
+  it('maps the extended card flag', () => {
     const card = cardWith([rpc('0.3')], { capabilities: { extendedAgentCard: true } });
     const written = plain(v0_3.card.write(card));
     expect(written).toMatchObject({ supportsAuthenticatedExtendedCard: true, capabilities: {} });
@@ -114,7 +114,7 @@ describe('the rest of a 0.3 card', () => {
     expect(v0_3.card.read(written, lenientMode())).toEqual(card);
   });
 
-  it('drops signatures in both directions, and says so', () => {
+  it('drops signatures in both directions and records losses', () => {
     const signatures = [{ protected: 'e30', signature: 'c2ln' }];
     const losses: TranslationLoss[] = [];
     expect(v0_3.card.read({ ...wire, signatures }, lenientMode(losses))).not.toHaveProperty('signatures');
@@ -127,14 +127,14 @@ describe('the rest of a 0.3 card', () => {
     ]);
   });
 
-  it('writes the url that a provider must have', () => {
+  it('writes the required url of a provider', () => {
     const losses: TranslationLoss[] = [];
     const card = cardWith([rpc('0.3')], { provider: { organization: 'Works' } });
     expect(plain(v0_3.card.write(card, losses)).provider).toEqual({ organization: 'Works', url: '' });
     expect(losses).toEqual([expect.objectContaining({ path: 'provider.url', kind: 'defaulted' })]);
   });
 
-  it('knows a security scheme in either form, value by value', () => {
+  it('reads security schemes in both formats', () => {
     const securitySchemes = {
       key: { type: 'apiKey', in: 'somewhere', name: 'X-K' },
       bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
@@ -148,7 +148,7 @@ describe('the rest of a 0.3 card', () => {
     expect(card.securityRequirements).toEqual([{ key: [] }, { bearer: ['a'] }]);
   });
 
-  it('leaves out a scheme that nobody knows when reading an answer', () => {
+  it('drops unknown security schemes in lenient mode', () => {
     const securitySchemes = { odd: { type: 'palm' }, tls: { type: 'mutualTLS' } };
     const losses: TranslationLoss[] = [];
     const card = v0_3.card.read({ ...wire, securitySchemes }, lenientMode(losses));
@@ -159,7 +159,7 @@ describe('the rest of a 0.3 card', () => {
     );
   });
 
-  it('keeps several flows in one scheme, and younger ones as extra properties', () => {
+  it('writes several flows in one scheme, and newer ones as extra properties', () => {
     const flows = {
       clientCredentials: { tokenUrl: 'https://o.test', scopes: {} },
       deviceCode: { deviceAuthorizationUrl: 'https://o.test/d', tokenUrl: 'https://o.test', scopes: {} },

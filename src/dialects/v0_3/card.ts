@@ -20,42 +20,42 @@ import { readRequirements } from '../v1_0/security.ts';
 import { readInterfaces, writeInterfaces } from './interfaces.ts';
 import { readSecuritySchemes, writeSecurityScheme } from './security.ts';
 
-/** Reads a card of 0.2 or 0.3, or the older half and the interfaces of a hybrid. */
-export function readCard(value: unknown, reading: DecodeMode): AgentCard {
+/** Reads a card of 0.2 or 0.3, or the 0.3 part and the interfaces of a hybrid card. */
+export function readCard(value: unknown, mode: DecodeMode): AgentCard {
   const wire = readObject(value, 'card');
   const card: AgentCard = {
     name: readNonEmptyString(wire.name, 'name'),
     description: readString(wire.description, 'description') ?? '',
     version: readString(wire.version, 'version') ?? '',
-    interfaces: readInterfaces(wire, reading),
-    capabilities: readCapabilities(wire, reading),
+    interfaces: readInterfaces(wire, mode),
+    capabilities: readCapabilities(wire, mode),
     defaultInputModes: readStrings(wire.defaultInputModes, 'defaultInputModes') ?? [],
     defaultOutputModes: readStrings(wire.defaultOutputModes, 'defaultOutputModes') ?? [],
-    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, mode)),
   };
   readOptionalFields({ ...wire, signatures: undefined }, card);
-  noteSignatures(wire.signatures, reading.losses);
+  recordSignatureLoss(wire.signatures, mode.losses);
   if (wire.securitySchemes !== undefined && wire.securitySchemes !== null) {
-    const schemes = readSecuritySchemes(wire.securitySchemes, reading);
+    const schemes = readSecuritySchemes(wire.securitySchemes, mode);
     if (Object.keys(schemes).length > 0) card.securitySchemes = schemes;
   }
   const requirements = wire.security ?? wire.securityRequirements;
   if (Array.isArray(requirements) && requirements.length > 0) {
-    card.securityRequirements = readRequirements(requirements, 'security', reading);
+    card.securityRequirements = readRequirements(requirements, 'security', mode);
   }
   return card;
 }
 
-/** A signature covers one exact shape of a card; in any other shape it proves nothing. */
-function noteSignatures(signatures: unknown, losses: LossList): void {
+/** A signature covers one exact format of a card and is not valid for others. */
+function recordSignatureLoss(signatures: unknown, losses: LossList): void {
   if (!Array.isArray(signatures) || signatures.length === 0) return;
   losses?.push({ path: 'signatures', kind: 'dropped', note: 'a translated card needs a new signature' });
 }
 
-function readCapabilities(card: WireObject, reading: DecodeMode): AgentCapabilities {
+function readCapabilities(card: WireObject, mode: DecodeMode): AgentCapabilities {
   const capabilities: AgentCapabilities = {};
   if (card.capabilities === undefined || card.capabilities === null) {
-    reading.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'no capabilities were given' });
+    mode.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'missing capabilities' });
   } else {
     const wire = readObject(card.capabilities, 'capabilities');
     for (const flag of [
@@ -75,21 +75,21 @@ function readCapabilities(card: WireObject, reading: DecodeMode): AgentCapabilit
   return capabilities;
 }
 
-/** How the security of a card is written; the rest of a 0.3 card is the same in JSON and in the protocol buffers. */
+/** Writers of the security fields, in which JSON and protocol buffers of 0.3 cards differ. */
 export interface SecurityWriter {
   schemes(schemes: { [name: string]: SecurityScheme }): unknown;
   requirements(list: readonly SecurityRequirement[]): unknown;
 }
 
-/** Writes a card as 0.3 has it, with its security in the form that is asked for. */
+/** Writes a 0.3 card with the given format of its security fields. */
 export function writeCardWith(card: AgentCard, security: SecurityWriter, losses: LossList): unknown {
   const { extendedAgentCard, ...capabilities } = card.capabilities;
-  noteSignatures(card.signatures, losses);
+  recordSignatureLoss(card.signatures, losses);
   if (card.provider && card.provider.url === undefined) {
     losses?.push({
       path: 'provider.url',
       kind: 'defaulted',
-      note: '0.3 needs a url; an empty one was written',
+      note: '0.3 requires a url; written as an empty string',
     });
   }
   return {
@@ -119,7 +119,7 @@ const typed: SecurityWriter = {
   requirements: (list) => list,
 };
 
-/** The agent card of 0.2 and 0.3. */
+/** Codec of 0.2 and 0.3 agent cards. */
 export const card: Codec<AgentCard> = {
   read: readCard,
   write: (value, losses) => writeCardWith(value, typed, losses),

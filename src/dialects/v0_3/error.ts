@@ -1,23 +1,20 @@
+import { asJsonObject } from '../../primitives/json.ts';
 import { A2AError, errorTable, type ErrorReason } from '../../protocol/errors.ts';
 import type { RestErrorCodec, RpcErrorCodec } from '../dialect.ts';
 import type { WireObject } from '../field-readers.ts';
 import { reasonForCode, reasonForStatus, rpcError as newer } from '../v1_0/error.ts';
 
-/** The HTTP statuses of 0.3 that are not those of 1.0. The text has none; these are what its SDKs agree on most. */
+/** HTTP statuses of 0.3 that differ from 1.0. The specification has none; most SDKs use these. */
 const statuses: { readonly [reason in ErrorReason]?: number } = {
   TASK_NOT_CANCELABLE: 409,
   CONTENT_TYPE_NOT_SUPPORTED: 415,
   EXTENDED_AGENT_CARD_NOT_CONFIGURED: 404,
 };
 
-function asObject(value: unknown): WireObject {
-  return (typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}) as WireObject;
-}
-
-/** What an error says about itself beside its reason: the texts in its data, and a code that nobody knows. */
+/** Returns the strings in the data of an error, and an unknown code. */
 function detailsOf(wire: WireObject): { [key: string]: string } {
   const details: { [key: string]: string } = {};
-  for (const [key, value] of Object.entries(asObject(wire.data))) {
+  for (const [key, value] of Object.entries(asJsonObject(wire.data) ?? {})) {
     if (typeof value === 'string') details[key] = value;
   }
   if (typeof wire.code === 'number' && reasonForCode(wire.code) === undefined) {
@@ -26,18 +23,18 @@ function detailsOf(wire: WireObject): { [key: string]: string } {
   return details;
 }
 
-/** True for a code that several faults share for want of their own, so that the HTTP status may know more. */
-function isVague(reason: ErrorReason): boolean {
+/** Returns true for a code that several errors share; the HTTP status may be more specific. */
+function isSharedCode(reason: ErrorReason): boolean {
   return reason === 'INVALID_REQUEST' || reason === 'INTERNAL_ERROR' || reason === 'METHOD_NOT_FOUND';
 }
 
 function readRpcError(error: unknown, status?: number): A2AError {
-  const wire = asObject(error);
-  // Who writes the details of 1.0 names the reason; the code is then only its shadow.
+  const wire = asJsonObject(error) ?? {};
+  // Details in the 1.0 format contain the reason, which takes precedence over the code.
   const read = newer.read(error, status);
-  const isVagueHere =
-    isVague(read.reason) && status !== undefined && status > 400 && status !== 404 && status !== 500;
-  return new A2AError(isVagueHere ? reasonForStatus(status) : read.reason, read.message, {
+  const isStatusBetter =
+    isSharedCode(read.reason) && status !== undefined && status > 400 && status !== 404 && status !== 500;
+  return new A2AError(isStatusBetter ? reasonForStatus(status) : read.reason, read.message, {
     details: { ...detailsOf(wire), ...read.details },
     violations: read.violations,
     status,
@@ -46,16 +43,16 @@ function readRpcError(error: unknown, status?: number): A2AError {
 }
 
 /**
- * Errors of 0.3 over JSON-RPC. The codes are those of 1.0, and `data` is free, so it holds the details of 1.0.
- * A code that nobody knows is an internal error that keeps its code in the details.
+ * Codec of 0.3 JSON-RPC errors: the codes and the details of 1.0. An unknown code is an internal error with the code in
+ * its details.
  */
 export const rpcError: RpcErrorCodec = {
   read: readRpcError,
   write: (error) => newer.write(error),
 };
 
-/** The fault behind a status, where the body has words but no code, as Python servers send it. */
-function reasonOfWords(status: number, message: string): ErrorReason {
+/** Returns the reason for a status and a message without code, as Python servers send. */
+function reasonForMessage(status: number, message: string): ErrorReason {
   if (status === 404) return /card/i.test(message) ? 'EXTENDED_AGENT_CARD_NOT_CONFIGURED' : 'TASK_NOT_FOUND';
   if (status === 422) return 'INVALID_PARAMS';
   if (status === 501)
@@ -64,16 +61,16 @@ function reasonOfWords(status: number, message: string): ErrorReason {
   return reasonForStatus(status);
 }
 
-/** Errors of 0.3 over REST: `{code, message, data?}` with the code of JSON-RPC, or only `{message}`. */
+/** Codec of 0.3 REST errors: `{code, message, data?}` with the JSON-RPC code, or only `{message}`. */
 export const restError: RestErrorCodec = {
   read(body, status) {
-    const outer = asObject(body);
-    const wire = typeof outer.error === 'object' ? asObject(outer.error) : outer;
+    const outer = asJsonObject(body) ?? {};
+    const wire = typeof outer.error === 'object' ? (asJsonObject(outer.error) ?? {}) : outer;
     const text = wire.message ?? wire.detail ?? outer.error;
     const message = typeof text === 'string' ? text : undefined;
     if (reasonForCode(wire.code) !== undefined) return readRpcError(wire, status);
     return new A2AError(
-      message === undefined ? reasonForStatus(status) : reasonOfWords(status, message),
+      message === undefined ? reasonForStatus(status) : reasonForMessage(status, message),
       message,
       { details: detailsOf(wire), status, cause: body },
     );

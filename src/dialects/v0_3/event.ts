@@ -30,8 +30,8 @@ import {
 } from './task.ts';
 
 /**
- * True when the stream ends with this status: the task is over, waits for input, or the peer that sent it said so.
- * A task that waits for authorization may go on by itself, so that state alone ends nothing.
+ * Returns true if the stream ends with this status: terminal, input-required, or marked by the peer. An auth-required
+ * task may continue by itself, so that state alone is not final.
  */
 export function isFinalStatus({ status, metadata }: TaskStatusUpdateEvent): boolean {
   return (
@@ -41,7 +41,7 @@ export function isFinalStatus({ status, metadata }: TaskStatusUpdateEvent): bool
   );
 }
 
-/** The metadata of a status event without the mark that `final` says better. */
+/** Returns the metadata without the mark that `final` replaces. */
 export function removeFinalMark({ metadata }: TaskStatusUpdateEvent): TaskStatusUpdateEvent['metadata'] {
   if (metadata === undefined || readCompat(metadata)?.final === undefined) return metadata;
   return withoutCompat(metadata, ['final']);
@@ -58,7 +58,7 @@ function writeStatusEvent(event: TaskStatusUpdateEvent, final: boolean): unknown
   };
 }
 
-/** Writes an event as 0.3 has it over JSON-RPC: `kind` tells what it is. */
+/** Writes a 0.3 JSON-RPC event, tagged by `kind`. */
 function writeEvent(event: StreamEvent): unknown {
   switch (event.kind) {
     case 'status':
@@ -80,44 +80,44 @@ function writeEvent(event: StreamEvent): unknown {
   }
 }
 
-/** Reads an event in either form of 0.3, or without a tag as some servers send it. */
-export function readEvent(value: unknown, reading: DecodeMode, at = 'event'): StreamEvent {
+/** Reads an event in the JSON or protocol buffer format of 0.3, or without a tag as some servers send it. */
+export function readEvent(value: unknown, mode: DecodeMode, at = 'event'): StreamEvent {
   const wire = readObject(value, at);
   switch (wire.kind) {
     case 'status-update':
-      return readStatusEvent(wire, at, reading);
+      return readStatusEvent(wire, at, mode);
     case 'artifact-update':
-      return readArtifactEvent(wire, at, reading);
+      return readArtifactEvent(wire, at, mode);
     case 'task':
-      return { kind: 'task', task: readTask(wire, at, reading) };
+      return { kind: 'task', task: readTask(wire, at, mode) };
     case 'message':
-      return { kind: 'message', message: readMessage(wire, at, reading) };
+      return { kind: 'message', message: readMessage(wire, at, mode) };
     default:
-      return readWrapped(wire, reading) ?? readUntagged(wire, at, reading);
+      return readWrapped(wire, mode) ?? readUntagged(wire, at, mode);
   }
 }
 
-function readWrapped(wire: WireObject, reading: DecodeMode): StreamEvent | undefined {
+function readWrapped(wire: WireObject, mode: DecodeMode): StreamEvent | undefined {
   const status = wire.statusUpdate ?? wire.status_update;
-  if (isSet(status)) return readStatusEvent(readObject(status, 'statusUpdate'), 'statusUpdate', reading);
+  if (isSet(status)) return readStatusEvent(readObject(status, 'statusUpdate'), 'statusUpdate', mode);
   const artifact = wire.artifactUpdate ?? wire.artifact_update;
   if (isSet(artifact))
-    return readArtifactEvent(readObject(artifact, 'artifactUpdate'), 'artifactUpdate', reading);
-  if (isSet(wire.task)) return { kind: 'task', task: readTask(wire.task, 'task', reading) };
+    return readArtifactEvent(readObject(artifact, 'artifactUpdate'), 'artifactUpdate', mode);
+  if (isSet(wire.task)) return { kind: 'task', task: readTask(wire.task, 'task', mode) };
   const message = wire.message ?? wire.msg;
-  if (isSet(message)) return { kind: 'message', message: readMessage(message, 'message', reading) };
+  if (isSet(message)) return { kind: 'message', message: readMessage(message, 'message', mode) };
   return undefined;
 }
 
-function readUntagged(wire: WireObject, at: string, reading: DecodeMode): StreamEvent {
-  if (isSet(wire.artifact)) return readArtifactEvent(wire, at, reading);
+function readUntagged(wire: WireObject, at: string, mode: DecodeMode): StreamEvent {
+  if (isSet(wire.artifact)) return readArtifactEvent(wire, at, mode);
   if (isSet(wire.status)) {
     return isSet(wire.taskId) || isSet(wire.task_id)
-      ? readStatusEvent(wire, at, reading)
-      : { kind: 'task', task: readTask(wire, at, reading) };
+      ? readStatusEvent(wire, at, mode)
+      : { kind: 'task', task: readTask(wire, at, mode) };
   }
   if (isSet(wire.parts) || isSet(wire.content)) {
-    return { kind: 'message', message: readMessage(wire, at, reading) };
+    return { kind: 'message', message: readMessage(wire, at, mode) };
   }
   throw invalidField(at, 'must be a task, a message, a status-update or an artifact-update');
 }
@@ -126,17 +126,17 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function readStatusEvent(wire: WireObject, at: string, reading: DecodeMode): TaskStatusUpdateEvent {
+function readStatusEvent(wire: WireObject, at: string, mode: DecodeMode): TaskStatusUpdateEvent {
   const event: TaskStatusUpdateEvent = {
     kind: 'status',
     taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
-    contextId: readContextId(wire, at, reading),
-    status: readStatus(wire.status, fieldPath(at, 'status'), reading),
+    contextId: readContextId(wire, at, mode),
+    status: readStatus(wire.status, fieldPath(at, 'status'), mode),
   };
   const { state } = event.status;
   let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  const strange = unknownState(event.status, wire.status);
-  if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
+  const stateName = unknownState(event.status, wire.status);
+  if (stateName !== undefined) metadata = withCompat(metadata, { state: stateName });
   if (
     readBoolean(wire.final, fieldPath(at, 'final')) === true &&
     !isTerminal(state) &&
@@ -148,12 +148,12 @@ function readStatusEvent(wire: WireObject, at: string, reading: DecodeMode): Tas
   return event;
 }
 
-function readArtifactEvent(wire: WireObject, at: string, reading: DecodeMode): TaskArtifactUpdateEvent {
+function readArtifactEvent(wire: WireObject, at: string, mode: DecodeMode): TaskArtifactUpdateEvent {
   const event: TaskArtifactUpdateEvent = {
     kind: 'artifact',
     taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
-    contextId: readContextId(wire, at, reading),
-    artifact: readArtifact(wire.artifact, fieldPath(at, 'artifact'), reading),
+    contextId: readContextId(wire, at, mode),
+    artifact: readArtifact(wire.artifact, fieldPath(at, 'artifact'), mode),
   };
   const append = readBoolean(wire.append, fieldPath(at, 'append'));
   if (append !== undefined) event.append = append;
@@ -164,23 +164,23 @@ function readArtifactEvent(wire: WireObject, at: string, reading: DecodeMode): T
   return event;
 }
 
-/** 0.3 says each event as it is, and closes with a status that is `final`. */
+/** Writes each event separately and ends with a `final` status. */
 export const eventWriter: EventWriter = {
   write: (event) => [writeEvent(event)],
   end: (last, wasWithin = false) =>
     last === undefined || (isFinalStatus(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
 };
 
-/** Reads a stream of 0.3. If a peer begins with an update, a task is put before it: the model begins with one. */
+/** Reads a 0.3 stream. Inserts a task before the first update if the peer did not send one. */
 export function eventReader(opening: StreamOpenContext): EventReader {
-  let begun = false;
+  let hasStarted = false;
   return {
-    read(wire, reading) {
-      const event = readEvent(wire, reading);
-      const isFirst = !begun;
-      begun = true;
+    read(wire, mode) {
+      const event = readEvent(wire, mode);
+      const isFirst = !hasStarted;
+      hasStarted = true;
       if (!isFirst || event.kind === 'task' || event.kind === 'message') return [event];
-      return [firstTask(event, opening, reading), event];
+      return [firstTask(event, opening, mode), event];
     },
   };
 }
@@ -188,13 +188,13 @@ export function eventReader(opening: StreamOpenContext): EventReader {
 function firstTask(
   event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
   opening: StreamOpenContext,
-  reading: DecodeMode,
+  mode: DecodeMode,
 ): TaskSnapshotEvent {
-  reading.losses?.push({ path: 'event', kind: 'guessed', note: 'the stream did not begin with its task' });
+  mode.losses?.push({ path: 'event', kind: 'guessed', note: 'the stream did not start with a task' });
   const task: TaskSnapshotEvent['task'] = {
     id: event.taskId,
     contextId: event.contextId,
-    // The status without its message: the event that follows brings it.
+    // Without the message, which the following event contains.
     status: { state: event.kind === 'status' ? event.status.state : 'working' },
   };
   if (event.kind === 'status' && event.status.timestamp !== undefined) {

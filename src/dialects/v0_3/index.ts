@@ -12,7 +12,7 @@ import { requests } from './requests.ts';
 import { results } from './results.ts';
 import { readTask, writeTask } from './task.ts';
 
-/** A2A 0.3 over JSON-RPC, which 0.2 speakers understand too. */
+/** A2A 0.3 over JSON-RPC, compatible with 0.2. */
 export const v0_3: Dialect = {
   name: 'v0_3',
   version: '0.3',
@@ -20,7 +20,7 @@ export const v0_3: Dialect = {
     ['message/send', 'send'],
     ['message/stream', 'stream'],
     ['tasks/get', 'getTask'],
-    // Never released, but some peers have it.
+    // Never released, but some peers implement it.
     ['tasks/list', 'listTasks'],
     ['tasks/cancel', 'cancelTask'],
     ['tasks/resubscribe', 'subscribe'],
@@ -29,22 +29,22 @@ export const v0_3: Dialect = {
     ['tasks/pushNotificationConfig/list', 'listPushConfigs'],
     ['tasks/pushNotificationConfig/delete', 'deletePushConfig'],
     ['agent/getAuthenticatedExtendedCard', 'extendedCard'],
-    // The text names it so once.
+    // The specification uses this name once.
     ['agent/authenticatedExtendedCard', 'extendedCard'],
   ]),
   routes: [],
   requests,
   results,
   card,
-  task: { read: (wire, reading) => readTask(wire, 'task', reading), write: writeTask },
-  message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
+  task: { read: (wire, mode) => readTask(wire, 'task', mode), write: writeTask },
+  message: { read: (wire, mode) => readMessage(wire, 'message', mode), write: writeMessage },
   canShareEventJson: true,
   eventWriter: () => eventWriter,
   eventReader,
   rpcError,
   restError,
   notification: {
-    read: (wire, reading) => readEvent(wire, reading),
+    read: (wire, mode) => readEvent(wire, mode),
     write: (_event, task) => writeTask(task),
   },
   extensionsHeader: 'x-a2a-extensions',

@@ -9,36 +9,36 @@ import {
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readInterfaces as readSupported } from '../v1_0/card.ts';
 
-/** Major and minor of a version text: `0.3.0` is `0.3`. */
+/** Returns major and minor version: `0.3.0` → `0.3`. */
 function shortVersion(text: string): string {
   return /^\d+\.\d+/.exec(text)?.[0] ?? text;
 }
 
 /**
- * Reads the ways to reach an agent: what a hybrid lists for 1.0, in its order, then `url` with `preferredTransport`,
- * then `additionalInterfaces`, each once.
+ * Reads the distinct interfaces of a card: those that a hybrid card lists for 1.0, then `url` with `preferredTransport`,
+ * then `additionalInterfaces`.
  */
-export function readInterfaces(wire: WireObject, reading: DecodeMode): AgentInterface[] {
+export function readInterfaces(wire: WireObject, mode: DecodeMode): AgentInterface[] {
   const supported = wire.supportedInterfaces;
-  const found = Array.isArray(supported) && supported.length > 0 ? readSupported(supported, reading) : [];
-  if (found.length > 0 && (wire.url === undefined || wire.url === null)) return found;
+  const interfaces = Array.isArray(supported) && supported.length > 0 ? readSupported(supported, mode) : [];
+  if (interfaces.length > 0 && (wire.url === undefined || wire.url === null)) return interfaces;
   const version = readOptionalText(wire.protocolVersion, 'protocolVersion');
   if (version === undefined) {
-    reading.losses?.push({
+    mode.losses?.push({
       path: 'protocolVersion',
       kind: 'defaulted',
-      note: 'taken for 0.2, which had none',
+      note: 'missing; read as 0.2',
     });
   }
   const protocolVersion = version === undefined ? '0.2' : shortVersion(version);
   const add = (url: string, protocolBinding: string): void => {
-    const known = found.some(
+    const isDuplicate = interfaces.some(
       (each) =>
         each.url === url &&
         each.protocolBinding === protocolBinding &&
         shortVersion(each.protocolVersion) === protocolVersion,
     );
-    if (!known) found.push({ url, protocolBinding, protocolVersion });
+    if (!isDuplicate) interfaces.push({ url, protocolBinding, protocolVersion });
   };
   add(
     readNonEmptyString(wire.url, 'url'),
@@ -52,16 +52,16 @@ export function readInterfaces(wire: WireObject, reading: DecodeMode): AgentInte
       readOptionalText(more.transport, `${at}.transport`) ?? 'JSONRPC',
     );
   });
-  return found;
+  return interfaces;
 }
 
-/** Finds the interface that `url` stands for. */
+/** Selects the interface for `url`. */
 function chooseMain(interfaces: readonly AgentInterface[], losses: LossList): AgentInterface {
-  const own =
+  const main =
     interfaces.find((each) => shortVersion(each.protocolVersion) === '0.3') ??
     interfaces.find((each) => shortVersion(each.protocolVersion) === '0.2');
-  if (own) return own;
-  losses?.push({ path: 'url', kind: 'guessed', note: 'the card names no interface of 0.3' });
+  if (main) return main;
+  losses?.push({ path: 'url', kind: 'guessed', note: 'the card has no 0.3 interface' });
   return (
     interfaces.find((each) => each.protocolBinding === 'JSONRPC') ??
     interfaces[0] ?? { url: '', protocolBinding: 'JSONRPC', protocolVersion: '0.3' }
@@ -69,8 +69,8 @@ function chooseMain(interfaces: readonly AgentInterface[], losses: LossList): Ag
 }
 
 /**
- * Writes the ways to reach an agent. If there are some that 0.3 cannot name, all of them also stand in
- * `supportedInterfaces`, in order: a hybrid card, of which readers of 0.3 ignore that half.
+ * Writes the interfaces of a card. If 0.3 cannot represent some of them, all are also listed in `supportedInterfaces`:
+ * a hybrid card, of which 0.3 clients ignore that field.
  */
 export function writeInterfaces(interfaces: readonly AgentInterface[], losses: LossList): WireObject {
   const main = chooseMain(interfaces, losses);
@@ -87,7 +87,7 @@ export function writeInterfaces(interfaces: readonly AgentInterface[], losses: L
     additional.push({ url: each.url, transport: each.protocolBinding });
   }
   if (main.tenant !== undefined) {
-    losses?.push({ path: 'url', kind: 'dropped', note: `0.3 cannot name the tenant ${main.tenant}` });
+    losses?.push({ path: 'url', kind: 'dropped', note: `0.3 has no tenant (${main.tenant})` });
   }
   return {
     protocolVersion: version === '0.2' ? '0.2.6' : '0.3.0',

@@ -13,15 +13,15 @@ import type { DecodeMode } from '../translation-loss.ts';
 import { readParts, writePart } from './part.ts';
 
 /**
- * Reads a message in either form of 0.3. Nobody insists on `kind`, and the list of parts may be called `content`, as
- * the protocol buffers call it.
+ * Reads a message in the JSON or protocol buffer format of 0.3. `kind` is optional, and parts may be named `content`, as
+ * in the protocol buffers.
  */
-export function readMessage(value: unknown, at: string, reading: DecodeMode): Message {
+export function readMessage(value: unknown, at: string, mode: DecodeMode): Message {
   const wire = readObject(value, at);
   const message: Message = {
     messageId: readNonEmptyString(wire.messageId ?? wire.message_id, fieldPath(at, 'messageId')),
-    role: readRole(wire.role, at, reading),
-    parts: readParts(wire.parts ?? wire.content, fieldPath(at, 'parts'), reading),
+    role: readRole(wire.role, at, mode),
+    parts: readParts(wire.parts ?? wire.content, fieldPath(at, 'parts'), mode),
   };
   const contextId = readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'));
   if (contextId !== undefined) message.contextId = contextId;
@@ -36,24 +36,24 @@ export function readMessage(value: unknown, at: string, reading: DecodeMode): Me
     fieldPath(at, 'referenceTaskIds'),
   );
   if (references !== undefined) message.referenceTaskIds = references;
-  const own = carried === undefined ? metadata : withoutCompat(metadata, ['referenceTaskIds']);
-  if (own !== undefined) message.metadata = own;
+  const ownMetadata = carried === undefined ? metadata : withoutCompat(metadata, ['referenceTaskIds']);
+  if (ownMetadata !== undefined) message.metadata = ownMetadata;
   return message;
 }
 
-function readRole(value: unknown, at: string, reading: DecodeMode): Role {
+function readRole(value: unknown, at: string, mode: DecodeMode): Role {
   if (value === 'user' || value === 'ROLE_USER' || value === 1) return 'user';
   if (value === 'agent' || value === 'ROLE_AGENT' || value === 2) return 'agent';
-  if (!reading.lenient) throw invalidField(fieldPath(at, 'role'), 'must be user or agent');
-  reading.losses?.push({
+  if (!mode.lenient) throw invalidField(fieldPath(at, 'role'), 'must be user or agent');
+  mode.losses?.push({
     path: fieldPath(at, 'role'),
     kind: 'guessed',
-    note: `took ${JSON.stringify(value)} for agent`,
+    note: `read ${JSON.stringify(value)} as agent`,
   });
   return 'agent';
 }
 
-/** Writes a message as 0.3 has it over JSON-RPC. */
+/** Writes a 0.3 JSON-RPC message. */
 export function writeMessage(message: Message): unknown {
   return {
     kind: 'message',

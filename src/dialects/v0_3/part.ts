@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../primitives/json.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
 import { readCompat, boxedDataFlag, withCompat, withoutCompat } from '../compat-metadata.ts';
@@ -13,19 +14,19 @@ import type { DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
 /**
- * Reads a part in either form of 0.3: tagged by `kind` as JSON-RPC has it, or named by its member as the protocol
- * buffers have it.
+ * Reads a part in the JSON format of 0.3, tagged by `kind`, or in the protocol buffer format, identified by its
+ * member.
  */
-function readPart(value: unknown, at: string, reading: DecodeMode): Part {
+function readPart(value: unknown, at: string, mode: DecodeMode): Part {
   const wire = readObject(value, at);
-  const part = readContent(wire, at, reading);
+  const part = readContent(wire, at, mode);
   if (wire.metadata === undefined || wire.metadata === null) return part;
   const metadata = readMetadata(wire.metadata, `${at}.metadata`);
   if (metadata !== undefined) restore(part, metadata);
   return part;
 }
 
-function readContent(wire: WireObject, at: string, reading: DecodeMode): Part {
+function readContent(wire: WireObject, at: string, mode: DecodeMode): Part {
   switch (wire.kind ?? contentName(wire)) {
     case 'text': {
       const text = readString(wire.text, `${at}.text`);
@@ -33,9 +34,9 @@ function readContent(wire: WireObject, at: string, reading: DecodeMode): Part {
       return { text };
     }
     case 'file':
-      return readFile(readObject(wire.file, `${at}.file`), at, reading);
+      return readFile(readObject(wire.file, `${at}.file`), at, mode);
     case 'data':
-      return readData(wire, at, reading);
+      return readData(wire, at, mode);
     default:
       throw invalidField(at, 'must be a part of kind text, file or data');
   }
@@ -47,17 +48,17 @@ function contentName(wire: WireObject): string | undefined {
   return wire.data === undefined ? undefined : 'data';
 }
 
-function readFile(file: WireObject, at: string, reading: DecodeMode): Part {
-  // `data` stands in one printed example, the longer names in the protocol buffers.
+function readFile(file: WireObject, at: string, mode: DecodeMode): Part {
+  // `data` is used in an example of the specification, the longer names in the protocol buffers.
   const bytes = file.bytes ?? file.fileWithBytes ?? file.file_with_bytes ?? file.data ?? undefined;
   const uri = file.uri ?? file.fileWithUri ?? file.file_with_uri ?? undefined;
   if (bytes === undefined && uri === undefined) throw invalidField(`${at}.file`, 'must have bytes or a uri');
   if (bytes !== undefined && uri !== undefined) {
-    if (!reading.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
-    reading.losses?.push({
+    if (!mode.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
+    mode.losses?.push({
       path: `${at}.file.uri`,
       kind: 'dropped',
-      note: 'a file with both keeps its bytes',
+      note: 'bytes take precedence',
     });
   }
   const part: Part =
@@ -71,23 +72,19 @@ function readFile(file: WireObject, at: string, reading: DecodeMode): Part {
   return part;
 }
 
-function readData(wire: WireObject, at: string, reading: DecodeMode): DataPart {
+function readData(wire: WireObject, at: string, mode: DecodeMode): DataPart {
   const { kind, data } = wire;
-  if (data === undefined || (data === null && !reading.lenient)) {
+  if (data === undefined || (data === null && !mode.lenient)) {
     throw invalidField(`${at}.data`, 'must be an object');
   }
-  // Only the protocol buffers leave out the tag, and they say `data` twice.
-  if (kind === undefined && isObject(data) && isObject(data.data) && Object.keys(data).length === 1) {
+  // Only the protocol buffers omit the tag, and they nest `data` twice.
+  if (kind === undefined && isJsonObject(data) && isJsonObject(data.data) && Object.keys(data).length === 1) {
     return { data: data.data };
   }
   return { data };
 }
 
-function isObject(value: unknown): value is WireObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Gives a part its metadata, and back what {@link partMetadata} and {@link boxDataPart} put there. */
+/** Sets the metadata of a part and restores the values stored by {@link partMetadata} and {@link boxDataPart}. */
 function restore(part: Part, metadata: Metadata): void {
   let left: Metadata | undefined = metadata;
   const carried = readCompat(metadata);
@@ -96,7 +93,7 @@ function restore(part: Part, metadata: Metadata): void {
     if (typeof carried.mediaType === 'string') part.mediaType ??= carried.mediaType;
     left = withoutCompat(metadata, ['filename', 'mediaType']);
   }
-  if (left?.[boxedDataFlag] === true && 'data' in part && isObject(part.data) && 'value' in part.data) {
+  if (left?.[boxedDataFlag] === true && 'data' in part && isJsonObject(part.data) && 'value' in part.data) {
     part.data = part.data.value;
     const { [boxedDataFlag]: _flag, ...rest } = left;
     left = Object.keys(rest).length > 0 ? rest : undefined;
@@ -104,25 +101,25 @@ function restore(part: Part, metadata: Metadata): void {
   if (left !== undefined) part.metadata = left;
 }
 
-/** Reads a list of parts that must not be empty in a request. */
-export function readParts(value: unknown, at: string, reading: DecodeMode): Part[] {
-  return readPartsWith(readPart, value, at, reading);
+/** Reads a list of parts; strict mode rejects an empty list. */
+export function readParts(value: unknown, at: string, mode: DecodeMode): Part[] {
+  return readPartsWith(readPart, value, at, mode);
 }
 
-/** The metadata of a part that is no file: it also carries the name and the media type, for which 0.3 has no place. */
+/** Returns the metadata of a text or data part with its name and media type, which 0.3 has only for files. */
 export function partMetadata(part: Part): Metadata | undefined {
   if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
   return withCompat(part.metadata, { mediaType: part.mediaType, filename: part.filename });
 }
 
-/** The data and metadata of a data part: 0.3 allows only objects as data, so any other value travels in a box. */
+/** Returns data and metadata of a data part. 0.3 allows only objects as data, so other values are boxed. */
 export function boxDataPart(part: DataPart): { data: unknown; metadata: Metadata | undefined } {
   const metadata = partMetadata(part);
-  if (isObject(part.data)) return { data: part.data, metadata };
+  if (isJsonObject(part.data)) return { data: part.data, metadata };
   return { data: { value: part.data ?? null }, metadata: { ...metadata, [boxedDataFlag]: true } };
 }
 
-/** Writes a part as 0.3 has it over JSON-RPC. */
+/** Writes a 0.3 JSON-RPC part. */
 export function writePart(part: Part): unknown {
   if ('text' in part) return { kind: 'text', text: part.text, metadata: partMetadata(part) };
   if ('raw' in part) {

@@ -11,11 +11,11 @@ import {
 import type { DecodeMode } from '../translation-loss.ts';
 
 /**
- * Reads a push configuration in any form of 0.3: nested in `pushNotificationConfig`, nested once more in `config`, or
- * bare; named by `taskId` or by a resource name. Without an id it gets that of its task, as the SDKs of 0.3 do it, so
- * that setting it again replaces it.
+ * Reads a push configuration in any format of 0.3: nested in `pushNotificationConfig`, also in `config`, or bare; named
+ * by `taskId` or a resource name. Without an id it gets the task id, as in the 0.3 SDKs, so that setting it again
+ * replaces it.
  */
-export function readPushConfig(value: unknown, at: string, reading: DecodeMode): PushConfig {
+export function readPushConfig(value: unknown, at: string, mode: DecodeMode): PushConfig {
   const outer = readObject(value, at);
   const wire = isSet(outer.config) ? readObject(outer.config, fieldPath(at, 'config')) : outer;
   const nested = wire.pushNotificationConfig ?? wire.push_notification_config;
@@ -28,13 +28,13 @@ export function readPushConfig(value: unknown, at: string, reading: DecodeMode):
     fieldPath(inner, 'id'),
   );
   if (id === undefined) {
-    reading.losses?.push({
+    mode.losses?.push({
       path: fieldPath(inner, 'id'),
       kind: 'defaulted',
-      note: 'the id of the task stands in',
+      note: 'the task id is used',
     });
   }
-  return { taskId, id: id ?? named.id ?? taskId, ...readTarget(config, inner, reading) };
+  return { taskId, id: id ?? named.id ?? taskId, ...readTarget(config, inner, mode) };
 }
 
 function isSet(value: unknown): boolean {
@@ -43,51 +43,51 @@ function isSet(value: unknown): boolean {
 
 const resourceName = /^tasks\/(.+?)(?:\/pushNotification(?:Config)?s(?:\/(.+))?)?$/;
 
-/** Takes a resource name of the 0.3 protocol buffers apart: `tasks/{taskId}` or `tasks/{taskId}/pushNotificationConfigs/{id}`. */
+/** Parses a 0.3 resource name: `tasks/{taskId}` or `tasks/{taskId}/pushNotificationConfigs/{id}`. */
 export function readResourceName(value: unknown): { taskId?: string; id?: string } {
   const match = typeof value === 'string' ? resourceName.exec(value) : null;
   return match ? { taskId: match[1], id: match[2] } : {};
 }
 
-/** Reads the push configuration inside a send, which has no task yet. */
+/** Reads the push configuration of a send, which has no task id. */
 export function readSendPushConfig(
   value: unknown,
   at: string,
-  reading: DecodeMode,
+  mode: DecodeMode,
 ): NonNullable<SendConfiguration['pushConfig']> {
   const wire = readObject(value, at);
-  return { ...readTarget(wire, at, reading), id: readOptionalText(wire.id, fieldPath(at, 'id')) };
+  return { ...readTarget(wire, at, mode), id: readOptionalText(wire.id, fieldPath(at, 'id')) };
 }
 
-function readTarget(wire: WireObject, at: string, reading: DecodeMode): Omit<PushConfig, 'taskId' | 'id'> {
+function readTarget(wire: WireObject, at: string, mode: DecodeMode): Omit<PushConfig, 'taskId' | 'id'> {
   const target: Omit<PushConfig, 'taskId' | 'id'> = {
     url: readNonEmptyString(wire.url, fieldPath(at, 'url')),
   };
   const token = readOptionalText(wire.token, fieldPath(at, 'token'));
   if (token !== undefined) target.token = token;
   if (isSet(wire.authentication)) {
-    const authentication = readAuthentication(wire.authentication, fieldPath(at, 'authentication'), reading);
+    const authentication = readAuthentication(wire.authentication, fieldPath(at, 'authentication'), mode);
     if (authentication !== undefined) target.authentication = authentication;
   }
   return target;
 }
 
-/** Reads the first of several schemes: the model, like 1.0, has room for one. */
-function readAuthentication(value: unknown, at: string, reading: DecodeMode): PushAuthentication | undefined {
+/** Reads the first scheme: the model has one, as 1.0. */
+function readAuthentication(value: unknown, at: string, mode: DecodeMode): PushAuthentication | undefined {
   const wire = readObject(value, at);
   const schemes = readStrings(wire.schemes, fieldPath(at, 'schemes')) ?? [];
   const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
   if (schemes.length > 1) {
-    reading.losses?.push({
+    mode.losses?.push({
       path: fieldPath(at, 'schemes'),
       kind: 'dropped',
-      note: `only ${JSON.stringify(schemes[0])} of ${schemes.length} schemes is kept`,
+      note: `only ${JSON.stringify(schemes[0])} of ${schemes.length} schemes is used`,
     });
   }
   const scheme = schemes[0] ?? readOptionalText(wire.scheme, fieldPath(at, 'scheme'));
   if (scheme !== undefined) return credentials === undefined ? { scheme } : { scheme, credentials };
   if (credentials === undefined) return undefined;
-  reading.losses?.push({
+  mode.losses?.push({
     path: fieldPath(at, 'schemes'),
     kind: 'guessed',
     note: 'credentials without a scheme',
@@ -95,7 +95,7 @@ function readAuthentication(value: unknown, at: string, reading: DecodeMode): Pu
   return { scheme: 'Bearer', credentials };
 }
 
-/** Writes the configuration itself, without its task. */
+/** Writes the configuration without its task. */
 export function writePushTarget(config: Omit<PushConfig, 'taskId' | 'id'> & { id?: string }): unknown {
   const { authentication } = config;
   return {
@@ -109,7 +109,7 @@ export function writePushTarget(config: Omit<PushConfig, 'taskId' | 'id'> & { id
   };
 }
 
-/** Writes a push configuration as 0.3 has it over JSON-RPC. */
+/** Writes a 0.3 JSON-RPC push configuration. */
 export function writePushConfig(config: PushConfig): unknown {
   return { taskId: config.taskId, pushNotificationConfig: writePushTarget(config) };
 }

@@ -12,7 +12,7 @@ function readSend(configuration: unknown): SendRequest {
   return v0_3.requests.send.read({ message: wire, configuration }, strictMode);
 }
 
-describe('a send of 0.3', () => {
+describe('v0_3 send request', () => {
   it.each([
     [undefined, undefined],
     [null, undefined],
@@ -23,15 +23,15 @@ describe('a send of 0.3', () => {
     [{ acceptedOutputModes: [] }, undefined],
     [{ historyLength: 0 }, { historyLength: 0 }],
     [{ historyLength: 3 }, { historyLength: 3 }],
-  ])('with the configuration %j asks for %j', (configuration, model) => {
+  ])('reads the configuration %j as %j', (configuration, model) => {
     expect(readSend(configuration).configuration).toEqual(model);
   });
 
-  it('is refused with a history of less than nothing', () => {
+  it('rejects a negative historyLength', () => {
     expect(() => readSend({ historyLength: -1 })).toThrow('configuration.historyLength must be at least 0');
   });
 
-  it('always says whether to wait and what it accepts', () => {
+  it('always writes blocking and acceptedOutputModes', () => {
     expect(plain(v0_3.requests.send.write({ message }))).toEqual({
       message: wire,
       configuration: { acceptedOutputModes: [], blocking: true },
@@ -42,13 +42,13 @@ describe('a send of 0.3', () => {
     });
   });
 
-  it('cannot say under which id the caller wants its task', () => {
+  it('records the loss of clientTaskId', () => {
     const losses: TranslationLoss[] = [];
     v0_3.requests.send.write({ message, clientTaskId: 't' }, losses);
     expect(losses).toEqual([expect.objectContaining({ path: 'clientTaskId', kind: 'dropped' })]);
   });
 
-  it('may call the message request and the webhook pushNotification', () => {
+  it('reads the protocol buffer names request and pushNotification', () => {
     const params = { request: wire, configuration: { pushNotification: { url: 'https://h.test' } } };
     expect(v0_3.requests.send.read(params, strictMode)).toEqual({
       message,
@@ -57,8 +57,8 @@ describe('a send of 0.3', () => {
   });
 });
 
-describe('the other requests of 0.3', () => {
-  it('drop metadata that has no place, and say so', () => {
+describe('other v0_3 requests', () => {
+  it('drop metadata and record a loss', () => {
     const losses: TranslationLoss[] = [];
     const params = { id: 't', metadata: { a: 1 } };
     v0_3.requests.getTask.read(params, { lenient: false, losses });
@@ -67,37 +67,37 @@ describe('the other requests of 0.3', () => {
     expect(v0_3.requests.cancelTask.read(params, strictMode)).toEqual(params);
   });
 
-  it('tell an absent history from none', () => {
+  it('distinguish a missing historyLength from 0', () => {
     expect(v0_3.requests.getTask.read({ id: 't' }, strictMode).historyLength).toBeUndefined();
     expect(v0_3.requests.getTask.read({ id: 't', historyLength: 0 }, strictMode).historyLength).toBe(0);
   });
 
-  it('need the id of a push configuration only to delete it', () => {
+  it('require the id of a push configuration only for delete', () => {
     expect(v0_3.requests.getPushConfig.read({ id: 't' }, strictMode)).toEqual({ taskId: 't' });
     expect(() => v0_3.requests.deletePushConfig.read({ id: 't' }, strictMode)).toThrow(
       'pushNotificationConfigId',
     );
   });
 
-  it('cannot ask for a page of push configurations', () => {
+  it('record the loss of push configuration paging', () => {
     const losses: TranslationLoss[] = [];
     expect(v0_3.requests.listPushConfigs.write({ taskId: 't', pageToken: 'x' }, losses)).toEqual({ id: 't' });
     expect(losses).toHaveLength(1);
   });
 
-  it('send no params for the extended card', () => {
+  it('write no params for the extended card', () => {
     expect(v0_3.requests.extendedCard.write({})).toBeUndefined();
   });
 });
 
-describe('a push configuration of 0.3', () => {
+describe('v0_3 push configuration', () => {
   const read = (authentication: unknown, losses: TranslationLoss[] = []): unknown =>
     v0_3.requests.createPushConfig.read(
       { taskId: 't', pushNotificationConfig: { id: 'p', url: 'https://h.test', authentication } },
       lenientMode(losses),
     ).authentication;
 
-  it('keeps the first of several schemes, and says so', () => {
+  it('uses the first scheme and records a loss', () => {
     const losses: TranslationLoss[] = [];
     expect(read({ schemes: ['Basic', 'Bearer'], credentials: 'x' }, losses)).toEqual({
       scheme: 'Basic',
@@ -108,13 +108,13 @@ describe('a push configuration of 0.3', () => {
     ]);
   });
 
-  it('takes credentials without a scheme for a bearer token, and no scheme at all for nothing', () => {
+  it('reads credentials without scheme as bearer, and no scheme as absent', () => {
     expect(read({ schemes: [], credentials: 'x' })).toEqual({ scheme: 'Bearer', credentials: 'x' });
     expect(read({ schemes: [] })).toBeUndefined();
     expect(read(null)).toBeUndefined();
   });
 
-  it('must have a url', () => {
+  it('requires a url', () => {
     const params = { taskId: 't', pushNotificationConfig: { id: 'p' } };
     expect(() => v0_3.requests.createPushConfig.read(params, strictMode)).toThrow(
       'pushNotificationConfig.url',
@@ -122,7 +122,7 @@ describe('a push configuration of 0.3', () => {
   });
 });
 
-describe('the errors of 0.3', () => {
+describe('v0_3 rpcError', () => {
   it.each([
     ['UNSUPPORTED_OPERATION', -32004],
     ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32007],
@@ -143,11 +143,11 @@ describe('the errors of 0.3', () => {
     [{ code: -32603, message: 'x' }, 200, 'INTERNAL_ERROR'],
     [{ code: -32099, message: 'x' }, 200, 'INTERNAL_ERROR'],
     [null, 429, 'RESOURCE_EXHAUSTED'],
-  ])('take %j with the status %j for %s', (error, status, reason) => {
+  ])('reads %j with status %j as %s', (error, status, reason) => {
     expect(v0_3.rpcError.read(error, status).reason).toBe(reason);
   });
 
-  it('keep a code that nobody knows', () => {
+  it('preserves unknown error codes', () => {
     const error = v0_3.rpcError.read({ code: -32099, message: 'Odd', data: { why: 'because' } });
     expect(error.details).toEqual({ code: '-32099', why: 'because' });
   });

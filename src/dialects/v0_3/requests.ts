@@ -21,14 +21,14 @@ import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, readSendPushConfig, writePushConfig, writePushTarget } from './push.ts';
 
 /**
- * Reads how a send wants to be answered.
+ * Reads the configuration of a send.
  *
- * Only `blocking: false` asks for an answer at once; whoever says nothing waits, as the servers of 0.3 have it.
- * `historyLength: 0` asks for no history, as in 1.0, though 0.3 leaves it open; absent leaves it to the agent.
+ * Only `blocking: false` returns immediately; the default is to wait, as in 0.3 servers.
+ * `historyLength: 0` means no history, as in 1.0 (undefined in 0.3); without it the agent decides.
  *
- * @returns undefined when it says nothing beyond that.
+ * @returns undefined if all fields have defaults
  */
-function readConfiguration(wire: WireObject, reading: DecodeMode): SendConfiguration | undefined {
+function readConfiguration(wire: WireObject, mode: DecodeMode): SendConfiguration | undefined {
   const configuration: SendConfiguration = {};
   const at = 'configuration';
   const modes = readStrings(
@@ -36,10 +36,10 @@ function readConfiguration(wire: WireObject, reading: DecodeMode): SendConfigura
     `${at}.acceptedOutputModes`,
   );
   if (modes !== undefined) configuration.acceptedOutputModes = modes;
-  // The protocol buffers have the shorter name.
+  // The protocol buffers use the shorter name.
   const push = wire.pushNotificationConfig ?? wire.pushNotification ?? wire.push_notification;
   if (push !== undefined && push !== null) {
-    configuration.pushConfig = readSendPushConfig(push, `${at}.pushNotificationConfig`, reading);
+    configuration.pushConfig = readSendPushConfig(push, `${at}.pushNotificationConfig`, mode);
   }
   const historyLength = readInteger(wire.historyLength ?? wire.history_length, `${at}.historyLength`);
   if (historyLength !== undefined) configuration.historyLength = historyLength;
@@ -47,12 +47,12 @@ function readConfiguration(wire: WireObject, reading: DecodeMode): SendConfigura
   return Object.keys(configuration).length > 0 ? configuration : undefined;
 }
 
-/** Reads a send in either form of 0.3; the message may be called `request`, as the protocol buffers call it. */
-export function readSend(params: unknown, reading: DecodeMode): SendRequest {
+/** Reads a send in the JSON or protocol buffer format of 0.3, where the message is named `request`. */
+export function readSend(params: unknown, mode: DecodeMode): SendRequest {
   const wire = readObject(params, '');
-  const request: SendRequest = { message: readMessage(wire.message ?? wire.request, 'message', reading) };
+  const request: SendRequest = { message: readMessage(wire.message ?? wire.request, 'message', mode) };
   if (wire.configuration !== undefined && wire.configuration !== null) {
-    const configuration = readConfiguration(readObject(wire.configuration, 'configuration'), reading);
+    const configuration = readConfiguration(readObject(wire.configuration, 'configuration'), mode);
     if (configuration !== undefined) request.configuration = configuration;
   }
   const metadata = readMetadata(wire.metadata, 'metadata');
@@ -60,15 +60,19 @@ export function readSend(params: unknown, reading: DecodeMode): SendRequest {
   return request;
 }
 
-/** Notes what a send of 0.3 has no word for. */
+/** Records the fields of a send that 0.3 lacks. */
 export function recordSendLosses({ clientTaskId }: SendRequest, losses: LossList): void {
   if (clientTaskId === undefined || losses === undefined) return;
-  losses.push({ path: 'clientTaskId', kind: 'dropped', note: 'only 0.1 lets the caller name its task' });
+  losses.push({
+    path: 'clientTaskId',
+    kind: 'dropped',
+    note: 'only 0.1 supports task ids chosen by clients',
+  });
 }
 
 /**
- * Writes a send. The configuration is always there: servers disagree about the meaning of an absent `blocking`, and
- * before 0.2.6 a configuration without `acceptedOutputModes` was illegal.
+ * Writes a send, always with a configuration: servers disagree about the meaning of a missing `blocking`, and before
+ * 0.2.6 a configuration required `acceptedOutputModes`.
  */
 function writeSend(request: SendRequest, losses?: LossList): unknown {
   const { message, configuration, metadata } = request;
@@ -87,15 +91,15 @@ function writeSend(request: SendRequest, losses?: LossList): unknown {
 
 const send = { read: readSend, write: writeSend };
 
-/** Reads the filters of a list, where the time may be a number of milliseconds called `lastUpdatedAfter`. */
-export function readListTasks(params: unknown, reading: DecodeMode): ListTasksRequest {
+/** Reads the filters of a list; the time may be `lastUpdatedAfter` in milliseconds. */
+export function readListTasks(params: unknown, mode: DecodeMode): ListTasksRequest {
   const wire = params === undefined || params === null ? {} : readObject(params, '');
   const after = wire.lastUpdatedAfter ?? wire.last_updated_after;
-  const known = after === undefined || after === null ? wire : { ...wire, statusTimestampAfter: after };
-  return newer.listTasks.read(known, reading);
+  const normalized = after === undefined || after === null ? wire : { ...wire, statusTimestampAfter: after };
+  return newer.listTasks.read(normalized, mode);
 }
 
-/** Writes the filters of a list in the words that 0.3 had for a while. */
+/** Writes the filters of a list with the names of a 0.3 draft. */
 export function writeListTasks({ statusTimestampAfter, ...filters }: ListTasksRequest): WireObject {
   return {
     ...filters,
@@ -103,24 +107,24 @@ export function writeListTasks({ statusTimestampAfter, ...filters }: ListTasksRe
   };
 }
 
-/** Notes the metadata of a request that the model has no place for. */
+/** Records request metadata that the model lacks. */
 export function recordMetadataLoss(wire: WireObject, { losses }: DecodeMode): void {
   if (losses === undefined || wire.metadata === undefined || wire.metadata === null) return;
-  losses.push({ path: 'metadata', kind: 'dropped', note: 'this operation takes no metadata' });
+  losses.push({ path: 'metadata', kind: 'dropped', note: 'the operation has no metadata' });
 }
 
-/** Notes that a list of push configurations cannot be asked for page by page. */
-function notePaging(
+/** Records that 0.3 push configurations have no paging. */
+function recordPagingLoss(
   { pageSize, pageToken }: { pageSize?: number; pageToken?: string },
   losses: LossList,
 ): void {
   if (pageSize === undefined && pageToken === undefined) return;
-  losses?.push({ path: 'pageToken', kind: 'dropped', note: '0.3 lists all push configurations at once' });
+  losses?.push({ path: 'pageToken', kind: 'dropped', note: '0.3 push configurations have no paging' });
 }
 
-function readRef(params: unknown, reading: DecodeMode): PushConfigRef {
+function readRef(params: unknown, mode: DecodeMode): PushConfigRef {
   const wire = readObject(params, '');
-  recordMetadataLoss(wire, reading);
+  recordMetadataLoss(wire, mode);
   const taskId = readNonEmptyString(wire.id, 'id');
   const id = readOptionalText(wire.pushNotificationConfigId, 'pushNotificationConfigId');
   return id === undefined ? { taskId } : { taskId, id };
@@ -131,14 +135,14 @@ const ref = {
   write: ({ taskId, id }: PushConfigRef) => ({ id: taskId, pushNotificationConfigId: id }),
 };
 
-/** The parameters of every operation, as 0.3 has them over JSON-RPC. */
+/** Codecs of the parameters of all 0.3 JSON-RPC operations. */
 export const requests: Dialect['requests'] = {
   send,
   stream: send,
   getTask: {
-    read(params, reading) {
+    read(params, mode) {
       const wire = readObject(params, '');
-      recordMetadataLoss(wire, reading);
+      recordMetadataLoss(wire, mode);
       const historyLength = readInteger(wire.historyLength ?? wire.history_length, 'historyLength');
       return { id: readNonEmptyString(wire.id, 'id'), historyLength };
     },
@@ -147,36 +151,36 @@ export const requests: Dialect['requests'] = {
   listTasks: { read: readListTasks, write: writeListTasks },
   cancelTask: newer.cancelTask,
   subscribe: {
-    read(params, reading) {
+    read(params, mode) {
       const wire = readObject(params, '');
-      recordMetadataLoss(wire, reading);
+      recordMetadataLoss(wire, mode);
       return { id: readNonEmptyString(wire.id, 'id') };
     },
     write: ({ id }) => ({ id }),
   },
   createPushConfig: {
-    read: (params, reading) => readPushConfig(params, '', reading),
+    read: (params, mode) => readPushConfig(params, '', mode),
     write: writePushConfig,
   },
   getPushConfig: ref,
   listPushConfigs: {
-    read(params, reading) {
+    read(params, mode) {
       const wire = readObject(params, '');
-      recordMetadataLoss(wire, reading);
+      recordMetadataLoss(wire, mode);
       return { taskId: readNonEmptyString(wire.id, 'id') };
     },
     write(request, losses) {
-      notePaging(request, losses);
+      recordPagingLoss(request, losses);
       return { id: request.taskId };
     },
   },
   deletePushConfig: {
-    read(params, reading) {
-      const { taskId, id } = readRef(params, reading);
+    read(params, mode) {
+      const { taskId, id } = readRef(params, mode);
       return { taskId, id: readNonEmptyString(id, 'pushNotificationConfigId') };
     },
     write: ref.write,
   },
-  // 0.3 has no params here, and a strict server refuses some.
+  // 0.3 defines no params, and strict servers reject them.
   extendedCard: { read: () => ({}), write: () => undefined },
 };

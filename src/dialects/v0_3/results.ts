@@ -11,18 +11,18 @@ import { writeMessage } from './message.ts';
 import { readPushConfig, writePushConfig } from './push.ts';
 import { readTask, writeTask } from './task.ts';
 
-/** Reads the answer to a send in either form of 0.3: tagged by `kind`, wrapped, or neither. */
-export function readSendResult(wire: unknown, reading: DecodeMode): Task | Message {
-  const event = readEvent(wire, reading, 'result');
+/** Reads the result of a 0.3 send: tagged by `kind`, wrapped, or neither. */
+export function readSendResult(wire: unknown, mode: DecodeMode): Task | Message {
+  const event = readEvent(wire, mode, 'result');
   if (event.kind === 'task') return event.task;
   if (event.kind === 'message') return event.message;
   throw invalidField('result', 'must be a task or a message');
 }
 
-/** Reads tasks as a page, or as the bare list that the text of 0.3 speaks of. */
-export function readTaskPage(wire: unknown, reading: DecodeMode): TaskPage {
+/** Reads tasks as a page, or as a list as in the 0.3 specification. */
+export function readTaskPage(wire: unknown, mode: DecodeMode): TaskPage {
   const page = Array.isArray(wire) ? { tasks: wire as unknown[] } : readObject(wire, 'result');
-  const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) => readTask(each, `tasks[${i}]`, reading));
+  const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) => readTask(each, `tasks[${i}]`, mode));
   return {
     tasks,
     nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
@@ -32,26 +32,26 @@ export function readTaskPage(wire: unknown, reading: DecodeMode): TaskPage {
 }
 
 /** Reads push configurations as a list or as a page. */
-export function readPushPage(wire: unknown, reading: DecodeMode): PushConfigPage {
+export function readPushPage(wire: unknown, mode: DecodeMode): PushConfigPage {
   const page = Array.isArray(wire) ? { configs: wire as unknown[] } : readObject(wire ?? {}, 'result');
   const configs = readArray(page.configs ?? [], 'configs');
   return {
-    configs: configs.map((each, i) => readPushConfig(each, `configs[${i}]`, reading)),
+    configs: configs.map((each, i) => readPushConfig(each, `configs[${i}]`, mode)),
     nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
   };
 }
 
 const task: Dialect['results']['getTask'] = {
-  read: (wire, reading) => readTask(wire, 'task', reading),
+  read: (wire, mode) => readTask(wire, 'task', mode),
   write: writeTask,
 };
 
 const pushConfig: Dialect['results']['getPushConfig'] = {
-  read: (wire, reading) => readPushConfig(wire, 'config', reading),
+  read: (wire, mode) => readPushConfig(wire, 'config', mode),
   write: writePushConfig,
 };
 
-/** The results of every operation, as 0.3 has them over JSON-RPC: everything is bare, and `kind` tells what it is. */
+/** Codecs of the results of all 0.3 JSON-RPC operations: not wrapped, tagged by `kind`. */
 export const results: Dialect['results'] = {
   send: {
     read: readSendResult,
@@ -74,7 +74,7 @@ export const results: Dialect['results'] = {
     read: readPushPage,
     write({ configs, nextPageToken }, losses) {
       if (nextPageToken !== '') {
-        losses?.push({ path: 'nextPageToken', kind: 'dropped', note: 'a list of 0.3 has no pages' });
+        losses?.push({ path: 'nextPageToken', kind: 'dropped', note: '0.3 lists have no paging' });
       }
       return configs.map(writePushConfig);
     },

@@ -4,7 +4,7 @@ import { readObject, readString, readOptionalText, type WireObject } from '../fi
 import type { DecodeMode } from '../translation-loss.ts';
 import { readFlows, readSecurityScheme as readWrapped } from '../v1_0/security.ts';
 
-/** Reads a scheme by its `type`, or by its wrapper key as the protocol buffers have it. */
+/** Reads a scheme by its `type`, or by its wrapper key as in the protocol buffers. */
 function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   const wire = readObject(value, at);
   if (typeof wire.type !== 'string') return readWrapped(wire, at);
@@ -43,24 +43,24 @@ function readTyped(wire: WireObject, type: string, at: string): SecurityScheme {
   }
 }
 
-/** Reads all schemes of a card. One that nobody knows is left out when the reading is lenient. */
-export function readSecuritySchemes(value: unknown, reading: DecodeMode): { [name: string]: SecurityScheme } {
+/** Reads all schemes of a card. Lenient mode drops unknown ones. */
+export function readSecuritySchemes(value: unknown, mode: DecodeMode): { [name: string]: SecurityScheme } {
   const schemes: { [name: string]: SecurityScheme } = {};
   for (const [name, each] of Object.entries(readObject(value, 'securitySchemes'))) {
     const at = `securitySchemes.${name}`;
     try {
       schemes[name] = readSecurityScheme(each, at);
     } catch (error) {
-      if (!reading.lenient) throw error;
-      reading.losses?.push({ path: at, kind: 'dropped', note: 'a security scheme of no known kind' });
+      if (!mode.lenient) throw error;
+      mode.losses?.push({ path: at, kind: 'dropped', note: 'unknown security scheme' });
     }
   }
   return schemes;
 }
 
 /**
- * Writes a scheme as 0.3 has it in JSON. `deviceCode` and `pkceRequired`, younger than 0.3, stay as properties that
- * its readers ignore.
+ * Writes a 0.3 JSON scheme. `deviceCode` and `pkceRequired`, which are newer than 0.3, are additional properties that
+ * clients ignore.
  */
 export function writeSecurityScheme(scheme: SecurityScheme): unknown {
   switch (scheme.type) {
@@ -73,7 +73,7 @@ export function writeSecurityScheme(scheme: SecurityScheme): unknown {
   }
 }
 
-/** 0.3 demands the scopes of a flow, even if there are none. */
+/** 0.3 requires the scopes of a flow, even if empty. */
 function writeFlows(flows: { [name: string]: OAuthFlow | undefined }): unknown {
   const written: { [name: string]: OAuthFlow } = {};
   for (const [name, flow] of Object.entries(flows)) {

@@ -16,20 +16,20 @@ import { readState, unknownState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readParts, writePart } from './part.ts';
 
-/** Reads a status in either form of 0.3. */
-export function readStatus(value: unknown, at: string, reading: DecodeMode): TaskStatus {
+/** Reads a status in the JSON or protocol buffer format of 0.3. */
+export function readStatus(value: unknown, at: string, mode: DecodeMode): TaskStatus {
   const wire = readObject(value, at);
-  const status: TaskStatus = { state: readState(wire.state, fieldPath(at, 'state'), reading) };
+  const status: TaskStatus = { state: readState(wire.state, fieldPath(at, 'state'), mode) };
   const message = wire.message ?? wire.update;
   if (message !== undefined && message !== null) {
-    status.message = readMessage(message, fieldPath(at, 'message'), reading);
+    status.message = readMessage(message, fieldPath(at, 'message'), mode);
   }
-  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), reading);
+  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), mode);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
 }
 
-/** Writes a status as 0.3 has it over JSON-RPC: the states of the model are the words of 0.3. */
+/** Writes a 0.3 JSON-RPC status; the state names equal those of the model. */
 export function writeStatus(status: TaskStatus): unknown {
   return {
     state: status.state,
@@ -38,12 +38,12 @@ export function writeStatus(status: TaskStatus): unknown {
   };
 }
 
-/** Reads an artifact in either form of 0.3. */
-export function readArtifact(value: unknown, at: string, reading: DecodeMode): Artifact {
-  return readArtifactWith(readParts, value, at, reading);
+/** Reads an artifact in the JSON or protocol buffer format of 0.3. */
+export function readArtifact(value: unknown, at: string, mode: DecodeMode): Artifact {
+  return readArtifactWith(readParts, value, at, mode);
 }
 
-/** Writes an artifact as 0.3 has it over JSON-RPC. */
+/** Writes a 0.3 JSON-RPC artifact. */
 export function writeArtifact(artifact: Artifact): unknown {
   return {
     artifactId: artifact.artifactId,
@@ -55,41 +55,39 @@ export function writeArtifact(artifact: Artifact): unknown {
   };
 }
 
-/** Reads the context of a task or an event; 0.3 demands one, so its absence is noted. */
-export function readContextId(wire: WireObject, at: string, reading: DecodeMode): string {
+/** Reads the context id of a task or event and records a loss if it is missing, because 0.3 requires it. */
+export function readContextId(wire: WireObject, at: string, mode: DecodeMode): string {
   const contextId = readString(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'));
   if (contextId !== undefined) return contextId;
-  reading.losses?.push({ path: fieldPath(at, 'contextId'), kind: 'defaulted', note: 'no context was given' });
+  mode.losses?.push({ path: fieldPath(at, 'contextId'), kind: 'defaulted', note: 'missing context id' });
   return '';
 }
 
-/** Reads a task in either form of 0.3. */
-export function readTask(value: unknown, at: string, reading: DecodeMode): Task {
+/** Reads a task in the JSON or protocol buffer format of 0.3. */
+export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
   const wire = readObject(value, at);
   const task: Task = {
     id: readNonEmptyString(wire.id, fieldPath(at, 'id')),
-    contextId: readContextId(wire, at, reading),
-    status: readStatus(wire.status, fieldPath(at, 'status'), reading),
+    contextId: readContextId(wire, at, mode),
+    status: readStatus(wire.status, fieldPath(at, 'status'), mode),
   };
   const { artifacts, history } = wire;
   if (artifacts !== undefined && artifacts !== null) {
     const list = readArray(artifacts, fieldPath(at, 'artifacts'));
-    task.artifacts = list.map((each, i) =>
-      readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, reading),
-    );
+    task.artifacts = list.map((each, i) => readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, mode));
   }
   if (history !== undefined && history !== null) {
     const list = readArray(history, fieldPath(at, 'history'));
-    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, reading));
+    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, mode));
   }
   let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  const strange = unknownState(task.status, wire.status);
-  if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
+  const stateName = unknownState(task.status, wire.status);
+  if (stateName !== undefined) metadata = withCompat(metadata, { state: stateName });
   if (metadata !== undefined) task.metadata = metadata;
   return task;
 }
 
-/** Writes a task as 0.3 has it over JSON-RPC. */
+/** Writes a 0.3 JSON-RPC task. */
 export function writeTask(task: Task): unknown {
   return {
     kind: 'task',

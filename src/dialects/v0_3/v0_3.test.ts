@@ -14,8 +14,8 @@ function writtenPart(part: Part): unknown {
   return (message as { parts: unknown[] }).parts[0];
 }
 
-function readPart(wire: unknown, reading = strictMode): Part | undefined {
-  return v0_3.message.read({ messageId: 'm', role: 'user', parts: [wire] }, reading).parts[0];
+function readPart(wire: unknown, mode = strictMode): Part | undefined {
+  return v0_3.message.read({ messageId: 'm', role: 'user', parts: [wire] }, mode).parts[0];
 }
 
 function status(
@@ -28,25 +28,25 @@ function status(
 const written = (event: TaskStatusUpdateEvent): { final: boolean; metadata?: unknown } =>
   plain(v0_3.eventWriter().write(event)[0]) as { final: boolean; metadata?: unknown };
 
-describe('a part of 0.3', () => {
-  it.each([[null], [7], ['word'], [[1, 2]], [false]])('carries the data %j in a box', (data) => {
+describe('v0_3 part', () => {
+  it.each([[null], [7], ['word'], [[1, 2]], [false]])('boxes the data %j', (data) => {
     const wire = writtenPart({ data });
     expect(wire).toEqual({ kind: 'data', data: { value: data }, metadata: { data_part_compat: true } });
     expect(readPart(wire)).toEqual({ data });
   });
 
-  it('leaves data that is an object alone, even if it looks like a box', () => {
+  it('does not box objects, even if they look like a box', () => {
     const wire = writtenPart({ data: { value: 1 } });
     expect(wire).toEqual({ kind: 'data', data: { value: 1 } });
     expect(readPart(wire)).toEqual({ data: { value: 1 } });
   });
 
-  it('does not take a flag that is not true for a box', () => {
+  it('unboxes only if the flag is true', () => {
     const wire = { kind: 'data', data: { value: 1 }, metadata: { data_part_compat: 'yes' } };
     expect(readPart(wire)).toEqual({ data: { value: 1 }, metadata: { data_part_compat: 'yes' } });
   });
 
-  it('carries the media type and the name of a text, beside what the user wrote', () => {
+  it('stores media type and name of a text in its metadata', () => {
     const part: Part = {
       text: '',
       mediaType: 'text/markdown',
@@ -76,7 +76,7 @@ describe('a part of 0.3', () => {
     [{ data: { a: 1 } }, { data: { a: 1 } }],
     [{ kind: 'data', data: { data: { a: 1 } } }, { data: { data: { a: 1 } } }],
     [{ kind: 'data', data: [1] }, { data: [1] }],
-  ])('is understood as %j', (wire, part) => {
+  ])('reads %j', (wire, part) => {
     expect(readPart(wire)).toEqual(part);
   });
 
@@ -89,13 +89,13 @@ describe('a part of 0.3', () => {
     [{ kind: 'file', file: {} }, 'message.parts[0].file'],
     [{ kind: 'file', file: { bytes: 'AAE=', uri: 'https://x.test' } }, 'message.parts[0].file'],
     [{ kind: 'file', file: { bytes: '!' } }, 'message.parts[0].file.bytes'],
-  ])('is refused as %j, by its path', (wire, field) => {
+  ])('rejects %j with its path', (wire, field) => {
     expect(() => readPart(wire)).toThrow(
       expect.objectContaining({ reason: 'INVALID_PARAMS', violations: [expect.objectContaining({ field })] }),
     );
   });
 
-  it('keeps the bytes of an answer that has both, and says so', () => {
+  it('prefers bytes over uri in a response and records a loss', () => {
     const losses: TranslationLoss[] = [];
     const wire = { kind: 'file', file: { bytes: 'AAE=', uri: 'https://x.test' } };
     expect(readPart(wire, lenientMode(losses))).toEqual({ raw: 'AAE=' });
@@ -103,8 +103,8 @@ describe('a part of 0.3', () => {
   });
 });
 
-describe('a message of 0.3', () => {
-  it('needs no kind, and null is absence', () => {
+describe('v0_3 message', () => {
+  it('does not require kind and reads null as absent', () => {
     const wire = { messageId: 'm', role: 'agent', parts: [{ text: 'x' }], taskId: null, metadata: null };
     expect(v0_3.message.read(wire, strictMode)).toEqual({
       messageId: 'm',
@@ -113,7 +113,7 @@ describe('a message of 0.3', () => {
     });
   });
 
-  it('is refused with a role nobody knows, but an answer is taken for the agent', () => {
+  it('rejects an unknown role in a request and reads it as agent in a response', () => {
     const wire = { messageId: 'm', role: 'system', parts: [{ text: 'x' }] };
     expect(() => v0_3.message.read(wire, strictMode)).toThrow('message.role must be user or agent');
     const losses: TranslationLoss[] = [];
@@ -121,21 +121,21 @@ describe('a message of 0.3', () => {
     expect(losses).toEqual([expect.objectContaining({ path: 'message.role', kind: 'guessed' })]);
   });
 
-  it.each([[undefined], [[]]])('is refused with the parts %j', (parts) => {
+  it.each([[undefined], [[]]])('rejects the parts %j', (parts) => {
     expect(() => v0_3.message.read({ messageId: 'm', role: 'user', parts }, strictMode)).toThrow(
       'message.parts',
     );
   });
 });
 
-describe('a task of 0.3', () => {
-  it.each(taskStates)('writes the state %s as the word it is', (state) => {
+describe('v0_3 task', () => {
+  it.each(taskStates)('writes the state %s unchanged', (state) => {
     const wire = plain(v0_3.task.write({ id: 't', contextId: 'c', status: { state } }));
     expect(wire).toEqual({ kind: 'task', id: 't', contextId: 'c', status: { state } });
     expect(v0_3.task.read(wire, lenientMode()).status.state).toBe(state);
   });
 
-  it('keeps a state that nobody knows by name, and never writes it as a state', () => {
+  it('preserves the name of an unknown state and never writes it as a state', () => {
     const task = v0_3.task.read(
       { kind: 'task', id: 't', contextId: 'c', status: { state: 'napping' } },
       lenientMode(),
@@ -149,7 +149,7 @@ describe('a task of 0.3', () => {
     expect(v0_3.task.read(again, lenientMode())).toEqual(task);
   });
 
-  it('keeps an empty context, and notes a missing one', () => {
+  it('preserves an empty context id and records a missing one', () => {
     const losses: TranslationLoss[] = [];
     const wire = { id: 't', status: { state: 'working' } };
     expect(v0_3.task.read({ ...wire, contextId: '' }, lenientMode(losses)).contextId).toBe('');
@@ -158,7 +158,7 @@ describe('a task of 0.3', () => {
     expect(losses).toEqual([expect.objectContaining({ path: 'task.contextId', kind: 'defaulted' })]);
   });
 
-  it('reads a time without a zone as UTC, and says so', () => {
+  it('reads a timestamp without zone as UTC and records a loss', () => {
     const losses: TranslationLoss[] = [];
     const wire = { id: 't', contextId: 'c', status: { state: 'working', timestamp: '2025-08-01T10:00:00' } };
     expect(v0_3.task.read(wire, lenientMode(losses)).status.timestamp).toBe('2025-08-01T10:00:00.000Z');
@@ -166,13 +166,13 @@ describe('a task of 0.3', () => {
   });
 });
 
-describe('a stream of 0.3', () => {
-  it.each(taskStates)('says whether %s is the last word', (state) => {
+describe('v0_3 stream', () => {
+  it.each(taskStates)('sets final for the state %s', (state) => {
     const last = ['completed', 'failed', 'canceled', 'rejected', 'input-required'].includes(state);
     expect(written(status(state)).final).toBe(last);
   });
 
-  it('gives back the final that a peer put on a task at work, and hides the mark', () => {
+  it('round-trips final of a working task and hides the mark', () => {
     const wire = {
       kind: 'status-update',
       taskId: 't',
@@ -186,14 +186,14 @@ describe('a stream of 0.3', () => {
   });
 
   it.each(['completed', 'input-required', 'auth-required'] as const)(
-    'needs no mark for a final %s',
+    'stores no mark for a final %s',
     (state) => {
       const wire = { kind: 'status-update', taskId: 't', contextId: 'c', status: { state }, final: true };
       expect(v0_3.eventReader({}).read(wire, lenientMode()).at(-1)).toEqual(status(state));
     },
   );
 
-  it('ends by repeating the last status as final, unless it was', () => {
+  it('repeats the last status as final unless it was final', () => {
     const writer = v0_3.eventWriter();
     expect(writer.end(undefined)).toEqual([]);
     expect(writer.end(status('completed'))).toEqual([]);
@@ -203,7 +203,7 @@ describe('a stream of 0.3', () => {
     ]);
   });
 
-  it('puts a task before the first update of a peer that sends none', () => {
+  it('inserts a task before the first update', () => {
     const losses: TranslationLoss[] = [];
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
     const reader = v0_3.eventReader({ message });
@@ -222,7 +222,7 @@ describe('a stream of 0.3', () => {
     expect(reader.read(wire, lenientMode())).toEqual([status('working')]);
   });
 
-  it('adds nothing to a stream that begins with its task or is a message', () => {
+  it('inserts nothing when the stream starts with a task or message', () => {
     const task = { kind: 'task', id: 't', contextId: 'c', status: { state: 'submitted' } };
     const reader = v0_3.eventReader({});
     expect(reader.read(task, lenientMode())).toHaveLength(1);
@@ -242,22 +242,22 @@ describe('a stream of 0.3', () => {
     [{ id: 't', contextId: 'c', status: { state: 'working' } }, 'task'],
     [{ taskId: 't', contextId: 'c', artifact: { artifactId: 'a', parts: [] } }, 'artifact'],
     [{ messageId: 'm', role: 'agent', parts: [] }, 'message'],
-  ])('knows %j without a tag', (wire, kind) => {
+  ])('detects %j without a tag', (wire, kind) => {
     expect(v0_3.eventReader({}).read(wire, lenientMode()).at(-1)?.kind).toBe(kind);
   });
 
-  it('refuses what is no event', () => {
+  it('rejects other objects', () => {
     expect(() => v0_3.eventReader({}).read({ hello: 1 }, lenientMode())).toThrow('event must be a task');
   });
 });
 
-describe('the methods of 0.3', () => {
-  it('prefer the name of the schema for the extended card, and know the other one', () => {
+describe('v0_3 dialect', () => {
+  it('prefers the schema name of the extended card method and accepts the other', () => {
     expect(rpcMethodName(v0_3, 'extendedCard')).toBe('agent/getAuthenticatedExtendedCard');
     expect(v0_3.methods.get('agent/authenticatedExtendedCard')).toBe('extendedCard');
   });
 
-  it('send the whole task to a webhook, whatever happened', () => {
+  it('writes the complete task in every notification', () => {
     const task = { id: 't', contextId: 'c', status: { state: 'working' as const } };
     expect(v0_3.notification.write(status('working'), task)).toEqual(v0_3.task.write(task));
     const wire = {

@@ -5,9 +5,9 @@ import { readCard as readEither, writeCardWith } from '../v0_3/card.ts';
 import { mergeSecurity } from '../v1_0/security.ts';
 import { wrappedSecurityWriter } from './security.ts';
 
-/** Reads a card of 0.3 and puts the OAuth 2 flows together that its protocol buffers keep apart. */
-function readCard(value: unknown, reading: DecodeMode): AgentCard {
-  const card = readEither(value, reading);
+/** Reads a 0.3 card and merges the OAuth 2 flows that its protocol buffers split. */
+function readCard(value: unknown, mode: DecodeMode): AgentCard {
+  const card = readEither(value, mode);
   mergeSecurity(card);
   return card;
 }
@@ -16,5 +16,5 @@ function writeCard(card: AgentCard, losses?: LossList): unknown {
   return writeCardWith(card, wrappedSecurityWriter(card.securitySchemes ?? {}), losses);
 }
 
-/** The agent card of 0.3 as its protocol buffers have it. */
+/** Codec of 0.3 agent cards in the protocol buffer format. */
 export const card: Codec<AgentCard> = { read: readCard, write: writeCard };

@@ -16,7 +16,7 @@ function writeStatusEvent(event: TaskStatusUpdateEvent, final: boolean): unknown
   };
 }
 
-/** Writes an event as the one-key wrapper that the protocol buffers of 0.3 have. */
+/** Writes an event in the one-key wrapper of the 0.3 protocol buffers. */
 function writeEvent(event: StreamEvent): unknown {
   switch (event.kind) {
     case 'status':
@@ -39,7 +39,7 @@ function writeEvent(event: StreamEvent): unknown {
   }
 }
 
-/** 0.3 says each event as it is, and closes with a status that is `final`. */
+/** Writes each event separately and ends with a `final` status. */
 export const eventWriter: EventWriter = {
   write: (event) => [writeEvent(event)],
   end: (last, wasWithin = false) =>

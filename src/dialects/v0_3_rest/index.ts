@@ -1,6 +1,6 @@
 /**
- * A2A 0.3 over REST: ProtoJSON of its protocol buffers, as last maintained. Whatever form of 0.3 a peer sends is
- * understood, so only the writing lives here; the reading is that of `v0_3`.
+ * A2A 0.3 over REST: ProtoJSON of its last maintained protocol buffers. `v0_3` reads all formats of 0.3, so this folder
+ * contains only the writers.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export const v0_3_rest: Dialect = {
     { operation: 'getTask', verb: 'GET', path: '/v1/tasks/{id}' },
     { operation: 'listTasks', verb: 'GET', path: '/v1/tasks' },
     { operation: 'cancelTask', verb: 'POST', path: '/v1/tasks/{id}:cancel' },
-    // The protocol buffers say GET, which every server has; the text says POST.
+    // GET in the protocol buffers, which all servers implement; POST in the specification.
     { operation: 'subscribe', verb: 'GET', path: '/v1/tasks/{id}:subscribe' },
     { operation: 'subscribe', verb: 'POST', path: '/v1/tasks/{id}:subscribe' },
     { operation: 'createPushConfig', verb: 'POST', path: '/v1/tasks/{taskId}/pushNotificationConfigs' },
@@ -39,26 +39,26 @@ export const v0_3_rest: Dialect = {
       path: '/v1/tasks/{taskId}/pushNotificationConfigs/{id}',
     },
     { operation: 'extendedCard', verb: 'GET', path: '/v1/card' },
-    // The spelling of 0.2.2 to 0.2.4.
+    // Path of 0.2.2 to 0.2.4.
     { operation: 'createPushConfig', verb: 'POST', path: '/v1/tasks/{taskId}/pushNotifications' },
     { operation: 'getPushConfig', verb: 'GET', path: '/v1/tasks/{taskId}/pushNotifications/{id}' },
     { operation: 'listPushConfigs', verb: 'GET', path: '/v1/tasks/{taskId}/pushNotifications' },
-    // A slip of the 0.3.0 protocol buffers.
+    // Typing error in the 0.3.0 protocol buffers.
     { operation: 'createPushConfig', verb: 'POST', path: '/v1/task/{taskId}/pushNotificationConfigs' },
   ],
   requests,
   results,
   card,
-  task: { read: (wire, reading) => readTask(wire, 'task', reading), write: writeTask },
-  message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
+  task: { read: (wire, mode) => readTask(wire, 'task', mode), write: writeTask },
+  message: { read: (wire, mode) => readMessage(wire, 'message', mode), write: writeMessage },
   canShareEventJson: true,
   eventWriter: () => eventWriter,
   eventReader,
   rpcError,
   restError,
-  // A webhook gets the tagged task whatever the binding that registered it.
+  // Webhooks receive the tagged task, regardless of the transport of the registration.
   notification: {
-    read: (wire, reading) => readEvent(wire, reading),
+    read: (wire, mode) => readEvent(wire, mode),
     write: (_event, task) => writeTaggedTask(task),
   },
   extensionsHeader: 'x-a2a-extensions',

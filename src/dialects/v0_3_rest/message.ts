@@ -3,8 +3,8 @@ import { withCompat } from '../compat-metadata.ts';
 import { writePart } from './part.ts';
 
 /**
- * Writes a message as the protocol buffers of 0.3 have it: the parts are its `content`, and `referenceTaskIds`, which
- * they lack, are carried in the metadata.
+ * Writes a message in the 0.3 protocol buffer format: parts are named `content`, and `referenceTaskIds`, which it lacks,
+ * are stored in the metadata.
  */
 export function writeMessage(message: Message): unknown {
   const { referenceTaskIds } = message;

@@ -1,7 +1,7 @@
 import type { Part } from '../../protocol/part.ts';
 import { boxDataPart, partMetadata } from '../v0_3/part.ts';
 
-/** Writes a part as the protocol buffers of 0.3 have it: its member names it, and data says `data` twice. */
+/** Writes a part in the 0.3 protocol buffer format: identified by its member, with `data` nested twice. */
 export function writePart(part: Part): unknown {
   if ('text' in part) return { text: part.text, metadata: partMetadata(part) };
   if ('raw' in part) {

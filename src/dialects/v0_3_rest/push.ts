@@ -1,17 +1,17 @@
 import type { PushConfig } from '../../protocol/push.ts';
 import { writePushTarget } from '../v0_3/push.ts';
 
-/** The resource name of a push configuration. */
-function nameOf({ taskId, id }: PushConfig): string {
+/** Returns the resource name of a push configuration. */
+function resourceName({ taskId, id }: PushConfig): string {
   return `tasks/${taskId}/pushNotificationConfigs/${id}`;
 }
 
-/** Writes a push configuration as the protocol buffers of 0.3 have it: a name says whose it is. */
+/** Writes a push configuration in the 0.3 protocol buffer format, with a resource name. */
 export function writePushConfig(config: PushConfig): unknown {
-  return { name: nameOf(config), pushNotificationConfig: writePushTarget(config) };
+  return { name: resourceName(config), pushNotificationConfig: writePushTarget(config) };
 }
 
-/** Writes the request that creates one; `taskId` is for the path. */
+/** Writes a create request; `taskId` belongs to the path. */
 export function writeCreatePushConfig(config: PushConfig): unknown {
   return {
     taskId: config.taskId,

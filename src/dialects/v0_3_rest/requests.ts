@@ -21,7 +21,7 @@ import { writeMessage } from './message.ts';
 import { writeCreatePushConfig } from './push.ts';
 import { wireStates } from './task.ts';
 
-/** Writes a send. The configuration is always there: an absent `blocking` would read as false. */
+/** Writes a send, always with a configuration: a missing `blocking` would mean false. */
 function writeSend(request: SendRequest, losses?: LossList): unknown {
   const { message, configuration, metadata } = request;
   recordSendLosses(request, losses);
@@ -37,9 +37,9 @@ function writeSend(request: SendRequest, losses?: LossList): unknown {
   };
 }
 
-/** ProtoJSON leaves out what is false, so a configuration that does not say `blocking` says that it is not. */
-function readProtoSend(params: unknown, reading: DecodeMode): SendRequest {
-  const request = readSend(params, reading);
+/** ProtoJSON omits false, so a configuration without `blocking` means false. */
+function readProtoSend(params: unknown, mode: DecodeMode): SendRequest {
+  const request = readSend(params, mode);
   const { configuration } = params as { configuration?: WireObject | null };
   if (configuration && (configuration.blocking ?? undefined) === undefined) {
     request.configuration = { ...request.configuration, returnImmediately: true };
@@ -49,7 +49,7 @@ function readProtoSend(params: unknown, reading: DecodeMode): SendRequest {
 
 const send = { read: readProtoSend, write: writeSend };
 
-/** The value of a query parameter: a number or a flag arrives as text. */
+/** Converts a query parameter: numbers and booleans arrive as text. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (/^-?\d+$/.test(value)) return Number(value);
@@ -57,12 +57,12 @@ function plain(value: unknown): unknown {
   return value === '' ? undefined : value;
 }
 
-/** Reads the task that a path names by its id, or a body by its resource name. */
+/** Reads the task id from the path, or from the resource name in the body. */
 function readTaskId(wire: WireObject): string {
   return readNonEmptyString(wire.id ?? readResourceName(wire.name).taskId, 'id');
 }
 
-/** Cancel and subscribe may come with the body `null`, or with none. */
+/** The body of cancel and subscribe may be `null` or missing. */
 function readBody(params: unknown): WireObject {
   return params === undefined || params === null ? {} : readObject(params, '');
 }
@@ -84,29 +84,29 @@ const ref: Dialect['requests']['getPushConfig'] = {
 };
 
 /**
- * The body, path and query of every operation, as the protocol buffers of 0.3 have them. `id` and `taskId` are the
- * parameters of the path; numbers of a query may be text, and its names may be in snake case.
+ * Codecs of body, path and query of all operations in the 0.3 protocol buffer format. `id` and `taskId` are path
+ * parameters; query numbers may be text, and query names may be snake_case.
  */
 export const requests: Dialect['requests'] = {
   send,
   stream: send,
   getTask: {
-    read(params, reading) {
+    read(params, mode) {
       const wire = readObject(params, '');
-      recordMetadataLoss(wire, reading);
+      recordMetadataLoss(wire, mode);
       const historyLength = readInteger(plain(wire.historyLength ?? wire.history_length), 'historyLength');
       return { id: readTaskId(wire), historyLength };
     },
     write: ({ id, historyLength }) => ({ id, historyLength }),
   },
   listTasks: {
-    read(params, reading) {
+    read(params, mode) {
       const wire = { ...readBody(params) };
       for (const name of ['pageSize', 'historyLength', 'lastUpdatedAfter', 'includeArtifacts'] as const) {
         const inSnakeCase = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
         wire[name] = plain(wire[name] ?? wire[inSnakeCase]);
       }
-      return readListTasks(wire, reading);
+      return readListTasks(wire, mode);
     },
     write: (request) => ({
       ...writeListTasks(request),
@@ -123,7 +123,7 @@ export const requests: Dialect['requests'] = {
         losses?.push({
           path: 'metadata',
           kind: 'dropped',
-          note: 'a cancel of 0.3 over REST has no metadata',
+          note: '0.3 REST cancel has no metadata',
         });
       }
       return { id };
@@ -134,7 +134,7 @@ export const requests: Dialect['requests'] = {
     write: ({ id }) => ({ id }),
   },
   createPushConfig: {
-    read: (params, reading) => readPushConfig(params, '', reading),
+    read: (params, mode) => readPushConfig(params, '', mode),
     write: writeCreatePushConfig,
   },
   getPushConfig: ref,

@@ -9,16 +9,16 @@ import { writePushConfig } from './push.ts';
 import { writeTask } from './task.ts';
 
 const task: Dialect['results']['getTask'] = {
-  read: (wire, reading) => readTask(wire, 'task', reading),
+  read: (wire, mode) => readTask(wire, 'task', mode),
   write: writeTask,
 };
 
 const pushConfig: Dialect['results']['getPushConfig'] = {
-  read: (wire, reading) => readPushConfig(wire, 'config', reading),
+  read: (wire, mode) => readPushConfig(wire, 'config', mode),
   write: writePushConfig,
 };
 
-/** The results of every operation, as 0.3 has them over REST: a send is wrapped, a task is bare. */
+/** Codecs of the results of all 0.3 REST operations: a send result is wrapped, a task is not. */
 export const results: Dialect['results'] = {
   send: {
     read: readSendResult,
@@ -30,7 +30,7 @@ export const results: Dialect['results'] = {
     read: readTaskPage,
     write({ tasks, nextPageToken }, losses) {
       if (nextPageToken !== '') {
-        losses?.push({ path: 'nextPageToken', kind: 'dropped', note: 'a list of 0.3 has no pages' });
+        losses?.push({ path: 'nextPageToken', kind: 'dropped', note: '0.3 lists have no paging' });
       }
       return tasks.map(writeTask);
     },

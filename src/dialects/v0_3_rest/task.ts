@@ -9,7 +9,7 @@ export const wireStates: { readonly [state in TaskState]: string } = {
   canceled: 'TASK_STATE_CANCELLED',
 };
 
-/** Writes a status as the protocol buffers of 0.3 have it. */
+/** Writes a status in the 0.3 protocol buffer format. */
 export function writeStatus(status: TaskStatus): unknown {
   return {
     state: wireStates[status.state],
@@ -18,7 +18,7 @@ export function writeStatus(status: TaskStatus): unknown {
   };
 }
 
-/** Writes an artifact as the protocol buffers of 0.3 have it: here the parts are called parts. */
+/** Writes an artifact in the 0.3 protocol buffer format, where parts are named `parts`. */
 export function writeArtifact(artifact: Artifact): unknown {
   return {
     artifactId: artifact.artifactId,
@@ -30,7 +30,7 @@ export function writeArtifact(artifact: Artifact): unknown {
   };
 }
 
-/** Writes a task as the protocol buffers of 0.3 have it. */
+/** Writes a task in the 0.3 protocol buffer format. */
 export function writeTask(task: Task): unknown {
   return {
     id: task.id,

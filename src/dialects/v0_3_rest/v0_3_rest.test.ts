@@ -16,8 +16,8 @@ function writtenParts(...parts: Part[]): unknown {
   return (message as { content: unknown }).content;
 }
 
-describe('a message of 0.3 over REST', () => {
-  it('names each part by its member and says data twice', () => {
+describe('v0_3_rest message', () => {
+  it('writes parts by member and nests data twice', () => {
     expect(
       writtenParts(
         { text: 'a' },
@@ -35,7 +35,7 @@ describe('a message of 0.3 over REST', () => {
     ]);
   });
 
-  it('carries the tasks it refers to, beside what the user wrote', () => {
+  it('stores referenceTaskIds in the metadata', () => {
     const message = {
       messageId: 'm',
       role: 'user' as const,
@@ -55,8 +55,8 @@ describe('a message of 0.3 over REST', () => {
   });
 });
 
-describe('a task of 0.3 over REST', () => {
-  it.each(taskStates)('writes and reads the state %s, also in its short form', (state) => {
+describe('v0_3_rest task', () => {
+  it.each(taskStates)('round-trips the state %s and reads its short form', (state) => {
     const task = { id: 't', contextId: 'c', status: { state } };
     const wire = plain(v0_3_rest.task.write(task)) as { status: { state: string } };
     expect(wire.status.state).toMatch(/^TASK_STATE_/);
@@ -64,7 +64,7 @@ describe('a task of 0.3 over REST', () => {
     expect(v0_3_rest.task.read(task, lenientMode())).toEqual(task);
   });
 
-  it('is canceled with two l, and understood with one', () => {
+  it('writes TASK_STATE_CANCELLED and reads both spellings', () => {
     const task = { id: 't', contextId: 'c', status: { state: 'canceled' as const } };
     expect(plain(v0_3_rest.task.write(task))).toMatchObject({ status: { state: 'TASK_STATE_CANCELLED' } });
     const newer = { ...task, status: { state: 'TASK_STATE_CANCELED' } };
@@ -72,7 +72,7 @@ describe('a task of 0.3 over REST', () => {
   });
 });
 
-describe('a stream of 0.3 over REST', () => {
+describe('v0_3_rest stream', () => {
   const status = (state: TaskStatusUpdateEvent['status']['state']): TaskStatusUpdateEvent => ({
     kind: 'status',
     taskId: 't',
@@ -80,7 +80,7 @@ describe('a stream of 0.3 over REST', () => {
     status: { state },
   });
 
-  it('says which status is final, and ends with one', () => {
+  it('writes final and ends with a final status', () => {
     const writer = v0_3_rest.eventWriter();
     expect(plain(writer.write(status('completed')))).toMatchObject([{ statusUpdate: { final: true } }]);
     expect(plain(writer.write(status('working')))).toMatchObject([{ statusUpdate: { final: false } }]);
@@ -89,7 +89,7 @@ describe('a stream of 0.3 over REST', () => {
   });
 });
 
-describe('a request of 0.3 over REST', () => {
+describe('v0_3_rest requests', () => {
   it.each([
     [
       { id: 't', historyLength: '3' },
@@ -103,28 +103,28 @@ describe('a request of 0.3 over REST', () => {
       { name: 'tasks/t', historyLength: 2 },
       { id: 't', historyLength: 2 },
     ],
-  ])('gets a task by %j', (params, model) => {
+  ])('read getTask from %j', (params, model) => {
     expect(requests.getTask.read(params, strictMode)).toEqual(model);
   });
 
-  it.each([['three'], ['-1'], [1.5]])('is refused with a history of %j', (historyLength) => {
+  it.each([['three'], ['-1'], [1.5]])('reject the historyLength %j', (historyLength) => {
     expect(() => requests.getTask.read({ id: 't', historyLength }, strictMode)).toThrow('historyLength');
   });
 
-  it('cancels and subscribes by the path, or by the name in the body', () => {
+  it('read cancel and subscribe from the path or the resource name', () => {
     expect(requests.cancelTask.read({ id: 't' }, strictMode)).toEqual({ id: 't' });
     expect(requests.cancelTask.read({ name: 'tasks/a/b' }, strictMode)).toEqual({ id: 'a/b' });
     expect(requests.subscribe.read({ name: 'tasks/t' }, strictMode)).toEqual({ id: 't' });
     expect(() => requests.subscribe.read(null, strictMode)).toThrow('id must be');
   });
 
-  it('cannot give a reason for a cancel', () => {
+  it('record the loss of cancel metadata', () => {
     const losses: TranslationLoss[] = [];
     expect(requests.cancelTask.write({ id: 't', metadata: { why: 1 } }, losses)).toEqual({ id: 't' });
     expect(losses).toEqual([expect.objectContaining({ path: 'metadata', kind: 'dropped' })]);
   });
 
-  it('always says whether to wait', () => {
+  it('always write blocking', () => {
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'x' }] };
     expect(plain(requests.send.write({ message }))).toMatchObject({
       configuration: { blocking: true, acceptedOutputModes: [] },
@@ -146,11 +146,11 @@ describe('a request of 0.3 over REST', () => {
     [{ name: 'tasks/t/pushNotificationConfigs/p', push_notification_config: { url: 'u' } }, 'p'],
     [{ taskId: 't', url: 'u', id: 'p' }, 'p'],
     [{ taskId: 't', url: 'u' }, 't'],
-  ])('creates a push configuration from %j', (params, id) => {
+  ])('read a push configuration from %j', (params, id) => {
     expect(requests.createPushConfig.read(params, strictMode)).toEqual({ taskId: 't', id, url: 'u' });
   });
 
-  it('names a push configuration by the path or by its name', () => {
+  it('read a push configuration reference from the path or the resource name', () => {
     const model = { taskId: 't', id: 'p' };
     expect(requests.getPushConfig.read(model, strictMode)).toEqual(model);
     expect(requests.deletePushConfig.read({ name: 'tasks/t/pushNotificationConfigs/p' }, strictMode)).toEqual(
@@ -162,7 +162,7 @@ describe('a request of 0.3 over REST', () => {
     });
   });
 
-  it('gives the names of its path parameters with everything it writes', () => {
+  it('write all path parameters', () => {
     const config = { taskId: 't', id: 'p', url: 'u' };
     const samples = {
       getTask: requests.getTask.write({ id: 't' }),
@@ -181,8 +181,8 @@ describe('a request of 0.3 over REST', () => {
   });
 });
 
-describe('a result of 0.3 over REST', () => {
-  it('is a list of tasks, and a page is understood', () => {
+describe('v0_3_rest results', () => {
+  it('write a list of tasks and read a page', () => {
     const task = { id: 't', contextId: 'c', status: { state: 'working' as const } };
     const losses: TranslationLoss[] = [];
     const page = { tasks: [task], nextPageToken: 'n', pageSize: 1, totalSize: 9 };
@@ -191,7 +191,7 @@ describe('a result of 0.3 over REST', () => {
     expect(results.listTasks.read(page, lenientMode())).toEqual(page);
   });
 
-  it('of a push list may be a bare list or nothing', () => {
+  it('read push configurations from a list or nothing', () => {
     const config = { name: 'tasks/t/pushNotificationConfigs/p', pushNotificationConfig: { url: 'u' } };
     const configs = [{ taskId: 't', id: 'p', url: 'u' }];
     expect(results.listPushConfigs.read([config], lenientMode()).configs).toEqual(configs);
@@ -199,7 +199,7 @@ describe('a result of 0.3 over REST', () => {
   });
 });
 
-describe('an error of 0.3 over REST', () => {
+describe('v0_3_rest restError', () => {
   it.each([
     ['TASK_NOT_FOUND', 404, -32001],
     ['TASK_NOT_CANCELABLE', 409, -32002],
@@ -228,12 +228,12 @@ describe('an error of 0.3 over REST', () => {
     [502, '<html>', 'UNAVAILABLE'],
     [401, undefined, 'UNAUTHENTICATED'],
     [500, { code: -32050, message: 'Odd' }, 'INTERNAL_ERROR'],
-  ])('with the status %i and the body %j is %s', (status, body, reason) => {
+  ])('reads status %i with body %j as %s', (status, body, reason) => {
     expect(v0_3_rest.restError.read(body, status).reason).toBe(reason);
   });
 });
 
-it('sends webhooks the tagged task, as JSON-RPC does', () => {
+it('v0_3_rest notification is the tagged task, as with JSON-RPC', () => {
   const task = { id: 't', contextId: 'c', status: { state: 'working' as const } };
   expect(v0_3_rest.notification.write({ kind: 'task', task }, task)).toEqual(v0_3.task.write(task));
 });

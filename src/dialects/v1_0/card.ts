@@ -31,25 +31,25 @@ import {
   writeSecurityScheme,
 } from './security.ts';
 
-/** Reads a card as 1.0 has it, forgiving where the texts contradict each other. */
-function readCard(value: unknown, reading: DecodeMode): AgentCard {
+/** Reads a 1.0 card; accepts all variants where specification texts contradict each other. */
+function readCard(value: unknown, mode: DecodeMode): AgentCard {
   const wire = readObject(value, 'card');
   const card: AgentCard = {
     name: readNonEmptyString(wire.name, 'name'),
     description: readString(wire.description, 'description') ?? '',
     version: readString(wire.version, 'version') ?? '',
-    interfaces: readInterfaces(wire.supportedInterfaces ?? wire.supported_interfaces, reading),
-    capabilities: readCapabilities(wire.capabilities, reading),
+    interfaces: readInterfaces(wire.supportedInterfaces ?? wire.supported_interfaces, mode),
+    capabilities: readCapabilities(wire.capabilities, mode),
     defaultInputModes: readStrings(wire.defaultInputModes, 'defaultInputModes') ?? [],
     defaultOutputModes: readStrings(wire.defaultOutputModes, 'defaultOutputModes') ?? [],
-    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, mode)),
   };
   readOptionalFields(wire, card);
-  readSecurity(wire, card, reading);
+  readSecurity(wire, card, mode);
   return card;
 }
 
-/** Reads what a card may have beside its duties; the shape is the same from 0.2 to 1.0. */
+/** Reads the optional fields of a card, which are the same from 0.2 to 1.0. */
 export function readOptionalFields(wire: WireObject, card: AgentCard): void {
   if (wire.provider !== undefined && wire.provider !== null) {
     const provider = readObject(wire.provider, 'provider');
@@ -66,7 +66,7 @@ export function readOptionalFields(wire: WireObject, card: AgentCard): void {
   }
 }
 
-function readSecurity(wire: WireObject, card: AgentCard, reading: DecodeMode): void {
+function readSecurity(wire: WireObject, card: AgentCard, mode: DecodeMode): void {
   const schemes = readMetadata(wire.securitySchemes, 'securitySchemes') ?? {};
   const read = Object.fromEntries(
     Object.entries(schemes).map(([name, each]) => [
@@ -75,18 +75,18 @@ function readSecurity(wire: WireObject, card: AgentCard, reading: DecodeMode): v
     ]),
   );
   if (Object.keys(read).length > 0) card.securitySchemes = read;
-  // The sample card of 1.0.1 still says `security`.
+  // The sample card of 1.0.1 still uses `security`.
   const requirements = wire.securityRequirements ?? wire.security;
   if (Array.isArray(requirements) && requirements.length > 0) {
-    card.securityRequirements = readRequirements(requirements, 'securityRequirements', reading);
+    card.securityRequirements = readRequirements(requirements, 'securityRequirements', mode);
   }
   mergeSecurity(card);
 }
 
-/** Reads the list of interfaces, which a hybrid card of 0.3 has too. */
-export function readInterfaces(value: unknown, reading: DecodeMode): AgentInterface[] {
+/** Reads the list of interfaces, also of a hybrid 0.3 card. */
+export function readInterfaces(value: unknown, mode: DecodeMode): AgentInterface[] {
   const list = readArray(value ?? [], 'supportedInterfaces');
-  if (list.length === 0 && !reading.lenient) throw invalidField('supportedInterfaces', 'must not be empty');
+  if (list.length === 0 && !mode.lenient) throw invalidField('supportedInterfaces', 'must not be empty');
   return list.map((each, i) => {
     const at = `supportedInterfaces[${i}]`;
     const wire = readObject(each, at);
@@ -101,10 +101,10 @@ export function readInterfaces(value: unknown, reading: DecodeMode): AgentInterf
   });
 }
 
-/** Reads capabilities; `stateTransitionHistory`, which 1.0 lost, comes back from the compat extension. */
-function readCapabilities(value: unknown, reading: DecodeMode): AgentCapabilities {
+/** Reads capabilities; `stateTransitionHistory`, which 1.0 removed, is restored from the compat extension. */
+function readCapabilities(value: unknown, mode: DecodeMode): AgentCapabilities {
   if (value === undefined || value === null) {
-    reading.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'no capabilities were given' });
+    mode.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'missing capabilities' });
     return {};
   }
   const wire = readObject(value, 'capabilities');
@@ -121,7 +121,7 @@ function readCapabilities(value: unknown, reading: DecodeMode): AgentCapabilitie
   return capabilities;
 }
 
-/** Reads the extensions of a card; the shape is the same from 0.2 to 1.0. */
+/** Reads the extensions of a card, which are the same from 0.2 to 1.0. */
 export function readExtensions(value: unknown, at: string): AgentExtension[] | undefined {
   if (value === undefined || value === null) return undefined;
   return readArray(value, at).map((each, i) => {
@@ -137,8 +137,8 @@ export function readExtensions(value: unknown, at: string): AgentExtension[] | u
   });
 }
 
-/** Reads a skill; the shape is the same from 0.2 to 1.0 but for the form of its security, and both forms are understood. */
-export function readSkill(value: unknown, at: string, reading: DecodeMode): AgentSkill {
+/** Reads a skill of 0.2 to 1.0; both formats of its security requirements are accepted. */
+export function readSkill(value: unknown, at: string, mode: DecodeMode): AgentSkill {
   const wire = readObject(value, at);
   const skill: AgentSkill = {
     id: readNonEmptyString(wire.id, `${at}.id`),
@@ -152,12 +152,12 @@ export function readSkill(value: unknown, at: string, reading: DecodeMode): Agen
   }
   const requirements = wire.securityRequirements ?? wire.security;
   if (Array.isArray(requirements) && requirements.length > 0) {
-    skill.securityRequirements = readRequirements(requirements, `${at}.securityRequirements`, reading);
+    skill.securityRequirements = readRequirements(requirements, `${at}.securityRequirements`, mode);
   }
   return skill;
 }
 
-/** Writes a card as 1.0 has it. */
+/** Writes a 1.0 card. */
 function writeCard(card: AgentCard, losses?: LossList): unknown {
   const schemes = card.securitySchemes && splitFlows(card.securitySchemes);
   const requirements = (list: AgentCard['securityRequirements']): unknown =>
@@ -166,7 +166,7 @@ function writeCard(card: AgentCard, losses?: LossList): unknown {
     losses?.push({
       path: 'provider.url',
       kind: 'defaulted',
-      note: '1.0 needs a url; an empty one was written',
+      note: '1.0 requires a url; written as an empty string',
     });
   }
   return {
@@ -199,5 +199,5 @@ function writeCapabilities({ stateTransitionHistory, extensions, ...flags }: Age
   return { ...flags, extensions: all.length > 0 ? all : undefined };
 }
 
-/** The agent card of 1.0. */
+/** Codec of 1.0 agent cards. */
 export const card: Codec<AgentCard> = { read: readCard, write: writeCard };

@@ -7,7 +7,7 @@ const badRequest = 'type.googleapis.com/google.rpc.BadRequest';
 const domain = 'a2a-protocol.org';
 
 const reasonsByCode: ReadonlyMap<number, ErrorReason> = new Map(
-  // The first reason of a code is the one the specification means; later ones share the code for want of their own.
+  // The first reason of a code is that of the specification; later ones share the code because they have none.
   (Object.keys(errorTable) as ErrorReason[]).toReversed().map((reason) => [errorTable[reason].rpc, reason]),
 );
 
@@ -17,7 +17,7 @@ const reasonsByStatus: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorR
   [403, 'PERMISSION_DENIED'],
   [404, 'NOT_FOUND'],
   [405, 'METHOD_NOT_ALLOWED'],
-  // 1.0.0 had 409 for this one, and 415 and 502 for the two below.
+  // 1.0.0 used 409 for this reason, and 415 and 502 for the next two.
   [409, 'TASK_NOT_CANCELABLE'],
   [413, 'PAYLOAD_TOO_LARGE'],
   [415, 'CONTENT_TYPE_NOT_SUPPORTED'],
@@ -27,12 +27,12 @@ const reasonsByStatus: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorR
   [504, 'TIMEOUT'],
 ]);
 
-/** The fault that an HTTP status alone stands for. */
+/** Returns the reason for an HTTP status. */
 export function reasonForStatus(status: number): ErrorReason {
   return reasonsByStatus.get(status) ?? (status >= 500 ? 'INTERNAL_ERROR' : 'INVALID_REQUEST');
 }
 
-/** The fault that a JSON-RPC code stands for. */
+/** Returns the reason for a JSON-RPC code. */
 export function reasonForCode(code: unknown): ErrorReason | undefined {
   return typeof code === 'number' ? reasonsByCode.get(code) : undefined;
 }
@@ -82,7 +82,7 @@ function readErrorInfo(wire: WireObject, read: Details): void {
   }
 }
 
-/** Errors of 1.0 over JSON-RPC: the reason counts first, the code second, the HTTP status last. */
+/** Codec of 1.0 JSON-RPC errors: reads the reason, else the code, else the HTTP status. */
 export const rpcError: RpcErrorCodec = {
   read(error, status) {
     const wire = (typeof error === 'object' && error !== null ? error : {}) as WireObject;
@@ -102,7 +102,7 @@ export const rpcError: RpcErrorCodec = {
   }),
 };
 
-/** Errors of 1.0 over REST. Problem details (RFC 9457), printed in older examples, are understood too. */
+/** Codec of 1.0 REST errors. Also reads problem details (RFC 9457) as in older examples. */
 export const restError: RestErrorCodec = {
   read(body, status) {
     const outer = (typeof body === 'object' && body !== null ? body : {}) as WireObject;

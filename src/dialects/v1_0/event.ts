@@ -23,7 +23,7 @@ import {
   writeTask,
 } from './task.ts';
 
-/** Writes an event as the one-key wrapper of 1.0. */
+/** Writes an event in the one-key wrapper of 1.0. */
 export function writeEvent(event: StreamEvent): unknown {
   switch (event.kind) {
     case 'status':
@@ -53,15 +53,15 @@ export function writeEvent(event: StreamEvent): unknown {
   }
 }
 
-/** Reads an event by its one key. */
-export function readEvent(value: unknown, reading: DecodeMode): StreamEvent {
+/** Reads an event by its wrapper key. */
+export function readEvent(value: unknown, mode: DecodeMode): StreamEvent {
   const wire = readObject(value, 'event');
-  if (isSet(wire.task)) return { kind: 'task', task: readTask(wire.task, 'task', reading) };
-  if (isSet(wire.message)) return { kind: 'message', message: readMessage(wire.message, 'message', reading) };
+  if (isSet(wire.task)) return { kind: 'task', task: readTask(wire.task, 'task', mode) };
+  if (isSet(wire.message)) return { kind: 'message', message: readMessage(wire.message, 'message', mode) };
   const status = wire.statusUpdate ?? wire.status_update;
-  if (isSet(status)) return readStatusEvent(readObject(status, 'statusUpdate'), reading);
+  if (isSet(status)) return readStatusEvent(readObject(status, 'statusUpdate'), mode);
   const artifact = wire.artifactUpdate ?? wire.artifact_update;
-  if (isSet(artifact)) return readArtifactEvent(readObject(artifact, 'artifactUpdate'), reading);
+  if (isSet(artifact)) return readArtifactEvent(readObject(artifact, 'artifactUpdate'), mode);
   throw invalidField('event', 'must have one of task, message, statusUpdate and artifactUpdate');
 }
 
@@ -76,24 +76,24 @@ function readIds(wire: WireObject, at: string): { taskId: string; contextId: str
   };
 }
 
-function readStatusEvent(wire: WireObject, reading: DecodeMode): TaskStatusUpdateEvent {
+function readStatusEvent(wire: WireObject, mode: DecodeMode): TaskStatusUpdateEvent {
   const event: TaskStatusUpdateEvent = {
     kind: 'status',
     ...readIds(wire, 'statusUpdate'),
-    status: readStatus(wire.status, 'statusUpdate.status', reading),
+    status: readStatus(wire.status, 'statusUpdate.status', mode),
   };
   let metadata = readMetadata(wire.metadata, 'statusUpdate.metadata');
-  const strange = unknownState(event.status, wire.status);
-  if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
+  const stateName = unknownState(event.status, wire.status);
+  if (stateName !== undefined) metadata = withCompat(metadata, { state: stateName });
   if (metadata !== undefined) event.metadata = metadata;
   return event;
 }
 
-function readArtifactEvent(wire: WireObject, reading: DecodeMode): TaskArtifactUpdateEvent {
+function readArtifactEvent(wire: WireObject, mode: DecodeMode): TaskArtifactUpdateEvent {
   const event: TaskArtifactUpdateEvent = {
     kind: 'artifact',
     ...readIds(wire, 'artifactUpdate'),
-    artifact: readArtifact(wire.artifact, 'artifactUpdate.artifact', reading),
+    artifact: readArtifact(wire.artifact, 'artifactUpdate.artifact', mode),
   };
   const append = readBoolean(wire.append, 'artifactUpdate.append');
   if (append !== undefined) event.append = append;
@@ -104,13 +104,13 @@ function readArtifactEvent(wire: WireObject, reading: DecodeMode): TaskArtifactU
   return event;
 }
 
-/** 1.0 says each event as it is, and closes without a word. */
+/** Writes each event separately; 1.0 has no final event. */
 export const eventWriter: EventWriter = {
   write: (event) => [writeEvent(event)],
   end: () => [],
 };
 
-/** 1.0 sends each event as it is. */
+/** Reads each event separately. */
 export const eventReader: EventReader = {
-  read: (wire, reading) => [readEvent(wire, reading)],
+  read: (wire, mode) => [readEvent(wire, mode)],
 };

@@ -14,7 +14,7 @@ import { requests } from './requests.ts';
 import { results } from './results.ts';
 import { readTask, writeTask } from './task.ts';
 
-/** A2A 1.0, written as 1.0.1 has it, over JSON-RPC and REST. */
+/** A2A 1.0 over JSON-RPC and REST; writes the format of 1.0.1. */
 export const v1_0: Dialect = {
   name: 'v1_0',
   version: '1.0',
@@ -48,8 +48,8 @@ export const v1_0: Dialect = {
   requests,
   results,
   card,
-  task: { read: (wire, reading) => readTask(wire, 'task', reading), write: writeTask },
-  message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
+  task: { read: (wire, mode) => readTask(wire, 'task', mode), write: writeTask },
+  message: { read: (wire, mode) => readMessage(wire, 'message', mode), write: writeMessage },
   canShareEventJson: true,
   eventWriter: () => eventWriter,
   texts: { event: serializeEvent, task: serializeTask, sent: serializeSendResult },

@@ -11,14 +11,14 @@ import {
 import type { DecodeMode } from '../translation-loss.ts';
 import { readParts, writeParts } from './part.ts';
 
-/** Reads a message as 1.0 has it; names in snake case are understood too. */
-export function readMessage(value: unknown, at: string, reading: DecodeMode): Message {
+/** Reads a 1.0 message; snake_case names are accepted. */
+export function readMessage(value: unknown, at: string, mode: DecodeMode): Message {
   const wire = readObject(value, at);
   const messageId = wire.messageId ?? wire.message_id;
   const message: Message = {
     messageId: readNonEmptyString(messageId, fieldPath(at, 'messageId')),
-    role: readRole(wire.role, fieldPath(at, 'role'), reading),
-    parts: readParts(wire.parts, fieldPath(at, 'parts'), reading),
+    role: readRole(wire.role, fieldPath(at, 'role'), mode),
+    parts: readParts(wire.parts, fieldPath(at, 'parts'), mode),
   };
   const contextId = readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'));
   if (contextId !== undefined) message.contextId = contextId;
@@ -36,15 +36,15 @@ export function readMessage(value: unknown, at: string, reading: DecodeMode): Me
   return message;
 }
 
-function readRole(value: unknown, at: string, reading: DecodeMode): Role {
+function readRole(value: unknown, at: string, mode: DecodeMode): Role {
   if (value === 'ROLE_USER' || value === 1 || value === 'user') return 'user';
   if (value === 'ROLE_AGENT' || value === 2 || value === 'agent') return 'agent';
-  if (!reading.lenient) throw invalidField(at, 'must be ROLE_USER or ROLE_AGENT');
-  reading.losses?.push({ path: at, kind: 'guessed', note: `took ${JSON.stringify(value)} for ROLE_AGENT` });
+  if (!mode.lenient) throw invalidField(at, 'must be ROLE_USER or ROLE_AGENT');
+  mode.losses?.push({ path: at, kind: 'guessed', note: `read ${JSON.stringify(value)} as ROLE_AGENT` });
   return 'agent';
 }
 
-/** Writes a message as 1.0 has it. */
+/** Writes a 1.0 message. */
 export function writeMessage(message: Message): unknown {
   return {
     messageId: message.messageId,

@@ -12,12 +12,12 @@ import type { DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
 /**
- * Reads a part as 1.0 has it: exactly one of `text`, `raw`, `url` and `data`, where `data: null` is content but a
- * `null` of the others is absence.
+ * Reads a 1.0 part: exactly one of `text`, `raw`, `url` and `data`, where `data: null` is content and `null` of the others
+ * means absent.
  */
-function readPart(value: unknown, at: string, reading: DecodeMode): Part {
+function readPart(value: unknown, at: string, mode: DecodeMode): Part {
   const wire = readObject(value, at);
-  const part = readContent(wire, at, reading);
+  const part = readContent(wire, at, mode);
   const filename = readOptionalText(wire.filename, `${at}.filename`);
   if (filename !== undefined) part.filename = filename;
   const mediaType = readOptionalText(wire.mediaType ?? wire.media_type, `${at}.mediaType`);
@@ -27,17 +27,17 @@ function readPart(value: unknown, at: string, reading: DecodeMode): Part {
   return part;
 }
 
-function readContent(wire: WireObject, at: string, reading: DecodeMode): Part {
+function readContent(wire: WireObject, at: string, mode: DecodeMode): Part {
   const hasText = wire.text !== undefined && wire.text !== null;
   const hasRaw = wire.raw !== undefined && wire.raw !== null;
   const hasUrl = wire.url !== undefined && wire.url !== null;
-  // A null beside another content is an unset member of the oneof; alone, it is the JSON value null.
+  // null besides other content is an unset member of the oneof; alone it is the JSON value null.
   const hasData = wire.data !== undefined && (wire.data !== null || !(hasText || hasRaw || hasUrl));
   const contents = Number(hasText) + Number(hasRaw) + Number(hasUrl) + Number(hasData);
   if (contents === 0) throw invalidField(at, 'must have one of text, raw, url and data');
   if (contents > 1) {
-    if (!reading.lenient) throw invalidField(at, 'must have only one of text, raw, url and data');
-    reading.losses?.push({ path: at, kind: 'dropped', note: 'a part with several contents keeps the first' });
+    if (!mode.lenient) throw invalidField(at, 'must have only one of text, raw, url and data');
+    mode.losses?.push({ path: at, kind: 'dropped', note: 'a part with several contents; the first is used' });
   }
   if (hasText) return { text: readString(wire.text, `${at}.text`) ?? '' };
   if (hasRaw) return { raw: readBase64(wire.raw, `${at}.raw`) };
@@ -45,12 +45,12 @@ function readContent(wire: WireObject, at: string, reading: DecodeMode): Part {
   return { data: wire.data };
 }
 
-/** Reads a list of parts that must not be empty in a request. */
-export function readParts(value: unknown, at: string, reading: DecodeMode): Part[] {
-  return readPartsWith(readPart, value, at, reading);
+/** Reads a list of parts; strict mode rejects an empty list. */
+export function readParts(value: unknown, at: string, mode: DecodeMode): Part[] {
+  return readPartsWith(readPart, value, at, mode);
 }
 
-/** Writes parts. The model has the words of 1.0, so a part is its own wire form. */
+/** Writes parts. Parts of the model have the 1.0 format. */
 export function writeParts(parts: readonly Part[]): unknown {
   return parts;
 }

@@ -8,7 +8,7 @@ import {
   type WireObject,
 } from '../field-readers.ts';
 
-/** Reads a push configuration as 1.0 has it: flat, with one authentication scheme. */
+/** Reads a 1.0 push configuration: flat, with one authentication scheme. */
 export function readPushConfig(value: unknown, at: string): PushConfig {
   const wire = readObject(value, at);
   return {
@@ -18,7 +18,7 @@ export function readPushConfig(value: unknown, at: string): PushConfig {
   };
 }
 
-/** Reads the push configuration inside a send, which has no task yet. */
+/** Reads the push configuration of a send, which has no task id. */
 export function readSendPushConfig(value: unknown, at: string): NonNullable<SendConfiguration['pushConfig']> {
   const wire = readObject(value, at);
   return { ...readTarget(wire, at), id: readOptionalText(wire.id, fieldPath(at, 'id')) };
@@ -46,7 +46,7 @@ function readAuthentication(value: unknown, at: string): PushAuthentication {
   return authentication;
 }
 
-/** Writes a push configuration as 1.0 has it. */
+/** Writes a 1.0 push configuration. */
 export function writePushConfig(config: Partial<PushConfig> & { url: string }): unknown {
   return {
     taskId: config.taskId,

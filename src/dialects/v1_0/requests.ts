@@ -25,7 +25,7 @@ function readConfiguration(wire: WireObject): SendConfiguration {
     `${at}.acceptedOutputModes`,
   );
   if (modes !== undefined) configuration.acceptedOutputModes = modes;
-  // 1.0.0 printed the shorter name in an example, and clients followed it.
+  // An example of 1.0.0 has the shorter name, which some clients use.
   const push =
     wire.taskPushNotificationConfig ?? wire.task_push_notification_config ?? wire.pushNotificationConfig;
   if (push !== undefined && push !== null) {
@@ -41,9 +41,9 @@ function readConfiguration(wire: WireObject): SendConfiguration {
   return configuration;
 }
 
-function readSend(params: unknown, reading: DecodeMode): SendRequest {
+function readSend(params: unknown, mode: DecodeMode): SendRequest {
   const wire = readObject(params, '');
-  const request: SendRequest = { message: readMessage(wire.message, 'message', reading) };
+  const request: SendRequest = { message: readMessage(wire.message, 'message', mode) };
   if (wire.configuration !== undefined && wire.configuration !== null) {
     request.configuration = readConfiguration(readObject(wire.configuration, 'configuration'));
   }
@@ -81,7 +81,7 @@ function readPageSize(value: unknown): number | undefined {
   return size;
 }
 
-/** The parameters of every operation, as 1.0 has them; names in snake case are understood too. */
+/** Codecs of the parameters of all 1.0 operations; snake_case names are accepted. */
 export const requests: Dialect['requests'] = {
   send,
   stream: send,
@@ -152,7 +152,7 @@ export const requests: Dialect['requests'] = {
   },
 };
 
-/** Unset, as an enumeration sees it: absent, null, or the zero value. */
+/** Returns true for unset enum values: absent, null or the zero value. */
 function isUnset(value: unknown): boolean {
   return (
     value === undefined || value === null || value === '' || value === 'TASK_STATE_UNSPECIFIED' || value === 0

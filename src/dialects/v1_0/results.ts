@@ -8,7 +8,7 @@ import { readPushConfig, writePushConfig } from './push.ts';
 import { readTask, writeTask } from './task.ts';
 
 const task: Dialect['results']['getTask'] = {
-  read: (wire, reading) => readTask(wire, 'task', reading),
+  read: (wire, mode) => readTask(wire, 'task', mode),
   write: writeTask,
 };
 
@@ -17,18 +17,18 @@ const pushConfig: Dialect['results']['getPushConfig'] = {
   write: writePushConfig,
 };
 
-/** The results of every operation, as 1.0 has them: a send is wrapped, a task is bare. */
+/** Codecs of the results of all 1.0 operations: a send result is wrapped, a task is not. */
 export const results: Dialect['results'] = {
   send: {
-    read(wire, reading) {
+    read(wire, mode) {
       const result = readObject(wire, 'result');
-      if (result.task !== undefined && result.task !== null) return readTask(result.task, 'task', reading);
+      if (result.task !== undefined && result.task !== null) return readTask(result.task, 'task', mode);
       if (result.message !== undefined && result.message !== null) {
-        return readMessage(result.message, 'message', reading);
+        return readMessage(result.message, 'message', mode);
       }
-      // Some servers forget the wrapper.
-      if (result.status !== undefined) return readTask(result, 'task', reading);
-      if (result.parts !== undefined) return readMessage(result, 'message', reading);
+      // Some servers omit the wrapper.
+      if (result.status !== undefined) return readTask(result, 'task', mode);
+      if (result.parts !== undefined) return readMessage(result, 'message', mode);
       throw invalidField('result', 'must have a task or a message');
     },
     write: (answer) => (isTask(answer) ? { task: writeTask(answer) } : { message: writeMessage(answer) }),
@@ -36,10 +36,10 @@ export const results: Dialect['results'] = {
   getTask: task,
   cancelTask: task,
   listTasks: {
-    read(wire, reading) {
+    read(wire, mode) {
       const page = readObject(wire, 'result');
       const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) =>
-        readTask(each, `tasks[${i}]`, reading),
+        readTask(each, `tasks[${i}]`, mode),
       );
       return {
         tasks,

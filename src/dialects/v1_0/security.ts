@@ -25,7 +25,7 @@ const flowNames: readonly OAuthFlowName[] = [
   'deviceCode',
 ];
 
-/** Reads the flows of an OAuth 2 scheme; the shape is the same from 0.2 to 1.0. */
+/** Reads the flows of an OAuth 2 scheme, which are the same from 0.2 to 1.0. */
 export function readFlows(value: unknown, at: string): { [name in OAuthFlowName]?: OAuthFlow } {
   const wire = readObject(value, at);
   const flows: { [name in OAuthFlowName]?: OAuthFlow } = {};
@@ -44,7 +44,7 @@ export function readFlows(value: unknown, at: string): { [name in OAuthFlowName]
   return flows;
 }
 
-/** Reads a scheme as 1.0 has it: one wrapper key names its kind. */
+/** Reads a 1.0 scheme, identified by its wrapper key. */
 export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   const wire = readObject(value, at);
   const wrapped = (key: string): WireObject | undefined =>
@@ -94,7 +94,7 @@ function described(wire: WireObject, scheme: SecurityScheme): SecurityScheme {
     : scheme;
 }
 
-/** Writes a scheme as 1.0 has it. */
+/** Writes a 1.0 scheme. */
 export function writeSecurityScheme(scheme: SecurityScheme): unknown {
   const { type, ...rest } = scheme;
   switch (type) {
@@ -111,7 +111,7 @@ export function writeSecurityScheme(scheme: SecurityScheme): unknown {
   }
 }
 
-/** 1.0 allows one flow per OAuth 2 scheme, so a scheme with several becomes several: `name`, `name.clientCredentials`, … */
+/** Splits OAuth 2 schemes with several flows to `name`, `name.clientCredentials`, …, because 1.0 allows one flow. */
 export function splitFlows(schemes: { [name: string]: SecurityScheme }): { [name: string]: SecurityScheme } {
   const split: { [name: string]: SecurityScheme } = {};
   for (const [name, scheme] of Object.entries(schemes)) {
@@ -127,7 +127,7 @@ export function splitFlows(schemes: { [name: string]: SecurityScheme }): { [name
   return split;
 }
 
-/** Puts schemes back together that {@link splitFlows} took apart. */
+/** Merges schemes that {@link splitFlows} has split. */
 function mergeFlows(schemes: { [name: string]: SecurityScheme }): { [name: string]: SecurityScheme } {
   const merged: { [name: string]: SecurityScheme } = {};
   for (const [name, scheme] of Object.entries(schemes)) {
@@ -139,7 +139,7 @@ function mergeFlows(schemes: { [name: string]: SecurityScheme }): { [name: strin
   return merged;
 }
 
-/** Every alternative that a requirement allows once its schemes are split. */
+/** Returns the alternatives of each requirement after its schemes are split. */
 export function splitRequirements(
   requirements: readonly SecurityRequirement[],
   split: { [name: string]: SecurityScheme },
@@ -158,7 +158,7 @@ export function splitRequirements(
   });
 }
 
-/** The requirements of merged schemes: alternatives that became equal are one. */
+/** Returns the distinct requirements of merged schemes. */
 function mergeRequirements(
   requirements: readonly SecurityRequirement[],
   merged: { [name: string]: SecurityScheme },
@@ -176,7 +176,7 @@ function mergeRequirements(
   return [...seen.values()];
 }
 
-/** Puts the OAuth 2 flows of a card together, and the requirements of the card and its skills that they had multiplied. */
+/** Merges the split OAuth 2 flows of a card and the requirements of the card and its skills. */
 export function mergeSecurity(card: AgentCard): void {
   if (card.securitySchemes === undefined) return;
   const merged = mergeFlows(card.securitySchemes);
@@ -187,8 +187,8 @@ export function mergeSecurity(card: AgentCard): void {
   }
 }
 
-/** Reads requirements in the wrapped form of 1.0, or in the bare form that some 1.0 cards still print. */
-export function readRequirements(value: unknown, at: string, _reading: DecodeMode): SecurityRequirement[] {
+/** Reads requirements in the wrapped 1.0 format, or in the older format that some 1.0 cards use. */
+export function readRequirements(value: unknown, at: string, _mode: DecodeMode): SecurityRequirement[] {
   return readArray(value, at).map((each, i) => {
     const wire = readObject(each, `${at}[${i}]`);
     const isWrapped =
@@ -203,7 +203,7 @@ export function readRequirements(value: unknown, at: string, _reading: DecodeMod
   });
 }
 
-/** Writes requirements as 1.0 has them. */
+/** Writes 1.0 requirements. */
 export function writeRequirements(requirements: readonly SecurityRequirement[]): unknown {
   return requirements.map((requirement) => ({
     schemes: Object.fromEntries(

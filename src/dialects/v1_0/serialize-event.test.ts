@@ -4,7 +4,7 @@ import { event } from '../../../test/arbitraries.ts';
 import { serializeEvent } from './serialize-event.ts';
 import { writeEvent } from './event.ts';
 
-it('is what the wire form would be as text, to the letter', () => {
+it('serializeEvent equals JSON.stringify of the wire event', () => {
   fc.assert(
     fc.property(event, (each) => {
       expect(serializeEvent(each)).toBe(JSON.stringify(writeEvent(each)));

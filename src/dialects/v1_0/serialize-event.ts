@@ -5,8 +5,8 @@ import { writeEvent } from './event.ts';
 import { wireStates, writeArtifact } from './task.ts';
 
 /**
- * The text of an event, the same as `JSON.stringify` of its wire form to the letter. Most events are a chunk of text
- * or a change of state, and for those it is put together from its pieces in a third of the time.
+ * Serializes an event with exactly the output of `JSON.stringify`. Most events are text chunks or state changes, which
+ * are concatenated in a third of the time.
  */
 export function serializeEvent(event: StreamEvent): string {
   if (event.kind === 'artifact') return artifactText(event);
@@ -34,7 +34,7 @@ function artifactText({
   return metadata === undefined ? `${text}}}` : `${text},"metadata":${JSON.stringify(metadata)}}}`;
 }
 
-/** The text of an artifact. */
+/** Serializes an artifact. */
 export function serializeArtifact(artifact: Artifact): string {
   const { artifactId, name, description, parts, metadata, extensions } = artifact;
   const part = parts[0];
@@ -48,14 +48,14 @@ export function serializeArtifact(artifact: Artifact): string {
   return `{"artifactId":${start},"parts":[{"text":${JSON.stringify(part.text)}}]}`;
 }
 
-/** True for a part that is text and has no labels. */
+/** Returns true for a text part without labels. */
 export function isPlainTextPart(part: Part | undefined): part is { text: string } {
   if (part === undefined || !('text' in part)) return false;
   for (const label in part) if (label !== 'text') return false;
   return true;
 }
 
-/** The ids of the task before, because the events of one task often come one after the other. */
+/** Cached ids: events of one task are often consecutive. */
 let lastTask = '';
 let lastContext = '';
 let lastIds = '{"taskId":"","contextId":""';
@@ -71,7 +71,7 @@ function ids(taskId: string, contextId: string): string {
 let lastText = '';
 let lastQuoted = '""';
 
-/** A text that is likely to come again, in quotes. */
+/** Quotes a text that is likely to be repeated. */
 export function quoteCached(text: string): string {
   if (text === lastText) return lastQuoted;
   lastText = text;

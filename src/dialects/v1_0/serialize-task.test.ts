@@ -4,7 +4,7 @@ import { message, task } from '../../../test/arbitraries.ts';
 import { results } from './results.ts';
 import { serializeSendResult, serializeTask } from './serialize-task.ts';
 
-it('is what the wire form of a task would be as text, to the letter', () => {
+it('serializeTask equals JSON.stringify of the wire task', () => {
   fc.assert(
     fc.property(task, (each) => {
       expect(serializeTask(each)).toBe(JSON.stringify(results.getTask.write(each)));
@@ -13,7 +13,7 @@ it('is what the wire form of a task would be as text, to the letter', () => {
   );
 });
 
-it('is what the wire form of a task of plain text would be, whose messages have its ids', () => {
+it('serializeTask equals JSON.stringify for plain text with ids in messages', () => {
   const ids = { taskId: 't', contextId: 'c "quoted"' };
   const plain = {
     id: ids.taskId,
@@ -28,7 +28,7 @@ it('is what the wire form of a task of plain text would be, whose messages have 
   expect(serializeTask(plain)).toBe(JSON.stringify(results.getTask.write(plain)));
 });
 
-it('is what the wire form of an answer would be as text, to the letter', () => {
+it('serializeSendResult equals JSON.stringify of the wire result', () => {
   fc.assert(
     fc.property(fc.oneof(task, message), (each) => {
       expect(serializeSendResult(each)).toBe(JSON.stringify(results.send.write(each)));

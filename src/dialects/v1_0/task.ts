@@ -34,38 +34,38 @@ const modelStates: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>
   ...taskStates.map((state, number) => [number, state] as const),
   ...taskStates.map((state) => [wireStates[state], state] as const),
   ...taskStates.map((state) => [state, state] as const),
-  // The spelling of the 0.3 protocol buffers.
+  // Spelling of the 0.3 protocol buffers.
   ['TASK_STATE_CANCELLED', 'canceled'],
 ]);
 
-/** Reads a state by its name, its number or its short name. */
-export function readState(value: unknown, at: string, reading: DecodeMode): TaskState {
+/** Reads a state by name, number or short name. */
+export function readState(value: unknown, at: string, mode: DecodeMode): TaskState {
   const state = modelStates.get(value);
   if (state !== undefined) return state;
-  if (!reading.lenient) throw invalidField(at, 'must be a task state such as TASK_STATE_WORKING');
-  reading.losses?.push({
+  if (!mode.lenient) throw invalidField(at, 'must be a task state such as TASK_STATE_WORKING');
+  mode.losses?.push({
     path: at,
     kind: 'guessed',
-    note: `took ${JSON.stringify(value)} for an unknown state`,
+    note: `read ${JSON.stringify(value)} as an unknown state`,
   });
   return 'unknown';
 }
 
-/** Reads a status as 1.0 has it. */
-export function readStatus(value: unknown, at: string, reading: DecodeMode): TaskStatus {
+/** Reads a 1.0 status. */
+export function readStatus(value: unknown, at: string, mode: DecodeMode): TaskStatus {
   const wire = readObject(value, at);
-  const status: TaskStatus = { state: readState(wire.state, fieldPath(at, 'state'), reading) };
+  const status: TaskStatus = { state: readState(wire.state, fieldPath(at, 'state'), mode) };
   if (wire.message !== undefined && wire.message !== null) {
-    status.message = readMessage(wire.message, fieldPath(at, 'message'), reading);
+    status.message = readMessage(wire.message, fieldPath(at, 'message'), mode);
   }
-  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), reading);
+  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), mode);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
 }
 
 /**
- * The name of a state that nobody knows, to be kept under the compat key. It stays there when the task is written:
- * a stranger's word would make the whole task illegal for a strict reader, while the unknown state beside the word
+ * Returns the name of an unknown state, to be stored under the compat key. It remains there when the task is written:
+ * an undefined state name would make the task invalid for strict readers, while `unknown` with the name in the metadata
  * does not.
  */
 export function unknownState(status: TaskStatus, wire: unknown): string | undefined {
@@ -74,7 +74,7 @@ export function unknownState(status: TaskStatus, wire: unknown): string | undefi
   return typeof name === 'string' && !modelStates.has(name) ? name : undefined;
 }
 
-/** Writes a status as 1.0 has it. */
+/** Writes a 1.0 status. */
 export function writeStatus(status: TaskStatus): unknown {
   return {
     state: wireStates[status.state],
@@ -83,12 +83,12 @@ export function writeStatus(status: TaskStatus): unknown {
   };
 }
 
-/** Reads an artifact as 1.0 has it. */
-export function readArtifact(value: unknown, at: string, reading: DecodeMode): Artifact {
-  return readArtifactWith(readParts, value, at, reading);
+/** Reads a 1.0 artifact. */
+export function readArtifact(value: unknown, at: string, mode: DecodeMode): Artifact {
+  return readArtifactWith(readParts, value, at, mode);
 }
 
-/** Writes an artifact as 1.0 has it. */
+/** Writes a 1.0 artifact. */
 export function writeArtifact(artifact: Artifact): unknown {
   return {
     artifactId: artifact.artifactId,
@@ -100,34 +100,32 @@ export function writeArtifact(artifact: Artifact): unknown {
   };
 }
 
-/** Reads a task as 1.0 has it. A state nobody knows is kept by name under the compat key. */
-export function readTask(value: unknown, at: string, reading: DecodeMode): Task {
+/** Reads a 1.0 task. The name of an unknown state is stored under the compat key. */
+export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
   const wire = readObject(value, at);
   const statusWire = readObject(wire.status, fieldPath(at, 'status'));
   const task: Task = {
     id: readNonEmptyString(wire.id, fieldPath(at, 'id')),
     contextId: readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId')) ?? '',
-    status: readStatus(statusWire, fieldPath(at, 'status'), reading),
+    status: readStatus(statusWire, fieldPath(at, 'status'), mode),
   };
   const { artifacts, history } = wire;
   if (artifacts !== undefined && artifacts !== null) {
     const list = readArray(artifacts, fieldPath(at, 'artifacts'));
-    task.artifacts = list.map((each, i) =>
-      readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, reading),
-    );
+    task.artifacts = list.map((each, i) => readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, mode));
   }
   if (history !== undefined && history !== null) {
     const list = readArray(history, fieldPath(at, 'history'));
-    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, reading));
+    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, mode));
   }
   let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  const strange = unknownState(task.status, statusWire);
-  if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
+  const stateName = unknownState(task.status, statusWire);
+  if (stateName !== undefined) metadata = withCompat(metadata, { state: stateName });
   if (metadata !== undefined) task.metadata = metadata;
   return task;
 }
 
-/** Writes a task as 1.0 has it. */
+/** Writes a 1.0 task. */
 export function writeTask(task: Task): unknown {
   return {
     id: task.id,

@@ -20,6 +20,6 @@ export function resolveSubscription(
   for (const pattern of list) checkPattern(pattern);
   if (queue === '') throw invalidField('queue', 'is empty');
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 65_535)
-    throw invalidField('concurrency', 'must be a whole number from 1 to 65535');
+    throw invalidField('concurrency', 'must be an integer from 1 to 65535');
   return { list, queue, shared, concurrency };
 }
