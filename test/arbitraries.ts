@@ -1,8 +1,8 @@
 /**
- * Anything the model can hold, for property tests.
+ * Arbitrary model values for property tests.
  *
- * What no wire can tell apart is left out: an empty text where there may be none, empty metadata, an empty list of
- * extensions, and the keys that dialects keep for themselves.
+ * Excludes values that the wire cannot distinguish: empty optional texts, empty metadata, empty lists of extensions, and
+ * the metadata keys that dialects reserve.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
 const url = id.map((path) => `https://agent.test/${path}`);
 const mediaType = fc.constantFrom('text/plain', 'application/json', 'image/png', 'text/markdown');
 
-/** Requires some keys and leaves the others to chance. */
+/** Creates records with some required and other optional keys. */
 function record<T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }, required: (keyof T)[]): fc.Arbitrary<T> {
   return fc.record(fields, { requiredKeys: required, noNullPrototype: true });
 }
@@ -37,7 +37,7 @@ function someOf<T>(each: fc.Arbitrary<T>, maxLength = 3): fc.Arbitrary<T[]> {
   return fc.array(each, { minLength: 1, maxLength });
 }
 
-// JSON has no -0, and a key called __proto__ is a story of its own.
+// JSON has no -0, and a key named __proto__ needs special handling.
 const json: fc.Arbitrary<unknown> = fc
   .jsonValue({ maxDepth: 2 })
   .map((value) => JSON.parse(JSON.stringify(value).replaceAll('__proto__', 'proto')) as unknown);
@@ -48,7 +48,7 @@ const metadata: fc.Arbitrary<Metadata> = fc
 
 const labels = { filename: someText, mediaType, metadata };
 
-/** A part with any of the four contents. */
+/** Parts of all four kinds. */
 const part: fc.Arbitrary<Part> = fc.oneof(
   record({ text, ...labels }, ['text']),
   record(
@@ -70,7 +70,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
 
 const parts = someOf(part);
 
-/** A message of either role. */
+/** Messages of both roles. */
 export const message: fc.Arbitrary<Message> = record<Message>(
   {
     messageId: id,
@@ -89,25 +89,25 @@ const timestamp = fc
   .date({ min: new Date('2000-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
   .map((date) => date.toISOString());
 
-/** A status of any state. */
+/** Statuses of all states. */
 const status: fc.Arbitrary<TaskStatus> = record<TaskStatus>(
   { state: fc.constantFrom(...taskStates), message, timestamp },
   ['state'],
 );
 
-/** An artifact with at least one part. */
+/** Artifacts with at least one part. */
 const artifact: fc.Arbitrary<Artifact> = record<Artifact>(
   { artifactId: id, name: someText, description: someText, parts, extensions: someOf(url), metadata },
   ['artifactId', 'parts'],
 );
 
-/** A task. */
-export const task: fc.Arbitrary<Task> = record<Omit<Task, 'origin'>>(
+/** Tasks. */
+export const task: fc.Arbitrary<Task> = record<Omit<Task, 'originVersion'>>(
   { id, contextId: id, status, artifacts: someOf(artifact, 2), history: someOf(message, 2), metadata },
   ['id', 'contextId', 'status'],
 );
 
-/** An event of any kind, without a place in its stream. */
+/** Events of all kinds without sequence number. */
 export const event: fc.Arbitrary<StreamEvent> = fc.oneof(
   task.map((each): StreamEvent => ({ kind: 'task', task: each })),
   message.map((each): StreamEvent => ({ kind: 'message', message: each })),
@@ -137,11 +137,11 @@ const target = {
   authentication: record({ scheme: fc.constantFrom('Bearer', 'Basic'), credentials: someText }, ['scheme']),
 };
 
-/** A push configuration of a task. */
+/** Push configurations of a task. */
 export const push: fc.Arbitrary<PushConfig> = record({ taskId: id, id, ...target }, ['taskId', 'id', 'url']);
 
-/** A send. It asks for an answer at once or says nothing, because old versions cannot say "wait" and mean it less. */
-export const send: fc.Arbitrary<SendRequest> = record<Omit<SendRequest, 'clientTaskId' | 'after'>>(
+/** Send requests. `returnImmediately` is true or absent, because older versions cannot distinguish false from absent. */
+export const send: fc.Arbitrary<SendRequest> = record<Omit<SendRequest, 'clientTaskId' | 'afterSequence'>>(
   {
     message,
     configuration: record(
@@ -181,7 +181,7 @@ const flows = record<{ [name: string]: OAuthFlow }>(
 
 const description = someText;
 
-/** A security scheme of any kind. */
+/** Security schemes of all types. */
 const securityScheme: fc.Arbitrary<SecurityScheme> = fc.oneof(
   record(
     {
@@ -257,7 +257,7 @@ const anyInterface: fc.Arbitrary<AgentInterface> = fc.oneof(
   ),
 );
 
-/** Interfaces of which at least one speaks 0.3, so that a card of 0.3 has nothing to guess. */
+/** Interfaces with at least one for 0.3, so that a 0.3 card needs no guess. */
 const interfaces: fc.Arbitrary<AgentInterface[]> = fc
   .uniqueArray(anyInterface, {
     minLength: 1,
@@ -266,7 +266,7 @@ const interfaces: fc.Arbitrary<AgentInterface[]> = fc
   })
   .filter((list) => list.some((each) => each.protocolVersion === '0.3'));
 
-/** A card without a signature: a signature does not survive a translation, and must not. */
+/** Cards without signatures, which a translation must drop. */
 export const card: fc.Arbitrary<AgentCard> = record<Omit<AgentCard, 'signatures'>>(
   {
     name: someText,

@@ -12,7 +12,7 @@ const textMessage = (text: string) => ({
 const urls = new Set<string>();
 
 describe('matchers of expect', () => {
-  agentTest('the matchers judge', async ({ agent }) => {
+  agentTest('check streams, artifacts and requests', async ({ agent }) => {
     expectTypeOf(agent).toEqualTypeOf<TestAgentServer>();
     urls.add(agent.url);
     agent.prime([
@@ -32,7 +32,7 @@ describe('matchers of expect', () => {
     expect(() => expect(agent).not.toHaveReceivedMessage('hello')).toThrow(/not to have received/);
   });
 
-  agentTest('a stream that is still open is awaited', async ({ agent }) => {
+  agentTest('await an open stream', async ({ agent }) => {
     urls.add(agent.url);
     agent.prime([{ kind: 'status-update', status: { state: 'completed' }, final: true }]);
     await using client = connect(agent.url);
@@ -44,23 +44,23 @@ describe('matchers of expect', () => {
     ).rejects.toThrow('- completed');
   });
 
-  agentTest('each test has an agent of its own', async ({ agent }) => {
+  agentTest('have a separate agent per test', async ({ agent }) => {
     expect(agent.receivedMessages).toEqual([]);
     urls.add(agent.url);
     expect(urls.size).toBe(3);
     for (const url of urls) if (url !== agent.url) await expect(fetch(url)).rejects.toThrow();
   });
 
-  agentTest('what makes no sense does not compile', () => {
+  agentTest('reject invalid arguments at compile time', () => {
     const never = (): void => {
       const events: StreamEvent[] = [];
       expectTypeOf(expect(events).toBeValidStream()).toEqualTypeOf<void>();
       expectTypeOf(expect({} as Task).toProduceArtifact('a')).toEqualTypeOf<void>();
-      // @ts-expect-error -- no state of a task
+      // @ts-expect-error -- not a task state
       expect(events).toHaveStreamed(['done']);
-      // @ts-expect-error -- no member of a message
+      // @ts-expect-error -- not a member of a message
       expect(events).toHaveReceivedMessage({ words: 'a' });
-      // @ts-expect-error -- a number is no name
+      // @ts-expect-error -- not a string
       expect(events).toProduceArtifact(3);
     };
     expect(never).toBeTypeOf('function');
