@@ -1,10 +1,15 @@
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Checks that a text is an absolute http or https URL. @throws {@link UsageError} otherwise. */
-export function expectUrl(text: string): string {
+/**
+ * Returns an absolute http or https URL.
+ *
+ * @param name - name of the value in the error message, such as `--public-url`.
+ * @throws {@link UsageError} if the text is not such a URL.
+ */
+export function expectUrl(text: string, name = 'URL'): string {
   if (/^https?:\/\/[^/\s]/i.test(text) && URL.canParse(text)) return text;
   throw new UsageError(
-    `Invalid URL: ${text}`,
+    `Invalid ${name}: ${text}`,
     'Use an absolute URL with http:// or https://, such as http://localhost:4000.',
   );
 }

@@ -1,4 +1,4 @@
 import { advanced } from './advanced.ts';
-import { tryRows } from './try-rows.ts';
+import { testRows } from './test-rows.ts';
 
-tryRows(advanced);
+testRows(advanced);

@@ -5,47 +5,51 @@ import { signCard } from '../../../src/signing/sign-card.ts';
 import { card1_0At, CliUser, wireTask1_0 } from '../../support/cli/client-command.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 import { createKeyPair } from '../../support/signing/signed-card.ts';
-import { type Row, row, without } from './row.ts';
+import { type Row, row, unmetRow } from './row.ts';
 
 /** Tier 3. */
 export const advanced: readonly Row[] = [
-  row('CARD_GET_003', 'the extended card, by a scheme of the public one', async ({ document, demo }) => {
-    const guarded = await demo(['--require-bearer', 't0ken-4']);
-    expect((await document(`card get --extended -a ${guarded.url}`, 4)).error.code).toBe(
-      'A2ACLI_ERR_CREDENTIALS_MISSING',
-    );
-    expect((await document(`card get --extended -a ${guarded.url} --bearer t0ken-4`)).description).toContain(
-      'knows you',
-    );
-  }),
-  row('AUTH_008', 'no credentials for whoever shows a card', async ({ later, run, raw }) => {
+  row(
+    'CARD_GET_003',
+    'fetches the extended card with a scheme of the public card',
+    async ({ document, demo }) => {
+      const authenticated = await demo(['--require-bearer', 't0ken-4']);
+      expect((await document(`card get --extended -a ${authenticated.url}`, 4)).error.code).toBe(
+        'A2ACLI_ERR_CREDENTIALS_MISSING',
+      );
+      expect(
+        (await document(`card get --extended -a ${authenticated.url} --bearer t0ken-4`)).description,
+      ).toContain('for authenticated clients');
+    },
+  ),
+  row('AUTH_008', 'sends no credentials with the card request', async ({ onClose, run, raw }) => {
     const closed = await startRawServer((_request, response) =>
-      respondJson(response, { error: 'who?' }, 401),
+      respondJson(response, { error: 'unauthenticated' }, 401),
     );
-    later(() => closed.close());
+    onClose(() => closed.close());
     expect((await run(`card get -a ${closed.url} --bearer t0ken-5 --api-key k3y-5`)).code).toBe(4);
     const keyOnly = await raw({
       card: { securitySchemes: { k: { apiKeySecurityScheme: { location: 'header', name: 'x-k' } } } },
       on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) },
     });
     const { stderr } = await run(`send hi -a ${keyOnly.url} --bearer t0ken-5`);
-    expect(stderr).toContain('the bearer token is not sent');
+    expect(stderr).toContain('The bearer token is not sent');
     for (const { headers } of [...closed.requests, ...keyOnly.requests])
       expect(JSON.stringify(headers)).not.toMatch(/t0ken-5|k3y-5/);
   }),
   row(
     'CARD_GET_004',
-    'says whether a signature is right, and uses no card with a wrong one',
-    async ({ person, fields, document, raw }) => {
+    'verifies signatures and rejects a card with an invalid one',
+    async ({ user, fields, document, raw }) => {
       const { privateKey, publicKey } = await createKeyPair('ES256', 'k1');
       const jwks = { keys: [publicKey] };
       const bare = await raw({});
       const signed: any = await signCard(card1_0At(bare.url), { key: privateKey, kid: 'k1', alg: 'ES256' });
       const write = (name: string, value: unknown) =>
-        writeFileSync(join(person.home, name), JSON.stringify(value));
+        writeFileSync(join(user.home, name), JSON.stringify(value));
       write('keys.json', jwks);
       write('signed.json', signed);
-      write('forged.json', { ...signed, name: 'Somebody else' });
+      write('forged.json', { ...signed, name: 'Another agent' });
       expect((await fields('card get -a signed.json --card-keys keys.json')).Signature).toMatch(/^verified/);
       expect((await fields('card get -a signed.json')).Signature).toMatch(/^unverifiable/);
       expect((await fields(`card get -a ${bare.url}`)).Signature).toMatch(/^absent/);
@@ -54,35 +58,35 @@ export const advanced: readonly Row[] = [
       );
     },
   ),
-  without('CARD_GET_005', 'agents by the entry of a catalogue', 'fail', 'no catalogue is read'),
-  row('PUSH_002', 'can be the webhook itself', async ({ agent, document, lines }) => {
+  unmetRow('CARD_GET_005', 'resolves agents from a catalog', 'fail', 'catalogs are not supported'),
+  row('PUSH_002', 'runs a webhook receiver', async ({ agent, document, lines }) => {
     const { task } = await document(`send -a ${agent.url} 'slow 4' --async`);
     const events = await lines(`task push-config create ${task.id} --listen -a ${agent.url}`);
     expect(events.length).toBeGreaterThan(1);
     expect(events.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
   }),
-  row('CHAT_001', 'turn by turn, in one context and one task', async ({ agent, run }) => {
+  row('CHAT_001', 'keeps context and task between turns', async ({ agent, run }) => {
     const { code, stdout } = await run(`chat -a ${agent.url}`, { input: 'ask\ngreen\nagain\n/ids\n/exit\n' });
     expect(code).toBe(0);
-    expect(stdout).toContain('Your colour is green.');
+    expect(stdout).toContain('Your color is green.');
     expect(new Set([...stdout.matchAll(/^Context ID: (\S+)$/gm)].map(([, id]) => id)).size).toBe(1);
     expect(new Set([...stdout.matchAll(/^Task ID: (\w[\w-]+)$/gm)].map(([, id]) => id)).size).toBe(2);
   }),
-  without('TX_005', 'gRPC', 'fail', 'gRPC is not spoken; --transport GRPC is skipped with a warning'),
-  row('AUTH_009', 'a certificate of its own', async ({ person, run, fields, tlsAgent }) => {
+  unmetRow('TX_005', 'gRPC', 'fail', 'not supported; --transport GRPC is skipped with a warning'),
+  row('AUTH_009', 'authenticates with mutual TLS', async ({ user, run, fields, tlsAgent }) => {
     const { url, ca, client } = await tlsAgent(true);
     for (const [name, text] of [
       ['ca.pem', ca],
       ['cert.pem', client.cert],
       ['key.pem', client.key],
     ] as const)
-      writeFileSync(join(person.home, name), text);
+      writeFileSync(join(user.home, name), text);
     expect((await run(`send -a ${url} hi --ca ca.pem`)).code).toBe(3);
     expect(
       (await fields(`send -a ${url} hi --ca ca.pem --client-cert cert.pem --client-key key.pem`)).State,
     ).toBe('TASK_STATE_COMPLETED');
   }),
-  row('AUTH_010', 'logs in where an OpenID provider says', async ({ authorizationServer, oauthAgent }) => {
+  row('AUTH_010', 'logs in with OpenID Connect discovery', async ({ authorizationServer, oauthAgent }) => {
     const other = new CliUser();
     const server = await authorizationServer();
     const target = await oauthAgent({
@@ -96,21 +100,21 @@ export const advanced: readonly Row[] = [
   }),
   row(
     'AUTH_011',
-    'a task that waits for an authorization is told, and goes on afterwards',
+    'reports auth-required and continues the task afterwards',
     async ({ agent, run, fields }) => {
       const { stdout, stderr } = await run(`send -a ${agent.url} auth`);
-      expect(stdout).toMatch(/TASK_STATE_AUTH_REQUIRED\nMessage:\n {2}Agree at https:/);
-      expect(stderr).toContain('waits for an authorization');
+      expect(stdout).toMatch(/TASK_STATE_AUTH_REQUIRED\nMessage:\n {2}Approve at https:/);
+      expect(stderr).toContain('requires authorization');
       const [, id] = /Task ID: (\S+)/.exec(stdout) ?? [];
       expect((await fields(`send -a ${agent.url} done --task-id ${id}`)).State).toBe('TASK_STATE_COMPLETED');
     },
   ),
-  row('DEMO_SERVER_001', 'a small agent to try all this with', async ({ agent, run }) => {
+  row('DEMO_SERVER_001', 'starts a local demo agent', async ({ agent, run }) => {
     expect((await run(`card get -a ${agent.url} --validate`)).code).toBe(0);
   }),
   row(
     'VER_002',
-    'declares extensions that an agent requires',
+    'declares protocol extensions',
     async ({ run, fields, raw }) => {
       const uri = 'https://extensions.example.com/x/v1';
       const strict = await raw({
@@ -121,6 +125,6 @@ export const advanced: readonly Row[] = [
       await fields(`send hi -a ${strict.url} --extension ${uri}`);
       expect(strict.requests.at(-1)?.headers['a2a-extensions']).toBe(uri);
     },
-    'an extension is declared when --extension names it; none is known here by itself',
+    'declares only extensions named with --extension',
   ),
 ];

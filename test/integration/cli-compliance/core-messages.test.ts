@@ -1,4 +1,4 @@
 import { messages } from './core-messages.ts';
-import { tryRows } from './try-rows.ts';
+import { testRows } from './test-rows.ts';
 
-tryRows(messages);
+testRows(messages);

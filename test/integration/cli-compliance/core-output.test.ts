@@ -1,4 +1,4 @@
 import { output } from './core-output.ts';
-import { tryRows } from './try-rows.ts';
+import { testRows } from './test-rows.ts';
 
-tryRows(output);
+testRows(output);

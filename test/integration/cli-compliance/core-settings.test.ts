@@ -1,4 +1,4 @@
 import { settings } from './core-settings.ts';
-import { tryRows } from './try-rows.ts';
+import { testRows } from './test-rows.ts';
 
-tryRows(settings);
+testRows(settings);

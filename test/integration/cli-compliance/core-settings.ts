@@ -11,7 +11,7 @@ import { type Row, row } from './row.ts';
 export const settings: readonly Row[] = [
   row(
     'AUTH_001',
-    'bearer tokens and keys go where the card says',
+    'sends bearer tokens and API keys as the card declares',
     async ({ fields, document, recording }) => {
       const token = await recording({
         auth: { authenticators: [bearerAuth({ tokens: { 't0ken-1': 'alice' } })] },
@@ -37,14 +37,14 @@ export const settings: readonly Row[] = [
             ).State,
           ).toBe('TASK_STATE_COMPLETED');
       }
-      const { url, heard } = await recording();
+      const { url, requests } = await recording();
       await fields(`send -a ${url} hi --svc-param x-trace-id:abc123`);
-      expect(heard[0]?.headers['x-trace-id']).toBe('abc123');
+      expect(requests[0]?.headers['x-trace-id']).toBe('abc123');
     },
   ),
   row(
     'AUTH_002',
-    'secrets may come from the environment; the help says why they should',
+    'reads secrets from the environment and recommends it in the help',
     async ({ run, fields, document, recording }) => {
       const token = await recording({
         auth: { authenticators: [bearerAuth({ tokens: { 't0ken-2': 'alice' } })] },
@@ -55,22 +55,18 @@ export const settings: readonly Row[] = [
         'A2ACLI_ERR_AUTH_FAILED',
       );
       expect((await run('send --help')).stdout).toMatch(
-        /seen by other processes\s+and stays in the history[^]*A2ACLI_BEARER/,
+        /A2ACLI_BEARER[^]*other processes and the shell history can see/,
       );
     },
   ),
-  row(
-    'AUTH_003',
-    'a credential over an unchecked connection is a warning',
-    async ({ run, document, tlsAgent }) => {
-      const { url } = await tlsAgent();
-      expect((await document(`card get -a ${url}`, 3)).error.code).toBe('A2ACLI_ERR_UNREACHABLE');
-      const { code, stderr } = await run(`send -a ${url} hi --insecure --bearer t0ken-3`);
-      expect(code, stderr).toBe(0);
-      expect(stderr).toMatch(/Warning: certificates are not checked[^]*Warning: A CREDENTIAL IS SENT/);
-    },
-  ),
-  row('AUTH_004', 'no secret in what is logged', async ({ run, recording }) => {
+  row('AUTH_003', 'warns about credentials with --insecure', async ({ run, document, tlsAgent }) => {
+    const { url } = await tlsAgent();
+    expect((await document(`card get -a ${url}`, 3)).error.code).toBe('A2ACLI_ERR_UNREACHABLE');
+    const { code, stderr } = await run(`send -a ${url} hi --insecure --bearer t0ken-3`);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/warning: TLS certificates are not verified[^]*warning: CREDENTIALS ARE SENT/);
+  }),
+  row('AUTH_004', 'logs no secrets', async ({ run, recording }) => {
     for (const place of ['header', 'query', 'cookie'] as const) {
       const keyed = await recording({
         auth: { authenticators: [apiKeyAuth({ in: place, name: 'X-Key', keys: { 'k3y-secret': 'alice' } })] },
@@ -79,33 +75,37 @@ export const settings: readonly Row[] = [
         `send -a ${keyed.url} hi --debug --verbose --api-key k3y-secret --bearer b3arer-secret --svc-param x-own:0wn-secret`,
       );
       expect(code, stderr).toBe(0);
-      expect(stderr).toMatch(/> POST http[^]*x-own: \[removed\]/);
+      expect(stderr).toMatch(/> POST http[^]*x-own: \[redacted\]/);
       expect(stdout + stderr).not.toMatch(/k3y-secret|b3arer-secret|0wn-secret/);
     }
   }),
-  row('TX_001', 'the order of the card decides', async ({ agent, person, fields, document }) => {
-    const card = await document(`card get -a ${agent.url}`);
-    for (const [name, interfaces] of [
-      [
-        'rest',
-        card.supportedInterfaces.toSorted((a: any, b: any) =>
-          a.protocolBinding.localeCompare(b.protocolBinding),
-        ),
-      ],
-      ['rpc', card.supportedInterfaces],
-    ]) {
-      writeFileSync(
-        join(person.home, `${name}-first.json`),
-        JSON.stringify({ ...card, supportedInterfaces: interfaces }),
-      );
-      expect((await fields(`card get -a ${name}-first.json`)).Selected).toMatch(
-        name === 'rest' ? /^HTTP\+JSON 1\.0/ : /^JSONRPC 1\.0/,
-      );
-    }
-  }),
+  row(
+    'TX_001',
+    'selects the transport by the order of the card',
+    async ({ agent, user, fields, document }) => {
+      const card = await document(`card get -a ${agent.url}`);
+      for (const [name, interfaces] of [
+        [
+          'rest',
+          card.supportedInterfaces.toSorted((a: any, b: any) =>
+            a.protocolBinding.localeCompare(b.protocolBinding),
+          ),
+        ],
+        ['rpc', card.supportedInterfaces],
+      ]) {
+        writeFileSync(
+          join(user.home, `${name}-first.json`),
+          JSON.stringify({ ...card, supportedInterfaces: interfaces }),
+        );
+        expect((await fields(`card get -a ${name}-first.json`)).Selected).toMatch(
+          name === 'rest' ? /^HTTP\+JSON 1\.0/ : /^JSONRPC 1\.0/,
+        );
+      }
+    },
+  ),
   row(
     'TX_002',
-    'a favourite comes first, and what is not offered is skipped',
+    'prefers --transport and skips transports that the card does not offer',
     async ({ agent, fields, raw }) => {
       expect((await fields(`card get -a ${agent.url}`)).Selected).toMatch(/^JSONRPC/);
       expect(
@@ -117,33 +117,29 @@ export const settings: readonly Row[] = [
       );
     },
   ),
-  row(
-    'TX_003',
-    'a tenant of the card is named in every request, and none otherwise',
-    async ({ person, fields, raw }) => {
-      const answers = {
-        SendMessage: () => ({ task: wireTask1_0('COMPLETED') }),
-        GetTask: () => wireTask1_0('COMPLETED'),
-      };
-      const bare = await raw({ on: answers });
-      const card = card1_0At(bare.url);
-      const [first] = card.supportedInterfaces as object[];
-      writeFileSync(
-        join(person.home, 'tenant.json'),
-        JSON.stringify({ ...card, supportedInterfaces: [{ ...first, tenant: 'blue/1' }] }),
-      );
-      for (const words of ['send hi', 'task get task-1']) {
-        await fields(`${words} -a tenant.json`);
-        expect(bare.requests.at(-1)?.json.params.tenant).toBe('blue/1');
-        await fields(`${words} -a ${bare.url}`);
-        expect(bare.requests.at(-1)?.json.params).not.toHaveProperty('tenant');
-      }
-    },
-  ),
+  row('TX_003', 'sends the tenant of the card with each request', async ({ user, fields, raw }) => {
+    const answers = {
+      SendMessage: () => ({ task: wireTask1_0('COMPLETED') }),
+      GetTask: () => wireTask1_0('COMPLETED'),
+    };
+    const bare = await raw({ on: answers });
+    const card = card1_0At(bare.url);
+    const [first] = card.supportedInterfaces as object[];
+    writeFileSync(
+      join(user.home, 'tenant.json'),
+      JSON.stringify({ ...card, supportedInterfaces: [{ ...first, tenant: 'blue/1' }] }),
+    );
+    for (const words of ['send hi', 'task get task-1']) {
+      await fields(`${words} -a tenant.json`);
+      expect(bare.requests.at(-1)?.json.params.tenant).toBe('blue/1');
+      await fields(`${words} -a ${bare.url}`);
+      expect(bare.requests.at(-1)?.json.params).not.toHaveProperty('tenant');
+    }
+  }),
   row(
     'VER_001',
-    'says its version in every request, and speaks none before 1.0 unasked',
-    async ({ agent, person, fields, document, raw }) => {
+    'signals its version and uses versions before 1.0 only if named',
+    async ({ agent, user, fields, document, raw }) => {
       const one = await raw({ on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) } });
       await fields(`send -a ${one.url} hi`);
       expect(one.requests.map(({ headers }) => headers['a2a-version'])).toEqual(
@@ -151,7 +147,7 @@ export const settings: readonly Row[] = [
       );
       const old = await document(`card get -a ${agent.url}`);
       writeFileSync(
-        join(person.home, 'old.json'),
+        join(user.home, 'old.json'),
         JSON.stringify({
           ...old,
           supportedInterfaces: old.supportedInterfaces.filter((each: any) => each.protocolVersion === '0.3'),
@@ -165,10 +161,10 @@ export const settings: readonly Row[] = [
       expect((await fields('send -a old.json hi --a2a-version 0.3')).State).toBe('TASK_STATE_COMPLETED');
     },
   ),
-  row('DEFAULT_001', 'every default can be seen and changed', async ({ agent, run }) => {
+  row('DEFAULT_001', 'documents every default and allows overriding it', async ({ agent, run }) => {
     const help = (await run('send --help')).stdout.replaceAll(/\s+/g, ' ');
-    for (const said of [
-      '(default: the order of the card)',
+    for (const text of [
+      '(default: order of the card)',
       '(choices: "text", "json", default: "text")',
       'default: 1.0',
       '(default: 10m)',
@@ -177,11 +173,11 @@ export const settings: readonly Row[] = [
       '--verbose',
       '--insecure',
     ])
-      expect(help).toContain(said);
+      expect(help).toContain(text);
     expect((await run(`send -a ${agent.url} hi`)).stdout).not.toContain('History:');
     expect((await run(`send -a ${agent.url} hi --verbose`)).stdout).toContain('History:');
   }),
-  row('CONFIG_001', 'configuration is in one place, shown, and not readable by others', async ({ agent }) => {
+  row('CONFIG_001', 'shows the configuration and warns about readable secrets', async ({ agent }) => {
     const other = new CliUser();
     mkdirSync(join(other.home, '.config/a2a-cli'), { recursive: true });
     const file = join(other.home, '.config/a2a-cli/.env');
@@ -196,7 +192,7 @@ export const settings: readonly Row[] = [
     expect(readdirSync(join(other.home, '.config/a2a-cli'))).toEqual(['.env']);
     other.removeHome();
   }),
-  row('CLI_001', 'help, the help of each command, and the version', async ({ run }) => {
+  row('CLI_001', 'prints help for all commands, and the version', async ({ run }) => {
     for (const words of ['help', '--help', 'send --help', 'help send', 'task get --help']) {
       const { code, stdout } = await run(words);
       expect(code).toBe(0);
@@ -204,13 +200,13 @@ export const settings: readonly Row[] = [
     }
     for (const flag of ['-v', '--version']) expect((await run(flag)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   }),
-  row('SKILL_001', 'one skill file for coding agents', async ({ run }) => {
+  row('SKILL_001', 'ships one skill file for coding agents', async ({ run }) => {
     const files = readdirSync(join(repositoryRoot, 'skills'), { recursive: true, encoding: 'utf8' });
     expect(files.filter((file) => file.endsWith('SKILL.md'))).toEqual([join('dragoman', 'SKILL.md')]);
     const text = readFileSync(join(repositoryRoot, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
     expect(text).toMatch(/^---\nname: dragoman\ndescription: .+\n---\n/);
     expect(text).toMatch(/dragoman help/);
-    // Loaded with every conversation, so it has to be short; examples are beside it.
+    // Coding agents load it with every conversation, so it must be short.
     expect(text.length).toBeLessThan(2_500);
     const examples = readFileSync(
       join(repositoryRoot, 'skills', 'dragoman', 'references', 'examples.md'),
@@ -224,7 +220,7 @@ export const settings: readonly Row[] = [
       for (const [flag] of rest.matchAll(/(?<= )--?[a-z][\w-]*/g)) expect(stdout, command).toContain(flag);
     }
   }),
-  row('SKILL_002', 'the skill file says nothing that the specification says', async () => {
+  row('SKILL_002', 'does not repeat the specification in the skill file', async () => {
     const text = readFileSync(join(repositoryRoot, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
     expect(text).not.toMatch(/\b(MUST|SHOULD|MAY|SHALL)\b|A2ACLI_[A-Z]+_\d/);
   }),

@@ -12,46 +12,46 @@ import {
 } from '../../support/cli/client-command.ts';
 import { respondJson, type RawServer, startRawServer } from '../../support/http/raw-server.ts';
 
-/** Keeps what is to be closed in the end. */
-export type Later = (close: () => unknown) => void;
+/** Registers a cleanup function. */
+export type OnClose = (close: () => unknown) => void;
 
-/** An agent that answers byte for byte as it is told. */
-export async function raw(later: Later, script: AgentScript): Promise<RawServer> {
+/** Starts an agent with scripted responses. */
+export async function raw(onClose: OnClose, script: AgentScript): Promise<RawServer> {
   const server = await startScriptedAgent(script);
-  later(() => server.close());
+  onClose(() => server.close());
   return server;
 }
 
-/** An agent in this process, which remembers what it was asked. */
-export async function recording(later: Later, options: ServeOptions = {}) {
-  const heard: { request: SendRequest; headers: any }[] = [];
+/** Starts an agent in this process that records its requests. */
+export async function recording(onClose: OnClose, options: ServeOptions = {}) {
+  const requests: { request: SendRequest; headers: any }[] = [];
   const inner = defineAgent({
     name: 'Recorder',
-    description: 'Remembers',
-    process: ({ text }) => `heard ${text}`,
+    description: 'Records requests',
+    process: ({ text }) => `received ${text}`,
   });
   const wrapped = {
     ...Object.fromEntries(Object.entries(inner)),
     ...(Object.fromEntries(
       ['card', 'extendedCard', 'getTask', 'listTasks', 'cancelTask', 'subscribe', 'close', 'ready'].map(
-        (name) => [name, (...given: unknown[]) => (inner as any)[name](...given)],
+        (name) => [name, (...args: unknown[]) => (inner as any)[name](...args)],
       ),
     ) as any),
     send: (request: SendRequest, call: any) => (
-      heard.push({ request, headers: call?.headers }), inner.send(request, call)
+      requests.push({ request, headers: call?.headers }), inner.send(request, call)
     ),
     stream: (request: SendRequest, call: any) => (
-      heard.push({ request, headers: call?.headers }), inner.stream(request, call)
+      requests.push({ request, headers: call?.headers }), inner.stream(request, call)
     ),
   };
   const server = await serve(wrapped, options);
-  later(() => server.stop(100));
-  return { url: server.url, heard };
+  onClose(() => server.stop(100));
+  return { url: server.url, requests };
 }
 
-/** An authorization server that agrees at the second question. */
-export async function authorizationServer(later: Later): Promise<RawServer> {
-  let asked = 0;
+/** Starts an authorization server that approves at the second poll. */
+export async function authorizationServer(onClose: OnClose): Promise<RawServer> {
+  let polls = 0;
   const server = await startRawServer((request, response, url) => {
     const form = new URLSearchParams(request.text);
     if (request.path === '/openid')
@@ -63,23 +63,23 @@ export async function authorizationServer(later: Later): Promise<RawServer> {
       respondJson(response, {
         device_code: 'dc',
         user_code: 'ABCD',
-        verification_uri: `${url}/agree`,
+        verification_uri: `${url}/approve`,
         interval: 0,
         expires_in: 60,
       });
-    else if (form.get('grant_type')?.endsWith('device_code') && asked++ === 0)
+    else if (form.get('grant_type')?.endsWith('device_code') && polls++ === 0)
       respondJson(response, { error: 'authorization_pending' }, 400);
     else if (form.get('grant_type') === 'client_credentials' && !request.headers.authorization)
       respondJson(response, { error: 'invalid_client' }, 401);
     else respondJson(response, { access_token: 'oauth-token-1', refresh_token: 'r1', expires_in: 3600 });
   });
-  later(() => server.close());
+  onClose(() => server.close());
   return server;
 }
 
-/** An agent that lets in who has a token of that server. */
-export function oauthAgent(later: Later, scheme: object): Promise<RawServer> {
-  return raw(later, {
+/** Starts an agent that requires a token of the authorization server. */
+export function oauthAgent(onClose: OnClose, scheme: object): Promise<RawServer> {
+  return raw(onClose, {
     card: {
       securitySchemes: { login: scheme },
       securityRequirements: [{ schemes: { login: { list: ['a'] } } }],
@@ -91,7 +91,7 @@ export function oauthAgent(later: Later, scheme: object): Promise<RawServer> {
           : {
               error: {
                 code: -32600,
-                message: 'who?',
+                message: 'unauthenticated',
                 data: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'UNAUTHENTICATED' }],
               },
             },
@@ -99,12 +99,12 @@ export function oauthAgent(later: Later, scheme: object): Promise<RawServer> {
   });
 }
 
-/** An agent of 1.0 behind TLS, which may want to see a certificate. */
-export async function tlsAgent(later: Later, isMutual = false) {
-  const made = createAuthority('cli');
+/** Starts a 1.0 agent with TLS, optionally with client certificates. */
+export async function tlsAgent(onClose: OnClose, isMutual = false) {
+  const authority = createAuthority('cli');
   let url = '';
   const server: Server = createServer(
-    { ...made.server, ca: made.ca, requestCert: isMutual, rejectUnauthorized: isMutual },
+    { ...authority.server, ca: authority.ca, requestCert: isMutual, rejectUnauthorized: isMutual },
     (request, response) => {
       request.resume().on('end', () => {
         if (request.method === 'GET') respondJson(response, card1_0At(url));
@@ -114,6 +114,6 @@ export async function tlsAgent(later: Later, isMutual = false) {
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  later(() => server.close());
-  return { url, ca: made.ca, client: made.client('alice') };
+  onClose(() => server.close());
+  return { url, ca: authority.ca, client: authority.client('alice') };
 }

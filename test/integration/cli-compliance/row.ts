@@ -1,25 +1,30 @@
 import type { Scene } from './scene.ts';
 
-/** How far a requirement is met. */
+/** Compliance status of a requirement. */
 export type Status = 'pass' | 'partial' | 'fail' | 'na';
 
 /** A requirement of the command-line specification. */
 export interface Row {
   readonly id: string;
-  /** What it is about, in our words. */
-  readonly about: string;
+  readonly description: string;
   readonly status: Status;
   readonly note: string;
-  /** Shows that it is met. */
+  /** Tests the requirement. */
   readonly check?: (scene: Scene) => Promise<void>;
 }
 
-/** A requirement that is met, or partly so for the reason that is given. */
-export function row(id: string, about: string, check: NonNullable<Row['check']>, partly?: string): Row {
-  return { id, about, check, status: partly === undefined ? 'pass' : 'partial', note: partly ?? '' };
+/** Declares a requirement that is met, or partially met if a limitation is given. */
+export function row(
+  id: string,
+  description: string,
+  check: NonNullable<Row['check']>,
+  limitation?: string,
+): Row {
+  const status = limitation === undefined ? 'pass' : 'partial';
+  return { id, description, check, status, note: limitation ?? '' };
 }
 
-/** A requirement that is not met, or is none for this command. */
-export function without(id: string, about: string, status: 'fail' | 'na', note: string): Row {
-  return { id, about, status, note };
+/** Declares a requirement that is not met or not applicable. */
+export function unmetRow(id: string, description: string, status: 'fail' | 'na', note: string): Row {
+  return { id, description, status, note };
 }

@@ -6,35 +6,35 @@ import * as peers from './peers.ts';
 
 type Options = Parameters<CliUser['run']>[1];
 
-/** What a row is checked with: a person with the command, and agents. */
-export type Scene = Awaited<ReturnType<typeof setScene>>;
+/** Fixture of the rows: a user of the command, and agents. */
+export type Scene = Awaited<ReturnType<typeof createScene>>;
 
-const wordsOf = (line: string): string[] =>
+const splitWords = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 
-/** Starts the demo agent, with and without streaming, and gives what rows are checked with. */
-export async function setScene() {
-  const person = new CliUser();
-  const open: (() => unknown)[] = [];
-  const later: peers.Later = (close) => void open.push(close);
-  const [agent, plain] = await Promise.all([
-    startDemoServer(person),
-    startDemoServer(person, ['--no-streaming']),
+/** Starts a demo agent with streaming and one without, and returns the fixture. */
+export async function createScene() {
+  const user = new CliUser();
+  const cleanups: (() => unknown)[] = [];
+  const onClose: peers.OnClose = (close) => void cleanups.push(close);
+  const [agent, polling] = await Promise.all([
+    startDemoServer(user),
+    startDemoServer(user, ['--no-streaming']),
   ]);
 
   const run = (words: string, options?: Options): Promise<CommandResult> =>
-    person.run(wordsOf(words), options);
+    user.run(splitWords(words), options);
 
-  /** Runs a command that has to end well, and gives its fields. */
+  /** Runs a command that must exit with 0 and returns its fields. */
   async function fields(
     words: string,
     options?: Options,
   ): Promise<{ [label: string]: string } & { text: string }> {
     const { code, stdout, stderr } = await run(words, options);
     expect(code, stderr).toBe(0);
-    const read: { [label: string]: string } = {};
-    for (const [, label = '', value = ''] of stdout.matchAll(/^(\w[\w ]*): (.*)$/gm)) read[label] ??= value;
-    return { ...read, text: stdout };
+    const labels: { [label: string]: string } = {};
+    for (const [, label = '', value = ''] of stdout.matchAll(/^(\w[\w ]*): (.*)$/gm)) labels[label] ??= value;
+    return { ...labels, text: stdout };
   }
 
   /** Runs a command that prints one JSON document. */
@@ -55,31 +55,31 @@ export async function setScene() {
   }
 
   return {
-    person,
+    user,
     agent,
-    plain,
-    later,
-    /** Starts a command that is not waited for. */
-    start: (words: string) => person.start(wordsOf(words)),
+    polling,
+    onClose,
+    /** Starts a command without waiting for its exit. */
+    start: (words: string) => user.start(splitWords(words)),
     run,
     fields,
     document,
     lines,
-    /** One more demo agent. */
+    /** Starts another demo agent. */
     demo: async (flags: readonly string[] = []) => {
-      const started = await startDemoServer(person, flags);
-      later(() => started.stop('SIGKILL'));
+      const started = await startDemoServer(user, flags);
+      onClose(() => started.stop('SIGKILL'));
       return started;
     },
-    raw: (script: AgentScript) => peers.raw(later, script),
-    recording: (options?: ServeOptions) => peers.recording(later, options),
-    authorizationServer: () => peers.authorizationServer(later),
-    oauthAgent: (scheme: object) => peers.oauthAgent(later, scheme),
-    tlsAgent: (isMutual?: boolean) => peers.tlsAgent(later, isMutual),
-    leave: async () => {
-      for (const close of open) await close();
-      await Promise.all([agent.stop('SIGKILL'), plain.stop('SIGKILL')]);
-      person.removeHome();
+    raw: (script: AgentScript) => peers.raw(onClose, script),
+    recording: (options?: ServeOptions) => peers.recording(onClose, options),
+    authorizationServer: () => peers.authorizationServer(onClose),
+    oauthAgent: (scheme: object) => peers.oauthAgent(onClose, scheme),
+    tlsAgent: (isMutual?: boolean) => peers.tlsAgent(onClose, isMutual),
+    close: async () => {
+      for (const close of cleanups) await close();
+      await Promise.all([agent.stop('SIGKILL'), polling.stop('SIGKILL')]);
+      user.removeHome();
     },
   };
 }

@@ -1,4 +1,4 @@
 import { standard } from './standard.ts';
-import { tryRows } from './try-rows.ts';
+import { testRows } from './test-rows.ts';
 
-tryRows(standard);
+testRows(standard);

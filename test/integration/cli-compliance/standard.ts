@@ -9,7 +9,7 @@ const oauth = (flows: object): object => ({ oauth2SecurityScheme: { flows } });
 
 /** Tier 2. */
 export const standard: readonly Row[] = [
-  row('CARD_GET_002', 'says what is wrong with a card', async ({ agent, fields, document, raw }) => {
+  row('CARD_GET_002', 'validates a card', async ({ agent, fields, document, raw }) => {
     expect((await fields(`card get -a ${agent.url} --validate`)).Valid).toBe('yes');
     const odd = await raw({ card: { skills: [{ id: 's' }] } });
     const { error } = await document(`card get -a ${odd.url} --validate`, 1);
@@ -18,21 +18,25 @@ export const standard: readonly Row[] = [
       message: expect.stringContaining('skills[0].name is missing'),
     });
   }),
-  row('TASK_LIST_001', 'lists by state and context, page by page', async ({ document, lines, demo }) => {
-    const mine = await demo();
-    const { task } = await document(`send -a ${mine.url} one`);
-    await document(`send -a ${mine.url} two --context-id ${task.contextId}`);
-    await document(`send -a ${mine.url} fail`);
-    const page = await document(`task list -a ${mine.url} --context-id ${task.contextId} --page-size 1`);
-    expect(page).toMatchObject({ tasks: [{}], totalSize: 2, nextPageToken: expect.stringMatching(/./) });
-    const next = await document(
-      `task list -a ${mine.url} --context-id ${task.contextId} --page-size 1 --page-token ${page.nextPageToken}`,
-    );
-    expect(next.tasks[0].id).not.toBe(page.tasks[0].id);
-    expect((await document(`task list -a ${mine.url} --status failed`)).tasks).toHaveLength(1);
-    expect(await lines(`task list -a ${mine.url} --all --page-size 1`)).toHaveLength(3);
-  }),
-  row('TASK_SUBSCRIBE_001', 'follows a task that was begun before', async ({ agent, document, lines }) => {
+  row(
+    'TASK_LIST_001',
+    'lists tasks by state and context, page by page',
+    async ({ document, lines, demo }) => {
+      const mine = await demo();
+      const { task } = await document(`send -a ${mine.url} one`);
+      await document(`send -a ${mine.url} two --context-id ${task.contextId}`);
+      await document(`send -a ${mine.url} fail`);
+      const page = await document(`task list -a ${mine.url} --context-id ${task.contextId} --page-size 1`);
+      expect(page).toMatchObject({ tasks: [{}], totalSize: 2, nextPageToken: expect.stringMatching(/./) });
+      const next = await document(
+        `task list -a ${mine.url} --context-id ${task.contextId} --page-size 1 --page-token ${page.nextPageToken}`,
+      );
+      expect(next.tasks[0].id).not.toBe(page.tasks[0].id);
+      expect((await document(`task list -a ${mine.url} --status failed`)).tasks).toHaveLength(1);
+      expect(await lines(`task list -a ${mine.url} --all --page-size 1`)).toHaveLength(3);
+    },
+  ),
+  row('TASK_SUBSCRIBE_001', 'subscribes to an existing task', async ({ agent, document, lines }) => {
     const { task } = await document(`send -a ${agent.url} 'slow 4' --async`);
     const events = await lines(`task subscribe ${task.id} -a ${agent.url}`);
     expect(events[0].task.id).toBe(task.id);
@@ -41,34 +45,30 @@ export const standard: readonly Row[] = [
       'TASK_STATE_COMPLETED',
     );
   }),
-  row(
-    'TASK_SUBSCRIBE_002',
-    'takes a broken stream up again, without asking for the task',
-    async ({ lines, raw }) => {
-      let times = 0;
-      const broken = await raw({
-        card: { capabilities: { streaming: true } },
-        stream: (_params, events) => {
-          events.event({ task: wireTask1_0('WORKING') });
-          if (++times < 2) return events.reset();
-          events.event({
-            statusUpdate: {
-              taskId: 'task-1',
-              contextId: 'context-1',
-              status: { state: 'TASK_STATE_COMPLETED' },
-            },
-          });
-          events.end();
-        },
-      });
-      expect((await lines(`task subscribe task-1 -a ${broken.url}`)).at(-1)).toMatchObject({
-        statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } },
-      });
-      expect(times).toBe(2);
-      expect(broken.requests.some((each) => each.json?.method === 'GetTask')).toBe(false);
-    },
-  ),
-  row('AUTH_005', 'logs in by device code', async ({ authorizationServer, oauthAgent }) => {
+  row('TASK_SUBSCRIBE_002', 'resumes a broken stream without fetching the task', async ({ lines, raw }) => {
+    let times = 0;
+    const broken = await raw({
+      card: { capabilities: { streaming: true } },
+      stream: (_params, events) => {
+        events.event({ task: wireTask1_0('WORKING') });
+        if (++times < 2) return events.reset();
+        events.event({
+          statusUpdate: {
+            taskId: 'task-1',
+            contextId: 'context-1',
+            status: { state: 'TASK_STATE_COMPLETED' },
+          },
+        });
+        events.end();
+      },
+    });
+    expect((await lines(`task subscribe task-1 -a ${broken.url}`)).at(-1)).toMatchObject({
+      statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } },
+    });
+    expect(times).toBe(2);
+    expect(broken.requests.some((each) => each.json?.method === 'GetTask')).toBe(false);
+  }),
+  row('AUTH_005', 'logs in with the device code flow', async ({ authorizationServer, oauthAgent }) => {
     const other = new CliUser();
     const server = await authorizationServer();
     const target = await oauthAgent(
@@ -89,27 +89,31 @@ export const standard: readonly Row[] = [
       'me',
     ]);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain(`Open: ${server.url}/agree\nCode: ABCD\n`);
+    expect(stderr).toContain(`Open: ${server.url}/approve\nCode: ABCD\n`);
     expect(stdout + stderr).not.toContain('oauth-token-1');
     expect((await other.run(['send', '-a', target.url, 'hi'])).stdout).toContain('TASK_STATE_COMPLETED');
     other.removeHome();
   }),
-  row('AUTH_006', 'logs in as a client', async ({ run, document, authorizationServer, oauthAgent }) => {
-    const server = await authorizationServer();
-    const target = await oauthAgent(
-      oauth({ clientCredentials: { tokenUrl: `${server.url}/token`, scopes: {} } }),
-    );
-    const env = { A2ACLI_CLIENT_ID: 'ci', A2ACLI_CLIENT_SECRET: 'cl1ent-secret' };
-    const { code, stdout, stderr } = await run(`auth login -a ${target.url}`, { env });
-    expect(code, stderr).toBe(0);
-    expect(stdout + stderr).not.toMatch(/cl1ent-secret|oauth-token-1/);
-    expect((await document(`auth login -a ${target.url} --client-id ci`, 4)).error.code).toBe(
-      'A2ACLI_ERR_CREDENTIALS_MISSING',
-    );
-  }),
+  row(
+    'AUTH_006',
+    'logs in with client credentials',
+    async ({ run, document, authorizationServer, oauthAgent }) => {
+      const server = await authorizationServer();
+      const target = await oauthAgent(
+        oauth({ clientCredentials: { tokenUrl: `${server.url}/token`, scopes: {} } }),
+      );
+      const env = { A2ACLI_CLIENT_ID: 'ci', A2ACLI_CLIENT_SECRET: 'cl1ent-secret' };
+      const { code, stdout, stderr } = await run(`auth login -a ${target.url}`, { env });
+      expect(code, stderr).toBe(0);
+      expect(stdout + stderr).not.toMatch(/cl1ent-secret|oauth-token-1/);
+      expect((await document(`auth login -a ${target.url} --client-id ci`, 4)).error.code).toBe(
+        'A2ACLI_ERR_CREDENTIALS_MISSING',
+      );
+    },
+  ),
   row(
     'AUTH_007',
-    'keeps tokens where only their owner can read them, and sends them to that agent alone',
+    'stores tokens with mode 0600 and sends them only to their agent',
     async ({ authorizationServer, oauthAgent }) => {
       const other = new CliUser();
       const server = await authorizationServer();
@@ -129,26 +133,30 @@ export const standard: readonly Row[] = [
       other.removeHome();
     },
   ),
-  row('TX_004', 'two transports to choose from', async ({ agent, fields }) => {
+  row('TX_004', 'supports two transports', async ({ agent, fields }) => {
     for (const transport of ['JSONRPC', 'HTTP+JSON'])
       expect((await fields(`send -a ${agent.url} hi --transport ${transport}`)).State).toBe(
         'TASK_STATE_COMPLETED',
       );
   }),
-  row('VER_003', 'does not ask for what the card does not offer', async ({ document, lines, raw }) => {
-    const little = await raw({ on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) } });
-    expect((await document(`task push-config list task-1 -a ${little.url}`, 1)).error.code).toBe(
-      'PushNotificationNotSupportedError',
-    );
-    expect((await document(`card get --extended -a ${little.url}`, 1)).error.code).toBe(
-      'ExtendedAgentCardNotConfiguredError',
-    );
-    await lines(`send hi -a ${little.url}`);
-    expect(little.requests.flatMap((each) => each.json?.method ?? [])).toEqual(['SendMessage']);
-  }),
+  row(
+    'VER_003',
+    'does not call operations that the card does not offer',
+    async ({ document, lines, raw }) => {
+      const little = await raw({ on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) } });
+      expect((await document(`task push-config list task-1 -a ${little.url}`, 1)).error.code).toBe(
+        'PushNotificationNotSupportedError',
+      );
+      expect((await document(`card get --extended -a ${little.url}`, 1)).error.code).toBe(
+        'ExtendedAgentCardNotConfiguredError',
+      );
+      await lines(`send hi -a ${little.url}`);
+      expect(little.requests.flatMap((each) => each.json?.method ?? [])).toEqual(['SendMessage']);
+    },
+  ),
   row(
     'CONFIG_002',
-    'flag, environment, local file, own file, default: in that order, and shown',
+    'resolves flag, environment, local file, global file, default in that order',
     async () => {
       const other = new CliUser();
       mkdirSync(join(other.home, '.config/a2a-cli'), { recursive: true });
@@ -191,12 +199,12 @@ export const standard: readonly Row[] = [
   ),
   row(
     'DOWNLOAD_001',
-    'saves what a task made, under safe names',
-    async ({ person, run, fields, document, raw }) => {
+    'downloads artifacts under safe names',
+    async ({ user, run, fields, document, raw }) => {
       const file = (filename: string, text: string) => ({
         raw: Buffer.from(text).toString('base64'),
         filename,
-        mediaType: 'text/plain',
+        mediaType: 'text/polling',
       });
       const odd = await raw({
         on: {
@@ -220,9 +228,11 @@ export const standard: readonly Row[] = [
             }),
         },
       });
-      const folder = join(person.home, 'saved');
+      const folder = join(user.home, 'saved');
       const { text } = await fields(`task download task-1 -a ${odd.url} --dir saved`);
-      expect(text).toMatch(/State: TASK_STATE_COMPLETED[^]*Left: https:\/\/files\.example\.com\/y\.pdf/);
+      expect(text).toMatch(
+        /State: TASK_STATE_COMPLETED[^]*Not fetched: https:\/\/files\.example\.com\/y\.pdf/,
+      );
       expect(readdirSync(folder).toSorted()).toEqual(
         ['X-2.txt', '_bashrc', 'notes-5.txt', 'notes-6.json', 'passwd', 'x.txt'].toSorted(),
       );
@@ -241,14 +251,14 @@ export const standard: readonly Row[] = [
       });
       place = `${linked.url}/.well-known/agent-card.json`;
       await fields(`task download task-1 -a ${linked.url} --dir fetched --fetch`);
-      expect(readFileSync(join(person.home, 'fetched/card.json'), 'utf8')).toContain('Scripted');
+      expect(readFileSync(join(user.home, 'fetched/card.json'), 'utf8')).toContain('Scripted');
       place = 'http://169.254.169.254/latest/';
       expect(
         (await document(`task download task-1 -a ${linked.url} --dir fetched --fetch --force`, 3)).error.hint,
       ).toContain('--fetch');
     },
   ),
-  row('OUT_007', 'logs what goes over the wire', async ({ agent, run }) => {
+  row('OUT_007', 'logs protocol messages with --debug', async ({ agent, run }) => {
     const { stdout, stderr } = await run(`send -a ${agent.url} hi --debug -o json`);
     expect(JSON.parse(stdout).task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(stderr).toMatch(
@@ -257,14 +267,14 @@ export const standard: readonly Row[] = [
   }),
   row(
     'CONFORM_001',
-    'checks a live agent',
+    'tests a running agent',
     async ({ agent, run }) => {
       const { code, stdout } = await run(`conformance -a ${agent.url} --only 3.1.3 --level must`);
       expect(code, stdout).toBe(0);
     },
-    'it runs a suite of its own, which names the requirements of the specification, and not the official kit',
+    'runs its own suite, which names the requirements of the specification, instead of the official TCK',
   ),
-  row('CLI_002', 'completion for bash, zsh and fish', async ({ run }) => {
+  row('CLI_002', 'prints completion scripts for bash, zsh and fish', async ({ run }) => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, stdout } = await run(`completion ${shell}`);
       expect(code).toBe(0);
@@ -287,7 +297,7 @@ export const standard: readonly Row[] = [
   }),
   row(
     'PUSH_001',
-    'webhooks of a task: made, shown, listed, forgotten',
+    'creates, gets, lists and deletes push configurations',
     async ({ agent, fields, document }) => {
       const { task } = await document(`send -a ${agent.url} ask`);
       const config = await document(

@@ -17,62 +17,61 @@ interface Action {
 
 const action = parse(readFileSync(join(repositoryRoot, 'action.yml'), 'utf8')) as Action;
 const [step] = action.runs.steps;
-const folder = mkdtempSync(join(tmpdir(), 'dragoman-action-'));
-const few = { only: 'send.answers,get.known', fixtures: 'fx' };
+const directory = mkdtempSync(join(tmpdir(), 'dragoman-action-'));
+const selection = { only: 'send.answers,get.known', fixtures: 'fx' };
 
 /** Runs the step as GitHub does: inputs become variables, the script runs with -e and pipefail, outputs are files. */
 async function run(
-  given: Record<string, string>,
-): Promise<{ code: number; outputs: Record<string, string>; summary: string; said: string }> {
-  const place = mkdtempSync(join(folder, 'job-'));
-  const files = { GITHUB_OUTPUT: join(place, 'output'), GITHUB_STEP_SUMMARY: join(place, 'summary') };
-  for (const file of [...Object.values(files), join(place, 'asked')]) writeFileSync(file, '');
-  const inputs = Object.entries(action.inputs).map(([name, { default: usual = '' }]) => [
+  values: Record<string, string>,
+): Promise<{ code: number; outputs: Record<string, string>; summary: string; log: string }> {
+  const workspace = mkdtempSync(join(directory, 'job-'));
+  const files = { GITHUB_OUTPUT: join(workspace, 'output'), GITHUB_STEP_SUMMARY: join(workspace, 'summary') };
+  for (const file of [...Object.values(files), join(workspace, 'requested')]) writeFileSync(file, '');
+  const inputs = Object.entries(action.inputs).map(([name, { default: fallback = '' }]) => [
     name,
-    given[name] ?? usual,
+    values[name] ?? fallback,
   ]);
-  const filled = (text: string): string =>
+  const interpolate = (text: string): string =>
     inputs.reduce((all, [name, value]) => all.replaceAll(`\${{ inputs.${name} }}`, () => value ?? ''), text);
   const env = Object.fromEntries(
-    Object.entries(step?.env ?? {}).map(([name, value]) => [name, filled(value)]),
+    Object.entries(step?.env ?? {}).map(([name, value]) => [name, interpolate(value)]),
   );
-  const script = join(place, 'script.sh');
+  const script = join(workspace, 'script.sh');
   writeFileSync(script, step?.run ?? '');
-  // What the registry would give is what was built here.
-  const npx = join(place, 'npx');
+  // A fake npx runs dist/ instead of the published package.
+  const npx = join(workspace, 'npx');
   writeFileSync(
     npx,
-    `#!/bin/sh\necho "$2" >> asked\nshift 2\nexec "${process.execPath}" "${cliEntry}" "$@"\n`,
+    `#!/bin/sh\necho "$2" >> requested\nshift 2\nexec "${process.execPath}" "${cliEntry}" "$@"\n`,
   );
   chmodSync(npx, 0o755);
-  const { code, said } = await new Promise<{ code: number; said: string }>((resolve) => {
+  const { code, log } = await new Promise<{ code: number; log: string }>((resolve) => {
     execFile(
       'bash',
       ['--noprofile', '--norc', '-eo', 'pipefail', script],
       {
-        cwd: place,
-        env: { ...process.env, ...files, ...env, PATH: `${place}${delimiter}${process.env['PATH']}` },
+        cwd: workspace,
+        env: { ...process.env, ...files, ...env, PATH: `${workspace}${delimiter}${process.env['PATH']}` },
       },
-      (error, stdout, stderr) =>
-        resolve({ code: error ? Number(error.code) : 0, said: `${stdout}${stderr}` }),
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, log: `${stdout}${stderr}` }),
     );
   });
-  expect(readFileSync(join(place, 'asked'), 'utf8')).toBe(`dragoman@${given.version ?? 'latest'}\n`);
+  expect(readFileSync(join(workspace, 'requested'), 'utf8')).toBe(`dragoman@${values.version ?? 'latest'}\n`);
   const lines = readFileSync(files.GITHUB_OUTPUT, 'utf8').trim().split('\n').filter(Boolean);
   const outputs = Object.fromEntries(lines.map((line) => line.split('=', 2)));
-  const reports = join(place, given.output ?? 'conformance');
+  const reports = join(workspace, values['report-dir'] ?? 'conformance');
   if (existsSync(reports))
     expect(junitErrors(readFileSync(join(reports, 'conformance.xml'), 'utf8'))).toEqual([]);
-  return { code, outputs, summary: readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8'), said };
+  return { code, outputs, summary: readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8'), log };
 }
 
-let right: ServedAgent;
-let guarded: ServedAgent;
+let correct: ServedAgent;
+let authenticated: ServedAgent;
 let wrong: ServedAgent;
 
 beforeAll(async () => {
-  right = await serveMutant();
-  guarded = await serveMutant({ requiresAuthentication: true });
+  correct = await serveMutant();
+  authenticated = await serveMutant({ requiresAuthentication: true });
   wrong = await serveMutant({
     wire: () => ({
       response(answer, { operation }) {
@@ -83,12 +82,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([right, guarded, wrong].map((each) => each.close()));
-  rmSync(folder, { recursive: true, force: true });
+  await Promise.all([correct, authenticated, wrong].map((each) => each.close()));
+  rmSync(directory, { recursive: true, force: true });
 });
 
-describe('the action', () => {
-  it('has one step, and outputs that the step gives', () => {
+describe('GitHub action', () => {
+  it('has one step that sets all outputs', () => {
     expect(action.runs.using).toBe('composite');
     expect(action.runs.steps).toHaveLength(1);
     expect(step?.run).not.toContain('${{');
@@ -96,48 +95,51 @@ describe('the action', () => {
       expect(value).toBe(`\${{ steps.${step?.id}.outputs.${name} }}`);
   });
 
-  it('is green for an agent that is right, tells the level, and shows the report', async () => {
+  it('exits with 0 for a conformant agent and sets level and summary', async () => {
     const { code, outputs, summary } = await run({
-      url: right.url,
-      ...few,
+      url: correct.url,
+      ...selection,
       version: '1.2.3',
-      output: 'my reports',
+      'report-dir': 'my reports',
     });
     expect(code).toBe(0);
     expect(outputs).toEqual({ level: 'full', failed: '0' });
     expect(summary).toContain('Fixtures');
   });
 
-  it('is red for one that is wrong, and says what', async () => {
-    const { code, outputs, summary } = await run({ url: wrong.url, ...few });
+  it('exits with 1 for a non-conformant agent and names the rule', async () => {
+    const { code, outputs, summary } = await run({ url: wrong.url, ...selection });
     expect(code).toBe(1);
     expect(outputs.level).toBe('non-conformant');
     expect(Number(outputs.failed)).toBeGreaterThan(0);
     expect(summary).toContain('get.known');
   });
 
-  it('gives several headers, and shows none of them', async () => {
+  it('passes several headers without printing them', async () => {
     const header = 'X-Trace: one\nAuthorization: Bearer token-of-ann\n';
-    const { code, summary, said } = await run({
-      url: guarded.url,
-      ...few,
+    const { code, summary, log } = await run({
+      url: authenticated.url,
+      ...selection,
       only: 'send.answers,authorization.get',
       header,
-      'other-header': 'Authorization: Bearer token-of-ben',
+      'other-user-header': 'Authorization: Bearer token-of-ben',
       strict: 'true',
     });
     expect(code).toBe(0);
-    expect(`${summary}${said}`).not.toMatch(/token-of-/);
+    expect(`${summary}${log}`).not.toMatch(/token-of-/);
   });
 
-  it('takes inputs for words, whatever is in them', async () => {
-    const { code, said } = await run({ url: '$(touch taken); `touch taken`', ...few });
+  it('does not execute shell code in inputs', async () => {
+    const { code, log } = await run({ url: '$(touch taken); `touch taken`', ...selection });
     expect(code).toBe(2);
-    expect(said).toContain('is no address');
+    expect(log).toContain('Invalid URL: $(touch taken)');
   });
 
-  it('is red and has no level when nobody is there', async () => {
-    const { code, outputs, summary } = await run({ url: `http://127.0.0.1:${await findFreePort()}`, ...few });
+  it('exits with 2 and sets no level when the agent is unreachable', async () => {
+    const { code, outputs, summary } = await run({
+      url: `http://127.0.0.1:${await findFreePort()}`,
+      ...selection,
+    });
     expect(code).toBe(2);
     expect(outputs.level).toBe('');
     expect(summary).toContain('Nobody answers');

@@ -10,13 +10,13 @@ import {
 import type { RunningCommand } from '../../support/cli/run-command.ts';
 import type { RawServer } from '../../support/http/raw-server.ts';
 
-const person = new CliUser();
+const user = new CliUser();
 let agent: RunningCommand & { url: string };
-let odd: RawServer;
+let scripted: RawServer;
 
 beforeAll(async () => {
-  agent = await startDemoServer(person);
-  odd = await startScriptedAgent({
+  agent = await startDemoServer(user);
+  scripted = await startScriptedAgent({
     on: {
       SendMessage: () => ({
         task: wireTask1_0('INPUT_REQUIRED', {
@@ -44,21 +44,21 @@ beforeAll(async () => {
       }),
     },
   });
-  writeFileSync(join(person.home, 'broken.json'), '{');
+  writeFileSync(join(user.home, 'broken.json'), '{');
 });
 afterAll(async () => {
-  await odd.close();
+  await scripted.close();
   await agent.stop('SIGKILL');
-  person.removeHome();
+  user.removeHome();
 });
 
-/** What differs from run to run, by names of its own. */
-function settled(text: string): string {
+/** Replaces values that differ between runs. */
+function normalize(text: string): string {
   const names = new Map<string, string>();
   return text
     .replaceAll(agent.url, 'http://agent')
-    .replaceAll(odd.url, 'http://odd')
-    .replaceAll(person.home, '~')
+    .replaceAll(scripted.url, 'http://scripted')
+    .replaceAll(user.home, '~')
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) => {
       if (!names.has(id)) names.set(id, `id-${names.size + 1}`);
       return names.get(id) ?? '';
@@ -73,24 +73,28 @@ const cases: { name: string; args: () => string[]; exitCode?: number }[] = [
   { name: 'send-message', args: () => ['send', '-a', agent.url, 'hello'] },
   { name: 'send-stream', args: () => ['send', '-a', agent.url, 'slow 0.1', '--stream'] },
   { name: 'send-stream-json', args: () => ['send', '-a', agent.url, 'fail', '--stream', '-o', 'json'] },
-  { name: 'send-all-kinds', args: () => ['send', '-a', odd.url, 'x'] },
-  { name: 'send-all-kinds-verbose', args: () => ['send', '-a', odd.url, 'x', '--verbose'] },
-  { name: 'no-agent', args: () => ['send', '-a', 'http://127.0.0.1:9', 'x'], exitCode: 3 },
-  { name: 'no-task', args: () => ['task', 'get', 'nobody', '-a', agent.url], exitCode: 1 },
-  { name: 'no-task-json', args: () => ['task', 'get', 'nobody', '-a', agent.url, '-o', 'json'], exitCode: 1 },
-  { name: 'no-card', args: () => ['card', 'get', '-a', 'broken.json'], exitCode: 1 },
+  { name: 'send-all-kinds', args: () => ['send', '-a', scripted.url, 'x'] },
+  { name: 'send-all-kinds-verbose', args: () => ['send', '-a', scripted.url, 'x', '--verbose'] },
+  { name: 'unreachable-agent', args: () => ['send', '-a', 'http://127.0.0.1:9', 'x'], exitCode: 3 },
+  { name: 'unknown-task', args: () => ['task', 'get', 'unknown-task', '-a', agent.url], exitCode: 1 },
+  {
+    name: 'unknown-task-json',
+    args: () => ['task', 'get', 'unknown-task', '-a', agent.url, '-o', 'json'],
+    exitCode: 1,
+  },
+  { name: 'invalid-card', args: () => ['card', 'get', '-a', 'broken.json'], exitCode: 1 },
   { name: 'config-show', args: () => ['config', 'show', '-a', agent.url, '--bearer', 's3cret'] },
 ];
 
-describe('what the client commands print', () => {
-  it.each(cases)('is as it was: $name', async ({ name, args, exitCode = 0 }) => {
-    const { code, stdout, stderr } = await person.run(args(), { env: { FORCE_COLOR: '1', NO_COLOR: '' } });
+describe('client command output', () => {
+  it.each(cases)('matches the golden file $name', async ({ name, args, exitCode = 0 }) => {
+    const { code, stdout, stderr } = await user.run(args(), { env: { FORCE_COLOR: '1', NO_COLOR: '' } });
     expect(code).toBe(exitCode);
-    const told = [
+    const transcript = [
       `$ dragoman ${args().join(' ')}`,
       stdout,
       ...(stderr === '' ? [] : ['--- standard error', stderr]),
     ];
-    await expect(settled(told.join('\n'))).toMatchFileSnapshot(`../../golden/cli/${name}.txt`);
+    await expect(normalize(transcript.join('\n'))).toMatchFileSnapshot(`../../golden/cli/${name}.txt`);
   });
 });

@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 async function serveEcho(...flags: string[]): Promise<{ agent: RunningCommand; url: string }> {
-  // A build machine sets CI, and its log is read as text.
+  // CI must not enable colors.
   const env = { CI: '1', FORCE_COLOR: '', NO_COLOR: '' };
   const agent = runNode([cliEntry, 'serve', 'examples/echo.js', '--port', '0', ...flags], {
     cwd: repositoryRoot,
@@ -30,7 +30,7 @@ const send = {
 const headers = { 'a2a-version': '1.0', authorization: 'Bearer secret' };
 
 describe('dragoman serve --log', () => {
-  it('writes one JSON object for each request', async () => {
+  it('writes one JSON object per request with json', async () => {
     const { agent, url } = await serveEcho('--log', 'json');
     const { json } = await httpPost(url, send, headers);
     await agent.prints(/\n/, 'stderr');
@@ -52,7 +52,7 @@ describe('dragoman serve --log', () => {
     expect(agent.stderr).not.toContain('secret');
   });
 
-  it('writes one line for each request', async () => {
+  it('writes one line per request with text', async () => {
     const { agent, url } = await serveEcho('--log', 'text');
     const { json } = await httpPost(url, send, headers);
     await agent.prints(/\n/, 'stderr');
@@ -64,7 +64,7 @@ describe('dragoman serve --log', () => {
     expect(agent.stderr).toMatch(/\n404 NOT_FOUND GET \/nowhere \d+ ms 127\.0\.0\.1\n$/);
   });
 
-  it('is silent about requests where nobody looks', async () => {
+  it('does not log requests by default without a terminal', async () => {
     const { agent, url } = await serveEcho();
     await httpPost(url, send, headers);
     expect((await agent.stop()).stderr).toBe('');
@@ -72,7 +72,7 @@ describe('dragoman serve --log', () => {
 });
 
 describe('dragoman serve --metrics', () => {
-  it('shows numbers of the server and of the agent', async () => {
+  it('exposes metrics of the server and of the agent', async () => {
     const { url } = await serveEcho('--metrics');
     await httpPost(url, send, headers);
     const { text } = await httpGet(`${url}/metrics`);

@@ -19,20 +19,20 @@ import {
 } from '../../support/cli/run-command.ts';
 
 const run = promisify(execFile);
-let folder: string;
+let directory: string;
 const running: RunningCommand[] = [];
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dragoman-cli-'));
+  directory = mkdtempSync(join(tmpdir(), 'dragoman-cli-'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 afterEach(async () => {
   await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
 });
 
-/** Writes a module into the folder; what it imports is found from this checkout. */
+/** Writes a module that imports Dragoman from dist/ of this checkout. */
 function write(name: string, text: string): string {
-  const file = join(folder, name);
+  const file = join(directory, name);
   const dist = new URL('../../../dist/index.js', import.meta.url).href;
   writeFileSync(file, text.replace("'dragoman'", `'${dist}'`));
   return file;
@@ -48,15 +48,15 @@ async function serve(
   return started;
 }
 
-const say = (text: string): SendRequest => ({
+const message = (text: string): SendRequest => ({
   message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }] },
 });
 
-const agentThat = (body: string) => `import { defineAgent } from 'dragoman';
+const agentModule = (body: string) => `import { defineAgent } from 'dragoman';
 export default defineAgent({ name: 'Tester', description: 'Is tested', process: ${body} });`;
 
 describe('dragoman', () => {
-  it('prints its version without loading what it does not need', async () => {
+  it('prints the version without loading other modules', async () => {
     const hooks = `data:text/javascript,${encodeURIComponent(`
       import { writeSync } from 'node:fs';
       export async function load(url, context, next) { writeSync(2, url + '\\n'); return next(url, context); }`)}`;
@@ -67,13 +67,13 @@ describe('dragoman', () => {
     expect(stdout).toBe(`${packageJson.version}\n`);
     expect(code).toBe(0);
     expect(stderr).toContain('dist/cli/main.js');
-    expect(stderr).not.toMatch(/dist\/(server|client|engine|ledger|dialects)\/|undici|picocolors/);
+    expect(stderr).not.toMatch(/dist\/(server|client|engine|store|dialects)\/|undici|picocolors/);
   });
 
   it.each([
     ['--help', /Commands:[^]*serve/],
     ['serve --help', /Examples:[^]*sqlite:tasks\.db[^]*defineAgent/],
-  ])('explains itself: %s', async (args, expected) => {
+  ])('prints the help of %s on standard output', async (args, expected) => {
     const { code, stdout, stderr } = await runDragoman(args.split(' ')).ended;
     expect(stdout).toMatch(expected);
     expect(stderr).toBe('');
@@ -82,25 +82,35 @@ describe('dragoman', () => {
 
   it.each([
     ['', /Usage: dragoman/],
-    ['sevre x.js', /unknown command 'sevre'[^]*Did you mean serve/],
-    ['sevre --help', /unknown command 'sevre'[^]*Did you mean serve/],
-    ['help sevre', /unknown command 'sevre'[^]*Did you mean serve/],
-    ['serve', /missing required argument 'module'/],
-    ['serve examples/echo.js --prot 1', /unknown option '--prot'[^]*--port/],
-    ['serve examples/echo.js --port 70000', /number from 0 .* to 65535/],
-    ['serve examples/echo.js -o yaml', /text, json/],
-    ['serve no/such/file.js', /there is no file .*no\/such\/file\.js\n {2}Give the path/],
-    ['serve examples', /is a folder/],
+    [
+      'sevre x.js',
+      /^error: Unknown command 'sevre'\nhint: Did you mean serve\? Run dragoman --help for usage\.\n$/,
+    ],
+    ['sevre --help', /^error: Unknown command 'sevre'\nhint: Did you mean serve\?/],
+    ['help sevre', /^error: Unknown command 'sevre'\nhint: Did you mean serve\?/],
+    ['serve', /^error: Missing required argument 'module'\nhint: Run dragoman serve --help for usage\.\n$/],
+    ['serve examples/echo.js --prot 1', /^error: Unknown option '--prot'\nhint: Did you mean --port\?/],
+    [
+      'serve examples/echo.js --port 70000',
+      /argument '70000' is invalid\nhint: Use a number from 0 .* to 65535\. Run/,
+    ],
+    ['serve examples/echo.js -o yaml', /\nhint: Allowed choices are text, json\./],
+    [
+      'completion tcsh',
+      /value 'tcsh' is invalid for argument 'shell'\nhint: Allowed choices are bash, zsh, fish\./,
+    ],
+    ['serve no/such/file.js', /^error: File not found: .*no\/such\/file\.js\nhint: Pass the path/],
+    ['serve examples', /is a directory/],
     [
       'serve examples/up/caravan.yaml',
-      /cannot run .*caravan\.yaml\n {2}A script of rules is started by dragoman mock/,
+      /cannot run .*caravan\.yaml\nhint: Start a mock script with dragoman mock/,
     ],
-    ['serve examples/echo.js --store postgres', /"postgres" is no place for tasks\n.*sqlite:FILE/],
-    ['serve examples/echo.js --store sqlite:', /"sqlite:" is no place for tasks/],
-    ['serve examples/echo.js --base-path echo', /begins with a slash/],
-    ['serve examples/echo.js --public-url example.com', /--public-url https:/],
-    ['serve examples/echo.js --host 192.0.2.1', /192\.0\.2\.1 is no address of this machine\n.*--host/],
-  ])('says what is wrong with: %s', async (args, expected) => {
+    ['serve examples/echo.js --store postgres', /^error: Invalid task store "postgres"\nhint: .*sqlite:FILE/],
+    ['serve examples/echo.js --store sqlite:', /Invalid task store "sqlite:"/],
+    ['serve examples/echo.js --base-path echo', /Invalid base path "echo"\nhint: Start it with a slash/],
+    ['serve examples/echo.js --public-url example.com', /Invalid --public-url: example\.com/],
+    ['serve examples/echo.js --host 192.0.2.1', /Cannot listen on 192\.0\.2\.1: .*\nhint: .*--host/],
+  ])('exits with 2 and a hint for: dragoman %s', async (args, expected) => {
     const { code, stdout, stderr } = await runDragoman(args.split(' ').filter((arg) => arg !== '')).ended;
     expect(stderr).toMatch(expected);
     expect(stdout).toBe('');
@@ -108,28 +118,28 @@ describe('dragoman', () => {
   });
 
   it.each([
-    ['nothing.mjs', 'export const answer = 42;', 2, /exports no agent\n {2}It exports answer\./],
+    ['nothing.mjs', 'export const answer = 42;', 2, /exports no agent\nhint: It exports answer\./],
     ['draft.mjs', 'export default { process() {} };', 2, /wrap it, as in `export default defineAgent/],
     [
       'broken.mjs',
       "throw new TypeError('no luck');",
       1,
-      /could not be loaded: TypeError: no luck\n {2}at .*broken\.mjs:1/,
+      /^error: Cannot load .*broken\.mjs: TypeError: no luck\n {2}at .*broken\.mjs:1/,
     ],
     ['lost.mjs', "import 'no-such-package';", 1, /Cannot find package 'no-such-package'/],
-  ])('says what is wrong in %s', async (name, text, exitCode, expected) => {
+  ])('reports the error in the module %s', async (name, text, exitCode, expected) => {
     const { code, stdout, stderr } = await runDragoman(['serve', write(name, text)]).ended;
     expect(stderr).toMatch(expected);
     expect(stdout).toBe('');
     expect(code).toBe(exitCode);
   });
 
-  it('fails with the reason when the store cannot be opened', async () => {
+  it('exits with 1 when the task store cannot be opened', async () => {
     const { code, stderr } = await runDragoman([
       'serve',
       'examples/echo.js',
       '--store',
-      `sqlite:${folder}/no/x.db`,
+      `sqlite:${directory}/no/x.db`,
     ]).ended;
     expect(stderr).toMatch(/Cannot open the task store file .*no\/x\.db/);
     expect(code).toBe(1);
@@ -137,7 +147,7 @@ describe('dragoman', () => {
 });
 
 describe('dragoman serve', () => {
-  it('prints where it listens, then commands that work when pasted into a shell', async () => {
+  it('prints its URL first, then working shell commands', async () => {
     const agent = await serve('examples/echo.js', [], { env: { CI: '1', FORCE_COLOR: '' } });
     await agent.prints(/Ctrl-C/);
     const [first, ...rest] = agent.stdout.split('\n');
@@ -149,10 +159,10 @@ describe('dragoman serve', () => {
       const { stdout } = await run('sh', ['-c', command]);
       expect(stdout).toContain('You said: hello');
     }
-    expect(agent.stdout, 'no colours where nobody looks').not.toContain('\u001b');
+    expect(agent.stdout, 'no colors without a terminal').not.toContain('\u001b');
   });
 
-  it('colours the summary when asked to, and never the first line', async () => {
+  it('colors the summary with FORCE_COLOR, except the first line', async () => {
     const agent = await serve('examples/echo.js', [], { env: { FORCE_COLOR: '1', NO_COLOR: '' } });
     await agent.prints(/Ctrl-C/);
     expect(agent.stdout).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\n/);
@@ -162,7 +172,7 @@ describe('dragoman serve', () => {
     expect(plain.stdout).not.toContain('\u001b');
   });
 
-  it('tells programs in one line of JSON', async () => {
+  it('prints one line of JSON with -o json', async () => {
     const agent = runDragoman([
       'serve',
       'examples/echo.js',
@@ -185,7 +195,7 @@ describe('dragoman serve', () => {
     expect((await fetch(summary.card)).status).toBe(200);
   });
 
-  it('gives the public address in the card', async () => {
+  it('writes --public-url to the card', async () => {
     const agent = await serve('examples/echo.js', ['--public-url', 'https://agents.example.com/echo']);
     const card = (await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()) as { url: string };
     expect(card.url).toBe('https://agents.example.com/echo');
@@ -194,50 +204,50 @@ describe('dragoman serve', () => {
   it.each([
     [[], true],
     [['--lenient-version'], false],
-  ])('with %j refuses a method of 1.0 without its version: %s', async (flags, isRefused) => {
+  ])('with %j rejects a 1.0 method without the A2A-Version header: %s', async (flags, isRejected) => {
     const agent = await serve('examples/echo.js', flags);
     const response = await fetch(agent.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }),
     });
-    expect('error' in ((await response.json()) as object)).toBe(isRefused);
+    expect('error' in ((await response.json()) as object)).toBe(isRejected);
   });
 
-  it('takes an export named agent', async () => {
+  it('serves an export named agent', async () => {
     const file = write(
       'named.mjs',
-      agentThat('() => "hi"').replace('export default', 'export const agent ='),
+      agentModule('() => "hi"').replace('export default', 'export const agent ='),
     );
     expect((await connect((await serve(file)).url).card()).name).toBe('Tester');
   });
 
-  it('passes on an agent that lives elsewhere, which keeps its own tasks', async () => {
+  it('serves a remote agent and rejects --store for it', async () => {
     const { url } = await serve('examples/echo.js');
     const file = write('proxy.mjs', `import { connect } from 'dragoman'; export default connect('${url}');`);
     await using agent = connect((await serve(file)).url);
-    const task = (await agent.send(say('hello'))) as Task;
+    const task = (await agent.send(message('hello'))) as Task;
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'You said: hello' }]);
-    const refused = await runDragoman(['serve', file, '--store', 'memory']).ended;
-    expect(refused.stderr).toMatch(/keeps its tasks itself/);
-    expect(refused.code).toBe(2);
+    const rejected = await runDragoman(['serve', file, '--store', 'memory']).ended;
+    expect(rejected.stderr).toMatch(/manages its tasks itself/);
+    expect(rejected.code).toBe(2);
   });
 
-  it('serves on when an agent that lives elsewhere is not up yet', async () => {
-    const { port, close } = await occupy();
+  it('starts and prints a warning when a remote agent is not available yet', async () => {
+    const { port, close } = await occupyPort();
     await close();
-    const text = `import { connect } from 'dragoman'; export default connect('http://127.0.0.1:${port}', { retries: 0 });`;
+    const text = `import { connect } from 'dragoman'; export default connect('http://127.0.0.1:${port}', { maxRetries: 0 });`;
     const agent = await serve(write('absent.mjs', text));
     await agent.prints(/Ctrl-C/);
-    expect(agent.stderr).toMatch(/^warn: The agent shows no card yet: .+\n$/);
+    expect(agent.stderr).toMatch(/^warning: The card of the agent is not available yet: .+\n$/);
     expect((await fetch(`${agent.url}/healthz`)).status).toBe(200);
     expect((await agent.stop()).code).toBe(0);
   });
 
-  it('keeps tasks in a file from one run to the next', async () => {
-    const store = ['--store', `sqlite:${join(folder, 'tasks.db')}`];
+  it('stores tasks in a SQLite file between runs', async () => {
+    const store = ['--store', `sqlite:${join(directory, 'tasks.db')}`];
     const first = await serve('examples/echo.js', store);
-    const { id } = (await connect(first.url).send(say('remember'))) as Task;
+    const { id } = (await connect(first.url).send(message('remember'))) as Task;
     expect((await first.stop()).code).toBe(0);
     const second = await serve('examples/echo.js', store);
     await second.prints(/tasks {3}in .*tasks\.db/);
@@ -245,30 +255,30 @@ describe('dragoman serve', () => {
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'You said: remember' }]);
   });
 
-  it('leaves an agent on the ledger that it brought', async () => {
-    const file = join(folder, 'own.db');
+  it('keeps the task store that the module configures', async () => {
+    const file = join(directory, 'own.db');
     const module = write(
       'own.mjs',
       `import { defineAgent } from 'dragoman';
-       import { sqliteLedger } from '${new URL('../../../dist/ledger/sqlite.js', import.meta.url).href}';
-       export default defineAgent({ name: 'Own', description: 'Has a ledger', process: () => 'kept' },
-         { ledger: await sqliteLedger({ file: ${JSON.stringify(file)} }) });`,
+       import { sqliteTaskStore } from '${new URL('../../../dist/store/sqlite.js', import.meta.url).href}';
+       export default defineAgent({ name: 'Own', description: 'Has a task store', process: () => 'stored' },
+         { taskStore: await sqliteTaskStore({ file: ${JSON.stringify(file)} }) });`,
     );
     const first = await serve(module);
-    const { id } = (await connect(first.url).send(say('x'))) as Task;
+    const { id } = (await connect(first.url).send(message('x'))) as Task;
     await first.stop();
     const second = await serve(module);
     expect((await connect(second.url).getTask({ id })).status.state).toBe('completed');
   });
 
-  it('logs in one line why an agent failed, and keeps it from the caller', async () => {
+  it('logs the error of a process function in one line and hides it from the client', async () => {
     const agent = await serve(
       write(
         'failing.mjs',
-        agentThat(`() => { throw new RangeError('too\\nfar', { cause: new Error('hill') }); }`),
+        agentModule(`() => { throw new RangeError('too\\nfar', { cause: new Error('hill') }); }`),
       ),
     );
-    const task = (await connect(agent.url).send(say('go'))) as Task;
+    const task = (await connect(agent.url).send(message('go'))) as Task;
     expect(task.status.state).toBe('failed');
     expect(JSON.stringify(task)).not.toContain('hill');
     await agent.prints(/\n/, 'stderr');
@@ -278,18 +288,18 @@ describe('dragoman serve', () => {
   });
 });
 
-describe('the port', () => {
-  it('that is taken is named, with a way out', async () => {
-    const { port, close } = await occupy();
+describe('dragoman serve --port', () => {
+  it('exits with 2 when the port is in use', async () => {
+    const { port, close } = await occupyPort();
     const { code, stdout, stderr } = await runDragoman(['serve', 'examples/echo.js', '--port', `${port}`])
       .ended;
     await close();
-    expect(stderr).toMatch(new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use\\n.*--port 0`));
+    expect(stderr).toMatch(new RegExp(`error: Port ${port} on 127\\.0\\.0\\.1 is in use\\nhint: .*--port 0`));
     expect(stdout).toBe('');
     expect(code).toBe(2);
   });
 
-  it('is 4000 by default, or any free port if 4000 is in use', async () => {
+  it('defaults to 4000, or to any free port if 4000 is in use', async () => {
     // Other processes may use port 4000 at any time. Of two servers, at least one finds it in use.
     const ports: string[] = [];
     for (const agent of [
@@ -299,20 +309,20 @@ describe('the port', () => {
       running.push(agent);
       const [, port = ''] = await agent.prints(/^listening on http:\/\/127\.0\.0\.1:(\d+)\n/);
       if (port !== '4000')
-        await agent.prints(new RegExp(`port 4000 is in use, so this is port ${port}`), 'stderr');
+        await agent.prints(new RegExp(`Port 4000 is in use; using port ${port}`), 'stderr');
       ports.push(port);
     }
     expect(new Set(ports).size).toBe(2);
   });
 });
 
-describe('stopping', () => {
-  const slow = agentThat(`async function* ({ signal }) {
-    yield 'begun';
+describe('dragoman serve shutdown', () => {
+  const slow = agentModule(`async function* ({ signal }) {
+    yield 'started';
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
   }`);
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends gracefully on %s, open streams included', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s and closes open streams', async (signal) => {
     const agent = await serve(write('slow.mjs', slow));
     const response = await fetch(`${agent.url}/message:stream`, {
       method: 'POST',
@@ -327,17 +337,17 @@ describe('stopping', () => {
       response.text(),
     ]);
     expect(code).toBe(0);
-    expect(text, 'ends with a whole frame').toMatch(/\n\n$/);
+    expect(text, 'ends with a complete SSE frame').toMatch(/\n\n$/);
   });
 
-  it('ends at once on the second signal', async () => {
+  it('exits immediately on the second signal', async () => {
     const agent = await serve(write('slow.mjs', slow));
-    // A request that waits for its task holds the first signal up.
+    // A blocking request delays the graceful shutdown.
     const waiting = connect(agent.url, { maxRetries: 0 })
-      .send(say('x'))
+      .send(message('x'))
       .then(
-        () => 'answered',
-        () => 'cut',
+        () => 'completed',
+        () => 'aborted',
       );
     for (;;) {
       const { tasks } = await connect(agent.url).listTasks({});
@@ -346,10 +356,10 @@ describe('stopping', () => {
     agent.process.kill('SIGTERM');
     await refusesConnections(agent.url);
     expect((await agent.stop('SIGINT')).code).toBe(130);
-    expect(await waiting).toBe('cut');
+    expect(await waiting).toBe('aborted');
   });
 
-  it('goes on serving when nobody reads its output any more', async () => {
+  it('keeps serving after stdout is closed', async () => {
     const agent = await serve('examples/echo.js');
     agent.process.stdout?.destroy();
     expect((await connect(agent.url).card()).name).toBe('Echo');
@@ -357,7 +367,7 @@ describe('stopping', () => {
   });
 });
 
-async function occupy(): Promise<{ port: number; close: () => Promise<void> }> {
+async function occupyPort(): Promise<{ port: number; close: () => Promise<void> }> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -372,7 +382,7 @@ async function occupy(): Promise<{ port: number; close: () => Promise<void> }> {
   };
 }
 
-/** Asks until nobody answers, which is when the server has begun to stop. */
+/** Resolves when the server refuses connections, which is when the shutdown has started. */
 async function refusesConnections(url: string): Promise<void> {
   for (;;) {
     try {

@@ -12,8 +12,8 @@ import {
   completeInZsh,
 } from '../../support/cli/shell-completion.ts';
 
-/** A line as it was typed so far, and what can come; flags are looked at where one is typed. */
-const offered: [line: string, offers: string[]][] = [
+/** Typed lines with their completions; flags are compared only where a flag is typed. */
+const wordCases: [line: string, completions: string[]][] = [
   ['dragoman s', ['send', 'serve']],
   ['dragoman --vers', ['--version']],
   ['dragoman task push-config ', ['create', 'delete', 'get', 'list']],
@@ -24,56 +24,56 @@ const offered: [line: string, offers: string[]][] = [
   ['dragoman send --output ', ['json', 'text']],
   ['dragoman send -o j', ['json']],
   ['dragoman -h send --outp', ['--output']],
-  // Words of a message are no commands, whatever they are.
+  // Words of a message are not commands.
   ['dragoman send list task --time', ['--timeout']],
   ['dragoman send push list --sto', []],
-  // A command below another has a name that another has too.
+  // Subcommands with the same name have different flags.
   ['dragoman task get --hist', ['--history']],
   ['dragoman task push-config get --hist', []],
 ];
 
-/** Where files are meant, these are. */
-const files: [line: string, offers: string[]][] = [
+/** Typed lines that complete to files. */
+const fileCases: [line: string, completions: string[]][] = [
   ['dragoman serve age', ['agent.js']],
   ['dragoman send --file rep', ['report.txt']],
   ['dragoman test a', ['agent.js']],
   ['dragoman up --config a', ['agent.js']],
 ];
 
-const shells: [name: string, shell: 'bash' | 'zsh' | 'fish', asked: CompletionProbe][] = [
+const shells: [name: string, shell: 'bash' | 'zsh' | 'fish', complete: CompletionProbe][] = [
   ['bash', 'bash', completeInBash],
-  ['zsh, among its functions', 'zsh', completeInZsh('fpath')],
-  ['zsh, sourced', 'zsh', completeInZsh('source')],
+  ['zsh in fpath', 'zsh', completeInZsh('fpath')],
+  ['zsh sourced', 'zsh', completeInZsh('source')],
   ['fish', 'fish', completeInFish],
 ];
 
-describe.each(shells)('completion in %s', (_name, shell, asked) => {
-  const isHere = hasShell(shell);
-  const rows = shell === 'bash' ? offered : [...offered, ...files];
-  let told: string[][];
-  let folder: string;
+describe.each(shells)('completion in %s', (_name, shell, complete) => {
+  const isInstalled = hasShell(shell);
+  const rows = shell === 'bash' ? wordCases : [...wordCases, ...fileCases];
+  let completions: string[][];
+  let directory: string;
 
   beforeAll(async () => {
-    if (!isHere) return;
-    folder = mkdtempSync(join(tmpdir(), 'dragoman-completion-'));
-    for (const file of ['agent.js', 'report.txt']) writeFileSync(join(folder, file), '');
+    if (!isInstalled) return;
+    directory = mkdtempSync(join(tmpdir(), 'dragoman-completion-'));
+    for (const file of ['agent.js', 'report.txt']) writeFileSync(join(directory, file), '');
     const script = formatCompletionScript(await createProgram(['completion']), shell);
-    told = asked(
+    completions = complete(
       script,
       rows.map(([line]) => line),
-      folder,
+      directory,
     );
   });
   afterAll(() => {
-    if (folder !== undefined) rmSync(folder, { recursive: true });
+    if (directory !== undefined) rmSync(directory, { recursive: true });
   });
 
-  it.skipIf(!isHere).each(rows.map(([line, offers], at) => [line, offers, at] as const))(
-    'offers after "%s": %j',
-    (line, offers, at) => {
+  it.skipIf(!isInstalled).each(rows.map(([line, expected], index) => [line, expected, index] as const))(
+    'completes "%s" to %j',
+    (line, expected, index) => {
       const isFlag = / -\S*$/.test(line);
-      const found = (told[at] ?? []).filter((each) => isFlag || !each.startsWith('-'));
-      expect([...new Set(found)].toSorted()).toEqual(offers);
+      const found = (completions[index] ?? []).filter((each) => isFlag || !each.startsWith('-'));
+      expect([...new Set(found)].toSorted()).toEqual(expected);
     },
   );
 });

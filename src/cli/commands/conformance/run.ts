@@ -79,8 +79,8 @@ export async function runConformanceCommand(
   flags: ConformanceFlags,
 ): Promise<void> {
   const url = resolveAgentUrl(argument, flags);
-  if (flags.peer !== undefined) expectUrl(flags.peer);
-  if (flags.webhookUrl !== undefined) expectUrl(flags.webhookUrl);
+  if (flags.peer !== undefined) expectUrl(flags.peer, '--peer');
+  if (flags.webhookUrl !== undefined) expectUrl(flags.webhookUrl, '--webhook-url');
   if (flags.delegate !== undefined) checkDelegatePrompt(flags.delegate);
   const targets = listTargets(flags);
   const baseline = flags.baseline === undefined ? undefined : loadReport(flags.baseline);

@@ -34,7 +34,7 @@ export interface ServeFlags {
 /** Runs `dragoman serve` until a signal arrives. */
 export async function runServeCommand(module: string, flags: ServeFlags): Promise<void> {
   const basePath = parseBasePath(flags.basePath);
-  if (flags.publicUrl !== undefined) expectUrl(flags.publicUrl);
+  if (flags.publicUrl !== undefined) expectUrl(flags.publicUrl, '--public-url');
   const loaded = await loadAgent(module);
   const logs = await openLogs(flags.log);
   const metrics = flags.metrics ? new Metrics() : undefined;
