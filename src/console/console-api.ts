@@ -28,7 +28,7 @@
  * @module
  */
 import type { ConformanceReport } from '../conformance/report/build-report.ts';
-import type { AgentCard, ProtocolVersion } from '../protocol/card.ts';
+import type { AgentCard, ProtocolVariant, ProtocolVersion } from '../protocol/card.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { LintFinding } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
@@ -42,12 +42,6 @@ export interface ConsoleInfo {
   readonly version: string;
   /** True if a task store with push deliveries is configured. */
   readonly hasPushDeliveries: boolean;
-}
-
-/** A protocol variant of an agent; written `1.0/JSONRPC` in a query. */
-export interface ProtocolVariant {
-  readonly version: ProtocolVersion;
-  readonly transport: 'JSONRPC' | 'HTTP+JSON';
 }
 
 /** Credentials entered by the user; the server keeps them in memory only and never returns them. */

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { formatSseEvent } from '../primitives/formats/sse.ts';
 
-/** JSON documents that go to the page as they come. */
+/** Sends JSON documents to the page as server-sent events, with backpressure. */
 export class JsonEventStream {
   readonly #response: ServerResponse;
-  /** Aborts when the page is gone. */
+  /** Aborts when the page disconnects. */
   readonly signal: AbortSignal;
 
   constructor(response: ServerResponse, signal: AbortSignal) {
@@ -12,18 +13,18 @@ export class JsonEventStream {
   }
 
   /**
-   * Sends documents in one piece, and waits while the page does not read.
+   * Sends documents in one write and waits while the page reads too slowly.
    *
-   * @returns false when there is nobody any more.
+   * @returns false if the page has disconnected.
    */
   async send(...documents: readonly unknown[]): Promise<boolean> {
     if (this.signal.aborted) return false;
-    const text = documents.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('');
-    if (!this.#response.write(text)) await this.#room();
+    const text = documents.map((each) => formatSseEvent({ data: JSON.stringify(each) })).join('');
+    if (!this.#response.write(text)) await this.#drained();
     return !this.signal.aborted;
   }
 
-  #room(): Promise<void> {
+  #drained(): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         this.#response.off('drain', done);

@@ -1,64 +1,55 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { constantTimeEqual } from '../primitives/node/constant-time-equal.ts';
 import { A2AError } from '../protocol/errors.ts';
 
-/** Where the console is, as its own page may name it. */
+/** Address of the console. */
 export interface ConsoleOrigin {
   readonly port: number;
-  /** The address that people are told. */
+  /** Origin that is printed to the user. */
   readonly origin: string;
 }
 
-/** The names of this machine that no stranger can point elsewhere. */
-const names = ['127.0.0.1', 'localhost', '[::1]'];
+/** Loopback host names that cannot be rebound by DNS. */
+const hostNames = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * Says why a request must not be answered; undefined where it may. Any page in the same browser can send requests
- * here, under a name of its own if it likes, so whatever does not come from our own page is turned away.
+ * Returns why a request must be rejected, or undefined. Any page in the same browser can send requests here, also under
+ * a host name of its own (DNS rebinding), so only requests of the console page are accepted (CSRF protection).
  */
 export function foreignRequestReason(
   headers: IncomingHttpHeaders,
   isApi: boolean,
-  door: ConsoleOrigin,
+  address: ConsoleOrigin,
 ): string | undefined {
-  const here = hostsOf(door.port);
+  const hosts = listHosts(address.port);
   const { host = '', origin } = headers;
-  if (!here.includes(host.toLowerCase())) return `The console answers at ${door.origin} only.`;
+  if (!hosts.includes(host.toLowerCase())) return `The console accepts requests only at ${address.origin}.`;
   if (origin !== undefined && origin !== `http://${host.toLowerCase()}`)
-    return 'The console answers its own page only.';
+    return 'The console accepts requests only from its own page.';
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
-  // A link that leads here from elsewhere is fine: it shows the page, which can do nothing without the token.
+  // A link from another site may open the page, which is useless without the token.
   const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-  return isLink && !isApi ? undefined : 'The console answers its own page only.';
+  return isLink && !isApi ? undefined : 'The console accepts requests only from its own page.';
 }
 
-function hostsOf(port: number): string[] {
-  return names.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]));
+function listHosts(port: number): string[] {
+  return hostNames.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]));
 }
 
-/** Lets those in who have the token. */
+/** Checks the bearer token of API requests. */
 export class TokenCheck {
-  readonly #digest: Buffer;
+  readonly #expected: string;
 
   constructor(token: string) {
-    this.#digest = digestOf(`Bearer ${token}`);
+    this.#expected = `Bearer ${token}`;
   }
 
   /** @throws {@link A2AError} `UNAUTHENTICATED` */
   check({ authorization = '' }: IncomingHttpHeaders): void {
-    // Digests have one length, and comparing them takes one time.
-    if (timingSafeEqual(digestOf(authorization), this.#digest)) return;
-    throw new A2AError(
-      'UNAUTHENTICATED',
-      'The token of this page is missing or is not the one of this console',
-      {
-        hint: 'Open the address that was printed when the console started; it has the token.',
-      },
-    );
+    if (constantTimeEqual(authorization, this.#expected)) return;
+    throw new A2AError('UNAUTHENTICATED', 'Missing or invalid console token', {
+      hint: 'Open the URL that the console printed at start; it contains the token.',
+    });
   }
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -27,191 +27,190 @@ import { type ApiResponse, matchRoute, type ApiRoutes } from './api-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
 import { trafficRoutes } from './routes/traffic-routes.ts';
 
-/** What a console shows, and where. */
+/** Options of {@link serveConsole}. All options are optional. */
 export interface ConsoleOptions {
-  /** The agents that it begins with; people may add more. */
+  /** Initial agents; the user can add more. */
   readonly agents?: readonly InitialAgent[];
-  /** What is seen on wires. @defaultValue a tape of its own, with what people say and hear at the console */
+  /** Traffic log to display. @defaultValue a new log with the requests of the console */
   readonly trafficLog?: TrafficLog;
   /**
-   * Records what people say and hear at the console. Leave it out where the agents, or the gateway before them, are
-   * tapped already, or everything is seen twice.
-   * @defaultValue true where no tape is given
+   * Records the requests of the console. Set it to false if the agents or their gateway are already tapped; otherwise
+   * each request is recorded twice.
+   * @defaultValue true if `trafficLog` is not set
    */
   readonly recordOwnRequests?: boolean;
-  /** Counts what is going on. */
+  /** Server metrics for the load view. */
   readonly metrics?: Metrics | readonly Metrics[];
-  /** Where push notifications that did not arrive are kept; a function where agents come and go. */
+  /** Task stores with push deliveries; a function if they change. */
   readonly taskStore?: TaskStore | (() => readonly TaskStore[]);
   /** @defaultValue 0, any free port */
   readonly port?: number;
-  /** An address of this machine that nobody else reaches. @defaultValue `127.0.0.1` */
+  /** Loopback address to listen on. @defaultValue `127.0.0.1` */
   readonly host?: string;
-  /** What the page proves itself with. @defaultValue 128 random bits */
+  /** Access token of the page, at least 16 characters. @defaultValue 128 random bits */
   readonly token?: string;
   readonly log?: LogSink;
   /** @defaultValue 64 */
   readonly maxAgents?: number;
-  /** How many streams may be open at once. @defaultValue 64 */
+  /** Maximum number of open streams. @defaultValue 64 */
   readonly maxStreams?: number;
-  /** How large a request may be. @defaultValue 64 MiB, which is what a tape may hold */
+  /** Maximum size of a request body in bytes. @defaultValue 64 MiB, the capacity of a traffic log */
   readonly maxBodyBytes?: number;
 }
 
-/** A console that is being served. */
+/** A running console. */
 export interface RunningConsole extends AsyncDisposable {
-  /** The address to open, with the token: whoever has it can do what the console can. */
+  /** URL of the page with the access token. Keep it secret. */
   readonly url: string;
-  /** The address without the token. */
+  /** URL without the token. */
   readonly origin: string;
   readonly token: string;
-  /** Shows other agents than those it began with; what people added stays. */
+  /** Replaces the initial agents. Agents added by the user stay. */
   setAgents(agents: readonly InitialAgent[]): Promise<void>;
-  /** Stops within half a second, whatever is open. */
+  /** Stops within half a second, also with open streams. */
   stop(): Promise<void>;
 }
 
 /**
- * Serves the console: its page, and the API behind it. Only this machine reaches it, only its own page may use it, and
- * only with the token.
+ * Serves the console page and its API. It listens on a loopback address only, and its API accepts only requests of its
+ * own page with the token.
  */
 export async function serveConsole(options: ConsoleOptions = {}): Promise<RunningConsole> {
   const { host = '127.0.0.1', port = 0, token = randomBytes(16).toString('base64url') } = options;
-  expectLoopback(host);
+  checkLoopback(host);
   if (!/^[\w.~-]{16,}$/.test(token))
-    throw invalidField('token', 'must have at least 16 letters, digits and . _ ~ -');
-  const desk = new ConsoleServer(options, token, new StaticPage());
+    throw invalidField('token', 'must have at least 16 characters of A-Z a-z 0-9 . _ ~ -');
+  const console = new ConsoleServer(options, token, new StaticPage());
   const server = await listen(
     {
-      listener: (request, response) => desk.receive(request, response),
+      listener: (request, response) => console.handle(request, response),
       contexts: () => [],
       metrics: undefined,
     },
     { host, port },
   );
   const origin = server.url;
-  desk.door = { origin, port: server.port };
+  console.origin = { origin, port: server.port };
   const stop = async (): Promise<void> => {
-    const closing = desk.close();
+    const closing = console.close();
     await server.stop(300);
     await closing;
   };
-  const setAgents = (agents: readonly InitialAgent[]): Promise<void> => desk.setAgents(agents);
+  const setAgents = (agents: readonly InitialAgent[]): Promise<void> => console.setAgents(agents);
   const url = `${origin}/?token=${token}`;
   return { url, origin, token, setAgents, stop, [Symbol.asyncDispose]: stop };
 }
 
-function ledgersOf({ taskStore: ledger }: ConsoleOptions): () => readonly TaskStore[] {
-  if (typeof ledger === 'function') return ledger;
-  return () => (ledger ? [ledger] : []);
+function listTaskStores({ taskStore }: ConsoleOptions): () => readonly TaskStore[] {
+  if (typeof taskStore === 'function') return taskStore;
+  return () => (taskStore ? [taskStore] : []);
 }
 
-function expectLoopback(host: string): void {
+function checkLoopback(host: string): void {
   if (['127.0.0.1', 'localhost', '::1'].includes(host)) return;
-  throw new A2AError('INVALID_PARAMS', `The console is not shown at ${host}`, {
-    hint: 'Whoever reaches it can speak for you. Leave it at 127.0.0.1, and reach it from elsewhere through a tunnel, such as ssh -L.',
+  throw new A2AError('INVALID_PARAMS', `The console cannot listen on ${host}`, {
+    hint: 'The console has no user accounts, so it must not be reachable from other machines. Keep 127.0.0.1 and use a tunnel, such as ssh -L.',
   });
 }
 
-/** Takes requests in, and answers those that come from the page. */
+/** Handles the requests of the page. */
 class ConsoleServer {
-  door: ConsoleOrigin = { origin: '', port: -1 };
+  origin: ConsoleOrigin = { origin: '', port: -1 };
   readonly #page: StaticPage;
-  readonly #turnstile: TokenCheck;
+  readonly #tokenCheck: TokenCheck;
   readonly #routes: ApiRoutes;
-  readonly #book: AgentRegistry;
+  readonly #agents: AgentRegistry;
   readonly #load: LoadMonitor;
   readonly #http: HttpClient;
   readonly #log: LogSink | undefined;
   readonly #maxBodyBytes: number;
   readonly #maxStreams: number;
-  readonly #ending = new AbortController();
+  readonly #closing = new AbortController();
   #streams = 0;
 
   constructor(options: ConsoleOptions, token: string, page: StaticPage) {
     const { agents = [], maxAgents = 64, maxStreams = 64, maxBodyBytes = 64 * 1_024 * 1_024 } = options;
     this.#page = page;
-    this.#turnstile = new TokenCheck(token);
+    this.#tokenCheck = new TokenCheck(token);
     this.#log = options.log;
     this.#maxBodyBytes = maxBodyBytes;
     this.#maxStreams = maxStreams;
     const http = undiciHttpClient({ connectTimeout: 5_000, maxConnections: 64 });
     this.#http = http;
-    const tape = options.trafficLog ?? new TrafficLog();
-    const isRecorded = options.recordOwnRequests ?? options.trafficLog === undefined;
-    const to = (origin: string): string => this.#book.nameAt(origin) ?? agentNameFromUrl(origin);
-    const named = withUserAgent(http, 'dragoman-console');
-    const talking = isRecorded ? tapHttpClient(named, tape, { from: 'console', to }) : named;
+    const trafficLog = options.trafficLog ?? new TrafficLog();
+    const recordsOwnRequests = options.recordOwnRequests ?? options.trafficLog === undefined;
+    const to = (origin: string): string => this.#agents.nameAt(origin) ?? agentNameFromUrl(origin);
+    const userHttp = withUserAgent(http, 'dragoman-console');
+    const recordedHttp = recordsOwnRequests
+      ? tapHttpClient(userHttp, trafficLog, { from: 'console', to })
+      : userHttp;
     const quietHttp = withUserAgent(http, consoleProbeProduct);
-    const book = new AgentRegistry(agents, maxAgents, { http: talking, quietHttp });
-    this.#book = book;
-    this.#load = new LoadMonitor([options.metrics ?? []].flat(), tape);
-    const about: ConsoleInfo = {
+    const registry = new AgentRegistry(agents, maxAgents, { http: recordedHttp, quietHttp });
+    this.#agents = registry;
+    this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog);
+    const info: ConsoleInfo = {
       name: 'dragoman',
       version: packageVersion(),
       hasPushDeliveries: options.taskStore !== undefined,
     };
     this.#routes = {
-      'GET info': () => ({ json: about }),
-      ...book.routes,
-      ...cardRoutes(book, http),
-      ...chatRoutes(book),
-      ...trafficRoutes(tape),
-      ...conformanceRoutes({ book, http, version: about.version }),
+      'GET info': () => ({ json: info }),
+      ...registry.routes,
+      ...cardRoutes(registry, http),
+      ...chatRoutes(registry),
+      ...trafficRoutes(trafficLog),
+      ...conformanceRoutes({ agents: registry, http, version: info.version }),
       ...this.#load.routes,
-      ...pushRoutes(ledgersOf(options)),
+      ...pushRoutes(listTaskStores(options)),
     };
   }
 
-  /** Answers one request. */
-  receive(request: IncomingMessage, response: ServerResponse): void {
+  handle(request: IncomingMessage, response: ServerResponse): void {
     const [path = '', ...rest] = (request.url ?? '/').split('?');
     const query = new URLSearchParams(rest.join('?'));
     const isApi = path === '/api' || path.startsWith('/api/');
-    const strange = foreignRequestReason(request.headers, isApi, this.door);
-    if (strange !== undefined) {
-      this.#refuse(request, response, new A2AError('PERMISSION_DENIED', strange), 403);
+    const rejection = foreignRequestReason(request.headers, isApi, this.origin);
+    if (rejection !== undefined) {
+      this.#reject(request, response, new A2AError('PERMISSION_DENIED', rejection), 403);
       return;
     }
     if (!isApi) {
-      void this.#showPage(request, response, path);
+      void this.#servePage(request, response, path);
       return;
     }
     try {
-      this.#turnstile.check(request.headers);
+      this.#tokenCheck.check(request.headers);
     } catch (thrown) {
-      this.#refuse(request, response, thrown, 401);
+      this.#reject(request, response, thrown, 401);
       return;
     }
     readBody(request, this.#maxBodyBytes, (body) => {
       if (typeof body === 'string')
-        void this.#answer(path.slice('/api/'.length), query, body, request, response);
-      else this.#refuse(request, response, body, 413);
+        void this.#callApi(path.slice('/api/'.length), query, body, request, response);
+      else this.#reject(request, response, body, 413);
     });
   }
 
-  /** Goes over to other agents. */
   setAgents(agents: readonly InitialAgent[]): Promise<void> {
-    return this.#book.setStarting(agents);
+    return this.#agents.setInitialAgents(agents);
   }
 
-  /** Ends everything that is open. */
   async close(): Promise<void> {
-    this.#ending.abort();
+    this.#closing.abort();
     this.#load.close();
-    await this.#book.close();
+    await this.#agents.close();
     await this.#http.close();
   }
 
-  async #showPage(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  async #servePage(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { method } = request;
     if (method !== 'GET' && method !== 'HEAD') {
-      this.#refuse(request, response, new A2AError('METHOD_NOT_ALLOWED'), 405);
+      this.#reject(request, response, new A2AError('METHOD_NOT_ALLOWED'), 405);
       return;
     }
     const file = await this.#page.file(path);
     if (!file) {
-      this.#refuse(request, response, new A2AError('NOT_FOUND'), 404);
+      this.#reject(request, response, new A2AError('NOT_FOUND'), 404);
       return;
     }
     response.writeHead(200, [
@@ -223,26 +222,26 @@ class ConsoleServer {
     response.end(method === 'HEAD' ? undefined : file.bytes);
   }
 
-  async #answer(
+  async #callApi(
     path: string,
     query: URLSearchParams,
     body: string,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const leaving = new AbortController();
-    const leave = (): void => leaving.abort();
-    response.on('close', leave);
-    this.#ending.signal.addEventListener('abort', leave);
+    const abort = new AbortController();
+    const onClose = (): void => abort.abort();
+    response.on('close', onClose);
+    this.#closing.signal.addEventListener('abort', onClose);
     try {
-      const { handle, names } = matchRoute(this.#routes, request.method ?? '', path);
-      const answer = await handle({ query, body, signal: leaving.signal }, ...names);
-      if ('stream' in answer) await this.#stream(answer.stream, response, leaving.signal);
-      else send(response, answer);
+      const { handle, params } = matchRoute(this.#routes, request.method ?? '', path);
+      const result = await handle({ query, body, signal: abort.signal }, ...params);
+      if ('stream' in result) await this.#stream(result.stream, response, abort.signal);
+      else sendResponse(response, result);
     } catch (thrown) {
-      this.#refuse(request, response, thrown);
+      this.#reject(request, response, thrown);
     } finally {
-      this.#ending.signal.removeEventListener('abort', leave);
+      this.#closing.signal.removeEventListener('abort', onClose);
     }
   }
 
@@ -252,19 +251,19 @@ class ConsoleServer {
     signal: AbortSignal,
   ): Promise<void> {
     if (this.#streams >= this.#maxStreams)
-      throw new A2AError('RESOURCE_EXHAUSTED', `The console has ${this.#maxStreams} streams open`, {
-        hint: 'Close some of its tabs.',
+      throw new A2AError('RESOURCE_EXHAUSTED', `Too many open streams: the limit is ${this.#maxStreams}`, {
+        hint: 'Close some tabs of the console.',
       });
     this.#streams++;
     try {
-      response.writeHead(200, [...securityHeaders, ...fresh, 'Content-Type', 'text/event-stream']);
+      response.writeHead(200, [...securityHeaders, ...noStore, 'Content-Type', 'text/event-stream']);
       response.flushHeaders();
       const stream = new JsonEventStream(response, signal);
       try {
         await work(stream);
       } catch (thrown) {
-        this.#note(thrown);
-        await stream.send({ kind: 'error', ...problemOf(thrown) });
+        this.#logInternalError(thrown);
+        await stream.send({ kind: 'error', ...toErrorBody(thrown) });
       }
       response.end();
     } finally {
@@ -272,50 +271,50 @@ class ConsoleServer {
     }
   }
 
-  #refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, status?: number): void {
+  #reject(request: IncomingMessage, response: ServerResponse, thrown: unknown, status?: number): void {
     if (response.headersSent || response.destroyed) {
       response.destroy();
       return;
     }
-    this.#note(thrown);
-    const headers = [...securityHeaders, ...fresh, 'Content-Type', 'application/json'];
-    const body = JSON.stringify({ error: problemOf(thrown) });
-    const reply = { status: status ?? statusOf(thrown), headers, body };
-    rejectBody(reply, request, response, this.#maxBodyBytes);
+    this.#logInternalError(thrown);
+    const headers = [...securityHeaders, ...noStore, 'Content-Type', 'application/json'];
+    const body = JSON.stringify({ error: toErrorBody(thrown) });
+    const rejected = { status: status ?? errorStatus(thrown), headers, body };
+    rejectBody(rejected, request, response, this.#maxBodyBytes);
   }
 
-  /** What nobody expected is told to whoever runs the console, and not to the page. */
-  #note(thrown: unknown): void {
+  /** Logs unexpected errors; their cause is not sent to the page. */
+  #logInternalError(thrown: unknown): void {
     const { reason, cause } = A2AError.from(thrown);
     if (reason === 'INTERNAL_ERROR')
-      this.#log?.({ level: 'error', message: 'the console failed', error: cause ?? thrown });
+      this.#log?.({ level: 'error', message: 'Console request failed', error: cause ?? thrown });
   }
 }
 
-const fresh = ['Cache-Control', 'no-store'];
+const noStore = ['Cache-Control', 'no-store'];
 
-function send(response: ServerResponse, answer: Exclude<ApiResponse, { stream: unknown }>): void {
-  if ('nothing' in answer) {
-    response.writeHead(204, [...securityHeaders, ...fresh]).end();
+function sendResponse(response: ServerResponse, result: Exclude<ApiResponse, { stream: unknown }>): void {
+  if ('isEmpty' in result) {
+    response.writeHead(204, [...securityHeaders, ...noStore]).end();
     return;
   }
   const [text, headers] =
-    'json' in answer
-      ? [JSON.stringify(answer.json), ['Content-Type', 'application/json']]
+    'json' in result
+      ? [JSON.stringify(result.json), ['Content-Type', 'application/json']]
       : [
-          answer.file,
-          ['Content-Type', answer.type, 'Content-Disposition', `attachment; filename="${answer.name}"`],
+          result.file,
+          ['Content-Type', result.type, 'Content-Disposition', `attachment; filename="${result.name}"`],
         ];
   const length = String(Buffer.byteLength(text));
-  response.writeHead(200, [...securityHeaders, ...fresh, ...headers, 'Content-Length', length]).end(text);
+  response.writeHead(200, [...securityHeaders, ...noStore, ...headers, 'Content-Length', length]).end(text);
 }
 
-function problemOf(thrown: unknown): { reason: string; message: string } {
+function toErrorBody(thrown: unknown): { reason: string; message: string } {
   return { reason: A2AError.from(thrown).reason, message: errorText(thrown) };
 }
 
-/** 401 and 403 are for the page itself; that an agent refused is no fault of its. */
-function statusOf(thrown: unknown): number {
+/** Returns the HTTP status. 401 and 403 are reserved for the console itself; those of an agent become 502. */
+function errorStatus(thrown: unknown): number {
   const { http } = errorTable[A2AError.from(thrown).reason];
   return http === 401 || http === 403 ? 502 : http;
 }

@@ -12,10 +12,10 @@ export interface PageFile {
   readonly headers: readonly string[];
 }
 
-/** Beside this module where it is compiled; for the sources, where the build puts it. */
-const places = ['./page/', '../../dist/console/page/'];
+/** Directories of the built page, relative to the compiled module and to the source module. */
+const directories = ['./page/', '../../dist/console/page/'];
 
-const types: { readonly [extension: string]: string } = {
+const mediaTypes: { readonly [extension: string]: string } = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -28,51 +28,51 @@ const types: { readonly [extension: string]: string } = {
   '.map': 'application/json',
 };
 
-/** Names that begin with a dot lead elsewhere or are nobody's business. */
+/** Matches paths without segments that start with a dot, such as `..` and hidden files. */
 const safePath = /^(?:\w[\w.-]*\/)*\w[\w.-]*$/;
 
-/** The page of the console, as it was built. */
+/** Static files of the console page. */
 export class StaticPage {
-  readonly #folder: URL;
+  readonly #directory: URL;
 
-  /** @throws {@link A2AError} `UNAVAILABLE` where it was not built. */
+  /** @throws {@link A2AError} `UNAVAILABLE` if the page was not built. */
   constructor() {
-    const folder = places
+    const directory = directories
       .map((each) => new URL(each, import.meta.url))
       .find((each) => existsSync(new URL('index.html', each)));
-    if (!folder)
-      throw new A2AError('UNAVAILABLE', 'The page of the console is not built', {
+    if (!directory)
+      throw new A2AError('UNAVAILABLE', 'The console page is not built', {
         hint: 'Run `npm run build`.',
       });
-    this.#folder = folder;
+    this.#directory = directory;
   }
 
-  /** A file by the path of its address, still percent-encoded; undefined where there is none. */
+  /** Returns the file of a percent-encoded URL path, or undefined. */
   async file(path: string): Promise<PageFile | undefined> {
     const name = path === '/' ? 'index.html' : path.slice(1);
-    const type = types[extname(name)];
+    const type = mediaTypes[extname(name)];
     if (!safePath.test(name) || type === undefined) return undefined;
     try {
-      const bytes = await readFile(fileURLToPath(new URL(name, this.#folder)));
-      // What is in assets/ has a digest of itself in its name.
-      const keep = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-      return { bytes, headers: ['Content-Type', type, 'Cache-Control', keep] };
+      const bytes = await readFile(fileURLToPath(new URL(name, this.#directory)));
+      // Names in assets/ contain a content hash.
+      const cacheControl = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+      return { bytes, headers: ['Content-Type', type, 'Cache-Control', cacheControl] };
     } catch {
       return undefined;
     }
   }
 }
 
-const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const cspHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /**
- * What the page may do: nothing that comes from elsewhere. A report of conformance is shown in a frame, which is bound
- * by the policy of the page too, so its one style and script are named by their digests.
+ * Content security policy: no content from other origins. The conformance report in a frame inherits the policy, so its
+ * style and script are allowed by their hashes.
  */
-const policy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
-  `script-src 'self' ${digest(htmlReportScript)}`,
-  `style-src 'self' ${digest(htmlReportStyle)}`,
+  `script-src 'self' ${cspHash(htmlReportScript)}`,
+  `style-src 'self' ${cspHash(htmlReportStyle)}`,
   "img-src 'self' blob: data:",
   "connect-src 'self'",
   "font-src 'self'",
@@ -82,10 +82,10 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The headers of everything that the console answers. */
+/** Headers of all responses of the console. */
 export const securityHeaders: readonly string[] = [
   'Content-Security-Policy',
-  policy,
+  contentSecurityPolicy,
   'X-Content-Type-Options',
   'nosniff',
   'Referrer-Policy',

@@ -7,48 +7,46 @@ import { toCredentials } from './credentials.ts';
 import { type ConsoleAgentContext, ConsoleAgent } from './console-agent.ts';
 import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 
-/** An agent that the console begins with. */
+/** An agent that the console is started with. */
 export interface InitialAgent {
   readonly url: string;
-  /** What to call it until its card is known. */
+  /** Name until the card is known. */
   readonly name?: string;
   readonly credentials?: CredentialsInput | Credentials;
 }
 
-/** The agents that the console knows. Credentials are kept here, in memory, and nowhere else. */
+/** Agents of the console. Credentials are stored only here, in memory. */
 export class AgentRegistry {
   readonly #agents = new Map<string, ConsoleAgent>();
-  readonly #tools: ConsoleAgentContext;
+  readonly #context: ConsoleAgentContext;
   readonly #maxAgents: number;
 
-  constructor(starting: readonly InitialAgent[], maxAgents: number, tools: ConsoleAgentContext) {
-    this.#tools = tools;
-    this.#maxAgents = Math.max(maxAgents, starting.length);
-    for (const each of starting) this.#put(each, false);
+  constructor(initial: readonly InitialAgent[], maxAgents: number, context: ConsoleAgentContext) {
+    this.#context = context;
+    this.#maxAgents = Math.max(maxAgents, initial.length);
+    for (const agent of initial) this.#put(agent, false);
   }
 
-  /** Goes over to others of those it began with; what people added stays. */
-  async setStarting(starting: readonly InitialAgent[]): Promise<void> {
-    const wanted = new Map(starting.map((each) => [idOf(each.url), each]));
-    const gone = [...this.#agents.values()].filter(
-      ({ facts }) => !facts.isRemovable && !wanted.has(facts.id),
-    );
-    for (const { facts } of gone) this.#agents.delete(facts.id);
-    for (const [id, each] of wanted) if (!this.#agents.has(id)) this.#put(each, false);
-    await Promise.all(gone.map((each) => each.close()));
+  /** Replaces the initial agents. Agents added by the user stay. */
+  async setInitialAgents(initial: readonly InitialAgent[]): Promise<void> {
+    const next = new Map(initial.map((each) => [hashUrl(each.url), each]));
+    const removed = [...this.#agents.values()].filter(({ info }) => !info.isRemovable && !next.has(info.id));
+    for (const { info } of removed) this.#agents.delete(info.id);
+    for (const [id, each] of next) if (!this.#agents.has(id)) this.#put(each, false);
+    await Promise.all(removed.map((each) => each.close()));
   }
 
   /** @throws {@link A2AError} `NOT_FOUND` */
   get(id: string): ConsoleAgent {
     const agent = this.#agents.get(id);
-    if (!agent) throw new A2AError('NOT_FOUND', 'The console does not know this agent (any more)');
+    if (!agent) throw new A2AError('NOT_FOUND', 'Agent not found in the console');
     return agent;
   }
 
-  /** The name of the one agent at an origin; undefined where there are several, or none whose name is known. */
+  /** Returns the name of the only agent at an origin; undefined if there are several or none. */
   nameAt(origin: string): string | undefined {
-    const there = [...this.#agents.values()].filter(({ facts }) => new URL(facts.url).origin === origin);
-    return there.length === 1 ? there[0]?.name : undefined;
+    const matches = [...this.#agents.values()].filter(({ info }) => new URL(info.url).origin === origin);
+    return matches.length === 1 ? matches[0]?.name : undefined;
   }
 
   readonly routes: ApiRoutes = {
@@ -60,7 +58,7 @@ export class AgentRegistry {
     },
   };
 
-  /** Ends everything that is open. */
+  /** Closes all connections. */
   async close(): Promise<void> {
     await Promise.all([...this.#agents.values()].map((each) => each.close()));
   }
@@ -69,34 +67,37 @@ export class AgentRegistry {
     return Promise.all([...this.#agents.values()].map((each) => each.refresh()));
   }
 
-  async #add(given: InitialAgent): Promise<AgentEntry> {
-    const before = this.#agents.get(idOf(given.url));
-    if (!before && this.#agents.size >= this.#maxAgents)
-      throw new A2AError('RESOURCE_EXHAUSTED', `The console keeps ${this.#maxAgents} agents at most`, {
-        hint: 'Remove one first.',
+  async #add(input: InitialAgent): Promise<AgentEntry> {
+    const previous = this.#agents.get(hashUrl(input.url));
+    if (!previous && this.#agents.size >= this.#maxAgents)
+      throw new A2AError('RESOURCE_EXHAUSTED', `Too many agents: the limit is ${this.#maxAgents}`, {
+        hint: 'Remove an agent first.',
       });
-    const agent = this.#put(given, before?.facts.isRemovable ?? true);
-    await before?.close();
+    const agent = this.#put(input, previous?.info.isRemovable ?? true);
+    await previous?.close();
     return agent.refresh();
   }
 
   async #remove(agent: ConsoleAgent): Promise<void> {
-    if (!agent.facts.isRemovable)
-      throw new A2AError('CONFLICT', 'The console was started with this agent, so it stays');
-    this.#agents.delete(agent.facts.id);
+    if (!agent.info.isRemovable)
+      throw new A2AError('CONFLICT', 'An agent of the command line cannot be removed');
+    this.#agents.delete(agent.info.id);
     await agent.close();
   }
 
   #put({ url, name, credentials }: InitialAgent, isRemovable: boolean): ConsoleAgent {
-    const id = idOf(url);
-    const known = credentials && toCredentials(credentials);
-    const agent = new ConsoleAgent({ id, url, name, credentials: known, isRemovable }, this.#tools);
+    const id = hashUrl(url);
+    const agentCredentials = credentials && toCredentials(credentials);
+    const agent = new ConsoleAgent(
+      { id, url, name, credentials: agentCredentials, isRemovable },
+      this.#context,
+    );
     this.#agents.set(id, agent);
     return agent;
   }
 }
 
-/** The same address has the same id after a restart, so that an address of the page stays good. */
-function idOf(url: string): string {
+/** Returns an ID that is stable across restarts, so that URLs of the page stay valid. */
+function hashUrl(url: string): string {
   return createHash('sha256').update(new URL(url).href).digest('hex').slice(0, 12);
 }

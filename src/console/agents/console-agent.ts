@@ -4,171 +4,185 @@ import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import { probeVersion, type PostJson } from '../../conformance/discovery/probe-version.ts';
 import { dialectForCard } from '../../dialects/card-negotiation.ts';
-import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
+import {
+  type AgentCard,
+  formatVariant,
+  type ProtocolVariant,
+  type SecurityScheme,
+} from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { AgentEntry, ProtocolVariant } from '../console-api.ts';
+import type { AgentEntry } from '../console-api.ts';
 import { credentialHeaders } from './credentials.ts';
-import { formatVariant, listVariants } from './protocol-variants.ts';
+import { listVariants } from './protocol-variants.ts';
 
-/** What the console needs to speak to an agent. */
+/** Collaborators of {@link ConsoleAgent}. */
 export interface ConsoleAgentContext {
-  /** For what people do. */
+  /** For requests of the user. */
   readonly http: HttpClient;
-  /** For what the console does by itself, which is nothing that anybody wants to see on the wire. */
+  /** For background requests of the console, which are not recorded. */
   readonly quietHttp: HttpClient;
 }
 
-/** What is known of an agent before anybody asked it. */
+/** Settings of an agent. */
 export interface ConsoleAgentInfo {
   readonly id: string;
   readonly url: string;
-  /** What to call it until its card is known. */
+  /** Name until the card is known. */
   readonly name: string | undefined;
   readonly credentials: Credentials | undefined;
   readonly isRemovable: boolean;
 }
 
-/** Milliseconds for looking whether an agent is there. */
-const patience = 5_000;
+/** Time limit of a reachability check, in milliseconds. */
+const checkTimeout = 5_000;
 
-/** One agent that the console knows, with its connections. */
+/** An agent of the console with its connections. */
 export class ConsoleAgent {
-  readonly facts: ConsoleAgentInfo;
-  readonly #tools: ConsoleAgentContext;
-  /** What one connection learns of the agent, the others know. */
-  readonly #memory = createEndpointCache(8);
+  readonly info: ConsoleAgentInfo;
+  readonly #context: ConsoleAgentContext;
+  /** Shared by all connections. */
+  readonly #endpointCache = createEndpointCache(8);
   readonly #connections = new Map<string, RemoteAgent>();
-  readonly #scout: RemoteAgent;
-  /** The card has no mark of any version. */
-  #isUncertain = false;
-  #looking: Promise<AgentEntry> | undefined;
+  readonly #probe: RemoteAgent;
+  /** True if the card does not identify its version. */
+  #isAmbiguous = false;
+  #refreshing: Promise<AgentEntry> | undefined;
   #entry: AgentEntry | undefined;
 
-  constructor(facts: ConsoleAgentInfo, tools: ConsoleAgentContext) {
-    this.facts = facts;
-    this.#tools = tools;
-    this.#scout = connect(facts.url, {
+  constructor(info: ConsoleAgentInfo, context: ConsoleAgentContext) {
+    this.info = info;
+    this.#context = context;
+    this.#probe = connect(info.url, {
       ...this.#options(),
-      http: tools.quietHttp,
+      http: context.quietHttp,
       maxRetries: 0,
       requireVerified: false,
       verifyCard: (wire) => {
-        this.#isUncertain = dialectForCard(wire).uncertain;
-        return { result: 'absent', reason: 'nobody looks here' };
+        this.#isAmbiguous = dialectForCard(wire).uncertain;
+        return { result: 'absent', reason: 'not verified' };
       },
     });
   }
 
-  /** Looks whether the agent is there, and what it says of itself. Never rejects. */
+  /** Checks whether the agent is reachable and fetches its card. Concurrent calls share one check. Never rejects. */
   refresh(): Promise<AgentEntry> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+    this.#refreshing ??= this.#check().finally(() => {
+      this.#refreshing = undefined;
     });
-    return this.#looking;
+    return this.#refreshing;
   }
 
-  /** What was seen last; looks where nobody has. */
+  /** Returns the result of the last check, or runs the first one. */
   async entry(): Promise<AgentEntry> {
     return this.#entry ?? (await this.refresh());
   }
 
-  /** What it calls itself, once that is known. */
+  /** Name of the card, or the configured name. */
   get name(): string | undefined {
-    return this.#entry?.name ?? this.facts.name;
+    return this.#entry?.name ?? this.info.name;
   }
 
-  /** Where the card was found, if there is one. */
+  /** URL of the card, if one was found. */
   async cardUrl(): Promise<string | undefined> {
     await this.entry();
-    return (await this.#scout.describe().catch(() => undefined))?.cardUrl;
+    return (await this.#probe.describe().catch(() => undefined))?.cardUrl;
   }
 
-  /** The agent, spoken to in one way; without one, in the best. */
-  async over(way: ProtocolVariant | undefined): Promise<RemoteAgent> {
-    const [best] = (await this.entry()).variants;
-    // The best way stays open to another, because a card may be wrong about it.
-    const isBest = way === undefined || (best !== undefined && formatVariant(best) === formatVariant(way));
-    const key = isBest ? '' : formatVariant(way);
+  /** Returns a connection over a protocol variant, by default over the preferred one. */
+  async connect(variant: ProtocolVariant | undefined): Promise<RemoteAgent> {
+    const [preferred] = (await this.entry()).variants;
+    // The preferred variant is not pinned, so that the client can fall back if the card is wrong.
+    const isPreferred =
+      variant === undefined ||
+      (preferred !== undefined && formatVariant(preferred) === formatVariant(variant));
+    const key = isPreferred ? '' : formatVariant(variant);
     let connection = this.#connections.get(key);
     if (!connection) {
-      const pinned = isBest ? {} : { versions: [way.version], transports: [way.transport] };
-      connection = connect(this.facts.url, { ...this.#options(), ...pinned, http: this.#tools.http });
+      const pinned = isPreferred ? {} : { versions: [variant.version], transports: [variant.transport] };
+      connection = connect(this.info.url, { ...this.#options(), ...pinned, http: this.#context.http });
       this.#connections.set(key, connection);
     }
     return connection;
   }
 
-  /** Ends everything that is open. */
+  /** Closes all connections. */
   async close(): Promise<void> {
-    await Promise.all([this.#scout, ...this.#connections.values()].map((each) => each.close()));
+    await Promise.all([this.#probe, ...this.#connections.values()].map((each) => each.close()));
   }
 
   #options() {
-    const { credentials } = this.facts;
-    return { memory: this.#memory, ...(credentials && { auth: credentials }) };
+    const { credentials } = this.info;
+    return { memory: this.#endpointCache, ...(credentials && { auth: credentials }) };
   }
 
-  async #look(): Promise<AgentEntry> {
-    const { id, url, name, credentials, isRemovable } = this.facts;
-    const always = { id, url, hasCredentials: credentials !== undefined, isRemovable };
-    const call = { signal: AbortSignal.timeout(patience) };
+  async #check(): Promise<AgentEntry> {
+    const { id, url, name, credentials, isRemovable } = this.info;
+    const base = { id, url, hasCredentials: credentials !== undefined, isRemovable };
+    const call = { signal: AbortSignal.timeout(checkTimeout) };
     try {
-      const card = await this.#scout.check(call);
-      const ways = await this.#ways(card, call.signal);
+      const card = await this.#probe.check(call);
+      const variants = await this.#listVariants(card, call.signal);
       this.#entry = {
-        ...always,
+        ...base,
         name: card.name === '' ? (name ?? url) : card.name,
         ...(card.description !== '' && { description: card.description }),
         isReachable: true,
-        variants: ways,
+        variants,
         isStreaming: card.capabilities.streaming === true,
-        requiredCredentials: asksFor(card),
+        requiredCredentials: listRequiredCredentials(card),
       };
     } catch (thrown) {
       const {
-        name: known = name ?? url,
-        variants: ways = [],
+        name: lastName = name ?? url,
+        variants = [],
         isStreaming = false,
-        requiredCredentials: asked = [],
+        requiredCredentials = [],
       } = this.#entry ?? {};
       this.#entry = {
-        ...always,
-        name: known,
+        ...base,
+        name: lastName,
         isReachable: false,
         error: call.signal.aborted
-          ? `It did not answer within ${patience / 1_000} seconds.`
+          ? `No response within ${checkTimeout / 1_000} seconds.`
           : errorText(thrown),
-        variants: ways,
+        variants,
         isStreaming,
-        requiredCredentials: asked,
+        requiredCredentials,
       };
     }
     return this.#entry;
   }
 
-  async #ways(card: AgentCard, signal: AbortSignal): Promise<ProtocolVariant[]> {
-    const { version, transport, url } = await this.#scout.describe({ signal });
-    if (this.#isUncertain && transport === 'JSONRPC') {
-      const http = this.#tools.quietHttp;
-      const headers = await credentialHeaders(this.facts.credentials, url, http);
-      const post = poster(url, { http, headers, signal });
+  async #listVariants(card: AgentCard, signal: AbortSignal): Promise<ProtocolVariant[]> {
+    const { version, transport, url } = await this.#probe.describe({ signal });
+    if (this.#isAmbiguous && transport === 'JSONRPC') {
+      const http = this.#context.quietHttp;
+      const headers = await credentialHeaders(this.info.credentials, url, http);
+      const post = createPost(url, { http, headers, signal });
       if ((await probeVersion(post)) === '0.1') return [{ version: '0.1', transport }];
     }
     return listVariants(card, { version, transport });
   }
 }
 
-/** Posts to an agent; one that does not answer says nothing. */
-function poster(
+/** Creates a function that posts JSON to an agent. It returns an empty text on errors. */
+function createPost(
   url: string,
   { http, headers, signal }: { http: HttpClient; headers: Record<string, string>; signal: AbortSignal },
 ): PostJson {
   const { origin, pathname, search } = new URL(url);
-  const all = { 'content-type': 'application/json', accept: 'application/json', ...headers };
+  const allHeaders = { 'content-type': 'application/json', accept: 'application/json', ...headers };
   return async (body) => {
     try {
       const path = pathname + search;
-      const response = await http.request({ method: 'POST', origin, path, headers: all, body, signal });
+      const response = await http.request({
+        method: 'POST',
+        origin,
+        path,
+        headers: allHeaders,
+        body,
+        signal,
+      });
       return await response.text(64 * 1_024);
     } catch {
       return '';
@@ -176,24 +190,25 @@ function poster(
   };
 }
 
-/** How much of what an agent says went wrong is told. */
-const maxTold = 2_000;
+/** Maximum length of an error message of an agent, in characters. */
+const maxMessageLength = 2_000;
 
-/** What went wrong and what to do about it, in one text. */
+/** Returns the message and the hint of an error as one text. */
 export function errorText(thrown: unknown): string {
-  const { message: whole, hint } = A2AError.from(thrown);
-  const message = whole.length > maxTold ? `${whole.slice(0, maxTold)}…` : whole;
+  const { message: fullMessage, hint } = A2AError.from(thrown);
+  const message =
+    fullMessage.length > maxMessageLength ? `${fullMessage.slice(0, maxMessageLength)}…` : fullMessage;
   const sentence = /[.!?…]$/.test(message) ? message : `${message}.`;
   return hint === undefined ? sentence : `${sentence} ${hint}`;
 }
 
-/** The schemes that a card asks for, in a few words each. */
-function asksFor({ securitySchemes = {}, securityRequirements = [] }: AgentCard): string[] {
-  const wanted = new Set(securityRequirements.flatMap((each) => Object.keys(each)));
-  return [...wanted].map((name) => schemeWords(name, securitySchemes[name]));
+/** Returns a short description of each required security scheme. */
+function listRequiredCredentials({ securitySchemes = {}, securityRequirements = [] }: AgentCard): string[] {
+  const required = new Set(securityRequirements.flatMap((each) => Object.keys(each)));
+  return [...required].map((name) => formatScheme(name, securitySchemes[name]));
 }
 
-function schemeWords(name: string, scheme: SecurityScheme | undefined): string {
+function formatScheme(name: string, scheme: SecurityScheme | undefined): string {
   switch (scheme?.type) {
     case 'apiKey':
       return scheme.location === 'header'

@@ -2,24 +2,24 @@ import { apiKey, bearer, clientCredentials, type Credentials } from '../../clien
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { CredentialsInput } from '../console-api.ts';
 
-/** Makes credentials of what a person gave. */
-export function toCredentials(given: CredentialsInput | Credentials): Credentials {
-  if (!('kind' in given)) return given;
-  switch (given.kind) {
+/** Converts the input of the user to credentials. */
+export function toCredentials(input: CredentialsInput | Credentials): Credentials {
+  if (!('kind' in input)) return input;
+  switch (input.kind) {
     case 'bearer':
-      return bearer(given.token);
+      return bearer(input.token);
     case 'header':
-      return apiKey({ name: given.name, in: 'header', value: given.value });
+      return apiKey({ name: input.name, in: 'header', value: input.value });
     case 'basic': {
-      const pair = Buffer.from(`${given.user}:${given.password}`, 'utf8').toString('base64');
+      const pair = Buffer.from(`${input.user}:${input.password}`, 'utf8').toString('base64');
       return { headers: () => ({ authorization: `Basic ${pair}` }) };
     }
     case 'client-credentials':
-      return clientCredentials(given);
+      return clientCredentials(input);
   }
 }
 
-/** The headers that credentials come to at an address, for requests that are made without our client. */
+/** Returns the headers of credentials, for requests without the Dragoman client. */
 export async function credentialHeaders(
   credentials: Credentials | undefined,
   url: string,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentCard } from '../../protocol/card.ts';
-import { formatVariant, listVariants } from './protocol-variants.ts';
+import { type AgentCard, formatVariant } from '../../protocol/card.ts';
+import { listVariants } from './protocol-variants.ts';
 
-function card(...ways: string[]): AgentCard {
+function card(...variants: string[]): AgentCard {
   return {
     name: 'A',
     description: 'A',
@@ -11,36 +11,26 @@ function card(...ways: string[]): AgentCard {
     defaultInputModes: [],
     defaultOutputModes: [],
     skills: [],
-    interfaces: ways.map((way) => {
-      const [protocolVersion = '', protocolBinding = ''] = way.split(' ');
+    interfaces: variants.map((variant) => {
+      const [protocolVersion = '', protocolBinding = ''] = variant.split(' ');
       return { url: 'http://localhost', protocolVersion, protocolBinding };
     }),
   };
 }
 
-describe('the ways of a card', () => {
+describe('listVariants', () => {
   it.each([
     [
-      'come once, in its order',
+      'returns each variant once, in the order of the card',
       ['1.0 JSONRPC', '0.3 JSONRPC', '1.0 JSONRPC'],
       '1.0',
       ['1.0/JSONRPC', '0.3/JSONRPC'],
     ],
+    ['puts the used variant first', ['0.3 JSONRPC', '1.0 JSONRPC'], '1.0', ['1.0/JSONRPC', '0.3/JSONRPC']],
+    ['omits unsupported variants', ['1.0 GRPC', '9.9 JSONRPC', '0.3.0 jsonrpc'], '0.3', ['0.3/JSONRPC']],
+    ['keeps 0.2, which uses the 0.3 dialect', ['0.2.5 JSONRPC'], '0.3', ['0.2/JSONRPC']],
     [
-      'begin with the one that is taken',
-      ['0.3 JSONRPC', '1.0 JSONRPC'],
-      '1.0',
-      ['1.0/JSONRPC', '0.3/JSONRPC'],
-    ],
-    [
-      'are without what is not spoken here',
-      ['1.0 GRPC', '9.9 JSONRPC', '0.3.0 jsonrpc'],
-      '0.3',
-      ['0.3/JSONRPC'],
-    ],
-    ['are of 0.2 where the card is, whose words are those of 0.3', ['0.2.5 JSONRPC'], '0.3', ['0.2/JSONRPC']],
-    [
-      'have the one that is taken, whatever the card says',
+      'adds the used variant if the card does not list it',
       ['0.3 JSONRPC'],
       '0.1',
       ['0.1/JSONRPC', '0.3/JSONRPC'],

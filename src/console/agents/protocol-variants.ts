@@ -1,15 +1,9 @@
 import { supportedVersions } from '../../dialects/negotiation.ts';
-import type { AgentCard } from '../../protocol/card.ts';
-import type { ProtocolVariant } from '../console-api.ts';
+import { type AgentCard, formatVariant, type ProtocolVariant } from '../../protocol/card.ts';
 
-/** A way as it is written in a query. */
-export function formatVariant({ version, transport }: ProtocolVariant): string {
-  return `${version}/${transport}`;
-}
-
-/** The ways that a card offers and that are spoken here, each once, the one that the client takes first. */
-export function listVariants({ interfaces }: AgentCard, taken: ProtocolVariant): ProtocolVariant[] {
-  const ways = new Map<string, ProtocolVariant>();
+/** Returns the supported protocol variants of a card without duplicates, the variant that the client uses first. */
+export function listVariants({ interfaces }: AgentCard, used: ProtocolVariant): ProtocolVariant[] {
+  const variants = new Map<string, ProtocolVariant>();
   for (const { protocolBinding, protocolVersion } of interfaces) {
     const version = supportedVersions.find(
       (each) => protocolVersion === each || protocolVersion.startsWith(`${each}.`),
@@ -17,15 +11,14 @@ export function listVariants({ interfaces }: AgentCard, taken: ProtocolVariant):
     const transport = (['JSONRPC', 'HTTP+JSON'] as const).find(
       (each) => each === protocolBinding.toUpperCase(),
     );
-    if (version && transport) ways.set(`${version}/${transport}`, { version, transport });
+    if (version && transport) variants.set(formatVariant({ version, transport }), { version, transport });
   }
-  const offered = [...ways.values()];
-  // The client speaks 0.2 in the words of 0.3.
+  const isUsed = (variant: ProtocolVariant) => formatVariant(variant) === formatVariant(used);
+  const all = [...variants.values()];
+  // The client uses the 0.3 dialect for 0.2.
   const first =
-    offered.find((each) => formatVariant(each) === formatVariant(taken)) ??
-    offered.find(
-      (each) => each.version === '0.2' && formatVariant({ ...each, version: '0.3' }) === formatVariant(taken),
-    ) ??
-    taken;
-  return [first, ...offered.filter((each) => each !== first)];
+    all.find(isUsed) ??
+    all.find((each) => each.version === '0.2' && isUsed({ ...each, version: '0.3' })) ??
+    used;
+  return [first, ...all.filter((each) => each !== first)];
 }

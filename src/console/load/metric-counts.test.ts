@@ -7,8 +7,8 @@ function counting() {
   return { metrics, counts: () => parseMetricCounts(metrics.registry.text()) };
 }
 
-describe('what servers count', () => {
-  it('is told as what happened in between', () => {
+describe('MetricCounts.since', () => {
+  it('returns the requests and errors in between', () => {
     const { metrics, counts } = counting();
     metrics.requests.of('send', '1.0', 'JSONRPC', 'OK').add(3);
     const before = counts();
@@ -17,7 +17,7 @@ describe('what servers count', () => {
     expect(counts().since(before)).toEqual({ requests: 3, errors: 1, events: 0, openStreams: 0 });
   });
 
-  it('has times within the bounds of their buckets, and none where nothing was answered', () => {
+  it('interpolates latencies within buckets and omits them without responses', () => {
     const { metrics, counts } = counting();
     const before = counts();
     for (let at = 0; at < 99; at++) metrics.duration.of('send', 'JSONRPC').observe(0.004);
@@ -30,14 +30,14 @@ describe('what servers count', () => {
     expect(counts().since(first)).not.toHaveProperty('latencyMedian');
   });
 
-  it('is no more than the last bound where everything took longer', () => {
+  it('caps latencies at the last bucket bound', () => {
     const { metrics, counts } = counting();
     const before = counts();
     metrics.duration.of('send', 'JSONRPC').observe(1_000);
     expect(counts().since(before).latencyMedian).toBe(300_000);
   });
 
-  it('leaves out how long streams were open', () => {
+  it('ignores the duration of streams', () => {
     const { metrics, counts } = counting();
     const before = counts();
     metrics.duration.of('stream', 'JSONRPC').observe(60);
@@ -45,7 +45,7 @@ describe('what servers count', () => {
     expect(counts().since(before)).not.toHaveProperty('latencyMedian');
   });
 
-  it('is added up over several servers', () => {
+  it('sums the counts of several servers', () => {
     const [one, two] = [new Metrics(), new Metrics()];
     one.requests.of('send', '1.0', 'JSONRPC', 'OK').add();
     two.requests.of('send', '1.0', 'JSONRPC', 'OK').add();

@@ -1,24 +1,24 @@
 import { metricNames } from '../../metrics/metrics.ts';
 import type { LoadSample } from '../console-api.ts';
 
-/** `name{labels} value`, as Prometheus reads it. */
-const line = /^(\w+)(?:\{(.*)\})? (\S+)$/;
+/** Line of the Prometheus text format: `name{labels} value`. */
+const metricLine = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
-/** What servers have counted up to a moment. */
+/** Totals of server metrics at one time. */
 export class MetricCounts {
   requests = 0;
   errors = 0;
   events = 0;
   openStreams = 0;
-  /** How many answers took at most so many seconds. */
+  /** Cumulative number of responses by upper bound in seconds. */
   readonly durations = new Map<number, number>();
 
-  /** What happened since an earlier moment. */
+  /** Returns the difference to earlier totals. */
   since(before: MetricCounts): Omit<LoadSample, 'at'> {
-    const spread = [...this.durations]
+    const buckets = [...this.durations]
       .map(([bound, count]) => ({ bound, count: count - (before.durations.get(bound) ?? 0) }))
       .sort((a, b) => a.bound - b.bound);
-    const [median, p99] = [quantile(spread, 0.5), quantile(spread, 0.99)];
+    const [median, p99] = [quantile(buckets, 0.5), quantile(buckets, 0.99)];
     return {
       requests: this.requests - before.requests,
       errors: this.errors - before.errors,
@@ -30,11 +30,11 @@ export class MetricCounts {
   }
 }
 
-/** Reads what is needed here out of the text that Prometheus reads. */
+/** Parses the totals of a Prometheus text. */
 export function parseMetricCounts(text: string): MetricCounts {
   const counts = new MetricCounts();
   for (const each of text.split('\n')) {
-    const [, name, labels = '', number] = line.exec(each) ?? [];
+    const [, name, labels = '', number] = metricLine.exec(each) ?? [];
     const value = Number(number);
     switch (name) {
       case metricNames.requests.name:
@@ -48,7 +48,7 @@ export function parseMetricCounts(text: string): MetricCounts {
         counts.openStreams += value;
         break;
       case `${metricNames.duration.name}_bucket`: {
-        // A stream takes as long as its task; that says nothing about how quick the server is.
+        // The duration of a stream is that of its task, not a latency.
         if (/operation="(?:stream|subscribe)"/.test(labels)) break;
         const bound = Number(/le="([^"]*)"/.exec(labels)?.[1]?.replace('+Inf', 'Infinity'));
         counts.durations.set(bound, (counts.durations.get(bound) ?? 0) + value);
@@ -59,15 +59,15 @@ export function parseMetricCounts(text: string): MetricCounts {
   return counts;
 }
 
-/** Milliseconds within which a share of the answers came, estimated within the bucket as Prometheus does. */
-function quantile(spread: readonly { bound: number; count: number }[], share: number): number | undefined {
-  const total = spread.at(-1)?.count ?? 0;
+/** Returns a quantile in milliseconds, interpolated within the bucket like `histogram_quantile` of Prometheus. */
+function quantile(buckets: readonly { bound: number; count: number }[], share: number): number | undefined {
+  const total = buckets.at(-1)?.count ?? 0;
   if (total <= 0) return undefined;
   const rank = total * share;
   let [lower, below] = [0, 0];
-  for (const { bound, count } of spread) {
+  for (const { bound, count } of buckets) {
     if (count >= rank) {
-      // Beyond the last bound nobody knows how far.
+      // The last bucket has no upper bound.
       if (bound === Infinity) return lower * 1_000;
       return (lower + (bound - lower) * ((rank - below) / (count - below))) * 1_000;
     }

@@ -2,30 +2,33 @@ import type { TrafficRecord } from '../../tap/traffic-record.ts';
 import type { TrafficLog } from '../../tap/traffic-log.ts';
 import type { LoadSample } from '../console-api.ts';
 
-/** How many times of answers are remembered between two looks. */
-const maxTimes = 10_000;
-/** How many open streams are told apart. */
+/** Maximum number of latencies between two samples. */
+const maxLatencies = 10_000;
+/** Maximum number of tracked streams. */
 const maxStreams = 10_000;
 
-/** Counts what is seen on the wire. */
+/** Counts the load in a traffic log. */
 export class TrafficCounter {
-  readonly #ignore: () => void;
+  readonly #unsubscribe: () => void;
   readonly #streams = new Set<string>();
   #requests = 0;
   #errors = 0;
   #events = 0;
-  #times: number[] = [];
+  #latencies: number[] = [];
 
-  constructor(tape: TrafficLog) {
-    // Streams that are open may have been opened before.
-    for (const passage of tape.recordsAfter()) this.#follow(passage);
-    this.#ignore = tape.subscribe((passage) => this.#count(passage));
+  constructor(trafficLog: TrafficLog) {
+    // Open streams may have started earlier.
+    for (const record of trafficLog.recordsAfter()) this.#trackStream(record);
+    this.#unsubscribe = trafficLog.subscribe((record) => this.#count(record));
   }
 
-  /** What happened since the last look. */
+  /** Returns the load since the last sample. */
   sample(): Omit<LoadSample, 'at'> {
-    const times = this.#times.sort((a, b) => a - b);
-    const [median, p99] = [times[Math.floor(times.length * 0.5)], times[Math.floor(times.length * 0.99)]];
+    const latencies = this.#latencies.sort((a, b) => a - b);
+    const [median, p99] = [
+      latencies[Math.floor(latencies.length * 0.5)],
+      latencies[Math.floor(latencies.length * 0.99)],
+    ];
     const sample = {
       requests: this.#requests,
       errors: this.#errors,
@@ -35,26 +38,27 @@ export class TrafficCounter {
       ...(p99 !== undefined && { latencyP99: p99 }),
     };
     this.#requests = this.#errors = this.#events = 0;
-    this.#times = [];
+    this.#latencies = [];
     return sample;
   }
 
-  /** Looks no more. */
+  /** Stops counting. */
   close(): void {
-    this.#ignore();
+    this.#unsubscribe();
   }
 
-  #count(passage: TrafficRecord): void {
-    const { kind, mesh, elapsed: after, decoded: meaning, http } = passage;
-    this.#follow(passage);
+  #count(record: TrafficRecord): void {
+    const { kind, mesh, elapsed, decoded, http } = record;
+    this.#trackStream(record);
     if (kind === 'request') this.#requests++;
     if (kind === 'frame' || (kind === 'message' && mesh)) this.#events++;
-    if (meaning?.isError || (kind === 'response' && (http?.status ?? 200) >= 400)) this.#errors++;
-    if (kind === 'response' && after !== undefined && this.#times.length < maxTimes) this.#times.push(after);
+    if (decoded?.isError || (kind === 'response' && (http?.status ?? 200) >= 400)) this.#errors++;
+    if (kind === 'response' && elapsed !== undefined && this.#latencies.length < maxLatencies)
+      this.#latencies.push(elapsed);
   }
 
-  #follow({ kind, exchangeId: trip }: TrafficRecord): void {
-    if (kind === 'frame' && this.#streams.size < maxStreams) this.#streams.add(trip);
-    if (kind === 'end') this.#streams.delete(trip);
+  #trackStream({ kind, exchangeId }: TrafficRecord): void {
+    if (kind === 'frame' && this.#streams.size < maxStreams) this.#streams.add(exchangeId);
+    if (kind === 'end') this.#streams.delete(exchangeId);
   }
 }

@@ -4,97 +4,112 @@ import type { RunChecksOutcome } from '../../conformance/run-checks.ts';
 import { dialectForVersion } from '../../dialects/negotiation.ts';
 import { lenientMode, type TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { AgentCard, ProtocolVersion } from '../../protocol/card.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import type { AgentRegistry } from '../agents/agent-registry.ts';
 import type { CardFinding, AgentCards, VersionedCard } from '../console-api.ts';
 import { credentialHeaders } from '../agents/credentials.ts';
 import type { ConsoleAgent } from '../agents/console-agent.ts';
 import type { ApiRoutes } from '../api-routes.ts';
 
-/** Rules of a card that can only be looked after by speaking to the agent, or to whomever the card names. */
-const spoken = new Set(['card.truthful', 'card.undeclared', 'card.custom-binding', 'card-0.3.transports']);
+/** Card rules that need requests to the agent or to other hosts. */
+const networkRules = new Set([
+  'card.truthful',
+  'card.undeclared',
+  'card.custom-binding',
+  'card-0.3.transports',
+]);
 
-/** Shows the cards of agents. */
-export function cardRoutes(book: AgentRegistry, http: HttpClient): ApiRoutes {
+/** Routes of the agent cards. */
+export function cardRoutes(agents: AgentRegistry, http: HttpClient): ApiRoutes {
   return {
-    'GET agents/{}/cards': async (_request, id = '') => ({ json: await cardsOf(book.get(id), http) }),
+    'GET agents/{}/cards': async (_request, id = '') => ({ json: await loadCards(agents.get(id), http) }),
   };
 }
 
-/** All cards of an agent, each as its own readers find it, and what the rules of conformance say to them. */
-async function cardsOf(agent: ConsoleAgent, http: HttpClient): Promise<AgentCards> {
-  const { url, credentials } = agent.facts;
-  const { checks, runConformance } = await loaded();
-  const read = async (headers: Record<string, string>, at = url): Promise<RunChecksOutcome> => {
+/** Fetches the cards of an agent in all versions and checks them with the conformance rules. */
+async function loadCards(agent: ConsoleAgent, http: HttpClient): Promise<AgentCards> {
+  const { url, credentials } = agent.info;
+  const { checks, runChecks } = await loadSuite();
+  const read = async (headers: Record<string, string>, cardBaseUrl = url): Promise<RunChecksOutcome> => {
     const options = { checks, invariants: [], headers, timeout: 8_000, maxTime: 20_000 };
-    const outcome = await runConformance(at, options);
+    const outcome = await runChecks(cardBaseUrl, options);
     if (outcome.unreachable === undefined || outcome.cards.length === 0) return outcome;
-    // A card that names no way to speak to its agent is looked at all the more; naming its version asks for that.
+    // Naming the versions checks the card even if it lists no supported interface.
     const versions = outcome.cards.map(({ version }) => version);
-    return { ...(await runConformance(at, { ...options, versions })), unreachable: outcome.unreachable };
+    return { ...(await runChecks(cardBaseUrl, { ...options, versions })), unreachable: outcome.unreachable };
   };
-  // As our client does: a card is asked for without credentials first.
+  // Like the client: first without credentials.
   let outcome = await read({});
   if (outcome.cards.length === 0 && credentials)
     outcome = await read(await credentialHeaders(credentials, url, http));
   if (outcome.cards.length === 0) {
-    const place = (await agent.cardUrl())?.replace(/\/\.well-known\/agent(-card)?\.json$/, '');
-    if (place !== undefined && place !== url) outcome = await read({}, place);
+    const baseUrl = (await agent.cardUrl())?.replace(/\/\.well-known\/agent(-card)?\.json$/, '');
+    if (baseUrl !== undefined && baseUrl !== url) outcome = await read({}, baseUrl);
   }
   const { cards, results, unreachable } = outcome;
-  const noWay: CardFinding[] =
+  const unreachableFindings: CardFinding[] =
     unreachable === undefined ? [] : [{ level: 'error', path: '', message: unreachable }];
   return {
-    cards: cards.map(({ version, url: place, card: wire }): VersionedCard => {
-      const { card, findings } = understood(version, wire);
-      const broken = results.filter((each) => each.version === version).flatMap(findingsOf);
-      const paths = new Set(broken.map(({ path }) => path));
-      const all = [...broken, ...noWay, ...findings.filter(({ path }) => !paths.has(path))];
-      return { version, url: place, published: wire, ...(card && { card }), findings: all };
+    cards: cards.map(({ version, url: cardUrl, card: published }): VersionedCard => {
+      const { card, findings } = decodeCard(version, published);
+      const ruleFindings = results.filter((each) => each.version === version).flatMap(toFindings);
+      const paths = new Set(ruleFindings.map(({ path }) => path));
+      const all = [
+        ...ruleFindings,
+        ...unreachableFindings,
+        ...findings.filter(({ path }) => !paths.has(path)),
+      ];
+      return { version, url: cardUrl, published, ...(card && { card }), findings: all };
     }),
   };
 }
 
-/** The rules are many, and not needed before somebody looks. */
-async function loaded() {
-  const [{ allChecks }, { runChecks: runConformance }] = await Promise.all([
+/** Loads the card rules on demand. */
+async function loadSuite() {
+  const [{ allChecks }, { runChecks }] = await Promise.all([
     import('../../conformance/checks/index.ts'),
     import('../../conformance/run-checks.ts'),
   ]);
   const checks = allChecks.filter(
-    ({ id, about }) => about === 'card' && id.startsWith('card') && !spoken.has(id),
+    ({ id, about }) => about === 'card' && id.startsWith('card') && !networkRules.has(id),
   );
-  return { checks, runConformance };
+  return { checks, runChecks };
 }
 
-function findingsOf({ rule, verdict, violations }: RuleResult): CardFinding[] {
+function toFindings({ rule, verdict, violations }: RuleResult): CardFinding[] {
   if (verdict !== 'fail' && verdict !== 'warn') return [];
   return violations.map(({ message, expected, actual }) => {
-    const seen =
+    const details =
       actual === undefined
         ? ''
-        : ` (${expected === undefined ? '' : `expected ${expected}, `}seen ${actual})`;
+        : ` (${expected === undefined ? '' : `expected ${expected}, `}actual ${actual})`;
     return {
       level: verdict === 'fail' ? 'error' : 'warning',
-      path: placeIn(message),
-      message: `${message}${seen}. ${rule.remedy}`,
+      path: fieldInMessage(message),
+      message: `${message}${details}. ${rule.remedy}`,
     };
   });
 }
 
-/** The place in the card that a rule speaks of: `card.skills[0].tags is …`, `The card has no description`. */
-function placeIn(message: string): string {
-  const [, there, missing] =
+/** Returns the field path of a rule violation: `card.skills[0].tags is …`, `The card has no description`. */
+function fieldInMessage(message: string): string {
+  const [, path, missing] =
     /^card\.((?:[\w-]+(?:\[\d+\])*\.?)*(?<=[\]\w])) |^The card has no ([\w.[\]-]+)$/.exec(message) ?? [];
-  return there ?? missing ?? '';
+  return path ?? missing ?? '';
 }
 
-/** What a card means, and what could not be understood as it was. */
-function understood(version: ProtocolVersion, wire: unknown): { card?: AgentCard; findings: CardFinding[] } {
+/** Decodes a card. Losses and errors become findings. */
+function decodeCard(
+  version: ProtocolVersion,
+  published: unknown,
+): { card?: AgentCard; findings: CardFinding[] } {
   const losses: TranslationLoss[] = [];
   try {
-    const card = dialectForVersion(version).card.read(wire, lenientMode(losses));
+    const card = dialectForVersion(version).card.read(published, lenientMode(losses));
     return { card, findings: losses.map(({ path, note }) => ({ level: 'warning', path, message: note })) };
   } catch (thrown) {
-    return { findings: [{ level: 'error', path: '', message: (thrown as Error).message }] };
+    const { message, violations } = A2AError.from(thrown);
+    const path = violations[0]?.field.replace(/^card\.?/, '') ?? '';
+    return { findings: [{ level: 'error', path, message }] };
   }
 }

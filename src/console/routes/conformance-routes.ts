@@ -13,31 +13,31 @@ import type { JsonEventStream } from '../json-event-stream.ts';
 import type { ConsoleAgent } from '../agents/console-agent.ts';
 import type { ApiRoutes } from '../api-routes.ts';
 
-/** What examinations need. */
+/** Collaborators of {@link conformanceRoutes}. */
 export interface ConformanceContext {
-  readonly book: AgentRegistry;
+  readonly agents: AgentRegistry;
   readonly http: HttpClient;
-  /** The version of the suite. */
+  /** Version of the suite. */
   readonly version: string;
 }
 
-/** Examines agents, one at a time, because two examinations would disturb each other. */
-export function conformanceRoutes(laboratory: ConformanceContext): ApiRoutes {
-  let isBusy = false;
+/** Routes of the conformance view. Runs one suite at a time, because two runs would affect each other. */
+export function conformanceRoutes(context: ConformanceContext): ApiRoutes {
+  let isRunning = false;
   return {
     'POST conformance': ({ body }) => {
-      const wish = parseRequestBody(conformanceInputSchema, body);
-      const agent = laboratory.book.get(wish.agentId);
-      if (isBusy) throw busy();
+      const input = parseRequestBody(conformanceInputSchema, body);
+      const agent = context.agents.get(input.agentId);
+      if (isRunning) throw busyError();
       return {
         stream: async (stream) => {
-          // Two may have come at once.
-          if (isBusy) throw busy();
-          isBusy = true;
+          // Another request may have started a run in the meantime.
+          if (isRunning) throw busyError();
+          isRunning = true;
           try {
-            await run(agent, wish, laboratory, stream);
+            await runSuite(agent, input, context, stream);
           } finally {
-            isBusy = false;
+            isRunning = false;
           }
         },
       };
@@ -45,35 +45,35 @@ export function conformanceRoutes(laboratory: ConformanceContext): ApiRoutes {
   };
 }
 
-function busy(): A2AError {
-  return new A2AError('CONFLICT', 'An agent is being examined already', {
-    hint: 'Wait until that is done, or leave the page that began it.',
+function busyError(): A2AError {
+  return new A2AError('CONFLICT', 'A conformance run is already in progress', {
+    hint: 'Wait until it ends, or close the page that started it.',
   });
 }
 
-async function run(
+async function runSuite(
   agent: ConsoleAgent,
   { level, fixtures, timeout }: ConformanceInput,
   { http, version }: ConformanceContext,
   stream: JsonEventStream,
 ): Promise<void> {
-  const { url, credentials } = agent.facts;
-  // The rules are many, and not needed before somebody asks for them.
-  const { testConformance: examine } = await import('../../conformance/test-conformance.ts');
+  const { url, credentials } = agent.info;
+  // Loads the rules on demand.
+  const { testConformance } = await import('../../conformance/test-conformance.ts');
   const headers = await credentialHeaders(credentials, url, http);
-  /** What has not gone out yet: no more than there are rules. */
-  const news: ConformanceEvent[] = [];
+  /** Events that are not sent yet; at most one per rule. */
+  const queue: ConformanceEvent[] = [];
   let sending = Promise.resolve(true);
-  const tell = (event: ConformanceEvent): void => {
-    if (news.push(event) === 1) sending = sending.then(() => stream.send(...news.splice(0)));
+  const sendEvent = (event: ConformanceEvent): void => {
+    if (queue.push(event) === 1) sending = sending.then(() => stream.send(...queue.splice(0)));
   };
-  const outcome = await examine(url, {
+  const outcome = await testConformance(url, {
     headers,
     prompts: fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {},
     ...(level && { level }),
     ...(timeout !== undefined && { timeout }),
     signal: stream.signal,
-    onProgress: (done, total, last) => tell({ kind: 'progress', done, total, ...whatOf(last) }),
+    onProgress: (done, total, last) => sendEvent({ kind: 'progress', done, total, ...describeResult(last) }),
   });
   if (stream.signal.aborted) return;
   const report = buildReport(outcome, {
@@ -81,10 +81,10 @@ async function run(
     command: `dragoman conformance ${url}${fixtures ? ` --fixtures ${fixtures}` : ''}`,
     redactor: new Redactor(headers),
   });
-  tell({ kind: 'report', report, html: writeReport(report, 'html') });
+  sendEvent({ kind: 'report', report, html: writeReport(report, 'html') });
   await sending;
 }
 
-function whatOf(last: RuleResult | undefined): { rule?: string; verdict?: string } {
+function describeResult(last: RuleResult | undefined): { rule?: string; verdict?: string } {
   return last ? { rule: last.rule.id, verdict: last.verdict } : {};
 }

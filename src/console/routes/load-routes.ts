@@ -6,80 +6,80 @@ import { parseMetricCounts } from '../load/metric-counts.ts';
 import { TrafficCounter } from '../load/traffic-counter.ts';
 import type { ApiRoutes } from '../api-routes.ts';
 
-/** What happened since somebody looked last. */
+/** Counts the load since the last sample. */
 interface Counter {
   sample(): Omit<LoadSample, 'at'>;
   close(): void;
 }
 
 /** Milliseconds between two samples. */
-const interval = 1_000;
-/** How many samples are kept: five minutes, which is what the page shows. */
+const sampleInterval = 1_000;
+/** Number of stored samples: five minutes, as displayed by the page. */
 const maxSamples = 300;
 
 /**
- * Shows how much is going on: by what servers count where there is such a thing, and by what is seen otherwise. It
- * looks all the time, so that whoever opens the page sees what was before.
+ * Samples the load from server metrics, or from the traffic log if there are none. It samples all the time, so that a
+ * newly opened page displays the past minutes.
  */
 export class LoadMonitor {
   readonly #counter: Counter;
   readonly #timer: NodeJS.Timeout;
-  readonly #waiting = new Set<() => void>();
+  readonly #wakers = new Set<() => void>();
   #samples: LoadSample[] = [];
-  /** How many samples there were, with those that are forgotten. */
+  /** Number of all samples, including evicted ones. */
   #count = 0;
 
-  constructor(metrics: readonly Metrics[], tape: TrafficLog) {
-    this.#counter = metrics.length > 0 ? metricCounter(metrics) : new TrafficCounter(tape);
-    this.#timer = setInterval(() => this.#look(), interval).unref();
+  constructor(metrics: readonly Metrics[], trafficLog: TrafficLog) {
+    this.#counter = metrics.length > 0 ? createMetricCounter(metrics) : new TrafficCounter(trafficLog);
+    this.#timer = setInterval(() => this.#sample(), sampleInterval).unref();
   }
 
   readonly routes: ApiRoutes = {
-    'GET load': () => ({ stream: (stream) => this.#play(stream) }),
+    'GET load': () => ({ stream: (stream) => this.#sendSamples(stream) }),
   };
 
-  /** Looks no more. */
+  /** Stops sampling. */
   close(): void {
     clearInterval(this.#timer);
     this.#counter.close();
   }
 
-  #look(): void {
+  #sample(): void {
     const sample: LoadSample = { at: Date.now(), ...this.#counter.sample() };
     this.#samples = [...this.#samples.slice(1 - maxSamples), sample];
     this.#count++;
-    for (const wake of this.#waiting) wake();
+    for (const wake of this.#wakers) wake();
   }
 
-  /** Plays what is kept, then what comes. */
-  async #play(stream: JsonEventStream): Promise<void> {
-    for (let seen = 0; !stream.signal.aborted; ) {
-      const missed = this.#count - seen;
-      seen = this.#count;
-      if (missed > 0) await stream.send(...this.#samples.slice(-missed));
-      else await new Promise<void>((resolve) => this.#news(stream.signal, resolve));
+  /** Sends stored samples, then new ones. */
+  async #sendSamples(stream: JsonEventStream): Promise<void> {
+    for (let sent = 0; !stream.signal.aborted; ) {
+      const unsent = this.#count - sent;
+      sent = this.#count;
+      if (unsent > 0) await stream.send(...this.#samples.slice(-unsent));
+      else await new Promise<void>((resolve) => this.#onNextSample(stream.signal, resolve));
     }
   }
 
-  #news(signal: AbortSignal, resolve: () => void): void {
+  #onNextSample(signal: AbortSignal, resolve: () => void): void {
     const done = (): void => {
-      this.#waiting.delete(done);
+      this.#wakers.delete(done);
       signal.removeEventListener('abort', done);
       resolve();
     };
-    this.#waiting.add(done);
+    this.#wakers.add(done);
     signal.addEventListener('abort', done);
   }
 }
 
-function metricCounter(metrics: readonly Metrics[]): Counter {
+function createMetricCounter(metrics: readonly Metrics[]): Counter {
   const read = () => parseMetricCounts(metrics.map(({ registry }) => registry.text()).join(''));
-  let before = read();
+  let previous = read();
   return {
     sample() {
       const now = read();
-      const sample = now.since(before);
-      before = now;
+      const sample = now.since(previous);
+      previous = now;
       return sample;
     },
     close() {},

@@ -6,27 +6,27 @@ import type { PushEntry } from '../console-api.ts';
 import { parseRequestBody, pushRetrySchema } from './request-schemas.ts';
 import type { ApiRoutes } from '../api-routes.ts';
 
-/** Shows push notifications that did not arrive, of all agents whose ledgers are known. */
-export function pushRoutes(ledgers: () => readonly TaskStore[]): ApiRoutes {
+/** Routes of undelivered push notifications in all known task stores. */
+export function pushRoutes(taskStores: () => readonly TaskStore[]): ApiRoutes {
   return {
     'GET push-deliveries': async () => ({
-      json: (await Promise.all(ledgers().map((each) => listDeliveries(each)))).flat().map(entryOf),
+      json: (await Promise.all(taskStores().map((each) => listDeliveries(each)))).flat().map(toEntry),
     }),
     'POST push-deliveries/retry': async ({ body }) => {
-      const wish = parseRequestBody(pushRetrySchema, body);
-      const known = ledgers();
-      if (known.length === 0)
-        throw new A2AError('UNSUPPORTED_OPERATION', 'This console does not see where tasks are kept', {
+      const filter = parseRequestBody(pushRetrySchema, body);
+      const stores = taskStores();
+      if (stores.length === 0)
+        throw new A2AError('UNSUPPORTED_OPERATION', 'The console has no task store', {
           hint: 'Start it with --store sqlite:FILE, or use dragoman push retry --store sqlite:FILE.',
         });
-      const retried = await Promise.all(known.map((each) => retryDeadLetters(each, wish)));
+      const retried = await Promise.all(stores.map((each) => retryDeadLetters(each, filter)));
       return { json: { retried: retried.flat().length } };
     },
   };
 }
 
-/** What people are told. The secrets of the webhook are not among it. */
-function entryOf({ config, state, sequence }: PushDelivery): PushEntry {
+/** Converts a delivery to its API form, without the secrets of the webhook. */
+function toEntry({ config, state, sequence }: PushDelivery): PushEntry {
   const { deadSince, error, attempts, delivered } = state;
   return {
     taskId: config.taskId,

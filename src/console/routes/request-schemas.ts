@@ -1,33 +1,28 @@
 import * as z from 'zod';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import { invalidField } from '../../protocol/errors.ts';
+import { parseVariant, type ProtocolVariant } from '../../protocol/card.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
-import type {
-  ConformanceInput,
-  CredentialsInput,
-  NewAgent,
-  ChatInput,
-  ProtocolVariant,
-} from '../console-api.ts';
+import type { ConformanceInput, CredentialsInput, NewAgent, ChatInput } from '../console-api.ts';
 
-const word = z.string().min(1).max(4_096);
-const address = z
+const text = z.string().min(1).max(4_096);
+const httpUrl = z
   .string()
   .max(4_096)
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-    error: 'must be a whole address, such as http://localhost:4000',
+    error: 'must be an absolute http or https URL, such as http://localhost:4000',
   });
-const tokenUrl = address.refine(
+const tokenUrl = httpUrl.refine(
   (text) => {
     const { protocol, hostname } = new URL(text);
     return protocol === 'https:' || isLocalHost(hostname);
   },
-  { error: 'must be https, because a secret goes there' },
+  { error: 'must be an https URL, because it receives a secret' },
 );
-const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/, { error: 'must be the name of a header' });
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/, { error: 'must be a valid header name' });
 const headerValue = z.string().regex(/^[\t\u0020-\u007E\u0080-\u00FF]{1,16384}$/, {
-  error: 'must be one line of text',
+  error: 'must be a single line of text',
 });
 
 const credentials = z.discriminatedUnion('kind', [
@@ -37,19 +32,18 @@ const credentials = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('client-credentials'),
     tokenUrl,
-    clientId: word,
-    clientSecret: word,
-    scope: word.exactOptional(),
+    clientId: text,
+    clientSecret: text,
+    scope: text.exactOptional(),
   }),
 ]) satisfies z.ZodType<CredentialsInput>;
 
-/** An agent that somebody wants to look at. */
 export const newAgentSchema = z.strictObject({
-  url: address,
+  url: httpUrl,
   credentials: credentials.exactOptional(),
 }) satisfies z.ZodType<NewAgent>;
 
-const labels = {
+const partMembers = {
   filename: z.string().exactOptional(),
   mediaType: z.string().exactOptional(),
   metadata: z.record(z.string(), z.unknown()).exactOptional(),
@@ -57,10 +51,10 @@ const labels = {
 
 const part = z.union(
   [
-    z.strictObject({ text: z.string(), ...labels }),
-    z.strictObject({ raw: z.base64(), ...labels }),
-    z.strictObject({ url: z.string().min(1), ...labels }),
-    z.strictObject({ data: z.json(), ...labels }),
+    z.strictObject({ text: z.string(), ...partMembers }),
+    z.strictObject({ raw: z.base64(), ...partMembers }),
+    z.strictObject({ url: z.string().min(1), ...partMembers }),
+    z.strictObject({ data: z.json(), ...partMembers }),
   ],
   { error: 'must have exactly one of text, raw (base64), url and data' },
 ) satisfies z.ZodType<Part>;
@@ -71,39 +65,36 @@ const variant = z.strictObject({
   transport,
 }) satisfies z.ZodType<ProtocolVariant>;
 
-/** What a person says to an agent. */
 export const chatInputSchema = z.strictObject({
   parts: z.array(part).min(1, { error: 'must have at least one part' }).max(1_000),
-  taskId: word.exactOptional(),
-  contextId: word.exactOptional(),
+  taskId: text.exactOptional(),
+  contextId: text.exactOptional(),
   variant: variant.exactOptional(),
   stream: z.boolean().exactOptional(),
 }) satisfies z.ZodType<ChatInput>;
 
-/** What to examine. */
 export const conformanceInputSchema = z.strictObject({
-  agentId: word,
+  agentId: text,
   level: z.enum(['MUST', 'SHOULD', 'MAY']).exactOptional(),
   fixtures: z.enum(['fx', 'tck']).exactOptional(),
   timeout: z.number().int().min(100).max(600_000).exactOptional(),
 }) satisfies z.ZodType<ConformanceInput>;
 
-/** Which webhook to try again. */
-export const pushRetrySchema = z.strictObject({ taskId: word, configId: word });
+export const pushRetrySchema = z.strictObject({ taskId: text, configId: text });
 
-/** The records to make a scenario of; what is in them is checked where files of a tap are. */
+/** Records for a scenario. Their content is validated like that of a traffic file. */
 export const trafficSelectionSchema = z.strictObject({
   records: z.array(z.looseObject({})).min(1, { error: 'must have at least one record' }).max(100_000),
 });
 
 const taskQuery = z.strictObject({
-  contextId: word.optional(),
+  contextId: text.optional(),
   state: z.enum(taskStates, { error: `must be one of ${taskStates.join(', ')}` }).optional(),
   pageSize: z.coerce.number().int().min(1).max(100).optional(),
-  pageToken: word.optional(),
+  pageToken: text.optional(),
 });
 
-/** Reads a body, or says which field of it is wrong. */
+/** Parses and validates a body. @throws {@link A2AError} `INVALID_PARAMS` with the path of the invalid field */
 export function parseRequestBody<T>(schema: z.ZodType<T>, body: string): T {
   let value: unknown;
   try {
@@ -111,30 +102,30 @@ export function parseRequestBody<T>(schema: z.ZodType<T>, body: string): T {
   } catch {
     throw invalidField('body', 'must be JSON');
   }
-  return checked(schema, value);
+  return validate(schema, value);
 }
 
-/** Checks what was read. */
-function checked<T>(schema: z.ZodType<T>, value: unknown): T {
+function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  const { path = [], message = 'is not as it should be' } = error.issues[0] ?? {};
+  const { path = [], message = 'must be valid' } = error.issues[0] ?? {};
   const field = path.map((each) => (typeof each === 'number' ? `[${each}]` : `.${String(each)}`)).join('');
   throw invalidField(field.replace(/^\./, '') || 'body', message);
 }
 
-/** Reads which tasks somebody wants to see. */
+/** Parses the filters of a task list. */
 export function parseTaskQuery(query: URLSearchParams): z.infer<typeof taskQuery> {
   const { variant: _variant, ...filters } = Object.fromEntries(
     [...query].filter(([, value]) => value !== ''),
   );
-  return checked(taskQuery, filters);
+  return validate(taskQuery, filters);
 }
 
-/** Reads a way such as `1.0/JSONRPC`; undefined where none is named. */
-export function parseVariant(query: URLSearchParams): ProtocolVariant | undefined {
-  const text = query.get('variant');
-  if (text === null || text === '') return undefined;
-  const [version, ...rest] = text.split('/');
-  return checked(z.strictObject({ variant }), { variant: { version, transport: rest.join('/') } }).variant;
+/** Parses the query parameter `variant`, such as `1.0/JSONRPC`. @returns undefined if it is missing or empty */
+export function parseVariantParameter(query: URLSearchParams): ProtocolVariant | undefined {
+  const text = query.get('variant') ?? '';
+  const variant = text === '' ? undefined : parseVariant(text);
+  if (text !== '' && !variant)
+    throw invalidField('variant', 'must be a protocol variant, such as 1.0/JSONRPC');
+  return variant;
 }

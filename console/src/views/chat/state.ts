@@ -1,5 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
-import type { ChatEvent, ChatInput, ProtocolVariant } from '../../../../src/console/console-api.ts';
+import type { ChatEvent, ChatInput } from '../../../../src/console/console-api.ts';
+import type { ProtocolVariant } from '../../../../src/protocol/card.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
 import type { Task } from '../../../../src/protocol/task.ts';
 import { toDisplayError } from '../../components/error-note.tsx';
