@@ -6,13 +6,13 @@ import { chromium } from 'playwright-core';
 const up = spawn(process.execPath, ['dist/cli/main.js', 'up', '-o', 'json'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
-const told = await new Promise((resolve, reject) => {
+const info = await new Promise((resolve, reject) => {
   let text = '';
   up.stdout.setEncoding('utf8').on('data', (more) => {
     text += more;
     if (text.includes('\n')) resolve(JSON.parse(text.slice(0, text.indexOf('\n'))));
   });
-  up.on('close', () => reject(new Error('dragoman up ended before it was up')));
+  up.on('close', () => reject(new Error('dragoman up ended before it was ready')));
 });
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -34,7 +34,7 @@ async function take(scheme) {
     page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
   const choose = async (name) => {
     await show('Agents');
-    const { url } = told.agents.find((each) => each.name === name);
+    const { url } = info.agents.find((each) => each.name === name);
     await page.getByRole('complementary').getByRole('link', { name: url }).click();
     await page.getByRole('article', { name: 'Card of version 0.1' }).waitFor();
   };
@@ -45,7 +45,7 @@ async function take(scheme) {
     await page.getByRole('complementary').getByRole('listitem').first().getByText(state).waitFor();
   };
 
-  await page.goto(told.console);
+  await page.goto(info.console);
   await choose('caravan');
   await picture('agents');
 
@@ -55,14 +55,14 @@ async function take(scheme) {
   await page.getByText('your camel is waiting').first().waitFor();
   await picture('chat');
 
-  await page.getByRole('link', { name: 'Show on wire' }).last().click();
+  await page.getByRole('link', { name: 'Show traffic' }).last().click();
   const rows = page.getByRole('listbox', { name: 'Timeline' });
   await rows
     .getByRole('option', { name: /caravan to gateway, .*ticket/ })
     .first()
     .click();
   await page.getByRole('region', { name: 'Decoded' }).waitFor();
-  await picture('wire');
+  await picture('traffic');
 
   await choose('interpreter');
   await show('Chat');
@@ -77,7 +77,7 @@ async function take(scheme) {
 
   await show('Conformance');
   await page.getByRole('combobox', { name: 'Rules' }).selectOption({ label: 'MUST only' });
-  await page.getByRole('button', { name: 'Examine' }).click();
+  await page.getByRole('button', { name: 'Run tests' }).click();
   await page.getByRole('button', { name: /JSON/ }).waitFor({ timeout: 120_000 });
   await picture('conformance');
   await context.close();

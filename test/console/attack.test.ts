@@ -11,13 +11,13 @@ import { launchChromium } from '../support/console/chromium.ts';
 import { Tab } from './tab.ts';
 
 const browser: Browser | undefined = await launchChromium();
-/** What another site heard of its visitors. */
-const heard: string[] = [];
+/** Requests received by another site. */
+const siteRequests: string[] = [];
 const site = createServer((request, response) => {
-  heard.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
+  siteRequests.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
   response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>other</title>');
 });
-/** An agent whose answer has no end. */
+/** An agent with a response of 200 MB. */
 const flood = createServer((request, response) => {
   const { port } = flood.address() as AddressInfo;
   if (request.method === 'GET') {
@@ -46,17 +46,17 @@ const flood = createServer((request, response) => {
   pour();
 });
 
-describe.skipIf(!browser)('a console that is attacked from within the browser', () => {
+describe.skipIf(!browser)('console security in the browser', () => {
   const links = defineAgent({
     name: 'Links',
-    description: 'Leads elsewhere',
+    description: 'Returns a link',
     process: () => [{ parts: [{ url: elsewhere }] }],
   });
   const entries: LogEntry[] = [];
   let running: RunningConsole;
   let linked: RunningServer;
   let tab: Tab;
-  let stranger: Page;
+  let foreignPage: Page;
   let elsewhere: string;
 
   beforeAll(async () => {
@@ -65,9 +65,9 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
     linked = await serve(links);
     running = await serveConsole({ agents: [{ url: linked.url }], log: (entry) => entries.push(entry) });
     tab = await Tab.at(browser as Browser, running.url);
-    // In the same profile as the console, as any page that somebody has open.
-    stranger = await tab.page.context().newPage();
-    await stranger.goto(elsewhere);
+    // In the same browser profile as the console.
+    foreignPage = await tab.page.context().newPage();
+    await foreignPage.goto(elsewhere);
   });
   afterAll(async () => {
     await tab?.close();
@@ -81,9 +81,9 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
     await browser?.close();
   });
 
-  it('lets no page of another origin ask for anything', async () => {
+  it('rejects all requests of pages of other origins', async () => {
     const { origin, token } = running;
-    const asked = await stranger.evaluate<string[], [string, string]>(
+    const results = await foreignPage.evaluate<string[], [string, string]>(
       async ([at, secret]) => {
         const page = globalThis as any;
         const fate = (work: Promise<unknown>): Promise<string> => work.then(String, () => 'refused');
@@ -98,7 +98,7 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
           });
         const headers = { authorization: `Bearer ${secret}` };
         const seen = async (init: RequestInit): Promise<string> => {
-          const { type, status } = await fetch(`${at}/api/about`, init);
+          const { type, status } = await fetch(`${at}/api/info`, init);
           return type === 'opaque' && status === 0 ? 'refused' : 'answered';
         };
         return Promise.all([
@@ -107,7 +107,7 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
           fate(seen({ mode: 'no-cors' })),
           fate(seen({ mode: 'no-cors', method: 'POST', body: '{"url":"http://127.0.0.1:1"}' })),
           loaded('img', `${at}/icon.svg`),
-          loaded('script', `${at}/api/about`),
+          loaded('script', `${at}/api/info`),
           loaded('link', `${at}/index.html`),
           new Promise<string>((resolve) => {
             const socket = new WebSocket(`${at.replace('http', 'ws')}/api/traffic`);
@@ -118,10 +118,10 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
       },
       [origin, token],
     );
-    expect(asked).toEqual(Array(8).fill('refused'));
+    expect(results).toEqual(Array(8).fill('refused'));
   });
 
-  it('does not take what a form of another origin sends', async () => {
+  it('rejects form posts of other origins', async () => {
     const own = await tab.page.context().newPage();
     await own.goto(elsewhere);
     const before = await agentCount();
@@ -140,9 +140,9 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
     await own.close();
   });
 
-  it('does not stand in a frame', async () => {
-    const failed = stranger.waitForResponse((response) => response.url().startsWith(running.origin));
-    await stranger.evaluate((at) => {
+  it('cannot be framed', async () => {
+    const failed = foreignPage.waitForResponse((response) => response.url().startsWith(running.origin));
+    await foreignPage.evaluate((at) => {
       const page = globalThis as any;
       const frame = page.document.createElement('iframe');
       frame.src = at;
@@ -151,25 +151,25 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
     expect((await failed).status()).toBe(403);
   });
 
-  it('is not there under a name that a stranger lets point here', async () => {
+  it('rejects foreign host names (DNS rebinding)', async () => {
     const context = await (browser as Browser).newContext();
     const page = await context.newPage();
-    // Chromium takes every name below localhost for this machine.
+    // Chromium resolves every name below localhost to loopback.
     const { port } = new URL(running.origin);
     const answer = await page.goto(`http://evil.localhost:${port}/?token=${running.token}`);
     expect(answer?.status()).toBe(403);
     await context.close();
   });
 
-  it('keeps its token to itself: no address, no referrer, no log', async () => {
+  it('does not leak its token by URL, referrer or log', async () => {
     await tab.show('Chat');
     await tab.say('hi', 'completed');
-    heard.length = 0;
+    siteRequests.length = 0;
     const link = tab.page.getByRole('log').getByRole('link').first();
     expect(await link.getAttribute('rel')).toContain('noopener');
     const [opened] = await Promise.all([tab.page.context().waitForEvent('page'), link.click()]);
     await opened.waitForLoadState();
-    const [visit] = heard;
+    const [visit] = siteRequests;
     expect(visit).toMatch(/^GET \/ /);
     expect(visit).not.toMatch(/referer|token/i);
     expect(await opened.evaluate('window.opener')).toBeNull();
@@ -181,7 +181,7 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
     expect(JSON.stringify(entries)).not.toContain(running.token);
   });
 
-  it('stops listening to an agent that answers with 200 MB', async () => {
+  it('aborts a response of 200 MB', async () => {
     const { port } = flood.address() as AddressInfo;
     await tab.add(`http://127.0.0.1:${port}`);
     await tab.show('Chat');
@@ -192,9 +192,9 @@ describe.skipIf(!browser)('a console that is attacked from within the browser', 
     await tab.show('Agents');
   });
 
-  it('complains of nothing: its own policy is kept', () => {
-    expect(tab.complaints).toEqual([]);
-    expect(tab.strangers).toEqual([]);
+  it('logs no errors and follows its own content security policy', () => {
+    expect(tab.pageErrors).toEqual([]);
+    expect(tab.foreignRequests).toEqual([]);
   });
 
   async function agentCount(): Promise<number> {

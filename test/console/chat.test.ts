@@ -18,13 +18,13 @@ import { Tab } from './tab.ts';
 
 const browser: Browser | undefined = await launchChromium();
 const chunks = 5_000;
-const ledger = memoryTaskStore();
+const taskStore = memoryTaskStore();
 
-/** Echoes files, asks for a log-in, and streams very much. */
+/** Echoes files, requests authentication, and streams many chunks. */
 const workshop = defineAgent(
   {
     name: 'Workshop',
-    description: 'Does what it is told',
+    description: 'Follows instructions',
     pushNotifications: true,
     async *process({ text, message, askForAuth }) {
       const files = message.parts.filter((part) => 'raw' in part);
@@ -38,10 +38,10 @@ const workshop = defineAgent(
           yield chunk('long', `line ${at}\n`, { name: 'long.txt', lastChunk: at === chunks - 1 });
     },
   },
-  { taskStore: ledger, push: { maxAttempts: 1, egress: { allowLoopback: true } } },
+  { taskStore, push: { maxAttempts: 1, egress: { allowLoopback: true } } },
 );
 
-/** An agent with three locks, each of which opens it. */
+/** An agent with three alternative authenticators. */
 const locked = defineAgent({ name: 'Locked', description: 'Locked', process: () => 'The door is open.' });
 const auth = {
   authenticators: [
@@ -51,7 +51,7 @@ const auth = {
   ],
 };
 
-/** Gives tokens to whoever has the secret, as RFC 6749 says. */
+/** Token endpoint for client credentials (RFC 6749). */
 const tokenServer = createServer((request, response) => {
   let body = '';
   request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
@@ -74,7 +74,7 @@ const image = Buffer.from(
   'base64',
 );
 
-describe.skipIf(!browser)('talking in a browser', () => {
+describe.skipIf(!browser)('chat view', () => {
   let tab: Tab;
   let running: RunningConsole;
   let servers: RunningServer[];
@@ -85,7 +85,7 @@ describe.skipIf(!browser)('talking in a browser', () => {
     servers = await Promise.all([serve(workshop), serve(locked, { auth })]);
     official = await start03();
     await once(tokenServer.listen(0, '127.0.0.1'), 'listening');
-    running = await serveConsole({ agents: [{ url: at(0) }, { url: official.url }], taskStore: ledger });
+    running = await serveConsole({ agents: [{ url: at(0) }, { url: official.url }], taskStore });
     tab = await Tab.at(browser as Browser, running.url);
     log = tab.page.getByRole('log', { name: 'Conversation' });
   });
@@ -114,10 +114,10 @@ describe.skipIf(!browser)('talking in a browser', () => {
     if (await anew.isEnabled()) await anew.click();
   }
 
-  it('says to somebody without credentials what is missing', async () => {
+  it('lists required credentials and gives advice after a 401', async () => {
     await tab.add(at(1));
-    for (const asked of ['bearer', 'basic', 'apiKey X-Key'])
-      await tab.page.getByText(`asks for ${asked}`).waitFor();
+    for (const scheme of ['bearer', 'basic', 'apiKey X-Key'])
+      await tab.page.getByText(`requires ${scheme}`).waitFor();
     await openChat(at(1));
     await tab.page.getByRole('textbox', { name: 'Message' }).fill('hi');
     await tab.page.getByRole('button', { name: 'Send' }).click();
@@ -126,46 +126,43 @@ describe.skipIf(!browser)('talking in a browser', () => {
 
   it.each([
     ['Bearer token', { Token: 'token-of-alice' }],
-    ['Header, such as an API key', { 'Name of the header': 'X-Key', Value: 'key-of-alice' }],
+    ['Header, such as an API key', { 'Header name': 'X-Key', Value: 'key-of-alice' }],
     ['User and password', { User: 'alice', Password: 'open sesame' }],
-    [
-      'OAuth 2 client credentials',
-      { 'Address that gives tokens': '', 'Client id': 'me', 'Client secret': 'secret-of-mine' },
-    ],
-  ])('opens an agent with: %s', async (kind, fields) => {
+    ['OAuth 2 client credentials', { 'Token URL': '', 'Client id': 'me', 'Client secret': 'secret-of-mine' }],
+  ])('authenticates with: %s', async (kind, fields) => {
     await tab.show('Agents');
     await tab.page.getByRole('button', { name: 'Add', exact: true }).click();
     const dialog = tab.page.getByRole('dialog');
-    await dialog.getByRole('textbox', { name: 'Address', exact: true }).fill(at(1));
+    await dialog.getByRole('textbox', { name: 'URL', exact: true }).fill(at(1));
     await dialog.getByLabel('Credentials').selectOption({ label: kind });
     const tokens = `http://127.0.0.1:${(tokenServer.address() as AddressInfo).port}/token`;
     for (const [label, value] of Object.entries(fields))
       await dialog.getByRole('textbox', { name: label }).fill(value || tokens);
     await dialog.getByRole('button', { name: 'Add' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await tab.page.getByText('credentials given').waitFor();
+    await tab.page.getByText('credentials set').waitFor();
     await openChat(at(1));
     await tab.say('hi', 'completed');
     await log.getByText('The door is open.').waitFor();
-    // Secrets are gone from the page, and are nowhere on the wire.
+    // Secrets are neither on the page nor in the traffic log.
     const secret = /token-of-alice|key-of-alice|open sesame|secret-of-mine/;
     expect(await tab.page.content()).not.toMatch(secret);
-    const wire = await fetch(`${running.origin}/api/traffic/file`, {
+    const traffic = await fetch(`${running.origin}/api/traffic/file`, {
       headers: { authorization: `Bearer ${running.token}` },
     });
-    expect(await wire.text()).not.toMatch(secret);
+    expect(await traffic.text()).not.toMatch(secret);
   });
 
-  it('goes on with a task that asked for a log-in', async () => {
+  it('continues an auth-required task', async () => {
     await openChat(at(0));
     await tab.say('log in', 'auth-required');
-    await log.getByText('The agent asks you to prove who you are').waitFor();
-    await tab.page.getByText('Once you have done what the agent asks for').waitFor();
+    await log.getByText('The agent requires authentication').waitFor();
+    await tab.page.getByText('Follow the instructions of the agent').waitFor();
     await tab.say('done', 'completed');
     await log.getByText('You said: done').waitFor();
   });
 
-  it('sends files and saves them again, byte for byte, and shows images', async () => {
+  it('sends and downloads files unchanged and shows images', async () => {
     await openChat(at(0));
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7 + (i >> 8)) & 255));
     await tab.page.getByLabel('Attach').setInputFiles([
@@ -183,7 +180,7 @@ describe.skipIf(!browser)('talking in a browser', () => {
     expect(width).toBe(1);
   });
 
-  it(`shows an artifact of ${chunks.toLocaleString('en')} chunks in few elements`, async () => {
+  it(`renders an artifact of ${chunks.toLocaleString('en')} chunks with few elements`, async () => {
     await openChat(at(0));
     await tab.say('many', 'completed');
     const text = await saved(log.getByRole('button', { name: 'Download long.txt' }).click());
@@ -191,27 +188,27 @@ describe.skipIf(!browser)('talking in a browser', () => {
     expect(await tab.page.locator('*').count()).toBeLessThan(1_000);
   });
 
-  it('talks to an agent of the official SDK', async () => {
+  it('calls an agent of the official SDK', async () => {
     await openChat(official.url);
     await tab.say('stream', 'completed');
-    await tab.show('Wire');
+    await tab.show('Traffic');
     await timeline(tab)
       .getByRole('option', { name: /version 0\.3/ })
       .first()
       .waitFor();
   });
 
-  it('says that an agent died in the middle of a stream, and what to do', async () => {
-    let said = (): void => {};
+  it('reports an agent that died during a stream', async () => {
+    let started = (): void => {};
     const isWorking = new Promise<void>((resolve) => {
-      said = resolve;
+      started = resolve;
     });
     const mortal = defineAgent({
       name: 'Mortal',
       description: 'Dies',
       async *process({ signal }) {
         yield 'My last words are';
-        said();
+        started();
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       },
     });
@@ -225,10 +222,10 @@ describe.skipIf(!browser)('talking in a browser', () => {
     await mortal.close();
     await log.getByRole('alert').waitFor();
     await tab.show('Agents');
-    await tab.page.getByRole('button', { name: 'Connect again' }).waitFor();
+    await tab.page.getByRole('button', { name: 'Reconnect' }).waitFor();
   });
 
-  it('lists a webhook that was given up, and tries it again', async () => {
+  it('lists a dead letter and retries it', async () => {
     const hook = await new TestWebhook(() => 500).start();
     await workshop.send({
       message: { messageId: 'p', role: 'user', parts: [{ text: 'hi' }] },
@@ -239,49 +236,49 @@ describe.skipIf(!browser)('talking in a browser', () => {
     await tab.show('Tasks');
     await tab.page.getByRole('tab', { name: /push/i }).click();
     const row = tab.page.getByRole('row').filter({ hasText: hook.url });
-    await row.getByText('given up').waitFor();
+    await row.getByText('dead letter').waitFor();
     expect(await row.innerText()).not.toContain('hush');
     hook.behavior = () => 200;
     await row.getByRole('button', { name: 'Retry' }).click();
-    await tab.page.getByText('It is being tried again.').waitFor();
+    await tab.page.getByText('Delivery is being retried.').waitFor();
     await waitUntilTrue(() => hook.accepted.length > 0);
     await tab.page.getByRole('button', { name: 'Refresh' }).click();
     await row.waitFor({ state: 'detached' });
     await hook.stop();
   });
 
-  it('shows in one tab what is said in another', async () => {
+  it('shows the traffic of another tab', async () => {
     const second = await Tab.at(browser as Browser, running.url);
-    await second.show('Wire');
+    await second.show('Traffic');
     await openChat(at(0));
-    await tab.say('heard in both', 'completed');
-    await second.page.getByRole('searchbox', { name: 'Text to find' }).fill('heard in both');
+    await tab.say('sent in one tab', 'completed');
+    await second.page.getByRole('searchbox', { name: 'Search' }).fill('sent in one tab');
     await timeline(second)
       .getByRole('option', { name: /console to Workshop/ })
       .first()
       .waitFor();
-    expect(second.complaints).toEqual([]);
+    expect(second.pageErrors).toEqual([]);
     await second.close();
   });
 
-  it('complains of nothing, and asks nobody else', () => {
-    expect(tab.complaints).toEqual([]);
-    expect(tab.strangers).toEqual([]);
+  it('logs no errors and requests no other server', () => {
+    expect(tab.pageErrors).toEqual([]);
+    expect(tab.foreignRequests).toEqual([]);
   });
 
-  it('finds the server again after it was started anew', async () => {
-    await tab.show('Wire');
+  it('reconnects after a restart of the server', async () => {
+    await tab.show('Traffic');
     await timeline(tab).getByRole('option').first().waitFor();
     await running.stop();
-    await tab.page.getByRole('alert').getByText('does not answer').waitFor();
+    await tab.page.getByRole('alert').getByText('does not respond').waitFor();
     const { port } = new URL(running.origin);
     running = await serveConsole({ agents: [{ url: at(0) }], token: running.token, port: Number(port) });
-    await tab.page.getByRole('alert').getByText('does not answer').waitFor({ state: 'detached' });
-    // What was seen by the server before is no part of what this one sees.
-    await tab.page.getByText('Nothing has passed yet').waitFor();
+    await tab.page.getByRole('alert').getByText('does not respond').waitFor({ state: 'detached' });
+    // The traffic log of the new server is empty.
+    await tab.page.getByText('No traffic yet').waitFor();
     await openChat(at(0));
     await tab.say('hello again', 'completed');
-    await tab.show('Wire');
+    await tab.show('Traffic');
     await timeline(tab)
       .getByRole('option', { name: /console to Workshop/ })
       .first()

@@ -2,36 +2,36 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { runDragoman, type RunningCommand } from '../support/cli/run-command.ts';
 import { Tab } from './tab.ts';
 
-/** What `dragoman up -o json` says, as far as the page is concerned. */
-export interface Told {
+/** Output of `dragoman up -o json` that the tests use. */
+export interface UpInfo {
   console: string;
   gateway: string;
   agents: { name: string; url: string; from: string }[];
 }
 
-/** Everything that `npm start` starts, and a browser that looks at it. */
-export class Stage extends Tab {
-  readonly told: Told;
+/** A running `dragoman up` with a browser tab on its console. */
+export class UpConsole extends Tab {
+  readonly info: UpInfo;
   readonly #up: RunningCommand;
 
-  private constructor(up: RunningCommand, told: Told, context: BrowserContext, page: Page) {
-    super(context, page, new URL(told.console).origin);
+  private constructor(up: RunningCommand, info: UpInfo, context: BrowserContext, page: Page) {
+    super(context, page, new URL(info.console).origin);
     this.#up = up;
-    this.told = told;
+    this.info = info;
   }
 
-  static async open(browser: Browser): Promise<Stage> {
+  static async open(browser: Browser): Promise<UpConsole> {
     const up = runDragoman(['up', '-o', 'json']);
     const [line] = await up.prints(/^\{.*\}\n/);
-    const told = JSON.parse(line) as Told;
+    const info = JSON.parse(line) as UpInfo;
     const { context, page } = await Tab.newPage(browser);
-    const stage = new Stage(up, told, context, page);
-    await page.goto(told.console);
+    const upConsole = new UpConsole(up, info, context, page);
+    await page.goto(info.console);
     await page
       .getByRole('link', { name: /^Caravan/ })
       .first()
       .waitFor();
-    return stage;
+    return upConsole;
   }
 
   override async close(): Promise<void> {

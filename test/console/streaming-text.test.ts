@@ -10,13 +10,13 @@ import { Tab } from './tab.ts';
 
 const browser: Browser | undefined = await launchChromium();
 
-/** Each is more than the page shows of a text at first. */
+/** Each is longer than the initial text window. */
 const pages = ['first', 'second', 'third', 'last'].map((name) =>
   Array.from({ length: 600 }, (_, at) => `${name} line ${at}\n`).join(''),
 );
 let gates: Deferred[] = [];
 
-/** Writes a page when it may. */
+/** Writes a page when its gate opens. */
 const writer = defineAgent({
   name: 'Writer',
   description: 'Writes very much',
@@ -30,7 +30,7 @@ const writer = defineAgent({
   },
 });
 
-describe.skipIf(!browser)('a long text that grows', () => {
+describe.skipIf(!browser)('growing text in the chat', () => {
   let tab: Tab;
   let running: RunningConsole;
   let server: RunningServer;
@@ -40,7 +40,7 @@ describe.skipIf(!browser)('a long text that grows', () => {
     server = await serve(writer);
     running = await serveConsole({ agents: [{ url: server.url }] });
     tab = await Tab.at(browser as Browser, running.url);
-    box = tab.page.getByRole('region', { name: 'What was said' });
+    box = tab.page.getByRole('region', { name: 'Transcript' });
     await tab.choose(server.url);
     await tab.show('Chat');
   });
@@ -52,8 +52,8 @@ describe.skipIf(!browser)('a long text that grows', () => {
     await browser?.close();
   });
 
-  /** Waits until a line is the newest on the page, and in sight. */
-  async function isInSight(line: string): Promise<void> {
+  /** Waits until a line is the last one and visible. */
+  async function waitUntilVisible(line: string): Promise<void> {
     const element = await box.elementHandle();
     await tab.page.waitForFunction(
       ([scrolled, wanted]: any) =>
@@ -63,7 +63,7 @@ describe.skipIf(!browser)('a long text that grows', () => {
     );
   }
   const top = (): Promise<number> => box.evaluate((each: any) => each.scrollTop);
-  /** Scrolls, and waits until the page has heard of it. */
+  /** Scrolls and waits until the page has handled it. */
   const scroll = (by: number): Promise<void> =>
     box.evaluate(async (each: any, distance) => {
       each.scrollTop += distance;
@@ -71,40 +71,37 @@ describe.skipIf(!browser)('a long text that grows', () => {
       for (let i = 0; i < 2; i++) await new Promise((drawn) => frame(drawn));
     }, by);
 
-  it.each(['a file', 'an answer', 'code'])(
-    'is seen at its end, unless somebody reads what was before: %s',
-    async (what) => {
-      gates = pages.map(() => createDeferred());
-      const anew = tab.page.getByRole('button', { name: 'New conversation' });
-      if (await anew.isEnabled()) await anew.click();
-      await tab.page.getByRole('textbox', { name: 'Message' }).fill(what);
-      await tab.page.getByRole('button', { name: 'Send' }).click();
-      for (const [at, name] of ['first', 'second'].entries()) {
-        gates[at]?.resolve();
-        await isInSight(`${name} line 599`);
-      }
+  it.each(['a file', 'an answer', 'code'])('follows the end unless the user scrolls up: %s', async (what) => {
+    gates = pages.map(() => createDeferred());
+    const anew = tab.page.getByRole('button', { name: 'New conversation' });
+    if (await anew.isEnabled()) await anew.click();
+    await tab.page.getByRole('textbox', { name: 'Message' }).fill(what);
+    await tab.page.getByRole('button', { name: 'Send' }).click();
+    for (const [at, name] of ['first', 'second'].entries()) {
+      gates[at]?.resolve();
+      await waitUntilVisible(`${name} line 599`);
+    }
 
-      await scroll(-700);
-      const reading = await top();
-      gates[2]?.resolve();
-      await box.getByRole('button', { name: /more characters$/ }).waitFor();
-      expect(await top()).toBe(reading);
-      expect(await box.innerText()).not.toContain('third line');
+    await scroll(-700);
+    const reading = await top();
+    gates[2]?.resolve();
+    await box.getByRole('button', { name: /more characters$/ }).waitFor();
+    expect(await top()).toBe(reading);
+    expect(await box.innerText()).not.toContain('third line');
 
-      await scroll(100_000);
-      await isInSight('third line 599');
-      gates[3]?.resolve();
-      await isInSight('last line 599');
-      await box.getByText('completed').first().waitFor();
+    await scroll(100_000);
+    await waitUntilVisible('third line 599');
+    gates[3]?.resolve();
+    await waitUntilVisible('last line 599');
+    await box.getByText('completed').first().waitFor();
 
-      expect(await box.innerText()).not.toContain('second line');
-      await box.getByRole('button', { name: /earlier characters$/ }).click();
-      await box.getByText('second line 599').first().waitFor();
-      expect(await box.innerText()).toContain('third line 0\n');
-    },
-  );
+    expect(await box.innerText()).not.toContain('second line');
+    await box.getByRole('button', { name: /earlier characters$/ }).click();
+    await box.getByText('second line 599').first().waitFor();
+    expect(await box.innerText()).toContain('third line 0\n');
+  });
 
-  it('complains of nothing', () => {
-    expect(tab.complaints).toEqual([]);
+  it('logs no errors', () => {
+    expect(tab.pageErrors).toEqual([]);
   });
 });

@@ -1,28 +1,29 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** A tab of a browser that shows a console, and what people do there. */
+/** A browser tab with the console page, and the actions of a user. */
 export class Tab {
   readonly page: Page;
-  /** What the page complained about, and whom it asked beside its own server. */
-  readonly complaints: string[] = [];
-  readonly strangers: string[] = [];
+  /** Errors in the browser console. */
+  readonly pageErrors: string[] = [];
+  /** Requests to other servers. */
+  readonly foreignRequests: string[] = [];
   readonly #context: BrowserContext;
 
   protected constructor(context: BrowserContext, page: Page, origin: string) {
     this.#context = context;
     this.page = page;
     page.on('console', (message) => {
-      if (message.type() === 'error') this.complaints.push(message.text());
+      if (message.type() === 'error') this.pageErrors.push(message.text());
     });
-    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('pageerror', (error) => this.pageErrors.push(error.message));
     page.on('request', (request) => {
       const url = new URL(request.url());
       if (url.origin !== origin && url.protocol !== 'blob:' && url.protocol !== 'data:')
-        this.strangers.push(request.url());
+        this.foreignRequests.push(request.url());
     });
   }
 
-  /** Opens the address of a console that was printed. */
+  /** Opens the printed URL of a console. */
   static async at(browser: Browser, url: string): Promise<Tab> {
     const { context, page } = await Tab.newPage(browser);
     const tab = new Tab(context, page, new URL(url).origin);
@@ -37,18 +38,18 @@ export class Tab {
       acceptDownloads: true,
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    // Less than a test may take, so that it is said what was waited for.
+    // Shorter than the test timeout, so that the failed step is reported.
     context.setDefaultTimeout(20_000);
     return { context, page: await context.newPage() };
   }
 
-  /** Goes to a view by its tab. */
+  /** Opens a view. */
   async show(view: string): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
     await this.page.getByRole('main', { name: view }).waitFor();
   }
 
-  /** Chooses the agent at a URL among those of the list. */
+  /** Selects an agent by its URL. */
   async choose(url: string): Promise<void> {
     await this.show('Agents');
     await this.page.getByRole('complementary').getByRole('link', { name: url }).click();
@@ -65,7 +66,7 @@ export class Tab {
     await this.page.getByRole('complementary').getByRole('link', { name: url }).waitFor();
   }
 
-  /** Says something in the chat, and waits for the task to come into a state. */
+  /** Sends a chat message and waits for a task state. */
   async say(text: string, state: string): Promise<void> {
     const box = this.page.getByRole('textbox', { name: 'Message' });
     await box.fill(text);

@@ -14,7 +14,7 @@ import { Tab } from './tab.ts';
 const browser: Browser | undefined = await launchChromium();
 const hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
 
-describe.skipIf(!browser)('the wire in a browser', () => {
+describe.skipIf(!browser)('traffic view', () => {
   let tab: Tab;
   let tap: RunningCommand;
   let official: Started;
@@ -51,10 +51,10 @@ describe.skipIf(!browser)('the wire in a browser', () => {
     });
   }
 
-  it('keeps cards out of the way, and says how many there are', async () => {
+  it('hides card requests and shows their number', async () => {
     await tab.show('Chat');
     await tab.say('stream', 'completed');
-    await tab.show('Wire');
+    await tab.show('Traffic');
     await rows
       .getByRole('option', { name: /stream: stream/ })
       .first()
@@ -70,7 +70,7 @@ describe.skipIf(!browser)('the wire in a browser', () => {
     await tab.page.getByRole('button', { name: 'Cards' }).click();
   });
 
-  it('gives a command that asks the same again', async () => {
+  it('copies a curl command that repeats the request', async () => {
     await rows
       .getByRole('option', { name: /request stream: stream/ })
       .first()
@@ -85,7 +85,7 @@ describe.skipIf(!browser)('the wire in a browser', () => {
     await tab.page.keyboard.press('Escape');
   });
 
-  it('makes a scenario that passes with the agent that it was recorded from', async () => {
+  it('exports a scenario that passes with the recorded agent', async () => {
     const file = join(folder, 'recorded.yaml');
     writeFileSync(file, await saved('Save as scenario'));
     const { code, stdout, stderr } = await runDragoman(['test', '--agent', official.url, file]).ended;
@@ -93,42 +93,42 @@ describe.skipIf(!browser)('the wire in a browser', () => {
     expect(stdout).toMatch(/[1-9]\d* passed, 0 failed/);
   });
 
-  it('shows the same rows of a file that it saved', async () => {
-    const told = () =>
+  it('shows the same rows after export and import', async () => {
+    const rowLabels = () =>
       rows.getByRole('option').evaluateAll((each: any[]) => each.map((row) => row.ariaLabel));
     await tab.page.getByRole('button', { name: 'Pause' }).click();
-    const before = await told();
+    const before = await rowLabels();
     expect(before.length).toBeGreaterThan(8);
     const text = await saved('Export');
     await importFile('traffic.tap.jsonl', text);
     await tab.page.getByText('traffic.tap.jsonl').waitFor();
     await rows.getByRole('option').first().waitFor();
-    expect(await told()).toEqual(before);
+    expect(await rowLabels()).toEqual(before);
     await tab.page.getByRole('button', { name: 'Back to live' }).click();
   });
 
-  const passage = { at: 1, trip: 't', kind: 'request', from: 'a', to: 'b', text: '{}' };
+  const record = { at: 1, exchangeId: 't', kind: 'request', from: 'a', to: 'b', text: '{}' };
   const file = (...lines: unknown[]): string =>
     [{ format: 'dragoman-tap', version: 1 }, ...lines].map((each) => `${JSON.stringify(each)}\n`).join('');
 
   it.each([
-    ['is no file of a tap', 'hello\n'],
-    ['has a passage of no kind', file({ ...passage, kind: 'constructor' })],
-    ['has a text that is none', file({ ...passage, text: { toString: 'x' } })],
-    ['has a time that is none', file({ ...passage, at: '<b>' })],
-  ])('refuses a file that %s, and says where', async (_what, text) => {
+    ['is not a traffic file', 'hello\n'],
+    ['has a record with an unknown kind', file({ ...record, kind: 'constructor' })],
+    ['has a text that is not a string', file({ ...record, text: { toString: 'x' } })],
+    ['has a time that is not a number', file({ ...record, at: '<b>' })],
+  ])('rejects a file that %s with the line number', async (_what, text) => {
     await importFile('bad.jsonl', text);
     await tab.page.getByText(/^Line \d+ is/).waitFor();
-    await tab.page.getByText('this is the file', { exact: false }).waitFor({ state: 'detached' });
+    await tab.page.getByText('showing the file', { exact: false }).waitFor({ state: 'detached' });
   });
 
-  it('shows a file of a stranger as text, whatever is in it', async () => {
+  it('renders an untrusted file as text', async () => {
     const polluting = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
-    const strange = [
-      { ...passage, from: hostile, to: '__proto__', trip: 'constructor', text: hostile },
-      { ...passage, at: 1e308, after: -1e308, kind: 'end', text: '' },
+    const records = [
+      { ...record, from: hostile, to: '__proto__', exchangeId: 'constructor', text: hostile },
+      { ...record, at: 1e308, elapsed: -1e308, kind: 'end', text: '' },
       {
-        ...passage,
+        ...record,
         kind: 'response',
         http: {
           method: hostile,
@@ -136,8 +136,8 @@ describe.skipIf(!browser)('the wire in a browser', () => {
           status: 1e21,
           headers: { [hostile]: hostile },
         },
-        meaning: {
-          gist: hostile,
+        decoded: {
+          summary: hostile,
           operation: 'constructor',
           taskId: '__proto__',
           losses: [{ path: hostile, kind: 'constructor', note: hostile }],
@@ -145,14 +145,14 @@ describe.skipIf(!browser)('the wire in a browser', () => {
           model: { deep: JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`), polluting },
         },
       },
-      { ...passage, http: { method: 'x;touch pwned', url: 'file:///etc/passwd', headers: {} } },
+      { ...record, http: { method: 'x;touch pwned', url: 'file:///etc/passwd', headers: {} } },
     ];
-    const odd = `${JSON.stringify(passage).slice(0, -1)},${polluting.slice(1)}\n`;
-    await importFile('strange.jsonl', file(...strange) + odd);
+    const odd = `${JSON.stringify(record).slice(0, -1)},${polluting.slice(1)}\n`;
+    await importFile('strange.jsonl', file(...records) + odd);
     await tab.page.getByText('strange.jsonl').waitFor();
-    for (const [index] of [...strange, odd].entries()) {
+    for (const [index] of [...records, odd].entries()) {
       await rows.getByRole('option').nth(index).click();
-      await tab.page.getByRole('region', { name: `Passage ${index + 1}` }).waitFor();
+      await tab.page.getByRole('region', { name: `Record ${index + 1}` }).waitFor();
     }
     expect(await tab.page.evaluate('[window.pwned, {}.polluted]')).toEqual([undefined, undefined]);
     expect(await tab.page.locator('a[href^="javascript:" i], a[href^="file:" i], img[src="x"]').count()).toBe(
@@ -162,8 +162,8 @@ describe.skipIf(!browser)('the wire in a browser', () => {
     await tab.page.getByRole('button', { name: 'Back to live' }).click();
   });
 
-  it('complains of nothing but the files that it refused', () => {
-    expect(tab.complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
-    expect(tab.strangers).toEqual([]);
+  it('logs no errors except for rejected files', () => {
+    expect(tab.pageErrors.filter((each) => !each.includes('status of 400'))).toEqual([]);
+    expect(tab.foreignRequests).toEqual([]);
   });
 });

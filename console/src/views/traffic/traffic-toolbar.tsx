@@ -81,12 +81,17 @@ function Playing({ attempt }: { attempt: (work: Promise<void>) => void }) {
 function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
   void timelineVersion.value;
   const { shown } = timeline.value;
+  // A filter may hide the responses, but a scenario needs complete exchanges.
+  const shownExchanges = () => {
+    const exchanges = new Set(shown.slice().map(({ exchangeId }) => exchangeId));
+    return timeline.value.records(({ exchangeId }) => exchanges.has(exchangeId));
+  };
   return (
     <>
       <Button
         disabled={shown.length === 0}
-        title="Export the shown records as a scenario test"
-        onClick={() => attempt(saveScenario(shown.slice(), 'scenario'))}
+        title="Export the exchanges of the shown records as a scenario test"
+        onClick={() => attempt(saveScenario(shownExchanges(), 'scenario'))}
       >
         Save as scenario
       </Button>

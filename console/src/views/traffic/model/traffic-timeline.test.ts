@@ -51,7 +51,7 @@ describe('RingBuffer', () => {
 });
 
 describe('TrafficTimeline', () => {
-  it('forgets the oldest records, their rows and their parties', () => {
+  it('evicts the oldest records with their rows and participants', () => {
     const timeline = new TrafficTimeline({ maxRecords: 2 });
     timeline.add([seen({ from: 'alice' }), seen(), seen()]);
     expect([timeline.length, timeline.shown.length, timeline.evictedCount]).toEqual([2, 2, 1]);
@@ -104,7 +104,7 @@ describe('TrafficTimeline', () => {
     expect(timeline.shown.slice()).toEqual([request, answer]);
   });
 
-  it('forgets what it knew of a task with the last record of its trips', () => {
+  it('removes a task with its last record', () => {
     const timeline = new TrafficTimeline({ maxRecords: 1 });
     timeline.add([seen({ exchangeId: 'a', decoded: { taskId: 'task-1' } })]);
     expect(timeline.correlation.taskOf('a')).toBe('task-1');
