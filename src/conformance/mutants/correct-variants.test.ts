@@ -7,16 +7,16 @@ import { correctVariants } from './correct-variants.ts';
 
 const suite = { checks: allChecks, invariants: allInvariants };
 
-// Each waits for slow tasks for two thirds of its time; more at once would only wait for each other.
+// Each run waits for slow tasks two thirds of its time; more runs at once would delay each other.
 vi.setConfig({ maxConcurrency: 3 });
 
-describe.concurrent('the suite', () => {
+describe.concurrent('findFalsePositives', () => {
   it.each(Object.entries(correctVariants))(
-    'has nothing against the correct agent, %s',
-    async (_what, variant) => {
-      const alarms = await findFalsePositives(suite, [variant]);
+    'returns none for a correct agent %s',
+    async (_name, variant) => {
+      const falsePositives = await findFalsePositives(suite, [variant]);
       expect(
-        alarms.map(
+        falsePositives.map(
           ({ rule, version, transport, message }) => `${rule.id} ${version} ${transport} ${message}`,
         ),
       ).toEqual([]);
@@ -24,15 +24,15 @@ describe.concurrent('the suite', () => {
     120_000,
   );
 
-  it('has nothing against an agent that asks its caller something while a webhook hangs', async () => {
-    const hangs = { checks: allChecks.filter(({ id }) => id === 'push.hangs'), invariants: [] };
-    const asks: Partial<MutantAgent> = {
+  it('returns none for an agent that requests input while a webhook hangs', async () => {
+    const hangingWebhook = { checks: allChecks.filter(({ id }) => id === 'push.hangs'), invariants: [] };
+    const asking: Partial<MutantAgent> = {
       definition: {
         async *process({ ask }) {
           yield await ask('Which one?');
         },
       },
     };
-    expect(await findFalsePositives(hangs, [asks])).toEqual([]);
+    expect(await findFalsePositives(hangingWebhook, [asking])).toEqual([]);
   }, 60_000);
 });

@@ -3,15 +3,15 @@ import { mutateCard1_0 } from './card/card.ts';
 import { signedVariants } from './card/card-signature.ts';
 import type { JsonObject } from '../../primitives/json.ts';
 
-/** Agents that are correct, each in its own way: nothing may be said against any of them. */
+/** Correct agents with different features. The suite must report no violations for any of them. */
 export const correctVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
-  open: {},
-  guarded: { requiresAuthentication: true },
+  'without authentication': {},
+  'with authentication': { requiresAuthentication: true },
   'without streaming': { definition: { streaming: false } },
   'without push notifications': { definition: { pushNotifications: false } },
   'with an extended card': {
     requiresAuthentication: true,
-    definition: { extendedCard: { description: 'Does what a text of the fixtures says, and more' } },
+    definition: { extendedCard: { description: 'Test agent with an extended card' } },
   },
   'with extensions': {
     definition: {

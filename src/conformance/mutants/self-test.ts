@@ -6,33 +6,32 @@ import type { Invariant } from '../observation/observation.ts';
 import type { MutantAgent } from './harness/mutant-agent.ts';
 import { testPrincipals, serveMutant } from './harness/serve-mutant.ts';
 
-/** What the suite made of one broken agent. */
+/** Result of the suite for one mutant. */
 export interface MutantResult {
   readonly mutant: MutantAgent;
-  /** True when every rule that must notice it did, on every version and transport that it is broken on. */
+  /** True if every rule in `violates` detected the mutant in all its versions and transports. */
   readonly isKilled: boolean;
-  /** Where it was not noticed, such as `send.one-of on 1.0 JSONRPC`. */
+  /** Rules that did not detect the mutant, such as `send.one-of on 1.0 JSONRPC: pass`. */
   readonly missed: readonly string[];
-  /** Rules that were broken according to the suite although they should not be. */
+  /** Violations of rules that the mutant is not expected to violate. */
   readonly unexpectedViolations: readonly RuleResult[];
 }
 
-/** The rules that a suite consists of. */
+/** Rules of a suite. */
 export interface RuleSuite {
   readonly checks: readonly Check[];
   readonly invariants: readonly Invariant[];
 }
 
-/** What a run needs to know of an agent of the fixtures. */
-function fixtureRun(suite: RuleSuite, broken: Partial<MutantAgent>): RunChecksOptions {
+function runOptions(suite: RuleSuite, mutant: Partial<MutantAgent>): RunChecksOptions {
   const headers = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
   return {
     ...suite,
     prompts: fixturePrompts,
     timeout: 6_000,
-    ...(broken.versions ? { versions: broken.versions } : {}),
-    ...(broken.transports ? { transports: broken.transports } : {}),
-    ...(broken.requiresAuthentication
+    ...(mutant.versions ? { versions: mutant.versions } : {}),
+    ...(mutant.transports ? { transports: mutant.transports } : {}),
+    ...(mutant.requiresAuthentication
       ? {
           headers: headers(testPrincipals.ann),
           otherUserHeaders: headers(testPrincipals.ben),
@@ -42,8 +41,8 @@ function fixtureRun(suite: RuleSuite, broken: Partial<MutantAgent>): RunChecksOp
   };
 }
 
-/** Checks that bring everything over the wire that invariants look at, in little time. */
-const provocations: ReadonlySet<string> = new Set([
+/** Fast checks that together produce all kinds of traffic that invariants evaluate. */
+const trafficChecks: ReadonlySet<string> = new Set([
   'send.answers',
   'send.message-context',
   'send.data',
@@ -66,63 +65,59 @@ const provocations: ReadonlySet<string> = new Set([
   'push-before.create',
 ]);
 
-/** Runs the rules that must notice a broken agent against it. */
-export async function runMutant(suite: RuleSuite, broken: MutantAgent): Promise<MutantResult> {
-  const ids = [broken.violates].flat();
-  const served = await serveMutant(broken);
+/** Runs the rules that must detect a mutant against it. */
+export async function runMutant(suite: RuleSuite, mutant: MutantAgent): Promise<MutantResult> {
+  const ids = [mutant.violates].flat();
+  const served = await serveMutant(mutant);
   try {
-    const isNamed = ({ id }: { id: string }): boolean => ids.includes(id);
-    const checks = suite.checks.filter(isNamed);
-    const isInvariant = suite.invariants.some(isNamed);
-    const provoking = isInvariant ? suite.checks.filter(({ id }) => provocations.has(id)) : [];
+    const isViolated = ({ id }: { id: string }): boolean => ids.includes(id);
+    const checks = suite.checks.filter(isViolated);
+    const isInvariant = suite.invariants.some(isViolated);
+    const traffic = isInvariant ? suite.checks.filter(({ id }) => trafficChecks.has(id)) : [];
     const outcome = await runChecks(
       served.url,
-      fixtureRun({ ...suite, checks: [...new Set([...checks, ...provoking])] }, broken),
+      runOptions({ ...suite, checks: [...new Set([...checks, ...traffic])] }, mutant),
     );
-    return verdictOn(broken, ids, outcome.results);
+    return judge(mutant, ids, outcome.results);
   } finally {
     await served.close();
   }
 }
 
-function verdictOn(
-  broken: MutantAgent,
-  ids: readonly string[],
-  results: readonly RuleResult[],
-): MutantResult {
+function judge(mutant: MutantAgent, ids: readonly string[], results: readonly RuleResult[]): MutantResult {
   const missed: string[] = [];
-  const isBroken = ({ verdict }: RuleResult): boolean => verdict === 'fail' || verdict === 'warn';
+  const isViolation = ({ verdict }: RuleResult): boolean => verdict === 'fail' || verdict === 'warn';
   for (const id of ids) {
     const own = results.filter(({ rule }) => rule.id === id);
     if (own.length === 0) missed.push(`${id} did not run`);
     for (const each of own)
-      if (!isBroken(each))
+      if (!isViolation(each))
         missed.push(
           `${id} on ${each.version} ${each.transport ?? 'the card'}: ${each.verdict} ${each.message}`,
         );
   }
-  const others = results.filter((each) => isBroken(each) && !ids.includes(each.rule.id));
-  return { mutant: broken, isKilled: missed.length === 0, missed, unexpectedViolations: others };
+  const others = results.filter((each) => isViolation(each) && !ids.includes(each.rule.id));
+  return { mutant: mutant, isKilled: missed.length === 0, missed, unexpectedViolations: others };
 }
 
-/** Runs the whole suite against the correct agent, open and guarded. @returns what it complains about. */
+/** Runs the suite against correct agents. @returns violations and errors, which are all false positives */
 export async function findFalsePositives(
   suite: RuleSuite,
   variants: readonly Partial<MutantAgent>[],
 ): Promise<RuleResult[]> {
-  const alarms: RuleResult[] = [];
+  const falsePositives: RuleResult[] = [];
   for (const variant of variants) {
     const served = await serveMutant(variant);
     try {
-      // What is correct never lets anybody wait, so a long time costs nothing; a machine that is busy may need it.
-      const run = { ...fixtureRun(suite, variant), timeout: 30_000 };
-      const { results } = await runChecks(served.url, run);
-      alarms.push(
+      // A correct agent never runs into the timeout; a long one avoids errors on busy machines.
+      const options = { ...runOptions(suite, variant), timeout: 30_000 };
+      const { results } = await runChecks(served.url, options);
+      falsePositives.push(
         ...results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn' || verdict === 'error'),
       );
     } finally {
       await served.close();
     }
   }
-  return alarms;
+  return falsePositives;
 }

@@ -1,4 +1,4 @@
-import { allMutants } from '../../../conformance/mutants/index.ts';
+import { allMutants } from '../../../conformance/mutants/all-mutants.ts';
 import { type MutantResult, findFalsePositives, runMutant } from '../../../conformance/mutants/self-test.ts';
 import { allChecks } from '../../../conformance/checks/index.ts';
 import { allInvariants } from '../../../conformance/invariants/index.ts';

@@ -3,9 +3,9 @@ import { signCard } from '../../../signing/sign-card.ts';
 import { possiblePayloads } from '../../checks/card/verify-signature.ts';
 import type { JsonObject } from '../../../primitives/json.ts';
 import { A2AError } from '../../../protocol/errors.ts';
+import { mutateCard1_0 } from './card.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { jsonResponse } from '../harness/wire-responses.ts';
-import { mutateCard1_0 } from './card.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const otherKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../primitives/json.ts';
+import { delegateAgent } from '../../../protocol/delegate-agent.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, type MutantSetup, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { mutateResult } from '../harness/mutations.ts';
-import { operationMutant } from '../harness/operation-mutant.ts';
-import { overrideAgent, replaceError } from '../harness/override-agent.ts';
+import { operationMutant, replaceError } from '../harness/operation-mutant.ts';
 import { testPrincipals } from '../harness/serve-mutant.ts';
 
 const operation = /^GetExtendedAgentCard|GET .*\/extendedAgentCard/;
@@ -41,7 +41,7 @@ export const extendedCardMutants: readonly MutantAgent[] = [
   extendedCardMutant('extended-card.answers:unsupported', 'A declared extended card is not supported.', {
     wire: () => ({}),
     agent: (agent) =>
-      overrideAgent(agent, {
+      delegateAgent(agent, {
         extendedCard: () => Promise.reject(new A2AError('UNSUPPORTED_OPERATION')),
       }),
   }),

@@ -4,28 +4,28 @@ import type { AgentDefinition, AgentOptions } from '../../../engine/agent-defini
 import { defineAgent, type LocalAgent } from '../../../engine/local-agent.ts';
 import { chunk, type AgentOutput, status } from '../../../engine/agent-output.ts';
 
-/** How the agent of the fixtures is made. */
+/** Options of {@link fixtureAgent}. */
 export interface FixtureOptions extends AgentOptions {
   readonly definition?: Partial<AgentDefinition>;
-  /** How long a step of `fx:slow` takes, in milliseconds. @defaultValue 400 */
+  /** Duration of one step of `fx:slow`, in milliseconds. @defaultValue 400 */
   readonly step?: number;
 }
 
 /**
- * A correct agent that obeys the texts of the fixtures: `fx:complete`, `fx:slow`, `fx:chunks`, `fx:input`, `fx:auth`,
+ * Creates a correct agent that is controlled by message texts: `fx:complete`, `fx:slow`, `fx:chunks`, `fx:input`, `fx:auth`,
  * `fx:message`, `fx:fail`, `fx:reject` and `fx:echo`.
  */
 export function fixtureAgent({ definition, step = 400, ...options }: FixtureOptions = {}): LocalAgent {
   return defineAgent(
     {
       name: 'Fixtures',
-      description: 'Does what a text of the fixtures says',
+      description: 'Test agent that is controlled by fx: texts',
       version: '1.2.3',
       skills: [
         {
           id: 'fixtures',
           name: 'Fixtures',
-          description: 'Leads a task wherever a check wants it',
+          description: 'Leads a task to the requested state',
           tags: ['test'],
           examples: ['fx:complete'],
         },
@@ -33,29 +33,32 @@ export function fixtureAgent({ definition, step = 400, ...options }: FixtureOpti
       defaultInputModes: ['text/plain', 'application/json'],
       allowDirectReply: true,
       pushNotifications: true,
-      process: (context) => play(context, step),
+      process: (context) => runFixture(context, step),
       ...definition,
     },
     options,
   );
 }
 
-async function* play(context: ProcessContext, step: number): AsyncGenerator<AgentOutput, void, undefined> {
+async function* runFixture(
+  context: ProcessContext,
+  step: number,
+): AsyncGenerator<AgentOutput, void, undefined> {
   const { text, signal } = context;
-  const [, word = 'complete'] = /fx:(\w+)/.exec(text) ?? [];
-  const pause = (): Promise<void> =>
+  const [, fixture = 'complete'] = /fx:(\w+)/.exec(text) ?? [];
+  const delay = (): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, step);
       signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     });
-  switch (word) {
+  switch (fixture) {
     case 'message':
-      yield { messageId: randomUUID(), role: 'agent', parts: [{ text: 'A direct answer' }] };
+      yield { messageId: randomUUID(), role: 'agent', parts: [{ text: 'A direct message' }] };
       return;
     case 'slow':
       for (let i = 1; i <= 8; i++) {
         yield status('working', `Step ${i} of 8`);
-        await pause();
+        await delay();
       }
       break;
     case 'chunks': {
@@ -69,17 +72,17 @@ async function* play(context: ProcessContext, step: number): AsyncGenerator<Agen
       return;
     }
     case 'input':
-      yield status('working', 'Thinking of a question');
+      yield status('working', 'Preparing a question');
       await context.ask('Which one?');
       break;
     case 'auth':
       await context.askForAuth('Please log in');
       break;
     case 'fail':
-      yield status('failed', 'It went wrong as it should');
+      yield status('failed', 'Failed as requested');
       return;
     case 'reject':
-      yield status('rejected', 'It is refused as it should be');
+      yield status('rejected', 'Rejected as requested');
       return;
     case 'echo':
       yield chunk(randomUUID(), context.message.parts, { name: 'echo', append: false, lastChunk: true });

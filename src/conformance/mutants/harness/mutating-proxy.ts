@@ -12,40 +12,48 @@ import { RawFrameReader } from '../../wire/raw-frame-reader.ts';
 import { MutatingWebhooks } from './mutating-webhooks.ts';
 import type { WireResponse, WireMutation, WireRequest } from './mutant-agent.ts';
 
-/** A wire that bends what passes. */
+/** A proxy between the suite and an agent that mutates the traffic. */
 export interface MutatingProxy {
   readonly url: string;
-  /** Where the agent is, once it is served. */
-  to(url: string): void;
+  /** Sets the URL of the agent. */
+  connectTo(url: string): void;
   close(): void;
 }
 
-/** Opens a port that passes everything on to an agent and back, bent as told. */
-export async function startMutatingProxy(fault: WireMutation): Promise<MutatingProxy> {
+/** Starts a proxy on a free loopback port. */
+export async function startMutatingProxy(mutation: WireMutation): Promise<MutatingProxy> {
   let target = '';
-  let bent = fault;
+  let applied = mutation;
   let webhooks: MutatingWebhooks | undefined;
   const server: Server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
       const raw = Buffer.concat(chunks);
-      if (webhooks?.passed(incoming, raw.toString('utf8'), response)) return;
-      const told = webhooks ? Buffer.from(webhooks.outward(raw.toString('utf8'))) : raw;
-      pass(target, bent, incoming, told, response);
+      if (webhooks?.forward(incoming, raw.toString('utf8'), response)) return;
+      const body = webhooks ? Buffer.from(webhooks.toProxyUrls(raw.toString('utf8'))) : raw;
+      forwardRequest(target, applied, incoming, body, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  if (fault.notification) {
-    const behind = new MutatingWebhooks(url, fault);
-    webhooks = behind;
-    bent = { ...fault, response: (answer, request) => answerAs(behind, fault, answer, request) };
+  if (mutation.notification) {
+    const proxied = new MutatingWebhooks(url, mutation);
+    webhooks = proxied;
+    applied = {
+      ...mutation,
+      response(response, request) {
+        // The suite must find its own webhook URLs in the response.
+        if (response.json !== undefined)
+          response.json = parseJsonOrUndefined(proxied.toOriginalUrls(JSON.stringify(response.json)));
+        mutation.response?.(response, request);
+      },
+    };
   }
   return {
     url,
-    to(url) {
+    connectTo(url) {
       target = url;
     },
     close() {
@@ -55,21 +63,9 @@ export async function startMutatingProxy(fault: WireMutation): Promise<MutatingP
   };
 }
 
-/** Lets the caller see its own webhooks, before anything else is changed. */
-function answerAs(
-  webhooks: MutatingWebhooks,
-  fault: WireMutation,
-  answer: WireResponse,
-  request: WireRequest,
-): void {
-  if (answer.json !== undefined)
-    answer.json = parseJsonOrUndefined(webhooks.inward(JSON.stringify(answer.json)));
-  fault.response?.(answer, request);
-}
-
-function pass(
+function forwardRequest(
   target: string,
-  fault: WireMutation,
+  mutation: WireMutation,
   incoming: IncomingMessage,
   raw: Buffer,
   response: ServerResponse,
@@ -83,85 +79,92 @@ function pass(
     headers: { ...incoming.headers },
     body,
     json,
-    operation: operationOf(incoming.method ?? 'GET', path, json),
+    operation: describeOperation(incoming.method ?? 'GET', path, json),
   };
-  const instead = fault.request?.(request);
-  if (instead) {
-    send(response, instead);
+  const replacement = mutation.request?.(request);
+  if (replacement) {
+    sendResponse(response, replacement);
     return;
   }
-  // Bytes that are no text are passed on as they came.
-  const changed = request.json === json && request.body === body ? raw : bodyOf(request, json);
+  // Bytes that are not valid UTF-8 are forwarded unchanged.
+  const isUnchanged = request.json === json && request.body === body;
+  const requestBody = isUnchanged ? raw : encodeBody(request, json);
   const { 'content-length': _length, ...headers } = request.headers;
   const outgoing = httpRequest(`${target}${request.path}`, {
     method: request.method,
-    headers: { ...headers, ...(changed.length > 0 ? { 'content-length': String(changed.length) } : {}) },
+    headers: {
+      ...headers,
+      ...(requestBody.length > 0 ? { 'content-length': String(requestBody.length) } : {}),
+    },
   });
   outgoing.on('error', () => response.destroy());
   response.on('close', () => outgoing.destroy());
-  outgoing.on('response', (answer) => {
-    if (answer.headers['content-type']?.startsWith('text/event-stream'))
-      passStream(answer, fault, request, response);
-    else void passAnswer(answer, fault, request, response);
+  outgoing.on('response', (upstream) => {
+    if (upstream.headers['content-type']?.startsWith('text/event-stream'))
+      forwardStream(upstream, mutation, request, response);
+    else void forwardResponse(upstream, mutation, request, response);
   });
-  outgoing.end(changed);
+  outgoing.end(requestBody);
 }
 
-function bodyOf(request: WireRequest, before: unknown): Buffer {
-  return Buffer.from(request.json === before ? request.body : JSON.stringify(request.json));
+function encodeBody(request: WireRequest, originalJson: unknown): Buffer {
+  return Buffer.from(request.json === originalJson ? request.body : JSON.stringify(request.json));
 }
 
-/** The method of JSON-RPC, or verb and path of REST with `{id}` for what varies. */
-function operationOf(verb: string, path: string, json: unknown): string {
+/** Returns the JSON-RPC method, or the HTTP method and path of REST with `{id}` in place of ids. */
+function describeOperation(verb: string, path: string, json: unknown): string {
   const { method } = (json ?? {}) as { method?: unknown };
   if (typeof method === 'string') return method;
-  const shape = (path.split('?')[0] ?? '')
+  const pattern = (path.split('?')[0] ?? '')
     .replace(/(\/tasks\/)[^/:]+/, '$1{id}')
     .replace(/(\/pushNotificationConfigs\/)[^/]+/, '$1{id}');
-  return `${verb} ${shape}`;
+  return `${verb} ${pattern}`;
 }
 
-async function passAnswer(
+async function forwardResponse(
   incoming: IncomingMessage,
-  fault: WireMutation,
+  mutation: WireMutation,
   request: WireRequest,
   response: ServerResponse,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString('utf8');
-  const answer: WireResponse = {
+  const mutated: WireResponse = {
     status: incoming.statusCode ?? 200,
     headers: forwardedHeaders(incoming),
     text,
     json: text === '' ? undefined : parseJsonOrUndefined(text),
   };
-  const before = JSON.stringify(answer.json);
-  fault.response?.(answer, request);
-  if (answer.json !== undefined && JSON.stringify(answer.json) !== before)
-    answer.text = JSON.stringify(answer.json);
-  send(response, answer);
+  const originalJson = JSON.stringify(mutated.json);
+  mutation.response?.(mutated, request);
+  if (mutated.json !== undefined && JSON.stringify(mutated.json) !== originalJson)
+    mutated.text = JSON.stringify(mutated.json);
+  sendResponse(response, mutated);
 }
 
-function send(response: ServerResponse, { status, headers, text, json, encoding }: WireResponse): void {
+function sendResponse(
+  response: ServerResponse,
+  { status, headers, text, json, encoding }: WireResponse,
+): void {
   const body = Buffer.from(
     text === '' && json !== undefined ? JSON.stringify(json) : text,
     encoding ?? 'utf8',
   );
   const { 'content-length': _length, 'transfer-encoding': _encoding, ...others } = headers;
-  const has = status !== 204 && status !== 304;
-  response.writeHead(status, has ? { ...others, 'content-length': String(body.length) } : others);
-  response.end(has ? body : undefined);
+  const hasBody = status !== 204 && status !== 304;
+  response.writeHead(status, hasBody ? { ...others, 'content-length': String(body.length) } : others);
+  response.end(hasBody ? body : undefined);
 }
 
-function passStream(
+function forwardStream(
   incoming: IncomingMessage,
-  fault: WireMutation,
+  mutation: WireMutation,
   request: WireRequest,
   response: ServerResponse,
 ): void {
   const head = { status: incoming.statusCode ?? 200, headers: forwardedHeaders(incoming) };
-  fault.head?.(head, request);
+  mutation.head?.(head, request);
   response.writeHead(head.status, head.headers);
   const reader = new RawFrameReader(() => 0);
   let index = 0;
@@ -174,22 +177,22 @@ function passStream(
       }
       const data = parseJsonOrUndefined(frame.data);
       const id = frame.id === undefined ? '' : `id: ${frame.id}\n`;
-      const others = fault.frame?.(data, index++, request);
-      if (others) for (const each of others) response.write(frameOf(each, id));
+      const replacements = mutation.frame?.(data, index++, request);
+      if (replacements) for (const each of replacements) response.write(formatFrame(each, id));
       else response.write(`${id}data: ${frame.data}\n\n`);
     }
   });
   incoming.on('end', () => {
-    const last = fault.end?.(request);
-    if (last === 'hang') return;
-    for (const each of last ?? []) response.write(frameOf(each, ''));
+    const appended = mutation.end?.(request);
+    if (appended === 'hang') return;
+    for (const each of appended ?? []) response.write(formatFrame(each, ''));
     response.end();
   });
   incoming.on('error', () => response.destroy());
 }
 
-function frameOf(each: object | string, id: string): string {
-  return typeof each === 'string' ? each : `${id}data: ${JSON.stringify(each)}\n\n`;
+function formatFrame(frame: object | string, id: string): string {
+  return typeof frame === 'string' ? frame : `${id}data: ${JSON.stringify(frame)}\n\n`;
 }
 
 function forwardedHeaders(incoming: IncomingMessage): Record<string, string> {

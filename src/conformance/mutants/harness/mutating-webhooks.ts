@@ -2,31 +2,31 @@ import { type IncomingMessage, request as httpRequest, type ServerResponse } fro
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { WireMutation } from './mutant-agent.ts';
 
-/** The webhooks of a run, put behind a wire, so that what is sent to them can be bent as well. */
+/** Redirects the webhooks of the suite through the proxy, so that notifications can be mutated. */
 export class MutatingWebhooks {
   readonly #url: string;
-  readonly #fault: WireMutation;
+  readonly #mutation: WireMutation;
 
-  /** @param url - where the wire is. */
-  constructor(url: string, fault: WireMutation) {
+  /** @param url - URL of the proxy. */
+  constructor(url: string, mutation: WireMutation) {
     this.#url = url;
-    this.#fault = fault;
+    this.#mutation = mutation;
   }
 
-  /** What the agent is told: that the webhooks are here. */
-  outward(text: string): string {
+  /** Replaces webhook URLs of the suite with URLs of the proxy. */
+  toProxyUrls(text: string): string {
     return text.replaceAll(/http:\/\/127\.0\.0\.1:(\d+)\/hook\/([\w-]+)/g, `${this.#url}/relay/$1/$2`);
   }
 
-  /** What the caller is told: that they are where it said. */
-  inward(text: string): string {
+  /** Replaces URLs of the proxy with the original webhook URLs. */
+  toOriginalUrls(text: string): string {
     return text
       .replaceAll(`${this.#url}/relay/`, 'http://127.0.0.1:')
       .replaceAll(/(127\.0\.0\.1:\d+)\/([\w]{8}-[\w-]{27})\b/g, '$1/hook/$2');
   }
 
-  /** Passes a notification on. @returns false when it is none. */
-  passed(incoming: IncomingMessage, body: string, response: ServerResponse): boolean {
+  /** Forwards a notification. @returns false if the request is not a notification */
+  forward(incoming: IncomingMessage, body: string, response: ServerResponse): boolean {
     const [, port, id] = /^\/relay\/(\d+)\/([\w-]+)$/.exec(incoming.url ?? '') ?? [];
     if (port === undefined || id === undefined) return false;
     const { 'content-length': _length, ...headers } = incoming.headers;
@@ -36,15 +36,15 @@ export class MutatingWebhooks {
       headers,
       json: parseJsonOrUndefined(body),
     };
-    const fate = this.#fault.notification?.(notification);
-    if (fate === 'lost') {
+    const outcome = this.#mutation.notification?.(notification);
+    if (outcome === 'lost') {
       response.writeHead(200).end();
       return true;
     }
     const { method, url } = notification;
-    const outgoing = httpRequest(url, { method, headers: notification.headers }, (answer) => {
-      answer.resume();
-      response.writeHead(fate === 'blind' ? 200 : (answer.statusCode ?? 200)).end();
+    const outgoing = httpRequest(url, { method, headers: notification.headers }, (webhookResponse) => {
+      webhookResponse.resume();
+      response.writeHead(outcome === 'blind' ? 200 : (webhookResponse.statusCode ?? 200)).end();
     });
     outgoing.on('error', () => response.destroy());
     response.on('close', () => outgoing.destroy());

@@ -1,8 +1,8 @@
 import type { Agent } from '../../../protocol/agent.ts';
-import type { ErrorReason } from '../../../protocol/errors.ts';
+import { delegateAgent } from '../../../protocol/delegate-agent.ts';
+import { A2AError, type ErrorReason } from '../../../protocol/errors.ts';
 import type { CheckedVersion } from '../../rule-model.ts';
 import { mutant, type MutantAgent } from './mutant-agent.ts';
-import { replaceError, overrideAgent } from './override-agent.ts';
 
 /** All checked versions. */
 export const allVersions: readonly CheckedVersion[] = ['1.0', '0.3', '0.1'];
@@ -19,9 +19,17 @@ export function operationMutant(
 ): MutantAgent {
   const { violates, ...others } = mutant(id, description, {
     versions,
-    agent: (agent) => overrideAgent(agent, overrides(agent)),
+    agent: (agent) => delegateAgent(agent, overrides(agent)),
   });
   return { ...others, violates: alsoViolates.length === 0 ? violates : [violates, alsoViolates].flat(2) };
+}
+
+/** Rejects with the error `to` if the work fails with `from`. */
+export function replaceError<T>(work: Promise<T>, from: ErrorReason, to: ErrorReason): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (error instanceof A2AError && error.reason === from) throw new A2AError(to, error.message);
+    throw error;
+  });
 }
 
 /** Replaces one error of an operation with another one. */

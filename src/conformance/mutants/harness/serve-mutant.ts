@@ -4,42 +4,42 @@ import { startMutatingProxy } from './mutating-proxy.ts';
 import type { MutantAgent } from './mutant-agent.ts';
 import { fixtureAgent } from './fixture-agent.ts';
 
-/** The callers that a guarded agent tells apart; the last one may do nothing. */
+/** Tokens of the principals of an agent with authentication. `cat` has no scopes. */
 export const testPrincipals = { ann: 'token-of-ann', ben: 'token-of-ben', cat: 'token-of-cat' } as const;
 
 const scopes = ['talk'];
 
-const holders = {
+const tokens = {
   [testPrincipals.ann]: { id: 'ann', scopes },
   [testPrincipals.ben]: { id: 'ben', scopes },
   [testPrincipals.cat]: { id: 'cat', scopes: [] },
 };
 
-/** An agent that is served to be looked at. */
+/** A served agent for tests. */
 export interface ServedAgent {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves the correct agent of the fixtures, or one that is broken in one way. */
-export async function serveMutant(broken: Partial<MutantAgent> = {}): Promise<ServedAgent> {
-  const wire = await startMutatingProxy(broken.wire?.() ?? {});
-  const { definition = {} } = broken;
+/** Serves the fixture agent with the given mutation. Without one the agent is correct. */
+export async function serveMutant(mutant: Partial<MutantAgent> = {}): Promise<ServedAgent> {
+  const proxy = await startMutatingProxy(mutant.wire?.() ?? {});
+  const { definition = {} } = mutant;
   const correct = fixtureAgent({ definition, push: { egress: { allowLoopback: true } } });
-  const agent = broken.agent ? broken.agent(correct) : correct;
+  const agent = mutant.agent ? mutant.agent(correct) : correct;
   const server = await serve(agent, {
-    publicUrl: wire.url,
+    publicUrl: proxy.url,
     limits: { requestsPerClient: Number.POSITIVE_INFINITY, streamsPerClient: Number.POSITIVE_INFINITY },
-    ...(broken.requiresAuthentication
-      ? { auth: { authenticators: [{ ...bearerAuth({ tokens: holders }), scopes }] } }
+    ...(mutant.requiresAuthentication
+      ? { auth: { authenticators: [{ ...bearerAuth({ tokens }), scopes }] } }
       : {}),
-    ...broken.server,
+    ...mutant.server,
   });
-  wire.to(server.url);
+  proxy.connectTo(server.url);
   return {
-    url: wire.url,
+    url: proxy.url,
     async close() {
-      wire.close();
+      proxy.close();
       await server.stop(0);
       await correct.close();
     },

@@ -17,7 +17,7 @@ export function jsonResponse(status: number, json: object): WireResponse {
 }
 
 /** Returns the JSON-RPC request in the body; undefined for REST. */
-export function rpcRequest({ json }: Pick<WireRequest, 'json'>): JsonObject | undefined {
+function rpcRequest({ json }: Pick<WireRequest, 'json'>): JsonObject | undefined {
   return isJsonObject(json) && 'jsonrpc' in json ? json : undefined;
 }
 

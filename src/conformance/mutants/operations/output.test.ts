@@ -5,12 +5,12 @@ import { findFalsePositives, runMutant } from '../self-test.ts';
 
 const suite = { checks: outputChecks, invariants: [] };
 
-describe('rules about what an agent gives', () => {
-  it.each(outputMutants.map((broken) => [broken.id, broken] as const))('catch %s', async (_id, broken) => {
-    expect((await runMutant(suite, broken)).missed).toEqual([]);
+describe('outputChecks', () => {
+  it.each(outputMutants.map((mutant) => [mutant.id, mutant] as const))('kill %s', async (_id, mutant) => {
+    expect((await runMutant(suite, mutant)).missed).toEqual([]);
   });
 
-  it('have nothing against the correct agent', async () => {
+  it('report no violations of correct agents', async () => {
     const definition = { extendedCard: { description: 'More of it' } };
     expect(await findFalsePositives(suite, [{}, { requiresAuthentication: true, definition }])).toEqual([]);
   });

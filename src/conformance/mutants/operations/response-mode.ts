@@ -3,7 +3,7 @@ import type { SendRequest } from '../../../protocol/requests.ts';
 import { isTask } from '../../../protocol/task.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
-import { mapEvents } from '../harness/override-agent.ts';
+import { mapEvents } from '../harness/stream-overrides.ts';
 
 const withReturnImmediately = (request: SendRequest, returnImmediately: boolean): SendRequest => ({
   ...request,

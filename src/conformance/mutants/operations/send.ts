@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../primitives/json.ts';
 import type { Agent } from '../../../protocol/agent.ts';
-import type { SendRequest } from '../../../protocol/requests.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Part } from '../../../protocol/part.ts';
+import type { SendRequest } from '../../../protocol/requests.ts';
 import { isTask } from '../../../protocol/task.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { dropMember, mutateEvery, mutateResult } from '../harness/mutations.ts';

@@ -5,7 +5,7 @@ import type { CheckedVersion } from '../../rule-model.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { framePayload, isCardRequest, mutateStream, withFramePayload } from '../harness/mutations.ts';
 import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
-import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/override-agent.ts';
+import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/stream-overrides.ts';
 
 function wireMutant(
   id: string,
@@ -174,7 +174,7 @@ export const streamMutants: readonly MutantAgent[] = [
   operationMutant(
     'stream.opens:refuses',
     'Streams are rejected.',
-    () => ({ stream: () => rejectedStream('UNSUPPORTED_OPERATION') }),
+    () => ({ stream: () => rejectedStream() }),
     allVersions,
   ),
   wireMutant('stream.opens:json', 'A stream has the Content-Type application/json.', () => ({
@@ -295,9 +295,7 @@ export const streamMutants: readonly MutantAgent[] = [
     'The second message of a task cannot be streamed.',
     (agent) => ({
       stream: (request, call) =>
-        request.message.taskId === undefined
-          ? agent.stream(request, call)
-          : rejectedStream('UNSUPPORTED_OPERATION'),
+        request.message.taskId === undefined ? agent.stream(request, call) : rejectedStream(),
     }),
     versionsSince0_3,
   ),

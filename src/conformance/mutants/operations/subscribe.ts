@@ -2,17 +2,17 @@ import { A2AError } from '../../../protocol/errors.ts';
 import { isTerminal } from '../../../protocol/task.ts';
 import type { MutantAgent } from '../harness/mutant-agent.ts';
 import { allVersions, operationMutant } from '../harness/operation-mutant.ts';
-import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/override-agent.ts';
+import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/stream-overrides.ts';
 
 /** Mutants of SubscribeToTask. */
 export const subscribeMutants: readonly MutantAgent[] = [
   operationMutant('subscribe.running:refused', 'Subscribing to a running task is rejected.', () => ({
-    subscribe: () => rejectedStream('UNSUPPORTED_OPERATION'),
+    subscribe: () => rejectedStream(),
   })),
   operationMutant(
     'subscribe.again-0.3:refused-again',
     'Resubscribing to a running task is rejected.',
-    () => ({ subscribe: () => rejectedStream('UNSUPPORTED_OPERATION') }),
+    () => ({ subscribe: () => rejectedStream() }),
     ['0.3', '0.1'],
   ),
   operationMutant('subscribe.terminal:finished', 'Subscribing to a finished task is accepted.', (agent) => ({
@@ -42,10 +42,10 @@ export const subscribeMutants: readonly MutantAgent[] = [
     let turn = 0;
     return {
       subscribe(request, call) {
-        const mine = turn++ % 2;
-        let seen = 0;
+        const skippedParity = turn++ % 2;
+        let count = 0;
         return mapEvents(agent.subscribe(request, call), (event) =>
-          event.kind === 'status' && !endsTask(event) && seen++ % 2 === mine ? [] : [event],
+          event.kind === 'status' && !endsTask(event) && count++ % 2 === skippedParity ? [] : [event],
         );
       },
     };

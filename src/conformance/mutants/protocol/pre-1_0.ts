@@ -21,16 +21,10 @@ import { htmlResponse, jsonResponse } from '../harness/wire-responses.ts';
 
 type OldVersion = Exclude<CheckedVersion, '1.0'>;
 
-/** Mutates every object of a kind over JSON-RPC. */
-function everyMutant(
-  version: OldVersion,
-  id: string,
-  description: string,
-  kind: WireKind,
-  mutate: Mutation,
-): MutantAgent {
+/** Mutates every object of a kind over JSON-RPC, in the version at the start of the id. */
+function everyMutant(id: string, description: string, kind: WireKind, mutate: Mutation): MutantAgent {
   return mutant(id, description, {
-    versions: [version],
+    versions: [id.slice(0, 3) as OldVersion],
     transports: ['JSONRPC'],
     wire: () => mutateEvery(kind, mutate),
   });
@@ -93,57 +87,31 @@ const isStatus = (payload: JsonObject): boolean =>
 /** Mutants of the versions before 1.0. */
 export const pre1_0Mutants: readonly MutantAgent[] = [
   ...(['0.3', '0.1'] as const).map((version) =>
-    everyMutant(
-      version,
-      `${version}.artifact:twice`,
-      'An artifact occurs twice in a task.',
-      'task',
-      (task) => {
-        if (Array.isArray(task.artifacts)) task.artifacts = [...task.artifacts, ...task.artifacts];
-      },
-    ),
+    everyMutant(`${version}.artifact:twice`, 'An artifact occurs twice in a task.', 'task', (task) => {
+      if (Array.isArray(task.artifacts)) task.artifacts = [...task.artifacts, ...task.artifacts];
+    }),
   ),
-  everyMutant('0.3', '0.3.task:no-id', 'A task has no id.', 'task', dropMember('id')),
-  everyMutant('0.3', '0.3.task:no-context', 'A task has no contextId.', 'task', dropMember('contextId')),
-  everyMutant('0.3', '0.3.task:no-status', 'A task has no status.', 'task', dropMember('status')),
-  everyMutant('0.3', '0.3.task:history-object', 'History is an object.', 'task', setMember('history', {})),
-  everyMutant('0.3', '0.3.status:new-names', 'States have their 1.0 names.', 'status', (status) => {
+  everyMutant('0.3.task:no-id', 'A task has no id.', 'task', dropMember('id')),
+  everyMutant('0.3.task:no-context', 'A task has no contextId.', 'task', dropMember('contextId')),
+  everyMutant('0.3.task:no-status', 'A task has no status.', 'task', dropMember('status')),
+  everyMutant('0.3.task:history-object', 'History is an object.', 'task', setMember('history', {})),
+  everyMutant('0.3.status:new-names', 'States have their 1.0 names.', 'status', (status) => {
     status.state = `TASK_STATE_${String(status.state).toUpperCase()}`;
   }),
-  everyMutant('0.3', '0.3.status:no-state', 'A status has no state.', 'status', dropMember('state')),
+  everyMutant('0.3.status:no-state', 'A status has no state.', 'status', dropMember('state')),
+  everyMutant('0.3.status:strange', 'A status has an unknown state.', 'status', setMember('state', 'done')),
+  everyMutant('0.3.message:no-message-id', 'A message has no messageId.', 'message', dropMember('messageId')),
+  everyMutant('0.3.message:new-role', 'A role has its 1.0 name.', 'message', setMember('role', 'ROLE_AGENT')),
+  everyMutant('0.3.message:no-parts', 'A message has no parts.', 'message', dropMember('parts')),
   everyMutant(
-    '0.3',
-    '0.3.status:strange',
-    'A status has an unknown state.',
-    'status',
-    setMember('state', 'done'),
-  ),
-  everyMutant(
-    '0.3',
-    '0.3.message:no-message-id',
-    'A message has no messageId.',
-    'message',
-    dropMember('messageId'),
-  ),
-  everyMutant(
-    '0.3',
-    '0.3.message:new-role',
-    'A role has its 1.0 name.',
-    'message',
-    setMember('role', 'ROLE_AGENT'),
-  ),
-  everyMutant('0.3', '0.3.message:no-parts', 'A message has no parts.', 'message', dropMember('parts')),
-  everyMutant(
-    '0.3',
     '0.3.part:type',
     'Parts have a type instead of a kind, as in 0.1.',
     'part',
     onTextParts(renameMember('kind', 'type')),
   ),
-  everyMutant('0.3', '0.3.part:bare', 'Parts have no kind, as in 1.0.', 'part', dropMember('kind')),
-  everyMutant('0.3', '0.3.part:no-text', 'A text part has no text.', 'part', onTextParts(dropMember('text'))),
+  everyMutant('0.3.part:bare', 'Parts have no kind, as in 1.0.', 'part', dropMember('kind')),
+  everyMutant('0.3.part:no-text', 'A text part has no text.', 'part', onTextParts(dropMember('text'))),
   everyMutant(
-    '0.3',
     '0.3.part:two-files',
     'A file has bytes and a uri.',
     'part',
@@ -153,21 +121,14 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
     }),
   ),
   everyMutant(
-    '0.3',
     '0.3.artifact:no-artifact-id',
     'An artifact has no artifactId.',
     'artifact',
     dropMember('artifactId'),
   ),
-  everyMutant(
-    '0.3',
-    '0.3.artifact:no-artifact-parts',
-    'An artifact has no parts.',
-    'artifact',
-    dropMember('parts'),
-  ),
-  everyMutant('0.3', '0.3.kind:no-kind', 'A task has no kind.', 'task', dropMember('kind')),
-  everyMutant('0.3', '0.3.kind:message-kind', 'A message has no kind.', 'message', dropMember('kind')),
+  everyMutant('0.3.artifact:no-artifact-parts', 'An artifact has no parts.', 'artifact', dropMember('parts')),
+  everyMutant('0.3.kind:no-kind', 'A task has no kind.', 'task', dropMember('kind')),
+  everyMutant('0.3.kind:message-kind', 'A message has no kind.', 'message', dropMember('kind')),
   eventMutant('0.3', '0.3.kind:wrapped', 'Events are wrapped as in 1.0.', (payload) =>
     payload.kind === 'status-update' ? { statusUpdate: payload } : 'same',
   ),
@@ -194,19 +155,12 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
     withFinal(() => true),
   ),
   everyMutant(
-    '0.3',
     '0.3.timestamp:seconds',
     'Timestamps are seconds.',
     'status',
     setMember('timestamp', 1_700_000_000),
   ),
-  everyMutant(
-    '0.3',
-    '0.3.metadata:metadata-text',
-    'Metadata is a string.',
-    'task',
-    addMembers({ metadata: 'x' }),
-  ),
+  everyMutant('0.3.metadata:metadata-text', 'Metadata is a string.', 'task', addMembers({ metadata: 'x' })),
 
   cardMutant('0.3', 'card-0.3.fields:no-name', 'The card has no name.', withoutMember('name')),
   cardMutant('0.3', 'card-0.3.fields:no-version', 'The card has no version.', withoutMember('version')),
@@ -294,27 +248,24 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
     ...card,
     authentication: { schemes: ['apiKey'], credentials: { apiKey: { name: 'x' } } },
   })),
-  everyMutant('0.1', '0.1.task:no-id', 'A task has no id.', 'task', dropMember('id')),
-  everyMutant('0.1', '0.1.task:no-status', 'A task has no status.', 'task', dropMember('status')),
+  everyMutant('0.1.task:no-id', 'A task has no id.', 'task', dropMember('id')),
+  everyMutant('0.1.task:no-status', 'A task has no status.', 'task', dropMember('status')),
   everyMutant(
-    '0.1',
     '0.1.status:rejected',
     'A task has the state rejected, which 0.1 does not define.',
     'status',
     setMember('state', 'rejected'),
   ),
-  everyMutant('0.1', '0.1.status:no-state', 'A status has no state.', 'status', dropMember('state')),
-  everyMutant('0.1', '0.1.message:no-role', 'A message has no role.', 'message', dropMember('role')),
-  everyMutant('0.1', '0.1.message:no-parts', 'A message has no parts.', 'message', dropMember('parts')),
+  everyMutant('0.1.status:no-state', 'A status has no state.', 'status', dropMember('state')),
+  everyMutant('0.1.message:no-role', 'A message has no role.', 'message', dropMember('role')),
+  everyMutant('0.1.message:no-parts', 'A message has no parts.', 'message', dropMember('parts')),
   everyMutant(
-    '0.1',
     '0.1.part:strange-type',
     'A part has an unknown type.',
     'part',
     onTextParts(addMembers({ type: 'markdown' })),
   ),
   everyMutant(
-    '0.1',
     '0.1.part:no-text',
     'A text part has no text.',
     'part',
@@ -323,13 +274,7 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
       delete part.text;
     }),
   ),
-  everyMutant(
-    '0.1',
-    '0.1.artifact:no-artifact-parts',
-    'An artifact has no parts.',
-    'artifact',
-    dropMember('parts'),
-  ),
+  everyMutant('0.1.artifact:no-artifact-parts', 'An artifact has no parts.', 'artifact', dropMember('parts')),
   eventMutant('0.1', '0.1.event:no-id', 'An update has no task id.', withoutMember('id')),
   eventMutant(
     '0.1',
@@ -344,19 +289,12 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
     withFinal(() => false),
   ),
   everyMutant(
-    '0.1',
     '0.1.timestamp:seconds',
     'Timestamps are not ISO 8601.',
     'status',
     setMember('timestamp', 'just now'),
   ),
-  everyMutant(
-    '0.1',
-    '0.1.metadata:metadata-text',
-    'Metadata is a string.',
-    'task',
-    addMembers({ metadata: 'x' }),
-  ),
+  everyMutant('0.1.metadata:metadata-text', 'Metadata is a string.', 'task', addMembers({ metadata: 'x' })),
   eventMutant('0.1', 'stream.first-status:artifact-first', 'A stream starts with an artifact.', (payload) =>
     isStatus(payload) && payload.final !== true ? undefined : 'same',
   ),

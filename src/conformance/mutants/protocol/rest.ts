@@ -1,9 +1,9 @@
 import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
+import { delegateAgent } from '../../../protocol/delegate-agent.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { isTask } from '../../../protocol/task.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { mutateError } from '../harness/mutations.ts';
-import { overrideAgent } from '../harness/override-agent.ts';
 import { htmlResponse, jsonResponse } from '../harness/wire-responses.ts';
 
 function restMutant(id: string, description: string, wire: () => WireMutation): MutantAgent {
@@ -183,7 +183,7 @@ export const restMutants: readonly MutantAgent[] = [
   }),
   mutant('validation.no-side-effect:makes', 'A rejected message creates a task.', {
     agent: (agent) =>
-      overrideAgent(agent, {
+      delegateAgent(agent, {
         async send(request, call) {
           const result = await agent.send(request, call);
           if (request.configuration?.historyLength === 7_777) throw new A2AError('INVALID_PARAMS', 'No');

@@ -2,8 +2,7 @@ import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, type WireMutation, type WireRequest, mutant } from '../harness/mutant-agent.ts';
 import { isCardRequest, mutateResult } from '../harness/mutations.ts';
-import { operationMutant } from '../harness/operation-mutant.ts';
-import { replaceError } from '../harness/override-agent.ts';
+import { operationMutant, replaceError } from '../harness/operation-mutant.ts';
 
 function wireMutant(id: string, description: string, wire: () => WireMutation): MutantAgent {
   return mutant(id, description, { wire });

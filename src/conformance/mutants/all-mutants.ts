@@ -1,0 +1,55 @@
+import { pre1_0Mutants } from './protocol/pre-1_0.ts';
+import type { MutantAgent } from './harness/mutant-agent.ts';
+import { versionMutants } from './protocol/version.ts';
+import { extensionMutants } from './protocol/extension.ts';
+import { extendedCardMutants } from './card/extended-card.ts';
+import { authorizationMutants } from './security/authorization.ts';
+import { authMutants } from './security/auth.ts';
+import { cancelMutants } from './operations/cancel.ts';
+import { cardMutants } from './card/card.ts';
+import { cardSignatureMutants } from './card/card-signature.ts';
+import { contextMutants } from './operations/context.ts';
+import { getMutants } from './operations/get.ts';
+import { httpMutants } from './protocol/http.ts';
+import { listMutants } from './operations/list.ts';
+import { responseModeMutants } from './operations/response-mode.ts';
+import { modelMutants } from './protocol/model.ts';
+import { outputMutants } from './operations/output.ts';
+import { restMutants } from './protocol/rest.ts';
+import { rpcMutants } from './protocol/rpc.ts';
+import { pushMutants } from './push/push.ts';
+import { pushPre1_0Mutants } from './push/push-pre-1_0.ts';
+import { rest0_3Mutants } from './protocol/rest-0_3.ts';
+import { sendMutants } from './operations/send.ts';
+import { streamMutants } from './operations/stream.ts';
+import { subscribeMutants } from './operations/subscribe.ts';
+import { taskMutants } from './operations/task.ts';
+
+/** All mutants of the suite. */
+export const allMutants: readonly MutantAgent[] = [
+  ...modelMutants,
+  ...sendMutants,
+  ...getMutants,
+  ...listMutants,
+  ...cancelMutants,
+  ...responseModeMutants,
+  ...contextMutants,
+  ...streamMutants,
+  ...subscribeMutants,
+  ...taskMutants,
+  ...httpMutants,
+  ...pre1_0Mutants,
+  ...rpcMutants,
+  ...restMutants,
+  ...cardMutants,
+  ...cardSignatureMutants,
+  ...pushMutants,
+  ...pushPre1_0Mutants,
+  ...rest0_3Mutants,
+  ...versionMutants,
+  ...extensionMutants,
+  ...extendedCardMutants,
+  ...authorizationMutants,
+  ...authMutants,
+  ...outputMutants,
+];
