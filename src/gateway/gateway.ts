@@ -3,7 +3,7 @@ import { metricNames, type Metrics } from '../metrics/metrics.ts';
 import { expositionMediaType } from '../metrics/registry.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { invalidField } from '../protocol/errors.ts';
-import { isLoopbackAddress } from '../server/limits/client-address.ts';
+import { isLoopbackAddress } from '../primitives/loopback.ts';
 import type { ServerContext } from '../server/http/server-context.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';

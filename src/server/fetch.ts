@@ -1,5 +1,5 @@
 /**
- * Shows an agent to anything that speaks the web's `Request` and `Response`: Hono, Deno, Bun, workers.
+ * Serves an agent in runtimes and frameworks with the Fetch API (`Request`, `Response`): Hono, Deno, Bun, workers.
  *
  * @module
  */
@@ -11,18 +11,18 @@ import { defaultLimits } from './limits/limits.ts';
 import type { ServerOptions } from './server-options.ts';
 import { type TextSink, SseStream } from './http/sse-stream.ts';
 
-/** Makes a function that answers a `Request` with a `Response`. */
+/** Creates a function that handles a `Request` and returns a `Response`. */
 export function fetchHandler(
   agent: Agent,
   options: ServerOptions = {},
 ): (request: Request) => Promise<Response> {
-  const httpFace = new AgentHttpHandler(agent, options);
+  const handler = new AgentHttpHandler(agent, options);
   const { maxBodyBytes = defaultLimits.maxBodyBytes } = options;
   let preparing: Promise<void> | undefined;
-  const keepAlive = heart(httpFace, options);
+  const startHeartbeat = createHeartbeat(handler, options);
   return async (request) => {
     preparing ??= (agent.ready?.() ?? Promise.resolve()).then(() => {
-      httpFace.isReady = true;
+      handler.isReady = true;
     });
     try {
       await preparing;
@@ -30,35 +30,38 @@ export function fetchHandler(
       // The next request tries again.
       preparing = undefined;
       const error = new A2AError('UNAVAILABLE', undefined, { cause });
-      return toResponse(httpFace.reject(exchangeOf(request, ''), error), httpFace);
+      return toResponse(handler.reject(toServerRequest(request, ''), error), handler);
     }
-    const exchange = exchangeOf(request, '');
-    let admitted: HttpServerRequest;
+    const serverRequest = toServerRequest(request, '');
+    let authenticated: HttpServerRequest;
     try {
-      admitted = await httpFace.authenticate(exchange);
+      authenticated = await handler.authenticate(serverRequest);
     } catch (thrown) {
-      return toResponse(httpFace.reject(exchange, A2AError.from(thrown)), httpFace);
+      return toResponse(handler.reject(serverRequest, A2AError.from(thrown)), handler);
     }
     const body = await readBody(request, maxBodyBytes);
-    if (body instanceof A2AError) return toResponse(httpFace.reject(admitted, body), httpFace);
-    exchange.body = body;
-    const reply = await httpFace.handle(admitted);
-    if (reply.body instanceof SseStream) keepAlive();
-    return toResponse(reply, httpFace);
+    if (body instanceof A2AError) return toResponse(handler.reject(authenticated, body), handler);
+    serverRequest.body = body;
+    const response = await handler.handle(authenticated);
+    if (response.body instanceof SseStream) startHeartbeat();
+    return toResponse(response, handler);
   };
 }
 
-/** Makes what keeps streams alive while there are some: no timer holds a process or a worker that has none. */
-function heart({ context: face }: AgentHttpHandler, { heartbeat = 15_000 }: ServerOptions): () => void {
+/** Returns a function that starts the SSE heartbeat timer. It runs only while streams are open, so that an idle process can exit. */
+function createHeartbeat(
+  { context }: AgentHttpHandler,
+  { heartbeat = defaultLimits.heartbeat }: ServerOptions,
+): () => void {
   let timer: ReturnType<typeof setInterval> | undefined;
-  const beat = (): void => {
-    for (const stalled of face.sendHeartbeats(Date.now())) stalled.abort();
-    if (face.openStreams > 0) return;
+  const tick = (): void => {
+    for (const stalled of context.sendHeartbeats(Date.now())) stalled.abort();
+    if (context.openStreams > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
   return () => {
-    timer ??= setInterval(beat, heartbeat > 0 ? heartbeat : 15_000);
+    timer ??= setInterval(tick, heartbeat > 0 ? heartbeat : defaultLimits.heartbeat);
   };
 }
 
@@ -69,26 +72,26 @@ async function readBody(request: Request, maxBytes: number): Promise<string | A2
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > maxBytes) {
-      return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBytes} bytes`, {
+      return new A2AError('PAYLOAD_TOO_LARGE', `Request body exceeds ${maxBytes} bytes`, {
         details: { limit: 'maxBodyBytes' },
       });
     }
     chunks.push(chunk);
   }
   const bytes = new Uint8Array(size);
-  let at = 0;
+  let offset = 0;
   for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
+    bytes.set(chunk, offset);
+    offset += chunk.length;
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    return new A2AError('PARSE_ERROR', 'The body is not UTF-8', { cause });
+    return new A2AError('PARSE_ERROR', 'The body must be UTF-8', { cause });
   }
 }
 
-function exchangeOf(request: Request, body: string): HttpServerRequest & { body: string } {
+function toServerRequest(request: Request, body: string): HttpServerRequest & { body: string } {
   const url = new URL(request.url);
   const headers: Record<string, string> = { host: url.host };
   request.headers.forEach((value, name) => {
@@ -105,14 +108,15 @@ function exchangeOf(request: Request, body: string): HttpServerRequest & { body:
   };
 }
 
-function toResponse(
-  { status, headers, body }: HttpServerResponse,
-  { context: face }: AgentHttpHandler,
-): Response {
-  const named = new Headers();
-  for (let at = 0; at < headers.length; at += 2) named.append(headers[at] ?? '', headers[at + 1] ?? '');
+function toResponse({ status, headers, body }: HttpServerResponse, { context }: AgentHttpHandler): Response {
+  const responseHeaders = new Headers();
+  for (let offset = 0; offset < headers.length; offset += 2)
+    responseHeaders.append(headers[offset] ?? '', headers[offset + 1] ?? '');
   if (!(body instanceof SseStream)) {
-    return new Response(status === 204 || status === 304 ? null : (body ?? ''), { status, headers: named });
+    return new Response(status === 204 || status === 304 ? null : (body ?? ''), {
+      status,
+      headers: responseHeaders,
+    });
   }
   const stream = body;
   const encoder = new TextEncoder();
@@ -130,9 +134,9 @@ function toResponse(
         end(last) {
           if (last !== undefined) controller.enqueue(encoder.encode(last));
           controller.close();
-          face.streamEnded(stream);
+          context.streamEnded(stream);
         },
-        destroy: () => controller.error(new A2AError('TIMEOUT', 'The reader does not read')),
+        destroy: () => controller.error(new A2AError('TIMEOUT', 'The client does not read the stream')),
       };
       stream.pipe(sink);
     },
@@ -143,8 +147,8 @@ function toResponse(
     },
     cancel() {
       stream.detach();
-      face.streamEnded(stream);
+      context.streamEnded(stream);
     },
   });
-  return new Response(readable, { status, headers: named });
+  return new Response(readable, { status, headers: responseHeaders });
 }

@@ -1,5 +1,5 @@
 /**
- * Shows any agent over HTTP: JSON-RPC, REST and server-sent events, every version on one port.
+ * Serves any agent over HTTP: JSON-RPC, REST and server-sent events, all versions on one port.
  *
  * @module
  */
@@ -8,7 +8,7 @@ export type { TlsOptions } from './node/tls.ts';
 export type { ServerOptions } from './server-options.ts';
 export type { ServerLimits, RateLimit } from './limits/limits.ts';
 export type { MetricsOptions } from './telemetry/metrics-endpoint.ts';
-// For those who bring their own server.
+// For integration into other servers.
 export { AgentHttpHandler } from './http/agent-http-handler.ts';
 export { nodeListener } from './node/serve.ts';
 export type { AuthenticationResult, HttpServerRequest, HttpServerResponse } from './http/http-message.ts';

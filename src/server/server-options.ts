@@ -6,77 +6,77 @@ import type { ServerLimits } from './limits/limits.ts';
 import type { MetricsOptions } from './telemetry/metrics-endpoint.ts';
 import type { TrafficObserver } from './telemetry/traffic-observer.ts';
 
-/** A version that an agent may speak alone. */
+/** A version that can be served exclusively. */
 export type ExclusiveVersion = '0.1' | '0.3';
 
-/** How an agent is shown over HTTP. */
+/** Options of `serve()`, `fetchHandler()` and `AgentHttpHandler`. All options are optional. */
 export interface ServerOptions {
-  /** The path everything is served below. @defaultValue `''` */
+  /** Path prefix of all routes. @defaultValue `''` */
   basePath?: string;
   /**
-   * The address that the card gives, with the base path if there is one.
-   * @defaultValue what the caller's `Host` header says
+   * URL of the agent in its card, including the base path.
+   * @defaultValue derived from the `Host` header
    */
   publicUrl?: string;
   /**
-   * Believes `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix` where no `publicUrl` is given. Only for
-   * servers that nobody reaches but through a proxy which sets them.
+   * Uses `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix` if `publicUrl` is not set. Enable it only
+   * behind a proxy that sets them.
    * @defaultValue false
    */
   trustForwarded?: boolean;
   /**
-   * Lets a method of 1.0 pass without its `A2A-Version` header, which strictly means 0.3.
+   * Accepts 1.0 methods without the `A2A-Version` header, which strictly means 0.3.
    * @defaultValue false
    */
   lenientVersion?: boolean;
   /**
-   * Speaks this version alone, as agents did before callers could name one: what they name is not heard, and the card is
-   * where that version has it. For samples and tests of those who speak to such agents.
-   * @defaultValue every version
+   * Serves only this version, like agents without version negotiation: the requested version is ignored, and only the
+   * card path of this version exists. For samples and tests of clients.
+   * @defaultValue all versions
    */
   onlyVersion?: ExclusiveVersion;
-  /** How many bytes a request may have. @defaultValue 10 MiB */
+  /** Maximum size of a request body, in bytes. @defaultValue 10 MiB */
   maxBodyBytes?: number;
-  /** How many streams may be open at once. @defaultValue 50,000 */
+  /** Maximum number of open streams. @defaultValue 50,000 */
   maxStreams?: number;
-  /** Milliseconds between two signs of life on a silent stream; 0 for none. @defaultValue 15,000 */
+  /** Milliseconds between SSE heartbeats; 0 disables them. @defaultValue 15,000 */
   heartbeat?: number;
-  /** For how many milliseconds a reader may not read before its stream is cut. @defaultValue 60,000 */
+  /** Milliseconds after which a stream is aborted whose client does not read (backpressure). @defaultValue 60,000 */
   stallTimeout?: number;
-  /** How much one caller may take. */
+  /** Limits per request and per client, including the rate limit. */
   limits?: ServerLimits;
-  /** Which origins a browser may call from. @defaultValue `'*'`, without credentials */
+  /** Origins allowed by CORS; `false` disables CORS. @defaultValue `'*'`, without credentials */
   cors?: '*' | false | readonly string[];
-  /** For how many seconds a card may be kept by its reader. @defaultValue 300 */
+  /** `max-age` of cards in caches, in seconds. @defaultValue 300 */
   cardMaxAge?: number;
   /**
-   * Signs cards: gets the JSON of 1.0 and gives it back with `signatures`, such as
-   * `(card) => signCard(card, { key, kid })` with `signCard` of `dragoman/signing`. It needs `publicUrl`, unless callers
-   * are on this machine. A card that cannot be signed is published without; `onError` hears of it.
+   * Signs cards: receives the 1.0 JSON and returns it with `signatures`, such as
+   * `(card) => signCard(card, { key, kid })` with `signCard` of `dragoman/signing`. Requires `publicUrl`, except on
+   * loopback hosts. If it fails, the card is published without signature and `onError` is called.
    */
   signCard?: (card: { [member: string]: unknown }) => object | Promise<object>;
   /**
-   * Who may call. Cards, health and readiness stay open; `dragoman/server/auth` has the ways to prove it.
-   * @defaultValue everybody, and all share the same tasks
+   * Authentication and authorization; see `dragoman/server/auth`. Cards and health checks stay public.
+   * @defaultValue no authentication; all clients share the same tasks
    */
   auth?: AuthOptions;
   /**
-   * Shows metrics for Prometheus below the base path.
+   * Serves Prometheus metrics below the base path.
    * @defaultValue false
    */
   metrics?: boolean | MetricsOptions;
   /**
-   * Puts each operation into a span of OpenTelemetry and goes on with the trace of the caller.
-   * @defaultValue true where OpenTelemetry was set up before
+   * Creates an OpenTelemetry span for each operation and continues the trace of the client.
+   * @defaultValue true if OpenTelemetry was set up before
    */
   tracing?: boolean;
-  /** Gets one entry for each request once it is over. @defaultValue nobody listens */
+  /** Receives one log entry per finished request. @defaultValue no log */
   log?: LogSink;
   /**
-   * Sees every request and every answer word for word, credentials of `auth` taken out; `tappedServer` of
-   * `dragoman/tap` gives one that records. @defaultValue nobody watches
+   * Observes requests and responses verbatim, without credentials of `auth`; `tapServer` of `dragoman/tap` records them.
+   * @defaultValue no observer
    */
   onTraffic?: TrafficObserver;
-  /** Hears of every fault that is not the caller's. */
-  onError?: (error: A2AError, exchange: HttpServerRequest) => void;
+  /** Called with every error that was not caused by the client. */
+  onError?: (error: A2AError, request: HttpServerRequest) => void;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../protocol/agent.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
-import { isLoopbackHost } from '../../server/limits/client-address.ts';
+import { isLoopbackHost } from '../../primitives/loopback.ts';
 import { AuthenticatorChain } from '../../server/auth/authenticator-chain.ts';
 import { withChallenges } from '../../server/auth/auth-error.ts';
 import { headerCountError } from '../../server/node/connection-limits.ts';

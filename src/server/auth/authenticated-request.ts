@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { AuthenticationResult, HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
-/** An exchange that passed the gate: its caller is known, or need not be, and its secrets are gone. */
+/** A request after authentication, without credentials. `authentication` is undefined for anonymous requests. */
 export class AuthenticatedRequest implements HttpServerRequest {
   readonly method: string;
   readonly path: string;
@@ -15,17 +15,17 @@ export class AuthenticatedRequest implements HttpServerRequest {
     inner: HttpServerRequest,
     headers: RequestHeaders,
     query: string,
-    caller: AuthenticationResult | undefined,
+    authentication: AuthenticationResult | undefined,
   ) {
     this.method = inner.method;
     this.path = inner.path;
     this.query = query;
     this.headers = headers;
-    this.authentication = caller;
+    this.authentication = authentication;
     this.#inner = inner;
   }
 
-  /** It may come after the caller was let in. */
+  /** Read lazily, because the body may arrive after authentication. */
   get body(): string {
     return this.#inner.body;
   }
@@ -46,8 +46,8 @@ export class AuthenticatedRequest implements HttpServerRequest {
     return this.#inner.telemetry;
   }
 
-  set telemetry(visit: RequestTelemetry | undefined) {
-    this.#inner.telemetry = visit;
+  set telemetry(telemetry: RequestTelemetry | undefined) {
+    this.#inner.telemetry = telemetry;
   }
 
   onDisconnect(callback: () => void): void {
@@ -55,7 +55,7 @@ export class AuthenticatedRequest implements HttpServerRequest {
   }
 }
 
-/** Knows where secrets are, and takes them out of what is handed on. */
+/** Removes credentials from headers and query parameters before the request is passed on. */
 export class CredentialFilter {
   readonly #headers: ReadonlySet<string>;
   readonly #query: ReadonlySet<string>;
@@ -65,24 +65,24 @@ export class CredentialFilter {
     this.#query = new Set(query);
   }
 
-  /** The exchange as those behind the gate may see it. */
-  strip(exchange: HttpServerRequest, caller: AuthenticationResult | undefined): AuthenticatedRequest {
+  /** Returns the request without credentials. */
+  strip(request: HttpServerRequest, authentication: AuthenticationResult | undefined): AuthenticatedRequest {
     return new AuthenticatedRequest(
-      exchange,
-      this.#shown(exchange.headers),
-      this.#asked(exchange.query),
-      caller,
+      request,
+      this.#filterHeaders(request.headers),
+      this.#filterQuery(request.query),
+      authentication,
     );
   }
 
-  #shown(headers: RequestHeaders): RequestHeaders {
+  #filterHeaders(headers: RequestHeaders): RequestHeaders {
     if (this.#headers.size === 0) return headers;
-    const shown: { [name: string]: string | string[] | undefined } = {};
-    for (const name in headers) if (!this.#headers.has(name)) shown[name] = headers[name];
-    return shown;
+    const filtered: { [name: string]: string | string[] | undefined } = {};
+    for (const name in headers) if (!this.#headers.has(name)) filtered[name] = headers[name];
+    return filtered;
   }
 
-  #asked(query: string): string {
+  #filterQuery(query: string): string {
     if (query === '' || this.#query.size === 0) return query;
     const params = new URLSearchParams(query);
     for (const name of this.#query) params.delete(name);

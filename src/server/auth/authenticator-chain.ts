@@ -3,168 +3,170 @@ import type { SecurityScheme } from '../../protocol/card.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { AuthenticationResult, HttpServerRequest } from '../http/http-message.ts';
 import { type AuthenticatedRequest, CredentialFilter } from './authenticated-request.ts';
-import type { Authenticator, AuthOptions, MaybePromise } from './authenticator.ts';
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import type { Authenticator, AuthOptions } from './authenticator.ts';
 import { buildChallenge, type BearerProblem, AuthError } from './auth-error.ts';
 
-/** A way to prove who one is that was tried and failed. */
+/** An authenticator that rejected the request. */
 interface Failure {
   authenticator: Authenticator;
   error: A2AError;
 }
 
-const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie'];
+const credentialHeaders = ['authorization', 'proxy-authorization', 'cookie'];
 
-/** Finds out who calls, before anything of the request is read but its head. */
+/** Tries authenticators in order. Uses only the head of the request; the body is read afterwards. */
 export class AuthenticatorChain {
   /** All schemes of all authenticators. */
   readonly schemes: { readonly [name: string]: SecurityScheme };
   readonly options: AuthOptions;
   readonly #realm: string;
-  readonly #curtain: CredentialFilter;
+  readonly #credentialFilter: CredentialFilter;
 
   constructor(options: AuthOptions) {
     if (options.authenticators.length === 0)
-      throw invalidField('auth.any', 'must have at least one authenticator');
+      throw invalidField('auth.authenticators', 'must have at least one element');
     this.options = options;
-    this.schemes = gather(options.authenticators);
+    this.schemes = collectSchemes(options.authenticators);
     this.#realm = options.realm ?? 'a2a';
-    const secrets = options.authenticators.map((each) => each.credentialLocations);
-    const headers = [...alwaysSecret, ...secrets.flatMap((each) => each?.headers ?? [])];
-    this.#curtain = new CredentialFilter(
+    const locations = options.authenticators.map((each) => each.credentialLocations);
+    const headers = [...credentialHeaders, ...locations.flatMap((each) => each?.headers ?? [])];
+    this.#credentialFilter = new CredentialFilter(
       options.exposeCredentials ? [] : headers.map((name) => name.toLowerCase()),
-      secrets.flatMap((each) => each?.query ?? []),
+      locations.flatMap((each) => each?.query ?? []),
     );
   }
 
-  /** The exchange without its secrets, and without asking who sent it. */
-  stripCredentials(exchange: HttpServerRequest): AuthenticatedRequest {
-    return this.#curtain.strip(exchange, undefined);
+  /** Returns the request without credentials and without authentication. */
+  stripCredentials(request: HttpServerRequest): AuthenticatedRequest {
+    return this.#credentialFilter.strip(request, undefined);
   }
 
   /**
-   * Lets a caller in, at once if its authenticators answer at once.
+   * Authenticates a request, synchronously if the authenticators are synchronous.
    *
-   * @throws {@link AuthError}, or what an authenticator failed with for no fault of the caller.
+   * @throws {@link AuthError}, or the error of an authenticator that could not decide.
    */
-  authenticate(exchange: HttpServerRequest): MaybePromise<AuthenticatedRequest> {
-    return this.#tryFrom(0, exchange, []);
+  authenticate(request: HttpServerRequest): MaybePromise<AuthenticatedRequest> {
+    return this.#tryFrom(0, request, []);
   }
 
   #tryFrom(
     from: number,
-    exchange: HttpServerRequest,
+    request: HttpServerRequest,
     failures: Failure[],
   ): MaybePromise<AuthenticatedRequest> {
-    const { authenticators: any } = this.options;
-    for (let at = from; at < any.length; at++) {
-      const authenticator = any[at] as Authenticator;
+    const { authenticators } = this.options;
+    for (let index = from; index < authenticators.length; index++) {
+      const authenticator = authenticators[index] as Authenticator;
       const fail = (thrown: unknown): void => {
         failures.push({ authenticator, error: A2AError.from(thrown) });
       };
       try {
-        const found = authenticator.authenticate(exchange);
-        if (found instanceof Promise) {
-          const later = found.then(checked, (thrown: unknown) => fail(thrown));
-          return later.then((principal) =>
+        const result = authenticator.authenticate(request);
+        if (result instanceof Promise) {
+          const principalPromise = result.then(requireId, (thrown: unknown) => fail(thrown));
+          return principalPromise.then((principal) =>
             principal
-              ? this.#known(exchange, principal, authenticator)
-              : this.#tryFrom(at + 1, exchange, failures),
+              ? this.#accept(request, principal, authenticator)
+              : this.#tryFrom(index + 1, request, failures),
           );
         }
-        if (checked(found)) return this.#known(exchange, found as Principal, authenticator);
+        if (requireId(result)) return this.#accept(request, result as Principal, authenticator);
       } catch (thrown) {
         if (thrown instanceof AuthError) throw thrown;
         fail(thrown);
       }
     }
-    return this.#unknown(exchange, failures);
+    return this.#rejectOrAllowAnonymous(request, failures);
   }
 
-  #known(
-    exchange: HttpServerRequest,
+  #accept(
+    request: HttpServerRequest,
     principal: Principal,
     { schemes, scopes = [] }: Authenticator,
   ): AuthenticatedRequest {
-    const caller: AuthenticationResult = { principal, schemes: Object.keys(schemes) };
-    const admitted = this.#curtain.strip(exchange, caller);
+    const authentication: AuthenticationResult = { principal, schemes: Object.keys(schemes) };
+    const stripped = this.#credentialFilter.strip(request, authentication);
     if (!scopes.every((scope) => principal.scopes?.includes(scope)))
-      throw this.permissionDenied(scopes, admitted);
-    return admitted;
+      throw this.permissionDenied(scopes, stripped);
+    return stripped;
   }
 
-  #unknown(exchange: HttpServerRequest, failures: Failure[]): AuthenticatedRequest {
-    // Whoever could not be asked might have known the caller: it should try again, not give up.
-    const broken = failures.find(({ error }) => error.reason !== 'UNAUTHENTICATED');
-    if (broken) throw broken.error;
-    const admitted = this.stripCredentials(exchange);
-    if (failures.length === 0 && this.options.allowAnonymous) return admitted;
-    throw this.challenge(admitted, failures);
+  #rejectOrAllowAnonymous(request: HttpServerRequest, failures: Failure[]): AuthenticatedRequest {
+    // An authenticator that failed might have accepted the client: UNAVAILABLE makes it retry instead of giving up.
+    const unavailable = failures.find(({ error }) => error.reason !== 'UNAUTHENTICATED');
+    if (unavailable) throw unavailable.error;
+    const stripped = this.stripCredentials(request);
+    if (failures.length === 0 && this.options.allowAnonymous) return stripped;
+    throw this.challenge(stripped, failures);
   }
 
-  /** The error for a caller that has to say who it is. */
-  challenge(exchange: HttpServerRequest, failures: readonly Failure[] = []): AuthError {
+  /** Creates the 401 error with challenges. */
+  challenge(request: HttpServerRequest, failures: readonly Failure[] = []): AuthError {
     const failed = new Set(failures.map(({ authenticator }) => authenticator));
     const challenges = this.options.authenticators.flatMap((each) =>
-      this.#challengesOf(each, failed.has(each) ? { error: 'invalid_token' } : undefined),
+      this.#buildChallenges(each, failed.has(each) ? { error: 'invalid_token' } : undefined),
     );
     const [first] = failures;
-    const hint = failures.length === 0 ? 'No credentials came.' : failures.map(hintOf).join(' ');
-    return this.#told(
+    const hint =
+      failures.length === 0 ? 'The request has no credentials.' : failures.map(formatHint).join(' ');
+    return this.#reportDenied(
       new AuthError('UNAUTHENTICATED', [...new Set(challenges)], first?.error.message, { hint }),
-      exchange,
+      request,
     );
   }
 
-  /** The error for a caller that is known and may not do what it asks for. */
-  permissionDenied(scope: readonly string[], exchange: HttpServerRequest, hint?: string): AuthError {
+  /** Creates the 403 error for an authenticated client. */
+  permissionDenied(scope: readonly string[], request: HttpServerRequest, hint?: string): AuthError {
     const problem: BearerProblem = { error: 'insufficient_scope', scope };
     const challenges =
       scope.length === 0
         ? []
-        : this.options.authenticators.flatMap((each) => this.#challengesOf(each, problem));
-    const text = scope.length === 0 ? undefined : `Not allowed without the scope ${scope.join(' ')}`;
+        : this.options.authenticators.flatMap((each) => this.#buildChallenges(each, problem));
+    const text = scope.length === 0 ? undefined : `Missing scope: ${scope.join(' ')}`;
     const insufficient = challenges.filter((each) => each.includes('insufficient_scope'));
-    return this.#told(
+    return this.#reportDenied(
       new AuthError('PERMISSION_DENIED', [...new Set(insufficient)], text, {
         ...(scope.length > 0 && { details: { scope: scope.join(' ') } }),
-        hint: hint ?? 'The caller lacks a scope.',
+        hint: hint ?? 'The client lacks a required scope.',
       }),
-      exchange,
+      request,
     );
   }
 
-  #challengesOf({ schemes }: Authenticator, problem: BearerProblem | undefined): string[] {
+  #buildChallenges({ schemes }: Authenticator, problem: BearerProblem | undefined): string[] {
     return Object.values(schemes).map((scheme) => buildChallenge(scheme, this.#realm, problem));
   }
 
-  #told(refusal: AuthError, exchange: HttpServerRequest): AuthError {
+  #reportDenied(error: AuthError, request: HttpServerRequest): AuthError {
     try {
-      this.options.onDenied?.(refusal, exchange);
+      this.options.onDenied?.(error, request);
     } catch {
-      // Whoever listens must not be able to let somebody in.
+      // Errors in observers must not bypass the rejection.
     }
-    return refusal;
+    return error;
   }
 }
 
-function hintOf({ authenticator: { schemes }, error }: Failure): string {
+function formatHint({ authenticator: { schemes }, error }: Failure): string {
   return `${Object.keys(schemes).join(' with ')}: ${error.hint ?? error.message}`;
 }
 
-/** A principal without a name would share what it owns with others like it. */
-function checked(principal: Principal | undefined): Principal | undefined {
+/** Rejects principals without id: they would share tasks with each other. */
+function requireId(principal: Principal | undefined): Principal | undefined {
   if (principal === undefined || (typeof principal.id === 'string' && principal.id !== '')) return principal;
   throw new A2AError('INTERNAL_ERROR', undefined, {
-    cause: new TypeError('An authenticator gave a principal without an id'),
+    cause: new TypeError('An authenticator returned a principal without id'),
   });
 }
 
-function gather(any: readonly Authenticator[]): { [name: string]: SecurityScheme } {
+function collectSchemes(authenticators: readonly Authenticator[]): { [name: string]: SecurityScheme } {
   const schemes = new Map<string, SecurityScheme>();
-  for (const [name, scheme] of any.flatMap((each) => Object.entries(each.schemes))) {
+  for (const [name, scheme] of authenticators.flatMap((each) => Object.entries(each.schemes))) {
     const known = schemes.get(name);
     if (known && JSON.stringify(known) !== JSON.stringify(scheme))
-      throw invalidField('auth.any', `declares two different schemes called ${name}`);
+      throw invalidField('auth.authenticators', `must not declare two different schemes named ${name}`);
     schemes.set(name, scheme);
   }
   return Object.fromEntries(schemes);

@@ -1,81 +1,79 @@
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import type { Operation, Principal } from '../../protocol/agent.ts';
 import type { SecurityScheme } from '../../protocol/card.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
 
-/** A value at once, or a promise of it. */
-export type MaybePromise<T> = T | Promise<T>;
+/** Input of an authenticator: the request without body, which has not been read yet. */
+export type AuthenticationInput = Omit<HttpServerRequest, 'body' | 'authentication'>;
 
-/** What an authenticator may look at: everything but the body, which is not there yet. */
-export type AuthenticationInput = Omit<HttpServerRequest, 'body' | 'caller'>;
-
-/** Where callers put their secrets, so that nobody behind the gate sees them. */
+/** Where clients send credentials; they are removed from the request after authentication. */
 export interface CredentialLocations {
-  /** Lower-case names of headers. `authorization`, `proxy-authorization` and `cookie` are hidden anyway. */
+  /** Lower-case header names. `authorization`, `proxy-authorization` and `cookie` are always removed. */
   readonly headers?: readonly string[];
-  /** Names of query parameters. */
+  /** Query parameter names. */
   readonly query?: readonly string[];
 }
 
-/** One way to prove who calls. */
+/** Verifies one kind of credentials. */
 export interface Authenticator {
-  /** What the card says about it, by name. Several schemes are all needed together. */
+  /** Security schemes of the card, by name. If there are several, all of them are required together. */
   readonly schemes: { readonly [name: string]: SecurityScheme };
-  /** The scopes that every caller needs. */
+  /** Scopes that every client needs. */
   readonly scopes?: readonly string[];
   readonly credentialLocations?: CredentialLocations;
   /**
-   * Says who calls.
+   * Authenticates a request.
    *
-   * @returns undefined when the request has no credentials of this kind.
-   * @throws {@link A2AError} `UNAUTHENTICATED` when it has bad ones.
+   * @returns undefined if the request has no credentials of this kind.
+   * @throws {@link A2AError} `UNAUTHENTICATED` if the credentials are invalid.
    */
   authenticate(head: AuthenticationInput): MaybePromise<Principal | undefined>;
 }
 
-/** What a caller wants to do. */
+/** Input of `authorize()`. */
 export interface AuthorizationRequest {
   readonly operation: Operation;
-  /** The skill that the request names, if it names one. */
+  /** Skill that the request names in its metadata. */
   readonly skillId?: string;
   readonly tenant?: string;
-  /** The request in the words of the model. */
+  /** The version-neutral request. */
   readonly request: unknown;
 }
 
-/** Who may call, and what for. */
+/** Options of authentication and authorization. */
 export interface AuthOptions {
-  /** The ways to prove who calls; one is enough. */
+  /** Authenticators, tried in order; one must succeed. */
   authenticators: readonly Authenticator[];
   /**
-   * Lets callers without credentials in. Bad credentials are refused all the same.
+   * Accepts requests without credentials. Invalid credentials are still rejected.
    * @defaultValue false
    */
   allowAnonymous?: boolean;
-  /** What a 401 calls this place. @defaultValue `a2a` */
+  /** Realm of challenges. @defaultValue `a2a` */
   realm?: string;
   /**
-   * Decides whether a caller may do what it asks for, before anything is looked up.
-   * `principal` is undefined only if {@link AuthOptions.allowAnonymous}.
+   * Authorizes an operation before it is executed. `principal` is undefined only with
+   * {@link AuthOptions.allowAnonymous}.
    */
-  authorize?: (principal: Principal | undefined, intent: AuthorizationRequest) => MaybePromise<boolean>;
+  authorize?: (principal: Principal | undefined, request: AuthorizationRequest) => MaybePromise<boolean>;
   /**
-   * Shows agents the headers that credentials come in.
+   * Passes credential headers on to agents.
    * @defaultValue false
    */
   exposeCredentials?: boolean;
-  /** Hears of everybody who was refused; the hint of the error says why. */
-  onDenied?: (error: A2AError, exchange: HttpServerRequest) => void;
+  /** Called for every rejected request; the hint of the error contains the reason. */
+  onDenied?: (error: A2AError, request: HttpServerRequest) => void;
 }
 
-/** The name of a scheme and what people should know of it. */
+/** Name and description of a security scheme. */
 export interface SchemeLabel {
-  /** The name of the scheme in the card. */
+  /** Name of the scheme in the card. */
   scheme?: string;
   description?: string;
 }
 
-/** The one scheme of an authenticator, under the name it is to have. */
+/** Returns the `schemes` of an authenticator with one scheme; `name` is the default name. */
 export function singleScheme(
   { scheme, description }: SchemeLabel,
   name: string,

@@ -6,70 +6,75 @@ import type { HttpServerRequest } from '../http/http-message.ts';
 import type { AuthenticatorChain } from './authenticator-chain.ts';
 import { findMissingAccess, effectiveRequirements } from './security-requirements.ts';
 
-/** What somebody asks for. */
-interface Wish {
+/** The operation to authorize. */
+interface RequestedOperation {
   operation: Operation;
   request: unknown;
   call: CallContext;
 }
 
-/** Decides what those who came through the gate may do, before anything is looked up. */
+/** Authorizes authenticated requests against the security requirements of the card and `authorize()`. */
 export class Authorizer {
-  readonly #gate: AuthenticatorChain;
+  readonly #authenticators: AuthenticatorChain;
   readonly #agent: Agent;
-  readonly #needs = new WeakMap<AgentCard, readonly SecurityRequirement[]>();
+  readonly #requirements = new WeakMap<AgentCard, readonly SecurityRequirement[]>();
 
-  constructor(gate: AuthenticatorChain, agent: Agent) {
-    this.#gate = gate;
+  constructor(authenticators: AuthenticatorChain, agent: Agent) {
+    this.#authenticators = authenticators;
     this.#agent = agent;
   }
 
-  /** @throws {@link Refusal} when the caller may not do it. */
-  async check(exchange: HttpServerRequest, { operation, request, call: { tenant } }: Wish): Promise<void> {
-    const { authentication: caller } = exchange;
-    // The extended card is for those who are known, even where others may call.
-    if (operation === 'extendedCard' && !caller) throw this.#gate.challenge(exchange);
+  /** @throws {@link AuthError} if the client is not authorized. */
+  async check(
+    httpRequest: HttpServerRequest,
+    { operation, request, call: { tenant } }: RequestedOperation,
+  ): Promise<void> {
+    const { authentication } = httpRequest;
+    // The extended card requires authentication, even with `allowAnonymous`.
+    if (operation === 'extendedCard' && !authentication) throw this.#authenticators.challenge(httpRequest);
     const card = await this.#agent.card();
-    this.#demand(exchange, this.#needsOf(card));
-    const named = skillsNamed(operation, request);
+    this.#require(httpRequest, this.#requirementsOf(card));
+    const skillIds = findSkillIds(operation, request);
     for (const { id, securityRequirements = [] } of card.skills) {
-      if (securityRequirements.length > 0 && named.includes(id)) this.#demand(exchange, securityRequirements);
+      if (securityRequirements.length > 0 && skillIds.includes(id))
+        this.#require(httpRequest, securityRequirements);
     }
-    const { authorize } = this.#gate.options;
+    const { authorize } = this.#authenticators.options;
     if (!authorize) return;
-    const intent = {
+    const authorizationRequest = {
       operation,
       request,
-      ...(named[0] !== undefined && { skillId: named[0] }),
+      ...(skillIds[0] !== undefined && { skillId: skillIds[0] }),
       ...(tenant !== undefined && { tenant }),
     };
-    if (await authorize(caller?.principal, intent)) return;
-    if (!caller) throw this.#gate.challenge(exchange);
-    throw this.#gate.permissionDenied([], exchange, `authorize said no to ${operation}.`);
+    if (await authorize(authentication?.principal, authorizationRequest)) return;
+    if (!authentication) throw this.#authenticators.challenge(httpRequest);
+    throw this.#authenticators.permissionDenied([], httpRequest, `authorize() denied ${operation}.`);
   }
 
-  #needsOf(card: AgentCard): readonly SecurityRequirement[] {
-    let needs = this.#needs.get(card);
-    if (!needs) this.#needs.set(card, (needs = effectiveRequirements(card, this.#gate)));
-    return needs;
+  #requirementsOf(card: AgentCard): readonly SecurityRequirement[] {
+    let requirements = this.#requirements.get(card);
+    if (!requirements)
+      this.#requirements.set(card, (requirements = effectiveRequirements(card, this.#authenticators)));
+    return requirements;
   }
 
-  #demand(exchange: HttpServerRequest, needs: readonly SecurityRequirement[]): void {
-    const lack = findMissingAccess(exchange.authentication, needs);
-    if (!lack) return;
-    if (!exchange.authentication) throw this.#gate.challenge(exchange);
-    throw this.#gate.permissionDenied(lack.scopes, exchange);
+  #require(httpRequest: HttpServerRequest, requirements: readonly SecurityRequirement[]): void {
+    const missing = findMissingAccess(httpRequest.authentication, requirements);
+    if (!missing) return;
+    if (!httpRequest.authentication) throw this.#authenticators.challenge(httpRequest);
+    throw this.#authenticators.permissionDenied(missing.scopes, httpRequest);
   }
 }
 
-/** The skills that a message names in its metadata, or in that of its request: `skillId`, or `skill` for short. */
-function skillsNamed(operation: Operation, request: unknown): string[] {
+/** Returns the skills named in the metadata of the message or request, as `skillId` or `skill`. */
+function findSkillIds(operation: Operation, request: unknown): string[] {
   if (operation !== 'send' && operation !== 'stream') return [];
   const { message, metadata } = request as SendRequest;
-  return [...namedIn(message.metadata), ...namedIn(metadata)];
+  return [...readSkillIds(message.metadata), ...readSkillIds(metadata)];
 }
 
-function namedIn(metadata: Metadata | undefined): string[] {
+function readSkillIds(metadata: Metadata | undefined): string[] {
   if (!metadata) return [];
   return ['skillId', 'skill']
     .map((name) => (Object.hasOwn(metadata, name) ? metadata[name] : undefined))

@@ -1,5 +1,5 @@
 /**
- * Who may call an agent: ways to prove it, for the option `auth` of `serve` and `fetchHandler`.
+ * Authenticators for the option `auth` of `serve` and `fetchHandler`.
  *
  * @module
  */
@@ -16,7 +16,8 @@ export { type BasicAuthOptions, basicAuth } from './schemes/basic.ts';
 export { type BearerAuthOptions, bearerAuth } from './schemes/bearer.ts';
 export { customAuth } from './schemes/custom.ts';
 export { type JwtAuthOptions, jwtAuth, type JwtValidationOptions } from './schemes/jwt.ts';
-export type { FetchLike, JsonWebKeySet } from './jwks.ts';
+export type { FetchLike } from '../../primitives/web/fetch-like.ts';
+export type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 export { type MutualTlsAuthOptions, mutualTlsAuth } from './schemes/mutual-tls.ts';
 export { type OAuth2AuthOptions, oauth2Auth } from './schemes/oauth2.ts';
 export { type OpenIdConnectAuthOptions, openIdConnectAuth } from './schemes/open-id-connect.ts';

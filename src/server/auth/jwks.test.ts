@@ -3,7 +3,8 @@ import { type TokenIssuer, createTokenIssuer } from '../../../test/support/serve
 import type { RequestHeaders } from '../http/http-message.ts';
 import type { Authenticator, AuthenticationInput } from './authenticator.ts';
 import { jwtAuth } from './schemes/jwt.ts';
-import type { FetchLike, JsonWebKeySet } from './jwks.ts';
+import type { FetchLike } from '../../primitives/web/fetch-like.ts';
+import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 import { oauth2Auth } from './schemes/oauth2.ts';
 import { openIdConnectAuth } from './schemes/open-id-connect.ts';
 
@@ -15,8 +16,8 @@ beforeAll(async () => {
   second = await createTokenIssuer('two');
 });
 
-/** Somebody who shows a token. */
-const shows = (token: string): AuthenticationInput => ({
+/** Creates a request with a token. */
+const requestWithToken = (token: string): AuthenticationInput => ({
   method: 'POST',
   path: '/',
   query: '',
@@ -25,14 +26,14 @@ const shows = (token: string): AuthenticationInput => ({
   onDisconnect: () => {},
 });
 
-/** A place with keys that can change and fail, and a clock. */
-class KeyPlace {
+/** A JWKS server that can change its keys and fail, with a clock. */
+class JwksServer {
   now = Date.now();
-  asked: string[] = [];
+  requests: string[] = [];
   keys: JsonWebKeySet = { keys: [first.publicKey] };
   answer: (url: string) => Response = () => Response.json(this.keys);
   fetch: FetchLike = async (url, init) => {
-    this.asked.push(url);
+    this.requests.push(url);
     expect(init.redirect).toBe('manual');
     return this.answer(url);
   };
@@ -52,128 +53,136 @@ const reasonOf = (trying: unknown): Promise<unknown> =>
     (error: { reason?: string }) => error.reason,
   );
 
-describe('keys from somewhere else', () => {
-  it('are asked for when the first token comes, once for all that wait', async () => {
-    const place = new KeyPlace();
-    const way = place.jwt();
-    expect(place.asked).toEqual([]);
+describe('remote JWKS', () => {
+  it('is fetched once for the first concurrent tokens', async () => {
+    const jwksServer = new JwksServer();
+    const authenticator = jwksServer.jwt();
+    expect(jwksServer.requests).toEqual([]);
     const token = await first.token();
-    const known = await Promise.all([1, 2, 3].map(async () => way.authenticate(shows(token))));
+    const known = await Promise.all(
+      [1, 2, 3].map(async () => authenticator.authenticate(requestWithToken(token))),
+    );
     expect(known.map((each) => each?.id)).toEqual(['alice', 'alice', 'alice']);
-    expect(place.asked).toEqual(['https://issuer.test/keys']);
+    expect(jwksServer.requests).toEqual(['https://issuer.test/keys']);
   });
 
-  it('are asked for again when a token names a new one, but not more often than every 30 seconds', async () => {
-    const place = new KeyPlace();
-    const way = place.jwt();
-    await way.authenticate(shows(await first.token()));
-    const rotated = shows(await second.token());
-    expect(await reasonOf(way.authenticate(rotated))).toBe('UNAUTHENTICATED');
-    expect(place.asked).toHaveLength(1);
-    place.keys = { keys: [first.publicKey, second.publicKey] };
-    place.now += 30_001;
-    expect(await way.authenticate(rotated)).toMatchObject({ id: 'alice', issuer: first.url });
-    expect(place.asked).toHaveLength(2);
-    const invented = shows(await second.token({}, { kid: 'invented' }));
-    for (let i = 0; i < 20; i++) expect(await reasonOf(way.authenticate(invented))).toBe('UNAUTHENTICATED');
-    expect(place.asked).toHaveLength(2);
+  it('is fetched again for an unknown kid at most every 30 seconds', async () => {
+    const jwksServer = new JwksServer();
+    const authenticator = jwksServer.jwt();
+    await authenticator.authenticate(requestWithToken(await first.token()));
+    const rotated = requestWithToken(await second.token());
+    expect(await reasonOf(authenticator.authenticate(rotated))).toBe('UNAUTHENTICATED');
+    expect(jwksServer.requests).toHaveLength(1);
+    jwksServer.keys = { keys: [first.publicKey, second.publicKey] };
+    jwksServer.now += 30_001;
+    expect(await authenticator.authenticate(rotated)).toMatchObject({ id: 'alice', issuer: first.url });
+    expect(jwksServer.requests).toHaveLength(2);
+    const invented = requestWithToken(await second.token({}, { kid: 'invented' }));
+    for (let i = 0; i < 20; i++)
+      expect(await reasonOf(authenticator.authenticate(invented))).toBe('UNAUTHENTICATED');
+    expect(jwksServer.requests).toHaveLength(2);
   });
 
-  it('that are gone are no longer good after ten minutes', async () => {
-    const place = new KeyPlace();
-    const way = place.jwt();
-    const token = shows(await first.token());
-    await way.authenticate(token);
-    place.keys = { keys: [second.publicKey] };
-    place.now += 600_001;
-    expect(await reasonOf(way.authenticate(token))).toBe('UNAUTHENTICATED');
+  it('rejects removed keys after ten minutes', async () => {
+    const jwksServer = new JwksServer();
+    const authenticator = jwksServer.jwt();
+    const token = requestWithToken(await first.token());
+    await authenticator.authenticate(token);
+    jwksServer.keys = { keys: [second.publicKey] };
+    jwksServer.now += 600_001;
+    expect(await reasonOf(authenticator.authenticate(token))).toBe('UNAUTHENTICATED');
   });
 
-  it('stay good for an hour while nobody answers', async () => {
-    const place = new KeyPlace();
-    const way = place.jwt();
-    const token = shows(await first.token({ exp: Math.floor(Date.now() / 1000) + 36_000 }));
-    await way.authenticate(token);
-    place.answer = () => new Response('down', { status: 503 });
-    place.now += 600_001;
-    expect(await way.authenticate(token)).toMatchObject({ id: 'alice' });
-    place.now += 3_600_000;
-    expect(await reasonOf(way.authenticate(token))).toBe('UNAVAILABLE');
-    place.answer = () => Response.json(place.keys);
-    place.now += 30_001;
-    expect(await way.authenticate(token)).toMatchObject({ id: 'alice' });
+  it('is used for an hour while it cannot be fetched', async () => {
+    const jwksServer = new JwksServer();
+    const authenticator = jwksServer.jwt();
+    const token = requestWithToken(await first.token({ exp: Math.floor(Date.now() / 1000) + 36_000 }));
+    await authenticator.authenticate(token);
+    jwksServer.answer = () => new Response('down', { status: 503 });
+    jwksServer.now += 600_001;
+    expect(await authenticator.authenticate(token)).toMatchObject({ id: 'alice' });
+    jwksServer.now += 3_600_000;
+    expect(await reasonOf(authenticator.authenticate(token))).toBe('UNAVAILABLE');
+    jwksServer.answer = () => Response.json(jwksServer.keys);
+    jwksServer.now += 30_001;
+    expect(await authenticator.authenticate(token)).toMatchObject({ id: 'alice' });
   });
 
   it.each<[string, () => Response]>([
     ['a redirect', () => new Response('', { status: 302, headers: { location: 'https://evil.test' } })],
-    ['no JSON', () => new Response('<html>')],
-    ['no key set', () => Response.json({ keys: 'many' })],
+    ['HTML', () => new Response('<html>')],
+    ['an invalid JWKS', () => Response.json({ keys: 'many' })],
     ['null', () => Response.json(null)],
-    ['a set without public keys', () => Response.json({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'one' }] })],
-    ['no end', () => new Response('x'.repeat(1_024 * 1_024 + 1))],
-  ])('are not there when %s comes, and that is not the fault of the caller', async (_what, answer) => {
-    const place = new KeyPlace();
-    place.answer = answer;
-    const way = place.jwt();
-    const token = shows(await first.token());
-    expect(await reasonOf(way.authenticate(token))).toBe('UNAVAILABLE');
-    expect(await reasonOf(way.authenticate(token))).toBe('UNAVAILABLE');
-    expect(place.asked).toHaveLength(1);
-    place.answer = () => Response.json(place.keys);
-    place.now += 1_001;
-    expect(await way.authenticate(token)).toMatchObject({ id: 'alice' });
+    [
+      'a JWKS without public keys',
+      () => Response.json({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'one' }] }),
+    ],
+    ['a response above 1 MiB', () => new Response('x'.repeat(1_024 * 1_024 + 1))],
+  ])('responds UNAVAILABLE when the server returns %s', async (_what, answer) => {
+    const jwksServer = new JwksServer();
+    jwksServer.answer = answer;
+    const authenticator = jwksServer.jwt();
+    const token = requestWithToken(await first.token());
+    expect(await reasonOf(authenticator.authenticate(token))).toBe('UNAVAILABLE');
+    expect(await reasonOf(authenticator.authenticate(token))).toBe('UNAVAILABLE');
+    expect(jwksServer.requests).toHaveLength(1);
+    jwksServer.answer = () => Response.json(jwksServer.keys);
+    jwksServer.now += 1_001;
+    expect(await authenticator.authenticate(token)).toMatchObject({ id: 'alice' });
   });
 });
 
-describe('a token that was good', () => {
-  it('is not checked again for a minute, but never after it expired', async () => {
-    const place = new KeyPlace();
-    const way = place.jwt();
-    const seconds = Math.floor(place.now / 1_000);
-    const token = shows(await first.token());
-    const [before, again] = [await way.authenticate(token), way.authenticate(token)];
+describe('token cache', () => {
+  it('skips verification for a minute, but not after the token has expired', async () => {
+    const jwksServer = new JwksServer();
+    const authenticator = jwksServer.jwt();
+    const seconds = Math.floor(jwksServer.now / 1_000);
+    const token = requestWithToken(await first.token());
+    const [before, again] = [await authenticator.authenticate(token), authenticator.authenticate(token)];
     expect(again).toBe(before);
-    const short = shows(await first.token({ exp: seconds + 20 }));
-    await way.authenticate(short);
-    place.now += 49_000;
-    expect(way.authenticate(short)).toMatchObject({ id: 'alice' });
-    place.now += 2_000;
-    expect(await reasonOf(way.authenticate(short))).toBe('UNAUTHENTICATED');
-    expect(way.authenticate(token)).toBe(before);
-    place.now += 10_000;
-    expect(way.authenticate(token)).toBeInstanceOf(Promise);
+    const short = requestWithToken(await first.token({ exp: seconds + 20 }));
+    await authenticator.authenticate(short);
+    jwksServer.now += 49_000;
+    expect(authenticator.authenticate(short)).toMatchObject({ id: 'alice' });
+    jwksServer.now += 2_000;
+    expect(await reasonOf(authenticator.authenticate(short))).toBe('UNAUTHENTICATED');
+    expect(authenticator.authenticate(token)).toBe(before);
+    jwksServer.now += 10_000;
+    expect(authenticator.authenticate(token)).toBeInstanceOf(Promise);
   });
 
-  it('does not make another good that differs in one letter', async () => {
-    const place = new KeyPlace();
-    const way = place.jwt();
+  it('does not accept a token that differs in one character', async () => {
+    const jwksServer = new JwksServer();
+    const authenticator = jwksServer.jwt();
     const token = await first.token();
-    await way.authenticate(shows(token));
+    await authenticator.authenticate(requestWithToken(token));
     const other = token.slice(0, -2) + (token.endsWith('AA') ? 'BB' : 'AA');
-    expect(await reasonOf(way.authenticate(shows(other)))).toBe('UNAUTHENTICATED');
+    expect(await reasonOf(authenticator.authenticate(requestWithToken(other)))).toBe('UNAUTHENTICATED');
   });
 });
 
-describe('keys that are at hand', () => {
+describe('static JWKS', () => {
   const audience = 'agent';
 
-  it('need no name when there is one', async () => {
+  it('accepts a token without kid if there is one key without kid', async () => {
     const { kid: _none, ...key } = first.publicKey;
-    const way = jwtAuth({ issuer: first.url, audience, jwks: { keys: [key] } });
-    expect(await way.authenticate(shows(await first.token({}, { kid: undefined })))).toMatchObject({
+    const authenticator = jwtAuth({ issuer: first.url, audience, jwks: { keys: [key] } });
+    expect(
+      await authenticator.authenticate(requestWithToken(await first.token({}, { kid: undefined }))),
+    ).toMatchObject({
       id: 'alice',
     });
   });
 
-  it('give the claims, the scopes and the name that is asked for', async () => {
-    const way = jwtAuth({
+  it('returns claims, scopes and the configured principal claim', async () => {
+    const authenticator = jwtAuth({
       issuer: first.url,
       audience,
       jwks: { keys: [first.publicKey] },
       principal: 'client_id',
     });
     const token = await first.token({ client_id: 'robot', scope: 'a  b', scp: ['c'] });
-    expect(await way.authenticate(shows(token))).toMatchObject({
+    expect(await authenticator.authenticate(requestWithToken(token))).toMatchObject({
       id: 'robot',
       issuer: first.url,
       scopes: ['a', 'b', 'c'],
@@ -182,39 +191,47 @@ describe('keys that are at hand', () => {
   });
 });
 
-describe('OpenID Connect', () => {
+describe('openIdConnectAuth', () => {
   const metadata = 'https://issuer.test/.well-known/openid-configuration';
 
-  it.each(['https://issuer.test', 'https://issuer.test/'])('finds the keys of %s', async (issuerUrl) => {
-    const place = new KeyPlace();
-    place.answer = (url) =>
-      Response.json(url === metadata ? { issuer: issuerUrl, jwks_uri: 'https://keys.test/set' } : place.keys);
-    const way = openIdConnectAuth({ ...place.options(), issuerUrl });
-    expect(await way.authenticate(shows(await first.token({ iss: issuerUrl })))).toMatchObject({
+  it.each(['https://issuer.test', 'https://issuer.test/'])('discovers the keys of %s', async (issuerUrl) => {
+    const jwksServer = new JwksServer();
+    jwksServer.answer = (url) =>
+      Response.json(
+        url === metadata ? { issuer: issuerUrl, jwks_uri: 'https://keys.test/set' } : jwksServer.keys,
+      );
+    const authenticator = openIdConnectAuth({ ...jwksServer.options(), issuerUrl });
+    expect(
+      await authenticator.authenticate(requestWithToken(await first.token({ iss: issuerUrl }))),
+    ).toMatchObject({
       id: 'alice',
     });
-    expect(place.asked).toEqual([metadata, 'https://keys.test/set']);
-    expect(way.schemes).toEqual({ openIdConnect: { type: 'openIdConnect', openIdConnectUrl: metadata } });
+    expect(jwksServer.requests).toEqual([metadata, 'https://keys.test/set']);
+    expect(authenticator.schemes).toEqual({
+      openIdConnect: { type: 'openIdConnect', openIdConnectUrl: metadata },
+    });
   });
 
   it.each<[string, unknown]>([
-    ['speaks for somebody else', { issuer: 'https://evil.test', jwks_uri: 'https://evil.test/set' }],
-    ['sends us to a plain connection', { issuer: 'https://issuer.test', jwks_uri: 'http://issuer.test/set' }],
-    ['sends us nowhere', { issuer: 'https://issuer.test', jwks_uri: 'set' }],
-    ['has no keys', { issuer: 'https://issuer.test' }],
-  ])('does not follow metadata that %s', async (_what, said) => {
-    const place = new KeyPlace();
-    place.answer = () => Response.json(said);
-    const way = openIdConnectAuth({ ...place.options(), issuerUrl: 'https://issuer.test' });
-    expect(await reasonOf(way.authenticate(shows(await first.token())))).toBe('UNAVAILABLE');
-    expect(place.asked).toEqual([metadata]);
+    ['names another issuer', { issuer: 'https://evil.test', jwks_uri: 'https://evil.test/set' }],
+    ['has an unencrypted jwks_uri', { issuer: 'https://issuer.test', jwks_uri: 'http://issuer.test/set' }],
+    ['has an invalid jwks_uri', { issuer: 'https://issuer.test', jwks_uri: 'set' }],
+    ['has no jwks_uri', { issuer: 'https://issuer.test' }],
+  ])('rejects metadata that %s', async (_what, said) => {
+    const jwksServer = new JwksServer();
+    jwksServer.answer = () => Response.json(said);
+    const authenticator = openIdConnectAuth({ ...jwksServer.options(), issuerUrl: 'https://issuer.test' });
+    expect(await reasonOf(authenticator.authenticate(requestWithToken(await first.token())))).toBe(
+      'UNAVAILABLE',
+    );
+    expect(jwksServer.requests).toEqual([metadata]);
   });
 });
 
-describe('OAuth 2', () => {
-  it('says on the card how to get a token', async () => {
+describe('oauth2Auth', () => {
+  it('declares the OAuth 2 flows in the card', async () => {
     const flows = { clientCredentials: { tokenUrl: 'https://issuer.test/token', scopes: { talk: 'Talk' } } };
-    const way = oauth2Auth({
+    const authenticator = oauth2Auth({
       issuer: first.url,
       audience: 'agent',
       jwks: { keys: [first.publicKey] },
@@ -222,10 +239,12 @@ describe('OAuth 2', () => {
       metadataUrl: 'https://issuer.test/metadata',
       requiredScopes: ['talk'],
     });
-    expect(way.schemes).toEqual({
+    expect(authenticator.schemes).toEqual({
       oauth2: { type: 'oauth2', flows, oauth2MetadataUrl: 'https://issuer.test/metadata' },
     });
-    expect(way.scopes).toEqual(['talk']);
-    expect(await way.authenticate(shows(await first.token()))).toMatchObject({ id: 'alice' });
+    expect(authenticator.scopes).toEqual(['talk']);
+    expect(await authenticator.authenticate(requestWithToken(await first.token()))).toMatchObject({
+      id: 'alice',
+    });
   });
 });

@@ -1,53 +1,53 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../protocol/agent.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import type { MaybePromise } from './authenticator.ts';
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 
-/** Secrets and the names of those who have them, or a function that knows. */
+/** Principals by secret, or a function that looks them up. */
 export type PrincipalsBySecret =
   | { readonly [secret: string]: string | Principal }
   | ReadonlyMap<string, string | Principal>
   | ((secret: string) => MaybePromise<string | Principal | undefined>);
 
-/** How long a secret may be; longer ones are not even looked at. */
+/** Maximum length of a secret; longer ones are rejected without a lookup. */
 export const maxSecretLength = 4_096;
 
-/** Known to this process alone, so that nobody outside can tell what a digest will be. */
+/** Random key of this process, so that clients cannot predict digests. */
 const processKey = randomBytes(32).toString('hex');
 
-/** What is kept and compared in place of a secret. */
+/** Returns the keyed digest that is stored and compared instead of a secret. */
 export function secretDigest(secret: string): Buffer {
   return hash('sha256', processKey + secret, 'buffer');
 }
 
-/** True when two secrets are the same; how long it takes says nothing about either. */
-export function secretsMatch(one: string, other: string): boolean {
-  return timingSafeEqual(secretDigest(one), secretDigest(other));
+/** Compares two secrets in constant time. */
+export function secretsMatch(a: string, b: string): boolean {
+  return timingSafeEqual(secretDigest(a), secretDigest(b));
 }
 
-/** A name as a principal. */
+/** Converts an id to a principal. */
 export function toPrincipal(holder: string | Principal | undefined): Principal | undefined {
   return typeof holder === 'string' ? { id: holder } : holder;
 }
 
 /**
- * Makes the function that knows who has a secret. Secrets are kept and compared as digests only, so neither the time
- * it takes nor the memory of this process tells what they are.
+ * Creates a constant-time lookup of principals by secret (API key or token). Only digests are stored and compared, so
+ * neither timing nor memory reveals a secret.
  */
 export function createSecretLookup(
-  holders: PrincipalsBySecret,
-  at: string,
+  principals: PrincipalsBySecret,
+  field: string,
 ): (secret: string) => MaybePromise<Principal | undefined> {
-  if (typeof holders === 'function') {
+  if (typeof principals === 'function') {
     return (secret) => {
-      const holder = holders(secret);
+      const holder = principals(secret);
       return holder instanceof Promise ? holder.then(toPrincipal) : toPrincipal(holder);
     };
   }
   const table = new Map<string, { digest: Buffer; principal: Principal | undefined }>();
-  const entries = holders instanceof Map ? [...holders.entries()] : Object.entries(holders);
+  const entries = principals instanceof Map ? [...principals.entries()] : Object.entries(principals);
   for (const [secret, holder] of entries as [string, string | Principal][]) {
-    if (secret === '') throw invalidField(at, 'must not have an empty secret');
+    if (secret === '') throw invalidField(field, 'must not contain an empty secret');
     const known = secretDigest(secret);
     table.set(known.toString('latin1'), { digest: known, principal: toPrincipal(holder) });
   }

@@ -2,63 +2,72 @@ import type { AgentCard, SecurityRequirement } from '../../protocol/card.ts';
 import type { AuthenticationResult } from '../http/http-message.ts';
 import type { AuthenticatorChain } from './authenticator-chain.ts';
 
-/** The card with what the gate checks. Who reads it learns all that a caller needs, and nothing that is not checked. */
-export function withSecuritySchemes(card: AgentCard, gate: AuthenticatorChain): AgentCard {
+/** Adds the schemes and requirements that the server enforces to a card. */
+export function withSecuritySchemes(card: AgentCard, authenticators: AuthenticatorChain): AgentCard {
   return {
     ...card,
-    securitySchemes: { ...card.securitySchemes, ...gate.schemes },
-    securityRequirements: effectiveRequirements(card, gate),
+    securitySchemes: { ...card.securitySchemes, ...authenticators.schemes },
+    securityRequirements: effectiveRequirements(card, authenticators),
   };
 }
 
 /**
- * What callers of an agent need: what the agent asks for, as far as the gate can check it, or any of the ways through
- * the gate if it asks for nothing.
+ * Returns the enforced security requirements: those of the card that the authenticators can verify, or any of the
+ * authenticators if there are none.
  */
-export function effectiveRequirements(card: AgentCard, gate: AuthenticatorChain): SecurityRequirement[] {
-  const own = checkable(card.securityRequirements ?? [], gate);
-  const ways = gate.options.authenticators.map(({ schemes, scopes = [] }) =>
+export function effectiveRequirements(
+  card: AgentCard,
+  authenticators: AuthenticatorChain,
+): SecurityRequirement[] {
+  const cardRequirements = enforceable(card.securityRequirements ?? [], authenticators);
+  const alternatives = authenticators.options.authenticators.map(({ schemes, scopes = [] }) =>
     Object.fromEntries(Object.keys(schemes).map((name) => [name, [...scopes]])),
   );
-  const requirements = own.length > 0 ? own.map((each) => withScopes(each, gate)) : ways;
-  return gate.options.allowAnonymous ? [...requirements, {}] : requirements;
+  const requirements =
+    cardRequirements.length > 0
+      ? cardRequirements.map((each) => withScopes(each, authenticators))
+      : alternatives;
+  return authenticators.options.allowAnonymous ? [...requirements, {}] : requirements;
 }
 
-/** The alternatives of which the gate knows every scheme: the others are for somebody else to check. */
-function checkable(
+/** Returns the alternatives whose schemes are all implemented by the authenticators. */
+function enforceable(
   requirements: readonly SecurityRequirement[],
-  gate: AuthenticatorChain,
+  authenticators: AuthenticatorChain,
 ): readonly SecurityRequirement[] {
-  return requirements.filter((each) => Object.keys(each).every((name) => Object.hasOwn(gate.schemes, name)));
+  return requirements.filter((each) =>
+    Object.keys(each).every((name) => Object.hasOwn(authenticators.schemes, name)),
+  );
 }
 
-/** The scopes that an agent asks for, and those that the gate asks everybody for. */
+/** Adds the scopes that the authenticators require from every client. */
 function withScopes(requirement: SecurityRequirement, { options }: AuthenticatorChain): SecurityRequirement {
-  const whole: SecurityRequirement = {};
+  const result: SecurityRequirement = {};
   for (const [name, scopes] of Object.entries(requirement)) {
-    const always = options.authenticators.find(({ schemes }) => Object.hasOwn(schemes, name))?.scopes ?? [];
-    whole[name] = [...new Set([...scopes, ...always])];
+    const commonScopes =
+      options.authenticators.find(({ schemes }) => Object.hasOwn(schemes, name))?.scopes ?? [];
+    result[name] = [...new Set([...scopes, ...commonScopes])];
   }
-  return whole;
+  return result;
 }
 
-/** What a caller lacks of all that is needed; undefined when it lacks nothing. */
+/** Access that a client lacks. */
 export interface MissingAccess {
-  /** The scopes that would be enough for the schemes the caller used; empty when it needs another scheme. */
+  /** Scopes that are required with the schemes in use; empty if the client needs another scheme. */
   scopes: readonly string[];
 }
 
-/** Compares a caller with what is needed. */
+/** Returns the missing access of a client; undefined if a requirement is fulfilled. */
 export function findMissingAccess(
-  caller: AuthenticationResult | undefined,
+  authentication: AuthenticationResult | undefined,
   requirements: readonly SecurityRequirement[],
 ): MissingAccess | undefined {
   let nearest: MissingAccess = { scopes: [] };
   for (const requirement of requirements) {
     const names = Object.keys(requirement);
-    if (!names.every((name) => caller?.schemes.includes(name))) continue;
+    if (!names.every((name) => authentication?.schemes.includes(name))) continue;
     const needed = [...new Set(Object.values(requirement).flat())];
-    if (needed.every((scope) => caller?.principal.scopes?.includes(scope))) return undefined;
+    if (needed.every((scope) => authentication?.principal.scopes?.includes(scope))) return undefined;
     if (nearest.scopes.length === 0) nearest = { scopes: needed };
   }
   return nearest;

@@ -1,43 +1,43 @@
 import type { Principal } from '../../protocol/agent.ts';
 import { secretDigest } from './secret-lookup.ts';
 
-/** For how long a token that was good is taken to be so, in milliseconds. Keys are looked at far less often. */
-const goodFor = 60_000;
+/** Milliseconds for which a verified token is cached. */
+const cacheTtl = 60_000;
 
-/** How many tokens are remembered. */
-const most = 10_000;
+/** Maximum number of cached tokens. The cache is cleared when it is full. */
+const maxEntries = 10_000;
 
-interface Remembered {
+interface CachedToken {
   principal: Principal;
   until: number;
 }
 
-/** Remembers tokens that were good a moment ago, because a signature takes long to check. They are kept as digests. */
+/** Caches verified tokens by digest, because signature verification is slow. */
 export class TokenCache {
   readonly #now: () => number;
-  #tokens = new Map<string, Remembered>();
+  #tokens = new Map<string, CachedToken>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Who showed the token a moment ago. */
+  /** Returns the principal of a cached token. */
   find(token: string): Principal | undefined {
-    const key = keyOf(token);
-    const known = this.#tokens.get(key);
-    if (!known) return undefined;
-    if (this.#now() < known.until) return known.principal;
+    const key = cacheKey(token);
+    const cached = this.#tokens.get(key);
+    if (!cached) return undefined;
+    if (this.#now() < cached.until) return cached.principal;
     this.#tokens.delete(key);
     return undefined;
   }
 
-  /** @param expires - in milliseconds, when the token is no longer good in any case. */
-  keep(token: string, principal: Principal, expires: number): void {
-    if (this.#tokens.size >= most) this.#tokens.clear();
-    this.#tokens.set(keyOf(token), { principal, until: Math.min(this.#now() + goodFor, expires) });
+  /** @param expires - expiry of the token, in milliseconds since 1970. */
+  set(token: string, principal: Principal, expires: number): void {
+    if (this.#tokens.size >= maxEntries) this.#tokens.clear();
+    this.#tokens.set(cacheKey(token), { principal, until: Math.min(this.#now() + cacheTtl, expires) });
   }
 }
 
-function keyOf(token: string): string {
+function cacheKey(token: string): string {
   return secretDigest(token).toString('latin1');
 }

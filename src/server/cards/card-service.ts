@@ -21,140 +21,146 @@ import {
 import type { ServerOptions } from '../server-options.ts';
 import { forwardedHeaders, resolvePublicUrl } from './public-url.ts';
 
-/** A card as it goes out. */
-interface WrittenCard {
+/** A serialized card with its response headers. */
+interface SerializedCard {
   text: string;
-  /** In bytes. */
+  /** Length in bytes. */
   length: number;
   etag: string;
   headers: string[];
 }
 
-/** What an agent without an extended card says. */
-const noCard: ReadonlySet<ErrorReason> = new Set([
+/** Errors of an agent without extended card. */
+const noExtendedCardReasons: ReadonlySet<ErrorReason> = new Set([
   'UNSUPPORTED_OPERATION',
   'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
 ]);
 
-/** How many ways of writing one card are kept: few versions times few host names. */
-const maxWritten = 64;
+/** Maximum number of cached variants of one card: few versions times few host names. */
+const maxVariants = 64;
 
-/** The addresses at which an agent speaks each version. */
+/** Returns the interfaces of all versions at a URL. */
 function interfacesAt(url: string): AgentInterface[] {
-  const at = (protocolBinding: string, protocolVersion: string): AgentInterface => ({
+  const createInterface = (protocolBinding: string, protocolVersion: string): AgentInterface => ({
     url,
     protocolBinding,
     protocolVersion,
   });
   return [
-    at('JSONRPC', '1.0'),
-    at('HTTP+JSON', '1.0'),
-    at('JSONRPC', '0.3'),
-    at('HTTP+JSON', '0.3'),
-    at('JSONRPC', '0.1'),
+    createInterface('JSONRPC', '1.0'),
+    createInterface('HTTP+JSON', '1.0'),
+    createInterface('JSONRPC', '0.3'),
+    createInterface('HTTP+JSON', '0.3'),
+    createInterface('JSONRPC', '0.1'),
   ];
 }
 
-/** Serves the card of an agent, in the version of its reader and with the address it was reached at. */
+/** Serves the agent card in the requested version, with the URL at which the client reached the server. */
 export class CardService {
   readonly #agent: Agent;
   readonly #options: ServerOptions;
-  readonly #gate: AuthenticatorChain | undefined;
-  /** By card, because an agent elsewhere may change its card; then by address and form. */
-  readonly #written = new WeakMap<AgentCard, Map<string, WrittenCard>>();
+  readonly #authenticators: AuthenticatorChain | undefined;
+  /** Serialized cards by card object, because a remote agent may change its card, then by format and URL. */
+  readonly #serialized = new WeakMap<AgentCard, Map<string, SerializedCard>>();
   readonly #signer: CardSigner | undefined;
-  /** Signed cards by the card that they were made of, and by address. */
-  readonly #signed = new WeakMap<AgentCard, Map<string, Promise<AgentCard | undefined>>>();
+  /** Signed cards by card object and URL. */
+  readonly #signedCards = new WeakMap<AgentCard, Map<string, Promise<AgentCard | undefined>>>();
 
-  constructor(agent: Agent, options: ServerOptions, gate?: AuthenticatorChain) {
+  constructor(agent: Agent, options: ServerOptions, authenticators?: AuthenticatorChain) {
     this.#agent = agent;
     this.#options = options;
-    this.#gate = gate;
+    this.#authenticators = authenticators;
     this.#signer = options.signCard && new CardSigner(options, options.signCard);
   }
 
-  /** Answers a request for `agent-card.json`, or for `agent.json`, which older readers ask for. */
-  async answer(
-    exchange: HttpServerRequest,
+  /** Handles a request for `agent-card.json`, or for `agent.json`, the path of older clients. */
+  async handle(
+    request: HttpServerRequest,
     isOldPath: boolean,
     versionText: string | undefined,
   ): Promise<HttpServerResponse> {
-    const version = knownVersion(versionText);
-    const card = await this.#agent.card(new HttpCallContext(exchange, version ?? '0.3', undefined));
-    const form = version ?? (isOldPath ? 'old' : 'any');
-    const url = this.#urlOf(exchange);
-    const forms = formsOf(this.#written, card);
-    const key = `${form} ${url}`;
-    let written = forms.get(key);
-    if (!written) {
-      if (form === '1.0' && this.#signer) {
-        const signed = await this.signed(card, exchange);
-        // Without its signature a card is not kept, here or by its reader, so that the next one may have it.
-        if (!signed.signatures) return this.#reply(exchange, this.#write(signed, form, 0));
-        written = this.#write(signed, form);
-      } else written = this.#write(this.#placedAt(card, url), form);
-      keep(forms, key, written);
+    const version = supportedVersion(versionText);
+    const card = await this.#agent.card(new HttpCallContext(request, version ?? '0.3', undefined));
+    const format = version ?? (isOldPath ? 'old' : 'any');
+    const url = this.#publicUrl(request);
+    const variants = variantsOf(this.#serialized, card);
+    const key = `${format} ${url}`;
+    let serialized = variants.get(key);
+    if (!serialized) {
+      if (format === '1.0' && this.#signer) {
+        const signed = await this.sign(card, request);
+        // A card without signature is not cached, so that the next request can get a signed one.
+        if (!signed.signatures) return this.#respond(request, this.#serialize(signed, format, 0));
+        serialized = this.#serialize(signed, format);
+      } else serialized = this.#serialize(this.#withInterfacesAt(card, url), format);
+      addVariant(variants, key, serialized);
     }
-    return this.#reply(exchange, written);
+    return this.#respond(request, serialized);
   }
 
-  #reply(exchange: HttpServerRequest, written: WrittenCard): HttpServerResponse {
-    const kept = singleHeader(exchange.headers, 'if-none-match');
-    if (kept !== undefined && (kept.trim() === '*' || kept.includes(written.etag))) {
-      return { status: 304, headers: written.headers, body: undefined };
+  #respond(request: HttpServerRequest, serialized: SerializedCard): HttpServerResponse {
+    const cache = singleHeader(request.headers, 'if-none-match');
+    if (cache !== undefined && (cache.trim() === '*' || cache.includes(serialized.etag))) {
+      return { status: 304, headers: serialized.headers, body: undefined };
     }
-    return { status: 200, headers: written.headers, body: written.text, length: written.length };
+    return { status: 200, headers: serialized.headers, body: serialized.text, length: serialized.length };
   }
 
-  /** Answers a request for the extended card where 0.2 has it; that it is plain HTTP there does not make it REST. */
-  async extended(exchange: HttpServerRequest, access: Authorizer | undefined): Promise<HttpServerResponse> {
-    const call = new HttpCallContext(exchange, '0.2', undefined);
-    await access?.check(exchange, { operation: 'extendedCard', request: {}, call });
+  /** Handles a request for the extended card at its 0.2 path, which is not part of the REST transport. */
+  async handleExtended(
+    request: HttpServerRequest,
+    authorizer: Authorizer | undefined,
+  ): Promise<HttpServerResponse> {
+    const call = new HttpCallContext(request, '0.2', undefined);
+    await authorizer?.check(request, { operation: 'extendedCard', request: {}, call });
     try {
       const card = await this.#agent.extendedCard(call);
-      return jsonResponse(200, JSON.stringify(v0_3.card.write(this.placed(card, exchange))));
+      return jsonResponse(200, JSON.stringify(v0_3.card.write(this.withInterfaces(card, request))));
     } catch (error) {
-      const isNone = error instanceof A2AError && noCard.has(error.reason);
-      throw isNone ? new A2AError('NOT_FOUND', error.message, { cause: error }) : error;
+      const isMissing = error instanceof A2AError && noExtendedCardReasons.has(error.reason);
+      throw isMissing ? new A2AError('NOT_FOUND', error.message, { cause: error }) : error;
     }
   }
 
-  /** The card with the addresses of this face, as the caller reached it. */
-  placed(card: AgentCard, exchange: HttpServerRequest): AgentCard {
-    return this.#placedAt(card, this.#urlOf(exchange));
+  /** Returns the card with the interfaces of this server. */
+  withInterfaces(card: AgentCard, request: HttpServerRequest): AgentCard {
+    return this.#withInterfacesAt(card, this.#publicUrl(request));
   }
 
-  /** The same with a signature, where that is wanted and possible. Only 1.0 has words for it. */
-  async signed(card: AgentCard, exchange: HttpServerRequest): Promise<AgentCard> {
-    const url = this.#urlOf(exchange);
-    const placed = this.#placedAt(card, url);
+  /** Returns the card with interfaces and, if configured and possible, a signature. Only 1.0 cards are signed. */
+  async sign(card: AgentCard, request: HttpServerRequest): Promise<AgentCard> {
+    const url = this.#publicUrl(request);
+    const cardWithInterfaces = this.#withInterfacesAt(card, url);
     const signer = this.#signer;
-    if (!signer) return placed;
-    const known = formsOf(this.#signed, card);
-    const signing = known.get(url) ?? keep(known, url, signer.signed(placed, url, exchange));
+    if (!signer) return cardWithInterfaces;
+    const cached = variantsOf(this.#signedCards, card);
+    const signing = cached.get(url) ?? addVariant(cached, url, signer.sign(cardWithInterfaces, url, request));
     const signed = await signing;
-    if (!signed && known.get(url) === signing) known.delete(url);
-    return signed ?? placed;
+    if (!signed && cached.get(url) === signing) cached.delete(url);
+    return signed ?? cardWithInterfaces;
   }
 
-  #placedAt(card: AgentCard, url: string): AgentCard {
-    // What was signed elsewhere says other addresses, so the signature no longer holds.
-    const { signatures: _void, ...rest } = this.#gate ? withSecuritySchemes(card, this.#gate) : card;
-    const { onlyVersion: speaks } = this.#options;
-    const isSpoken = ({ protocolVersion }: AgentInterface) => (speaks ?? protocolVersion) === protocolVersion;
-    return { ...rest, interfaces: interfacesAt(url).filter(isSpoken) };
+  #withInterfacesAt(card: AgentCard, url: string): AgentCard {
+    // The card gets other interfaces, so a signature of the upstream agent is no longer valid.
+    const { signatures: _void, ...rest } = this.#authenticators
+      ? withSecuritySchemes(card, this.#authenticators)
+      : card;
+    const { onlyVersion } = this.#options;
+    const isServed = ({ protocolVersion }: AgentInterface) =>
+      (onlyVersion ?? protocolVersion) === protocolVersion;
+    return { ...rest, interfaces: interfacesAt(url).filter(isServed) };
   }
 
-  #urlOf(exchange: HttpServerRequest): string {
-    return resolvePublicUrl(exchange, this.#options);
+  #publicUrl(request: HttpServerRequest): string {
+    return resolvePublicUrl(request, this.#options);
   }
 
-  #write(
-    placed: AgentCard,
-    form: ProtocolVersion | 'old' | 'any',
+  #serialize(
+    cardWithInterfaces: AgentCard,
+    format: ProtocolVersion | 'old' | 'any',
     maxAge = this.#options.cardMaxAge ?? 300,
-  ): WrittenCard {
-    const text = JSON.stringify(writeCard(placed, form));
+  ): SerializedCard {
+    const text = JSON.stringify(toCardJson(cardWithInterfaces, format));
     const etag = computeEtag(text);
     const headers = [
       'Content-Type',
@@ -170,22 +176,22 @@ export class CardService {
   }
 }
 
-/** What is kept of a card. */
-function formsOf<T>(kept: WeakMap<AgentCard, Map<string, T>>, card: AgentCard): Map<string, T> {
-  let forms = kept.get(card);
-  if (!forms) kept.set(card, (forms = new Map()));
-  return forms;
+/** Returns the cached variants of a card. */
+function variantsOf<T>(cache: WeakMap<AgentCard, Map<string, T>>, card: AgentCard): Map<string, T> {
+  let variants = cache.get(card);
+  if (!variants) cache.set(card, (variants = new Map()));
+  return variants;
 }
 
-/** Keeps one thing more. Callers choose host names, so that there may be any number. */
-function keep<T>(forms: Map<string, T>, key: string, value: T): T {
-  if (forms.size >= maxWritten) forms.clear();
-  forms.set(key, value);
+/** Adds a variant. Clients choose host names, so the number of variants must be bounded. */
+function addVariant<T>(variants: Map<string, T>, key: string, value: T): T {
+  if (variants.size >= maxVariants) variants.clear();
+  variants.set(key, value);
   return value;
 }
 
-/** Whoever speaks a version that is not spoken here learns from the card which ones are. */
-function knownVersion(text: string | undefined): ProtocolVersion | undefined {
+/** Returns undefined for unsupported versions: such a client reads the supported ones from the card. */
+function supportedVersion(text: string | undefined): ProtocolVersion | undefined {
   try {
     return parseVersionHeader(text);
   } catch {
@@ -194,24 +200,26 @@ function knownVersion(text: string | undefined): ProtocolVersion | undefined {
 }
 
 /**
- * A reader that names no version gets a card that every version can read: 0.3 with the addresses of 1.0 beside it,
- * and on the old path with the words of 0.1 too.
+ * Serializes a card. Without requested version the card is readable by all versions: 0.3 with the interfaces of 1.0, and
+ * on the old path with the members of 0.1 as well.
  */
-function writeCard(card: AgentCard, form: ProtocolVersion | 'old' | 'any'): unknown {
-  const dialects: { [form in ProtocolVersion]: Dialect } = {
+function toCardJson(card: AgentCard, format: ProtocolVersion | 'old' | 'any'): unknown {
+  const dialects: { [format in ProtocolVersion]: Dialect } = {
     '0.1': v0_1,
     '0.2': v0_3,
     '0.3': v0_3,
     '1.0': v1_0,
   };
-  if (form !== 'old' && form !== 'any') return dialects[form].card.write(card);
-  const modern = v0_3.card.write(card) as object;
-  const whole = { ...modern, supportedInterfaces: card.interfaces };
-  return form === 'old' ? { ...(v0_1.card.write(card) as object), ...whole, skills: oldSkills(card) } : whole;
+  if (format !== 'old' && format !== 'any') return dialects[format].card.write(card);
+  const v0_3Card = v0_3.card.write(card) as object;
+  const combined = { ...v0_3Card, supportedInterfaces: card.interfaces };
+  return format === 'old'
+    ? { ...(v0_1.card.write(card) as object), ...combined, skills: skillsWithModes(card) }
+    : combined;
 }
 
-/** The oldest readers look for the media types at each skill; 0.2 let the defaults of the card stand for them. */
-function oldSkills({ skills, defaultInputModes, defaultOutputModes }: AgentCard): unknown[] {
+/** 0.1 clients expect media types in each skill; 0.2 made the defaults of the card apply. */
+function skillsWithModes({ skills, defaultInputModes, defaultOutputModes }: AgentCard): unknown[] {
   return skills.map(({ securityRequirements: _newer, ...skill }) => ({
     ...skill,
     inputModes: skill.inputModes ?? defaultInputModes,

@@ -1,9 +1,9 @@
-/** A strong entity tag of a text: 53 bits of a fast hash, which only has to notice change. */
+/** Returns a strong entity tag: 53 bits of a fast, non-cryptographic hash, sufficient to detect changes. */
 export function computeEtag(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
     high = Math.imul(high ^ code, 2_654_435_761);
     low = Math.imul(low ^ code, 1_597_334_677);
   }

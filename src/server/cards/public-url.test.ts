@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolvePublicUrl } from './public-url.ts';
 
-const seen = (headers: Record<string, string>, isSecure = false) => ({ headers, isSecure });
+const requestWith = (headers: Record<string, string>, isSecure = false) => ({ headers, isSecure });
 const forwarded = {
   host: 'inside:1',
   'x-forwarded-host': 'agents.example',
@@ -9,36 +9,46 @@ const forwarded = {
   'x-forwarded-prefix': '/gw/',
 };
 
-describe('the address that a card gives', () => {
+describe('resolvePublicUrl', () => {
   it.each([
     [
-      'the public one',
-      seen(forwarded),
+      'publicUrl',
+      requestWith(forwarded),
       { publicUrl: 'https://p.example/x', trustForwarded: true },
       'https://p.example/x',
     ],
-    ['the one that was called', seen({ host: 'a.example' }, true), { basePath: '/b' }, 'https://a.example/b'],
-    ['not what anybody forwards', seen(forwarded), { basePath: '/b' }, 'http://inside:1/b'],
     [
-      'what a trusted proxy says',
-      seen(forwarded),
+      'the URL of the Host header',
+      requestWith({ host: 'a.example' }, true),
+      { basePath: '/b' },
+      'https://a.example/b',
+    ],
+    [
+      'the Host header without trustForwarded',
+      requestWith(forwarded),
+      { basePath: '/b' },
+      'http://inside:1/b',
+    ],
+    [
+      'the forwarded URL with trustForwarded',
+      requestWith(forwarded),
       { basePath: '/b', trustForwarded: true },
       'https://agents.example/gw/b',
     ],
     [
-      'what the first of several proxies says',
-      seen({ ...forwarded, 'x-forwarded-proto': 'https, http', 'x-forwarded-prefix': '' }),
+      'the first value of several proxies',
+      requestWith({ ...forwarded, 'x-forwarded-proto': 'https, http', 'x-forwarded-prefix': '' }),
       { trustForwarded: true },
       'https://agents.example',
     ],
-    ['no host that is none', seen({ host: 'a"b' }), {}, 'http://localhost'],
+    ['localhost for an invalid host', requestWith({ host: 'a"b' }), {}, 'http://localhost'],
     [
-      'no prefix that is none',
-      seen({ host: 'a.example', 'x-forwarded-prefix': '//evil.example/' }),
+      'no prefix for an invalid one',
+      requestWith({ host: 'a.example', 'x-forwarded-prefix': '//evil.example/' }),
       { trustForwarded: true },
       'http://a.example',
     ],
-  ])('is %s', (_what, exchange, options, url) => {
-    expect(resolvePublicUrl(exchange, options)).toBe(url);
+  ])('returns %s', (_what, request, options, url) => {
+    expect(resolvePublicUrl(request, options)).toBe(url);
   });
 });

@@ -1,16 +1,16 @@
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import type { SseStream } from '../http/sse-stream.ts';
 
-/** Answers requests, however they were received. */
+/** Handles requests whose body is already buffered. */
 export interface BufferedRequestHandler {
-  /** Answers one request that came with its body, at once if it can. Never rejects. */
+  /** Handles a request, synchronously if possible. Never rejects. */
   handleBuffered(
-    exchange: HttpServerRequest & { body: string },
+    request: HttpServerRequest & { body: string },
   ): Promise<HttpServerResponse> | HttpServerResponse;
-  /** A stream that it opened is over. */
+  /** Called when a stream has ended. */
   streamEnded(stream: SseStream): void;
-  /** Hears that a request is there, before it is answered. */
+  /** Called before a request is handled. */
   requestStarted?(): void;
-  /** Hears that it is answered, or that its caller is gone. */
+  /** Called after the response is sent, or after the client has disconnected. */
   requestEnded?(): void;
 }

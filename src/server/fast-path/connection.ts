@@ -8,39 +8,39 @@ import { FastPathRequest } from './fast-path-request.ts';
 import { type RequestHead, parseRequestHead } from './parse-head.ts';
 import { formatResponseHead } from './response-head.ts';
 
-/** How many bytes may come while something else is answered. */
-const mostHeld = 16 * 1_024;
+/** Bytes that are buffered while another request is handled; above it the socket is paused. */
+const maxBufferedBytes = 16 * 1_024;
 
-/** What Node writes without taking memory for it first. */
-const largeText = 12 * 1_024;
+/** Size up to which Node writes a string without allocating a buffer first. */
+const maxLatin1Write = 12 * 1_024;
 
-/** Where a socket keeps its connection, so that all of them share their listeners. */
+/** Property of a socket with its connection, so that all sockets share their listeners. */
 const ownConnection = Symbol('connection');
 
-interface LaneSocket extends Socket {
+interface FastPathSocket extends Socket {
   [ownConnection]?: FastPathConnection;
 }
 
-/** One connection whose requests are answered here for as long as they are plain. */
+/** A connection on the fast path. It is handed off to Node at the first request that does not qualify. */
 export class FastPathConnection implements TextSink {
-  readonly #lane: FastPathServer;
-  readonly #socket: LaneSocket;
-  /** The request that is being answered. */
-  #exchange: FastPathRequest | undefined = undefined;
-  #answerer: BufferedRequestHandler | undefined = undefined;
+  readonly #server: FastPathServer;
+  readonly #socket: FastPathSocket;
+  /** The request that is being handled. */
+  #request: FastPathRequest | undefined = undefined;
+  #handler: BufferedRequestHandler | undefined = undefined;
   #stream: SseStream | undefined = undefined;
-  /** The head of a stream, until its first words go out. */
+  /** Head of a stream, until its first chunk is written. */
   #head = '';
-  /** What came too early, or is not all there. */
-  #held: Buffer | undefined = undefined;
-  /** True until the caller has read what was written. */
+  /** Received bytes of an early or incomplete request. */
+  #buffered: Buffer | undefined = undefined;
+  /** True while there is backpressure. */
   #isStalled = false;
-  /** When it was last made or answered something, in milliseconds. */
+  /** Time of the connection or of the last response, in milliseconds since 1970. */
   #since = Date.now();
   #hasAnswered = false;
 
-  constructor(lane: FastPathServer, socket: LaneSocket) {
-    this.#lane = lane;
+  constructor(server: FastPathServer, socket: FastPathSocket) {
+    this.#server = server;
     this.#socket = socket;
     socket[ownConnection] = this;
     socket.on('data', onData);
@@ -50,130 +50,131 @@ export class FastPathConnection implements TextSink {
     socket.on('error', onError);
   }
 
-  /** True while nothing is asked, not even half, and nothing has to be sent. */
+  /** True if there is no request, not even a partial one, and nothing to send. */
   get isIdle(): boolean {
-    return !this.#exchange && !this.#held && this.#socket.writableLength === 0;
+    return !this.#request && !this.#buffered && this.#socket.writableLength === 0;
   }
 
-  /** True while a request can be taken. */
+  /** True if a request can be handled. */
   get #isFree(): boolean {
-    return !this.#exchange && !this.#isStalled;
+    return !this.#request && !this.#isStalled;
   }
 
-  /** Something came in. */
   receive(chunk: Buffer): void {
-    const before = this.#held;
-    const bytes = before ? Buffer.concat([before, chunk]) : chunk;
+    const previous = this.#buffered;
+    const bytes = previous ? Buffer.concat([previous, chunk]) : chunk;
     if (this.#isFree) {
-      this.#held = undefined;
-      this.#take(bytes, before !== undefined);
+      this.#buffered = undefined;
+      this.#parse(bytes, previous !== undefined);
       return;
     }
-    this.#held = bytes;
+    this.#buffered = bytes;
     if (!mayBeRequest(bytes)) this.#socket.destroy();
-    else if (bytes.length > mostHeld) this.#socket.pause();
+    else if (bytes.length > maxBufferedBytes) this.#socket.pause();
   }
 
   /**
-   * Answers what is plain and all there, and leaves everything else to Node.
+   * Handles a complete request and hands everything else off to Node.
    *
-   * @param isLate - true where it was waited for already: whoever sends in pieces could make us read them for ever.
+   * @param isLate - true for the second part of a request. A client that sends many small parts must not be parsed again
+   * and again.
    */
-  #take(bytes: Buffer, isLate: boolean): void {
-    const head = this.#lane.isOpen ? parseRequestHead(bytes, this.#lane.limits) : undefined;
-    const answerer = head && this.#lane.handlerFor(head.target);
-    if (!answerer || head.end < bytes.length) {
+  #parse(bytes: Buffer, isLate: boolean): void {
+    const head = this.#server.isEnabled ? parseRequestHead(bytes, this.#server.limits) : undefined;
+    const handler = head && this.#server.handlerFor(head.target);
+    if (!handler || head.end < bytes.length) {
       this.handOffToNode(bytes);
     } else if (head.end > bytes.length) {
       if (isLate) this.handOffToNode(bytes);
-      else this.#held = bytes;
+      else this.#buffered = bytes;
     } else {
       const body = bytes.subarray(head.bodyAt);
-      if (isUtf8(body)) this.#ask(answerer, head, body.toString('utf8'));
+      if (isUtf8(body)) this.#startRequest(handler, head, body.toString('utf8'));
       else this.handOffToNode(bytes);
     }
   }
 
-  #ask(answerer: BufferedRequestHandler, head: RequestHead, body: string): void {
-    const exchange = new FastPathRequest(head, body, this.#socket);
-    this.#exchange = exchange;
-    this.#answerer = answerer;
-    answerer.requestStarted?.();
-    // In a turn of its own, or what an agent keeps for a request (`AsyncLocalStorage`) would be there for the next one.
-    process.nextTick(answerLater, this, exchange, answerer);
+  #startRequest(handler: BufferedRequestHandler, head: RequestHead, body: string): void {
+    const request = new FastPathRequest(head, body, this.#socket);
+    this.#request = request;
+    this.#handler = handler;
+    handler.requestStarted?.();
+    // Runs in its own tick, so that `AsyncLocalStorage` of one request does not leak into the next one.
+    process.nextTick(handleInNextTick, this, request, handler);
   }
 
-  /** Has the request answered, at once if that is possible. */
-  answer(exchange: FastPathRequest, answerer: BufferedRequestHandler): void {
-    const reply = answerer.handleBuffered(exchange);
-    if (reply instanceof Promise) void reply.then((each) => this.#deliver(exchange, answerer, each));
-    else this.#deliver(exchange, answerer, reply);
+  /** Handles the request, synchronously if possible. */
+  handle(request: FastPathRequest, handler: BufferedRequestHandler): void {
+    const response = handler.handleBuffered(request);
+    if (response instanceof Promise) void response.then((each) => this.#respond(request, handler, each));
+    else this.#respond(request, handler, response);
   }
 
-  #deliver(exchange: FastPathRequest, answerer: BufferedRequestHandler, reply: HttpServerResponse): void {
-    const { body } = reply;
+  #respond(request: FastPathRequest, handler: BufferedRequestHandler, response: HttpServerResponse): void {
+    const { body } = response;
     const isStream = body instanceof SseStream;
-    if (this.#exchange === exchange) {
-      if (isStream) this.#open(reply, body, exchange);
-      else this.#send(reply, body ?? '');
+    if (this.#request === request) {
+      if (isStream) this.#openStream(response, body, request);
+      else this.#send(response, body ?? '');
     } else {
-      exchange.release();
+      request.release();
       if (!isStream) return;
       body.detach();
-      answerer.streamEnded(body);
+      handler.streamEnded(body);
     }
   }
 
-  #headOf({ status, headers }: HttpServerResponse): string {
+  #formatHead({ status, headers }: HttpServerResponse): string {
     this.#since = Date.now();
-    return formatResponseHead(status, headers, this.#lane.keeping, this.#since);
+    return formatResponseHead(status, headers, this.#server.connectionHeaders, this.#since);
   }
 
-  #open(reply: HttpServerResponse, stream: SseStream, exchange: FastPathRequest): void {
-    exchange.shrink();
+  #openStream(response: HttpServerResponse, stream: SseStream, request: FastPathRequest): void {
+    request.shrink();
     this.#stream = stream;
-    this.#head = `${this.#headOf(reply)}Transfer-Encoding: chunked\r\n\r\n`;
+    this.#head = `${this.#formatHead(response)}Transfer-Encoding: chunked\r\n\r\n`;
     stream.pipe(this);
   }
 
-  /** Sends a reply that is all there; a 204 and a 304 have no length. */
-  #send(reply: HttpServerResponse, body: string): void {
-    const { status, length = Buffer.byteLength(body) } = reply;
-    const head = this.#headOf(reply);
+  /** Sends a complete response; 204 and 304 have no length. */
+  #send(response: HttpServerResponse, body: string): void {
+    const { status, length = Buffer.byteLength(body) } = response;
+    const head = this.#formatHead(response);
     if (status === 204 || status === 304) this.#write(`${head}\r\n`, '', 0, '');
     else this.#write(`${head}Content-Length: ${length}\r\n\r\n`, body, length, '');
-    this.#done();
+    this.#finishResponse();
   }
 
   /**
-   * Writes in one piece what is small and needs no encoding: putting large texts together costs more than writing twice.
+   * Writes small ASCII text with one call; for large text, concatenation costs more than several writes.
    *
-   * @param bytes - how many bytes the body has.
-   * @returns false when the reader should catch up first.
+   * @param bytes - length of the body in bytes.
+   * @returns false to signal backpressure.
    */
   #write(head: string, body: string, bytes: number, tail: string): boolean {
     const socket = this.#socket;
-    // Where both lengths are the same there is nothing to encode.
+    // Equal lengths mean ASCII.
     const encoding = bytes === body.length ? 'latin1' : 'utf8';
-    let isRead: boolean;
-    if (encoding === 'latin1' && bytes < largeText) isRead = socket.write(head + body + tail, 'latin1');
+    let hasCapacity: boolean;
+    if (encoding === 'latin1' && bytes < maxLatin1Write)
+      hasCapacity = socket.write(head + body + tail, 'latin1');
     else {
       socket.cork();
       socket.write(head, 'latin1');
-      isRead = socket.write(body, encoding);
-      if (tail !== '') isRead = socket.write(tail, 'latin1');
+      hasCapacity = socket.write(body, encoding);
+      if (tail !== '') hasCapacity = socket.write(tail, 'latin1');
       socket.uncork();
     }
-    if (!isRead) this.#isStalled = true;
-    return isRead;
+    if (!hasCapacity) this.#isStalled = true;
+    return hasCapacity;
   }
 
-  /** Writes a piece of a stream. */
+  /** Writes a chunk of a stream. */
   write(text: string): boolean {
-    return this.#piece(text, '\r\n');
+    return this.#writeChunk(text, '\r\n');
   }
 
-  #piece(text: string, tail: string): boolean {
+  #writeChunk(text: string, tail: string): boolean {
     const bytes = Buffer.byteLength(text);
     const head = `${this.#head}${bytes.toString(16)}\r\n`;
     this.#head = '';
@@ -184,77 +185,77 @@ export class FastPathConnection implements TextSink {
     this.#socket.once(event, callback);
   }
 
-  /** The stream is over. */
+  /** Ends the stream. */
   end(last = ''): void {
-    if (last === '') this.#piece('', '\r\n');
-    else this.#piece(last, '\r\n0\r\n\r\n');
+    if (last === '') this.#writeChunk('', '\r\n');
+    else this.#writeChunk(last, '\r\n0\r\n\r\n');
     this.#since = Date.now();
-    this.#done();
+    this.#finishResponse();
   }
 
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** The answer is written. */
-  #done(): void {
-    const exchange = this.#exchange;
-    this.#leave();
-    exchange?.release();
+  /** Called when the response is written. */
+  #finishResponse(): void {
+    const request = this.#request;
+    this.#clearRequest();
+    request?.release();
     this.#hasAnswered = true;
-    if (!this.#lane.listening) this.#socket.end();
-    else if (this.#held && !this.#isStalled) this.#next();
+    if (!this.#server.listening) this.#socket.end();
+    else if (this.#buffered && !this.#isStalled) this.#parseBuffered();
   }
 
-  /** Takes what came meanwhile. */
-  #next(): void {
-    const held = this.#held;
-    this.#held = undefined;
+  /** Processes bytes that were received during the last request. */
+  #parseBuffered(): void {
+    const buffered = this.#buffered;
+    this.#buffered = undefined;
     if (this.#socket.isPaused()) this.#socket.resume();
-    // This may be a turn of the one that was answered before.
-    if (held) this.#lane.own.runInAsyncScope(() => this.#take(held, false));
+    // Leaves the async context of the previous request.
+    if (buffered) this.#server.asyncResource.runInAsyncScope(() => this.#parse(buffered, false));
   }
 
-  /** Nobody is answered any more. */
-  #leave(): void {
+  /** Clears the current request. */
+  #clearRequest(): void {
     const stream = this.#stream;
-    const answerer = this.#answerer;
-    this.#exchange = undefined;
-    this.#answerer = undefined;
+    const handler = this.#handler;
+    this.#request = undefined;
+    this.#handler = undefined;
     this.#stream = undefined;
     if (stream) {
       stream.detach();
-      answerer?.streamEnded(stream);
+      handler?.streamEnded(stream);
     }
-    answerer?.requestEnded?.();
+    handler?.requestEnded?.();
   }
 
-  /** The caller has read what was written. */
+  /** Called at the end of the backpressure. */
   drained(): void {
     this.#isStalled = false;
-    if (!this.#exchange && this.#held) this.#next();
+    if (!this.#request && this.#buffered) this.#parseBuffered();
   }
 
-  /** The caller sends nothing more, which is how most of them leave. */
+  /** Called when the client ends its side of the connection. */
   ended(): void {
     const socket = this.#socket;
-    if (!this.#held || !this.#isFree) socket.end();
-    else if (!this.#lane.emit('clientError', endedEarly(), socket)) socket.destroy();
+    if (!this.#buffered || !this.#isFree) socket.end();
+    else if (!this.#server.emit('clientError', incompleteRequestError(), socket)) socket.destroy();
   }
 
   closed(): void {
-    const exchange = this.#exchange;
-    this.#lane.fastPathConnections.delete(this);
-    this.#held = undefined;
-    exchange?.gone();
-    if (exchange) this.#leave();
+    const request = this.#request;
+    this.#server.fastPathConnections.delete(this);
+    this.#buffered = undefined;
+    request?.disconnected();
+    if (request) this.#clearRequest();
   }
 
-  /** Leaves the connection to Node, for good, with what was read of it. */
+  /** Hands the connection off to Node permanently, including the bytes read so far. */
   handOffToNode(bytes: Buffer | undefined): void {
     const socket = this.#socket;
-    this.#lane.fastPathConnections.delete(this);
-    this.#held = undefined;
+    this.#server.fastPathConnections.delete(this);
+    this.#buffered = undefined;
     delete socket[ownConnection];
     socket.off('data', onData);
     socket.off('drain', onDrain);
@@ -263,59 +264,59 @@ export class FastPathConnection implements TextSink {
     socket.off('error', onError);
     socket.pause();
     if (bytes) socket.unshift(bytes);
-    this.#lane.handOffToNode(socket);
+    this.#server.handOffToNode(socket);
     socket.resume();
   }
 
   /**
-   * Looks whether it waits for too long. Node has its own limits for what has not become a request.
+   * Checks the timeouts. Node enforces those of incomplete requests after the handoff.
    *
-   * @param since - what has waited for a request since then is left to Node.
-   * @param keptSince - what has been idle since then is closed.
+   * @param since - connections that wait for a request since then are handed off to Node.
+   * @param idleSince - connections that are idle since then are closed.
    */
-  sweep(since: number, keptSince: number): void {
-    if (!this.#hasAnswered || this.#held) {
-      if (this.#isFree && this.#since <= since) this.handOffToNode(this.#held);
-    } else if (this.isIdle && this.#since < keptSince) this.#socket.destroy();
+  checkTimeout(since: number, idleSince: number): void {
+    if (!this.#hasAnswered || this.#buffered) {
+      if (this.#isFree && this.#since <= since) this.handOffToNode(this.#buffered);
+    } else if (this.isIdle && this.#since < idleSince) this.#socket.destroy();
   }
 }
 
 /**
- * Where one answer is on its way there is no place for another that says what is wrong. An empty line may stand before a
- * request.
+ * Returns true if the bytes may start a request, possibly after an empty line. While a response is being sent, an error
+ * response to other bytes is not possible.
  */
 function mayBeRequest([first = 0]: Buffer): boolean {
   return (first >= 0x41 && first <= 0x5a) || first === 0x0d || first === 0x0a;
 }
 
-/** A request of which the caller did not send all, in the words of Node. */
-function endedEarly(): Error {
-  return Object.assign(new Error('The request is not all there'), { code: 'HPE_INVALID_EOF_STATE' });
+/** Creates the error of an incomplete request, with the code of Node. */
+function incompleteRequestError(): Error {
+  return Object.assign(new Error('Incomplete request'), { code: 'HPE_INVALID_EOF_STATE' });
 }
 
-function answerLater(
+function handleInNextTick(
   connection: FastPathConnection,
-  exchange: FastPathRequest,
-  answerer: BufferedRequestHandler,
+  request: FastPathRequest,
+  handler: BufferedRequestHandler,
 ): void {
-  connection.answer(exchange, answerer);
+  connection.handle(request, handler);
 }
 
-function onData(this: LaneSocket, chunk: Buffer): void {
+function onData(this: FastPathSocket, chunk: Buffer): void {
   this[ownConnection]?.receive(chunk);
 }
 
-function onDrain(this: LaneSocket): void {
+function onDrain(this: FastPathSocket): void {
   this[ownConnection]?.drained();
 }
 
-function onEnd(this: LaneSocket): void {
+function onEnd(this: FastPathSocket): void {
   this[ownConnection]?.ended();
 }
 
-function onClose(this: LaneSocket): void {
+function onClose(this: FastPathSocket): void {
   this[ownConnection]?.closed();
 }
 
-/** What is broken is closed by Node, and that is heard. */
+/** Node closes the socket after an error, which calls `onClose`. */
 function onError(): void {}

@@ -2,7 +2,7 @@ import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts'
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 import type { RequestHead } from './parse-head.ts';
 
-/** One plain request, as it was read from its connection. */
+/** A request that was parsed on the fast path. */
 export class FastPathRequest implements HttpServerRequest {
   readonly method: string;
   readonly path: string;
@@ -11,52 +11,50 @@ export class FastPathRequest implements HttpServerRequest {
   readonly isSecure = false;
   body: string;
   telemetry: RequestTelemetry | undefined = undefined;
-  #from: { readonly remoteAddress?: string | undefined } | undefined;
-  #onGone: (() => void)[] | undefined = undefined;
+  #socket: { readonly remoteAddress?: string | undefined } | undefined;
+  #disconnectCallbacks: (() => void)[] | undefined = undefined;
 
-  /**
-   * @param from - the connection, which is asked for its address if anybody wants to know.
-   */
+  /** @param from - the socket; its address is read on demand. */
   constructor(
     { method, target, headers }: RequestHead,
     body: string,
-    from: { remoteAddress?: string | undefined },
+    socket: { remoteAddress?: string | undefined },
   ) {
-    const mark = target.indexOf('?');
+    const queryStart = target.indexOf('?');
     this.method = method;
-    this.path = mark < 0 ? target : target.slice(0, mark);
-    this.query = mark < 0 ? '' : target.slice(mark + 1);
+    this.path = queryStart < 0 ? target : target.slice(0, queryStart);
+    this.query = queryStart < 0 ? '' : target.slice(queryStart + 1);
     this.headers = headers;
     this.body = body;
-    this.#from = from;
+    this.#socket = socket;
   }
 
   get remoteAddress(): string | undefined {
-    return this.#from?.remoteAddress;
+    return this.#socket?.remoteAddress;
   }
 
   onDisconnect(callback: () => void): void {
-    if (this.#from) (this.#onGone ??= []).push(callback);
+    if (this.#socket) (this.#disconnectCallbacks ??= []).push(callback);
   }
 
-  /** The caller left before it had its answer, which is finished and counted all the same. */
-  gone(): void {
-    const callbacks = this.#onGone ?? [];
-    this.#from = undefined;
-    this.#onGone = undefined;
+  /** Called when the client disconnects before the response is complete. */
+  disconnected(): void {
+    const callbacks = this.#disconnectCallbacks ?? [];
+    this.#socket = undefined;
+    this.#disconnectCallbacks = undefined;
     for (const callback of callbacks) callback();
   }
 
-  /** Lets go of what only answering needs, because a stream may stay open for hours. */
+  /** Frees members that are not needed by a stream, which may stay open for hours. */
   shrink(): void {
     this.body = '';
     this.telemetry = undefined;
   }
 
-  /** Lets go of the connection: a task may outlive it by hours, and holds the call that it came with. */
+  /** Releases the connection: a task may reference this request long after the connection has closed. */
   release(): void {
     this.shrink();
-    this.#from = undefined;
-    this.#onGone = undefined;
+    this.#socket = undefined;
+    this.#disconnectCallbacks = undefined;
   }
 }

@@ -9,89 +9,89 @@ import { FastPathConnection } from './connection.ts';
 import type { RequestHeadLimits } from './parse-head.ts';
 
 /**
- * A server with a lane for plain requests. Those that came whole and can be read in one way only are answered on their
- * sockets, which costs half of what Node's own way does. Everything else is left to Node, with its connection: odd heads,
- * long bodies, requests behind each other, upgrades, whatever is slow or wrong.
+ * An HTTP server with a fast path. Complete, unambiguous requests are parsed and answered directly on the socket at half
+ * the cost of `node:http`. All other connections are handed off to Node: unusual headers, large bodies, pipelining,
+ * upgrades, slow or invalid requests.
  */
 export class FastPathServer extends Server {
   readonly limits: RequestHeadLimits;
-  /** Whoever answers a plain request for a path and query; undefined where only Node knows. */
+  /** Returns the handler for a path with query; undefined if Node must handle the request. */
   readonly handlerFor: (target: string) => BufferedRequestHandler | undefined;
-  /** The connections that were not left to Node. */
+  /** Connections that were not handed off to Node. */
   readonly fastPathConnections = new Set<FastPathConnection>();
-  /** What belongs to no request is done in here. */
-  readonly own = new AsyncResource('LaneServer');
-  readonly #toNode: (socket: Socket) => void;
+  /** Async context of work that belongs to no request. */
+  readonly asyncResource = new AsyncResource('FastPathServer');
+  readonly #nodeListener: (socket: Socket) => void;
   readonly #keepAlive: string;
-  /** False once somebody else takes part in answering. */
-  #isOpen = true;
+  /** False once another `request` listener was added. */
+  #isEnabled = true;
 
   constructor(
     bounds: ServerOptions,
     listener: RequestListener,
-    answererAt: (target: string) => BufferedRequestHandler | undefined,
+    handlerFor: (target: string) => BufferedRequestHandler | undefined,
     limits: RequestHeadLimits,
   ) {
     super(bounds, listener);
     this.limits = limits;
-    this.handlerFor = answererAt;
+    this.handlerFor = handlerFor;
     const seconds = Math.floor(this.keepAliveTimeout / 1_000);
     const hint = this.keepAliveTimeout > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';
     this.#keepAlive = `Connection: keep-alive\r\n${hint}`;
-    const [ofNode] = this.listeners('connection') as ((socket: Socket) => void)[];
-    this.#toNode = (socket) => ofNode?.call(this, socket);
+    const [nodeListener] = this.listeners('connection') as ((socket: Socket) => void)[];
+    this.#nodeListener = (socket) => nodeListener?.call(this, socket);
     this.removeAllListeners('connection');
-    this.on('connection', (socket: Socket) => this.#accept(socket));
-    this.on('newListener', (event) => this.#shut(event));
-    this.on('removeListener', (event) => this.#shut(event));
-    // More often than Node, whose limits begin when a connection is left to it.
+    this.on('connection', (socket: Socket) => this.#onConnection(socket));
+    this.on('newListener', (event) => this.#disableFor(event));
+    this.on('removeListener', (event) => this.#disableFor(event));
+    // Checks more often than Node, because the timeouts of Node start at the handoff.
     const interval = Math.max(50, (bounds.connectionsCheckingInterval ?? 30_000) / 4);
-    let sweeper: NodeJS.Timeout | undefined;
+    let checkTimer: NodeJS.Timeout | undefined;
     this.on('listening', () => {
-      sweeper = setInterval(() => this.#sweep(interval), interval).unref();
+      checkTimer = setInterval(() => this.#checkConnections(interval), interval).unref();
     });
-    this.on('close', () => clearInterval(sweeper));
+    this.on('close', () => clearInterval(checkTimer));
   }
 
   /**
-   * True while nobody else has to see the requests: other listeners, tools that watch the server of Node, and limits that
-   * only Node keeps.
+   * True while no other code depends on `node:http`: additional listeners, instrumentation (a replaced `emit`,
+   * `diagnostics_channel`) or limits that only Node enforces.
    */
-  get isOpen(): boolean {
+  get isEnabled(): boolean {
     return (
-      this.#isOpen &&
+      this.#isEnabled &&
       this.emit === EventEmitter.prototype.emit &&
-      !isWatched() &&
+      !hasDiagnosticsSubscribers() &&
       !this.timeout &&
       !this.maxRequestsPerSocket
     );
   }
 
-  /** What a response says about its connection. */
-  get keeping(): string {
+  /** Connection headers of responses. */
+  get connectionHeaders(): string {
     return this.listening ? this.#keepAlive : 'Connection: close\r\n';
   }
 
-  #accept(socket: Socket): void {
-    // Anybody may hand a connection to the server of Node, of any kind.
+  #onConnection(socket: Socket): void {
+    // Other code may emit connections of any kind, such as TLS sockets.
     const isPlain = socket instanceof Socket && !(socket as Partial<TLSSocket>).encrypted;
-    if (isPlain && this.isOpen) this.fastPathConnections.add(new FastPathConnection(this, socket));
-    else this.#toNode(socket);
+    if (isPlain && this.isEnabled) this.fastPathConnections.add(new FastPathConnection(this, socket));
+    else this.#nodeListener(socket);
   }
 
-  #shut(event: string | symbol): void {
-    if (event === 'request') this.#isOpen = false;
+  #disableFor(event: string | symbol): void {
+    if (event === 'request') this.#isEnabled = false;
   }
 
-  /** Leaves a connection to Node. */
+  /** Hands a connection off to Node. */
   handOffToNode(socket: Socket): void {
-    this.#toNode(socket);
+    this.#nodeListener(socket);
   }
 
-  #sweep(interval: number): void {
+  #checkConnections(interval: number): void {
     const now = Date.now();
-    const keptSince = this.keepAliveTimeout > 0 ? now - this.keepAliveTimeout - grace : 0;
-    for (const connection of this.fastPathConnections) connection.sweep(now - interval, keptSince);
+    const idleSince = this.keepAliveTimeout > 0 ? now - this.keepAliveTimeout - keepAliveTolerance : 0;
+    for (const connection of this.fastPathConnections) connection.checkTimeout(now - interval, idleSince);
   }
 
   override closeIdleConnections(): void {
@@ -105,15 +105,15 @@ export class FastPathServer extends Server {
   }
 }
 
-/** For how many milliseconds more than it was told a caller may count on its connection, as with Node. */
-const grace = 1_000;
+/** Milliseconds added to the announced keep-alive timeout, as Node does. */
+const keepAliveTolerance = 1_000;
 
 const channels = ['request.start', 'response.created', 'response.finish'].map((name) =>
   channel(`http.server.${name}`),
 );
 
-/** True where somebody wants to hear what the servers of Node do. */
-function isWatched(): boolean {
+/** Returns true if `diagnostics_channel` has subscribers for server requests. */
+function hasDiagnosticsSubscribers(): boolean {
   for (const each of channels) if (each.hasSubscribers) return true;
   return false;
 }

@@ -3,8 +3,8 @@ import { STATUS_CODES } from 'node:http';
 let dateSecond = -1;
 let dateLine = '';
 
-/** The header that says when an answer was made, written once a second. */
-function dateAt(now: number): string {
+/** Returns the `Date` header, formatted once per second. */
+function formatDate(now: number): string {
   const second = Math.floor(now / 1_000);
   if (second !== dateSecond) {
     dateSecond = second;
@@ -13,23 +13,23 @@ function dateAt(now: number): string {
   return dateLine;
 }
 
-/** What would end a header early, or cannot be written. */
+/** Characters that are not allowed in header values, such as line ends. */
 const illegal = /[^\t\x20-\x7e\x80-\xff]/g;
 
 /**
- * The head of a response, but for its last lines.
+ * Formats the head of a response without its length or encoding header.
  *
- * @param headers - name, value, name, value.
- * @param keeping - the lines that say what becomes of the connection.
+ * @param headers - flat list of names and values.
+ * @param keeping - connection header lines.
  */
 export function formatResponseHead(
   status: number,
   headers: readonly string[],
-  keeping: string,
+  connectionHeaders: string,
   now: number,
 ): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`;
-  for (let at = 0; at < headers.length; at += 2)
-    text += `${headers[at]}: ${(headers[at + 1] ?? '').replace(illegal, '?')}\r\n`;
-  return text + dateAt(now) + keeping;
+  for (let index = 0; index < headers.length; index += 2)
+    text += `${headers[index]}: ${(headers[index + 1] ?? '').replace(illegal, '?')}\r\n`;
+  return text + formatDate(now) + connectionHeaders;
 }

@@ -21,13 +21,13 @@ import { handleRest, restErrorResponse } from './rest.ts';
 import { SseStream } from './sse-stream.ts';
 import { observeTraffic } from '../telemetry/traffic-observer.ts';
 
-/** Shows an agent over HTTP: every binding and every version, whatever received the request. */
+/** Handles HTTP requests for an agent: all transports and versions, independent of the HTTP server. */
 export class AgentHttpHandler {
   readonly context: ServerContext;
   readonly #options: ServerOptions;
   readonly #basePath: string;
   readonly #metrics: MetricsEndpoint | undefined;
-  /** True once the agent can take calls. */
+  /** True once the agent accepts calls; reported by `/readyz`. */
   isReady = false;
 
   constructor(agent: Agent, options: ServerOptions = {}) {
@@ -35,223 +35,226 @@ export class AgentHttpHandler {
     this.#options = { ...options, basePath: this.#basePath };
     this.context = new ServerContext(agent, this.#options);
     const { metrics = false } = options;
-    const kept = this.context.telemetry?.metrics;
+    const metricsRegistry = this.context.telemetry?.metrics;
     this.#metrics =
-      kept && new MetricsEndpoint(this.context, kept, typeof metrics === 'object' ? metrics : {});
+      metricsRegistry &&
+      new MetricsEndpoint(this.context, metricsRegistry, typeof metrics === 'object' ? metrics : {});
   }
 
-  /** Answers one request, at once if it can. Never rejects. */
-  handle(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
-    return this.#options.onTraffic ? this.#answerInView(exchange) : this.#answer(exchange);
+  /** Handles a request, synchronously if possible. Never rejects. */
+  handle(request: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
+    return this.#options.onTraffic ? this.#handleObserved(request) : this.#handle(request);
   }
 
-  /** Answers one request that came with its body, at once if it can: of callers that are not let in, nobody sees that. */
+  /** Handles a request with buffered body, synchronously if possible. Bodies of unauthenticated requests are not observable. */
   handleBuffered(
-    exchange: HttpServerRequest & { body: string },
+    request: HttpServerRequest & { body: string },
   ): Promise<HttpServerResponse> | HttpServerResponse {
-    if (!this.requiresAuthentication) return this.handle(exchange);
-    const { body } = exchange;
-    exchange.body = '';
-    return this.#letIn(exchange, (admitted) => {
-      exchange.body = body;
-      return this.handle(admitted);
+    if (!this.requiresAuthentication) return this.handle(request);
+    const { body } = request;
+    request.body = '';
+    return this.#withAuthentication(request, (authenticated) => {
+      request.body = body;
+      return this.handle(authenticated);
     });
   }
 
-  /** Who calls is known before anybody sees the request, and its credentials are gone. */
-  #answerInView(exchange: HttpServerRequest): Promise<HttpServerResponse> {
-    return this.#letIn(exchange, async (admitted) => {
-      const show = observeTraffic(this.#options.onTraffic, admitted);
-      return show(await this.#answer(admitted));
+  /** The observer sees a request only after authentication and without credentials. */
+  #handleObserved(request: HttpServerRequest): Promise<HttpServerResponse> {
+    return this.#withAuthentication(request, async (authenticated) => {
+      const observe = observeTraffic(this.#options.onTraffic, authenticated);
+      return observe(await this.#handle(authenticated));
     });
   }
 
-  /** Goes on with a request whose caller is let in, and refuses all others. */
-  async #letIn(
-    exchange: HttpServerRequest,
-    goOn: (admitted: HttpServerRequest) => Promise<HttpServerResponse> | HttpServerResponse,
+  async #withAuthentication(
+    request: HttpServerRequest,
+    handle: (authenticated: HttpServerRequest) => Promise<HttpServerResponse> | HttpServerResponse,
   ): Promise<HttpServerResponse> {
-    let admitted: HttpServerRequest;
+    let authenticated: HttpServerRequest;
     try {
-      admitted = await this.authenticate(exchange);
+      authenticated = await this.authenticate(request);
     } catch (thrown) {
-      return this.reject(exchange, A2AError.from(thrown));
+      return this.reject(request, A2AError.from(thrown));
     }
-    return goOn(admitted);
+    return handle(authenticated);
   }
 
-  #answer(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
-    const { telemetry: watch } = this.context;
-    if (watch) exchange.telemetry = watch.begin(exchange);
-    const { headers } = exchange;
+  #handle(request: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
+    const { telemetry } = this.context;
+    if (telemetry) request.telemetry = telemetry.start(request);
+    const { headers } = request;
     const isPlain =
-      !watch &&
+      !telemetry &&
       headers.origin === undefined &&
       headers['a2a-extensions'] === undefined &&
       headers['x-a2a-extensions'] === undefined;
-    let reply: Promise<HttpServerResponse> | HttpServerResponse;
+    let response: Promise<HttpServerResponse> | HttpServerResponse;
     try {
-      const admitting = this.authenticate(exchange);
-      reply =
-        admitting instanceof Promise ? admitting.then((each) => this.#route(each)) : this.#route(admitting);
-      if (reply instanceof Promise) reply = reply.catch((thrown: unknown) => this.#failed(exchange, thrown));
+      const authenticated = this.authenticate(request);
+      response =
+        authenticated instanceof Promise
+          ? authenticated.then((each) => this.#route(each))
+          : this.#route(authenticated);
+      if (response instanceof Promise)
+        response = response.catch((thrown: unknown) => this.#unexpectedError(request, thrown));
     } catch (thrown) {
-      reply = this.#failed(exchange, thrown);
+      response = this.#unexpectedError(request, thrown);
     }
-    return isPlain ? reply : this.#finished(exchange, reply);
+    return isPlain ? response : this.#finish(request, response);
   }
 
-  #failed(exchange: HttpServerRequest, thrown: unknown): HttpServerResponse {
+  #unexpectedError(request: HttpServerRequest, thrown: unknown): HttpServerResponse {
     const error = A2AError.from(thrown);
-    this.context.report(error, this.#hidden(exchange));
-    return this.#failure(exchange, error);
+    this.context.report(error, this.#withoutCredentials(request));
+    return this.#errorResponse(request, error);
   }
 
-  /** Adds what only some callers need to a reply. */
-  async #finished(
-    exchange: HttpServerRequest,
-    answering: Promise<HttpServerResponse> | HttpServerResponse,
+  /** Adds extension and CORS headers, which only some clients need, and ends the telemetry. */
+  async #finish(
+    request: HttpServerRequest,
+    pending: Promise<HttpServerResponse> | HttpServerResponse,
   ): Promise<HttpServerResponse> {
-    const { headers } = exchange;
-    let reply = await answering;
+    const { headers } = request;
+    let response = await pending;
     if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
-      reply = await withActivatedExtensions(exchange, reply, this.context.agent);
-    if (!(reply.body instanceof SseStream)) exchange.telemetry?.end(reply.status);
-    return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
+      response = await withActivatedExtensions(request, response, this.context.agent);
+    if (!(response.body instanceof SseStream)) request.telemetry?.end(response.status);
+    return headers.origin === undefined ? response : withCors(request, response, this.#options);
   }
 
   /**
-   * Finds out who calls, if anybody wants to know; adapters ask before they take the body in.
+   * Authenticates a request, if authentication is enabled. Adapters call it before they read the body.
    *
-   * @returns what to go on with, at once if that can be told at once.
+   * @returns the request without credentials, synchronously if possible.
    */
-  authenticate(exchange: HttpServerRequest): Promise<HttpServerRequest> | HttpServerRequest {
-    const { authenticators: gate } = this.context;
-    if (!gate || exchange instanceof AuthenticatedRequest) return exchange;
-    const path = this.#localPath(exchange);
-    // Who may read metrics is decided by what the gate would hide.
-    if (this.#metrics?.path === path && isReading(exchange)) return exchange;
-    return path === undefined || isPublic(exchange, path)
-      ? gate.stripCredentials(exchange)
-      : gate.authenticate(exchange);
+  authenticate(request: HttpServerRequest): Promise<HttpServerRequest> | HttpServerRequest {
+    const { authenticators } = this.context;
+    if (!authenticators || request instanceof AuthenticatedRequest) return request;
+    const path = this.#localPath(request);
+    // `metrics.allow` may need the credentials.
+    if (this.#metrics?.path === path && isReadMethod(request)) return request;
+    return path === undefined || isPublic(request, path)
+      ? authenticators.stripCredentials(request)
+      : authenticators.authenticate(request);
   }
 
-  /** A stream that it opened is over. May be told twice. */
+  /** Must be called when a stream has ended. May be called twice. */
   streamEnded(stream: SseStream): void {
     this.context.streamEnded(stream);
   }
 
-  /** True when callers have to prove who they are. */
+  /** True if authentication is enabled. */
   get requiresAuthentication(): boolean {
     return this.context.authenticators !== undefined;
   }
 
-  #hidden(exchange: HttpServerRequest): HttpServerRequest {
-    return exchange instanceof AuthenticatedRequest
-      ? exchange
-      : (this.context.authenticators?.stripCredentials(exchange) ?? exchange);
+  #withoutCredentials(request: HttpServerRequest): HttpServerRequest {
+    return request instanceof AuthenticatedRequest
+      ? request
+      : (this.context.authenticators?.stripCredentials(request) ?? request);
   }
 
-  #failure(exchange: HttpServerRequest, error: A2AError): HttpServerResponse {
-    const path = this.#localPath(exchange);
-    if (exchange.method === 'POST' && isRpcPath(path) && !(error instanceof AuthError))
+  #errorResponse(request: HttpServerRequest, error: A2AError): HttpServerResponse {
+    const path = this.#localPath(request);
+    if (request.method === 'POST' && isRpcPath(path) && !(error instanceof AuthError))
       return rpcErrorResponse(error, null, v1_0);
     if (error instanceof AuthError && path !== undefined)
-      return authErrorResponse(error, exchange.method, path, this.#versionText(exchange));
+      return authErrorResponse(error, request.method, path, this.#versionText(request));
     return restErrorResponse(error, v1_0);
   }
 
-  #route(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
-    const { method } = exchange;
-    const path = this.#localPath(exchange);
+  #route(request: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
+    const { method } = request;
+    const path = this.#localPath(request);
     if (path === undefined) throw new A2AError('NOT_FOUND');
-    const version = this.#versionText(exchange);
-    if (method === 'POST') return this.#post(exchange, path, version);
-    if (method === 'OPTIONS') return preflightResponse(exchange, this.#options);
+    const version = this.#versionText(request);
+    if (method === 'POST') return this.#post(request, path, version);
+    if (method === 'OPTIONS') return preflightResponse(request, this.#options);
     if (method === 'GET' || method === 'HEAD') {
       switch (path) {
         case '/.well-known/agent-card.json':
           if (this.#options.onlyVersion === '0.1') throw new A2AError('NOT_FOUND');
-          return this.context.cards.answer(exchange, false, version);
+          return this.context.cards.handle(request, false, version);
         case '/.well-known/agent.json':
           if (this.#options.onlyVersion === '0.3') throw new A2AError('NOT_FOUND');
-          return this.context.cards.answer(exchange, true, version);
+          return this.context.cards.handle(request, true, version);
         case '/.well-known/jwks.json':
           if (!this.context.agent.jwks) break;
           return this.context.agent.jwks().then((keys) => jsonResponse(200, JSON.stringify(keys)));
         case '/healthz':
-          exchange.telemetry = undefined;
+          request.telemetry = undefined;
           return jsonResponse(200, '{"status":"ok"}');
         case '/readyz':
-          exchange.telemetry = undefined;
+          request.telemetry = undefined;
           return this.isReady
             ? jsonResponse(200, '{"status":"ready"}')
             : jsonResponse(503, '{"status":"starting"}');
         case '/agent/authenticatedExtendedCard':
-          return this.context.cards.extended(exchange, this.context.authorizer);
+          return this.context.cards.handleExtended(request, this.context.authorizer);
       }
-      if (this.#metrics?.path === path) return this.#metrics.answer(exchange);
+      if (this.#metrics?.path === path) return this.#metrics.handle(request);
       if (isRpcPath(path))
-        throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
+        throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC requires POST', { details: { allow: 'POST' } });
     }
-    return handleRest(this.context, exchange, path, undefined, version);
+    return handleRest(this.context, request, path, undefined, version);
   }
 
   #post(
-    exchange: HttpServerRequest,
+    request: HttpServerRequest,
     path: string,
     version: string | undefined,
   ): Promise<HttpServerResponse> | HttpServerResponse {
     const isRpc = isRpcPath(path);
     try {
-      checkContentType(exchange);
-      // Cancel and subscribe may come without a body, and some clients send the text `null`.
+      checkContentType(request);
+      // Cancel and subscribe may have no body, and some clients send `null`.
       const body =
-        exchange.body === '' && !isRpc
+        request.body === '' && !isRpc
           ? undefined
-          : parseUntrustedJson(exchange.body, this.context.limits.jsonDepth);
-      if (isRpc || isEnvelope(body)) return handleRpc(this.context, exchange, body, version);
-      return handleRest(this.context, exchange, path, body, version);
+          : parseUntrustedJson(request.body, this.context.limits.jsonDepth);
+      if (isRpc || isEnvelope(body)) return handleRpc(this.context, request, body, version);
+      return handleRest(this.context, request, path, body, version);
     } catch (thrown) {
       const error = A2AError.from(thrown);
-      this.context.report(error, exchange);
+      this.context.report(error, request);
       return errorResponse(error, path, version);
     }
   }
 
-  /** Refuses a request whose body cannot even be read. */
-  reject(exchange: HttpServerRequest, error: A2AError): HttpServerResponse {
-    const { telemetry: watch } = this.context;
-    const show = observeTraffic(this.#options.onTraffic, this.#hidden(exchange));
-    if (watch) exchange.telemetry = watch.begin(exchange);
-    this.context.report(error, this.#hidden(exchange));
-    const reply =
+  /** Returns the response to a request that failed before its body was read. */
+  reject(request: HttpServerRequest, error: A2AError): HttpServerResponse {
+    const { telemetry } = this.context;
+    const observe = observeTraffic(this.#options.onTraffic, this.#withoutCredentials(request));
+    if (telemetry) request.telemetry = telemetry.start(request);
+    this.context.report(error, this.#withoutCredentials(request));
+    const response =
       error instanceof AuthError
-        ? this.#failure(exchange, error)
-        : errorResponse(error, this.#localPath(exchange) ?? '/', this.#versionText(exchange));
-    exchange.telemetry?.end(reply.status);
-    return show(withCors(exchange, reply, this.#options));
+        ? this.#errorResponse(request, error)
+        : errorResponse(error, this.#localPath(request) ?? '/', this.#versionText(request));
+    request.telemetry?.end(response.status);
+    return observe(withCors(request, response, this.#options));
   }
 
-  /** The version to answer in, as far as its name goes. */
-  #versionText(exchange: HttpServerRequest): string | undefined {
-    return this.#options.onlyVersion ?? versionTextOf(exchange);
+  /** Returns the requested version, unvalidated. */
+  #versionText(request: HttpServerRequest): string | undefined {
+    return this.#options.onlyVersion ?? requestedVersion(request);
   }
 
   #localPath({ path }: HttpServerRequest): string | undefined {
-    if (this.#basePath === '') return withOneSlash(path);
+    if (this.#basePath === '') return normalizeSlashes(path);
     if (!path.startsWith(this.#basePath)) return undefined;
     const local = path.slice(this.#basePath.length);
-    return local === '' ? '/' : local.startsWith('/') ? withOneSlash(local) : undefined;
+    return local === '' ? '/' : local.startsWith('/') ? normalizeSlashes(local) : undefined;
   }
 }
 
-/** A path put behind an address that ends with a slash begins with two. */
-function withOneSlash(path: string): string {
+/** Removes duplicate leading slashes, which result from appending a path to a URL with a trailing slash. */
+function normalizeSlashes(path: string): string {
   return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
 }
 
-/** What everybody may see: who the agent is and whether it is well, and what a browser asks before it asks. */
+/** Paths that need no authentication: agent cards and health checks. CORS preflight requests need none either. */
 const publicPaths = new Set([
   '/.well-known/agent-card.json',
   '/.well-known/agent.json',
@@ -260,15 +263,15 @@ const publicPaths = new Set([
   '/readyz',
 ]);
 
-function isPublic(exchange: HttpServerRequest, path: string): boolean {
-  return exchange.method === 'OPTIONS' || (publicPaths.has(path) && isReading(exchange));
+function isPublic(request: HttpServerRequest, path: string): boolean {
+  return request.method === 'OPTIONS' || (publicPaths.has(path) && isReadMethod(request));
 }
 
-function isReading({ method }: HttpServerRequest): boolean {
+function isReadMethod({ method }: HttpServerRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** True for a request of JSON-RPC, and for a batch of them, which is refused in its own words. */
+/** Returns true for a JSON-RPC request, or for a batch, which gets a JSON-RPC error. */
 function isEnvelope(body: unknown): boolean {
   if (Array.isArray(body)) return body.length > 0 && isEnvelope(body[0]);
   return typeof body === 'object' && body !== null && 'jsonrpc' in body && 'method' in body;
@@ -283,8 +286,8 @@ function checkContentType({ headers, body }: HttpServerRequest): void {
   });
 }
 
-/** The version that the caller names, in its header or in the query. */
-function versionTextOf({ headers, query }: HttpServerRequest): string | undefined {
+/** Returns the version that the client requests in a header or in the query. */
+function requestedVersion({ headers, query }: HttpServerRequest): string | undefined {
   const header = singleHeader(headers, 'a2a-version');
   if (header !== undefined && header !== '') return header;
   if (query === '' || !/(^|&)a2a-version=/i.test(query)) return undefined;

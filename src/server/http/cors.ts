@@ -1,32 +1,35 @@
 import { type HttpServerRequest, singleHeader, type HttpServerResponse } from './http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
 
-const exposed = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, WWW-Authenticate, Retry-After';
+const exposedHeaders = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, WWW-Authenticate, Retry-After';
 
-/** The headers that let a browser read a reply, or none. */
+/** Returns the CORS headers for an origin; empty if it is not allowed. */
 function headersFor(origin: string, allowed: ServerOptions['cors']): string[] {
   if (allowed === false) return [];
   if (allowed === undefined || allowed === '*') return ['Access-Control-Allow-Origin', '*'];
   return allowed.includes(origin) ? ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin'] : [];
 }
 
-/** Adds what a browser needs to a reply. Other callers send no `Origin` and cost nothing. */
+/** Adds CORS headers to a response. Requests without `Origin` need none. */
 export function withCors(
-  exchange: HttpServerRequest,
-  reply: HttpServerResponse,
+  request: HttpServerRequest,
+  response: HttpServerResponse,
   options: ServerOptions,
 ): HttpServerResponse {
-  const origin = singleHeader(exchange.headers, 'origin');
-  if (origin === undefined) return reply;
+  const origin = singleHeader(request.headers, 'origin');
+  if (origin === undefined) return response;
   const headers = headersFor(origin, options.cors);
-  if (headers.length === 0) return reply;
-  return { ...reply, headers: [...reply.headers, ...headers, 'Access-Control-Expose-Headers', exposed] };
+  if (headers.length === 0) return response;
+  return {
+    ...response,
+    headers: [...response.headers, ...headers, 'Access-Control-Expose-Headers', exposedHeaders],
+  };
 }
 
-/** Answers a browser that asks whether it may. */
-export function preflightResponse(exchange: HttpServerRequest, options: ServerOptions): HttpServerResponse {
-  const origin = singleHeader(exchange.headers, 'origin') ?? '';
-  const asked = singleHeader(exchange.headers, 'access-control-request-headers');
+/** Responds to a CORS preflight request. */
+export function preflightResponse(request: HttpServerRequest, options: ServerOptions): HttpServerResponse {
+  const origin = singleHeader(request.headers, 'origin') ?? '';
+  const requestedHeaders = singleHeader(request.headers, 'access-control-request-headers');
   const headers = headersFor(origin, options.cors);
   if (headers.length > 0) {
     headers.push(
@@ -37,7 +40,7 @@ export function preflightResponse(exchange: HttpServerRequest, options: ServerOp
     );
     headers.push(
       'Access-Control-Allow-Headers',
-      asked ?? 'Content-Type, Authorization, A2A-Version, A2A-Extensions',
+      requestedHeaders ?? 'Content-Type, Authorization, A2A-Version, A2A-Extensions',
     );
   }
   return { status: 204, headers, body: undefined };

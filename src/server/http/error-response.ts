@@ -9,12 +9,12 @@ import { rpcErrorResponse } from './json-rpc.ts';
 import { isRestPath, restErrorResponse } from './rest.ts';
 import { versionForErrors } from './requested-version.ts';
 
-/** JSON-RPC lives at the root, and the streams of the first clients one step below. */
+/** Returns true for the JSON-RPC endpoint `/` and for `/subscribe`, which the first 0.1 clients use for streams. */
 export function isRpcPath(path: string | undefined): boolean {
   return path === '/' || path === '/subscribe';
 }
 
-/** The reply to a request without a readable body, in the words of whoever speaks on that path. */
+/** Returns the error response to a request without a readable body, in the format of its path and version. */
 export function errorResponse(
   error: A2AError,
   path: string,
@@ -25,15 +25,15 @@ export function errorResponse(
   if (!isRpc && version === '1.0') return restErrorResponse(error, v1_0);
   if (!isRpc && version !== '0.1' && (version !== undefined || path.startsWith('/v1/')))
     return restErrorResponse(error, v0_3_rest);
-  // Who names no version on a path of REST may as well speak JSON-RPC there; only that has a code for this.
+  // Without a version, a client on a REST path may as well use JSON-RPC, which has an error code for this.
   const isOldest = version === '0.1' || (version === undefined && path === '/subscribe');
-  const reply = rpcErrorResponse(error, null, isOldest ? v0_1 : v1_0);
-  if (!isRpc && reply.status < 400) reply.status = 400;
-  if (error.reason === 'CONTENT_TYPE_NOT_SUPPORTED') reply.status = 415;
-  return reply;
+  const response = rpcErrorResponse(error, null, isOldest ? v0_1 : v1_0);
+  if (!isRpc && response.status < 400) response.status = 400;
+  if (error.reason === 'CONTENT_TYPE_NOT_SUPPORTED') response.status = 415;
+  return response;
 }
 
-/** The reply to a caller that was not let in, in the words of whoever speaks on that path. */
+/** Returns the response to an authentication error, in the format of its path and version. */
 export function authErrorResponse(
   error: AuthError,
   method: string,

@@ -6,29 +6,29 @@ import {
   type HttpServerResponse,
 } from './http-message.ts';
 
-/** Reads the extensions that a caller asks for, if it says. */
+/** Returns the extensions that the client requests; undefined without the header. */
 export function requestedExtensions(headers: RequestHeaders): readonly string[] | undefined {
-  const listed = singleHeader(headers, 'a2a-extensions') ?? singleHeader(headers, 'x-a2a-extensions');
-  if (listed === undefined) return undefined;
-  return listed
+  const header = singleHeader(headers, 'a2a-extensions') ?? singleHeader(headers, 'x-a2a-extensions');
+  if (header === undefined) return undefined;
+  return header
     .split(',')
     .map((uri) => uri.trim())
     .filter((uri) => uri !== '');
 }
 
-/** Tells a caller that asked for extensions which of them the agent has, in the header that it asked with. */
+/** Adds the header with the activated extensions: those that the client requested and the agent supports. */
 export async function withActivatedExtensions(
   { headers }: HttpServerRequest,
-  reply: HttpServerResponse,
+  response: HttpServerResponse,
   agent: Agent,
 ): Promise<HttpServerResponse> {
-  const asked = requestedExtensions(headers);
-  if (!asked || asked.length === 0 || reply.status >= 400) return reply;
-  // An agent somewhere else may fail to tell; the answer is there all the same.
+  const requested = requestedExtensions(headers);
+  if (!requested || requested.length === 0 || response.status >= 400) return response;
+  // The response is sent even if the card of a remote agent is not available.
   const card = await agent.card().catch(() => undefined);
-  const known = new Set(card?.capabilities.extensions?.map(({ uri }) => uri));
-  const active = asked.filter((uri) => known.has(uri));
-  if (active.length === 0) return reply;
+  const supported = new Set(card?.capabilities.extensions?.map(({ uri }) => uri));
+  const active = requested.filter((uri) => supported.has(uri));
+  if (active.length === 0) return response;
   const name = headers['a2a-extensions'] === undefined ? 'X-A2A-Extensions' : 'A2A-Extensions';
-  return { ...reply, headers: [...reply.headers, name, active.join(', ')] };
+  return { ...response, headers: [...response.headers, name, active.join(', ')] };
 }

@@ -3,57 +3,57 @@ import type { Principal } from '../../protocol/agent.ts';
 import type { SseStream } from './sse-stream.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
-/** Headers by lower-case name, as Node has them. */
+/** Headers by lower-case name, as in Node. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Who sent a request, and the security schemes that it was proved with. */
+/** Authenticated principal of a request and the security schemes used. */
 export interface AuthenticationResult {
   readonly principal: Principal;
   readonly schemes: readonly string[];
 }
 
-/** One HTTP request, whoever received it. */
+/** An HTTP request, independent of the HTTP server. */
 export interface HttpServerRequest {
   readonly method: string;
-  /** The path as it came, still percent-encoded, without the query. */
+  /** Path without query, percent-encoded. */
   readonly path: string;
-  /** The query without its question mark. */
+  /** Query without the question mark. */
   readonly query: string;
   readonly headers: RequestHeaders;
-  /** The body as text; empty when there is none. */
+  /** Body as text; empty if there is none. */
   readonly body: string;
-  /** True when the connection is encrypted. */
+  /** True if the connection is encrypted. */
   readonly isSecure: boolean;
-  /** The certificate that the caller showed and that an authority we trust has signed. */
+  /** Verified TLS certificate of the client. */
   readonly certificate?: X509Certificate;
-  /** Who sent it, once that is known. */
+  /** Set after successful authentication. */
   readonly authentication?: AuthenticationResult;
-  /** The address that it came from, if there is one. */
+  /** IP address of the client, if known. */
   readonly remoteAddress?: string;
-  /** What is noted about it, if anybody watches. */
+  /** Set if telemetry is enabled. */
   telemetry?: RequestTelemetry;
-  /** Calls back when the caller is gone before it has its answer. */
+  /** Registers a callback for a disconnect of the client before the response is complete. */
   onDisconnect(callback: () => void): void;
 }
 
-/** One HTTP response. */
+/** An HTTP response. */
 export interface HttpServerResponse {
   status: number;
-  /** Name, value, name, value: the form that costs Node the least. */
+  /** Flat list of names and values, the cheapest format for Node. */
   headers: string[];
-  /** The whole body, or the events to send. */
+  /** Complete body or SSE stream. */
   body: string | SseStream | undefined;
-  /** How many bytes the body has, where somebody knows already. */
+  /** Length of the body in bytes, if already known. */
   length?: number;
 }
 
-/** A header that comes once, or undefined. */
+/** Returns the first value of a header. */
 export function singleHeader(headers: RequestHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** A reply with a JSON body. */
+/** Creates a response with a JSON body. */
 export function jsonResponse(status: number, text: string, type = 'application/json'): HttpServerResponse {
   return { status, headers: ['Content-Type', type], body: text };
 }

@@ -33,14 +33,14 @@ import { executeUnary, executeStream } from '../operations/execute.ts';
 import { SseStream } from './sse-stream.ts';
 import { versionForErrors } from './requested-version.ts';
 
-/** A JSON-RPC request whose envelope is right. */
+/** A JSON-RPC request with a valid envelope. */
 interface RpcRequest {
   id: string | number | null;
   method: string;
   params: unknown;
 }
 
-/** Faults that a proxy or a browser on the way should see too; the others are news for the caller alone. */
+/** Errors with their own HTTP status, for proxies and browsers. All others are sent with status 200. */
 const visibleReasons = new Set([
   'UNAUTHENTICATED',
   'PERMISSION_DENIED',
@@ -50,74 +50,81 @@ const visibleReasons = new Set([
 ]);
 
 /**
- * Answers a JSON-RPC request, given its parsed body. Never rejects.
+ * Handles a JSON-RPC request with parsed body. Never rejects.
  *
- * A chain of callbacks and not of functions that await each other: this is where most requests pass, and each link
- * costs as much as reading the message.
+ * Hot path: uses callbacks instead of async functions, because each `await` costs as much as parsing the message.
  */
 export function handleRpc(
-  face: ServerContext,
-  exchange: HttpServerRequest,
+  context: ServerContext,
+  request: HttpServerRequest,
   body: unknown,
   versionText?: string,
 ): Promise<HttpServerResponse> | HttpServerResponse {
   let id: RpcRequest['id'] = null;
   let dialect: Dialect | undefined;
   let isStream = false;
-  if (exchange.telemetry) exchange.telemetry.transport = 'JSONRPC';
+  if (request.telemetry) request.telemetry.transport = 'JSONRPC';
   const fail = (thrown: unknown): HttpServerResponse => {
     const error = A2AError.from(thrown);
-    face.report(error, exchange);
-    const spoken = thrown instanceof NegotiationError ? thrown.dialect : (dialect ?? unread(versionText));
-    return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
-      ? face.streamResponse(failedStream(error, id, spoken), exchange)
-      : rpcErrorResponse(error, id, spoken);
+    context.report(error, request);
+    const errorDialect =
+      thrown instanceof NegotiationError ? thrown.dialect : (dialect ?? dialectForErrors(versionText));
+    return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(request, errorDialect)
+      ? context.streamResponse(createErrorStream(error, id, errorDialect), request)
+      : rpcErrorResponse(error, id, errorDialect);
   };
   try {
-    const request = readEnvelope(body);
-    id = request.id;
+    const rpcRequest = readEnvelope(body);
+    id = rpcRequest.id;
     const version = parseVersionHeader(versionText);
     dialect = dialectForVersion(version);
-    const choice = dialectForMethod(request.method, version, {
-      path: exchange.path,
-      lenient: face.isLenient,
+    const match = dialectForMethod(rpcRequest.method, version, {
+      path: request.path,
+      lenient: context.isLenient,
     });
-    // Where it may be of either version, an error of 0.1 is legal in both.
-    dialect = choice.ambiguous ? v0_1 : choice.dialect;
-    isStream = isStreamingOperation(choice.operation);
-    const asked = readAsked(face, exchange, request, choice);
-    const go = (): Promise<HttpServerResponse> | HttpServerResponse => {
+    // If the version is ambiguous, a 0.1 error is valid in both versions.
+    dialect = match.ambiguous ? v0_1 : match.dialect;
+    isStream = isStreamingOperation(match.operation);
+    const operationCall = readOperationCall(context, request, rpcRequest, match);
+    const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
       if (!isStream) {
-        const answering = executeUnary(face, exchange, asked, choice.ambiguous ? () => v0_1 : undefined);
-        return answering.then((text) => resultReply(id, text), fail);
+        const pending = executeUnary(
+          context,
+          request,
+          operationCall,
+          match.ambiguous ? () => v0_1 : undefined,
+        );
+        return pending.then((text) => resultResponse(id, text), fail);
       }
-      const opening = executeStream(face, exchange, asked, (opened) =>
-        streamOf(face, asked, id, { choice, opened }),
+      const opening = executeStream(context, request, operationCall, (opened) =>
+        createSseStream(context, operationCall, id, { match, opened }),
       );
       return opening instanceof Promise ? opening.catch(fail) : opening;
     };
-    return face.authorizer ? face.authorizer.check(exchange, asked).then(go).catch(fail) : go();
+    return context.authorizer
+      ? context.authorizer.check(request, operationCall).then(execute).catch(fail)
+      : execute();
   } catch (thrown) {
     return fail(thrown);
   }
 }
 
-function resultReply(id: RpcRequest['id'], text: string): HttpServerResponse {
+function resultResponse(id: RpcRequest['id'], text: string): HttpServerResponse {
   return jsonResponse(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
 }
 
-/** The dialect to refuse a request in that could not be read so far as to tell. */
-function unread(versionText: string | undefined): Dialect {
+/** Returns the dialect of the error response if the request could not be parsed. */
+function dialectForErrors(versionText: string | undefined): Dialect {
   const version = versionForErrors(versionText);
   return version === undefined ? v1_0 : dialectForVersion(version);
 }
 
-/** The clients before 1.0 that ask for events alone do not read an error that comes as anything else. */
+/** Clients before 1.0 that accept only `text/event-stream` ignore errors in another format. */
 function wantsEventsOnly({ headers }: HttpServerRequest, { version }: Dialect): boolean {
   return version !== '1.0' && singleHeader(headers, 'accept')?.trim() === 'text/event-stream';
 }
 
-function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): SseStream {
+function createErrorStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): SseStream {
   const events: AsyncIterator<StreamEvent> = {
     async next() {
       throw error;
@@ -126,7 +133,7 @@ function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): 
   return new SseStream(events, undefined, new RpcEnvelope(id, dialect), dialect.eventWriter(), undefined);
 }
 
-/** The reply to a request that failed. */
+/** Creates a JSON-RPC error response. */
 export function rpcErrorResponse(
   error: A2AError,
   id: RpcRequest['id'],
@@ -138,13 +145,12 @@ export function rpcErrorResponse(
 }
 
 function readEnvelope(body: unknown): RpcRequest {
-  if (Array.isArray(body))
-    throw new A2AError('INVALID_REQUEST', 'Batches are not supported: send one request at a time');
+  if (Array.isArray(body)) throw new A2AError('INVALID_REQUEST', 'JSON-RPC batches are not supported');
   if (typeof body !== 'object' || body === null)
-    throw new A2AError('INVALID_REQUEST', 'A request is a JSON object');
+    throw new A2AError('INVALID_REQUEST', 'The request must be a JSON object');
   const { jsonrpc, id, method, params } = body as { [key: string]: unknown };
   if (typeof method !== 'string') throw new A2AError('INVALID_REQUEST', 'method must be a string');
-  // The first schema of 0.1 left the mark out, and its methods tell enough.
+  // The first schema of 0.1 has no `jsonrpc` member; its methods are unique.
   if (jsonrpc !== '2.0' && !(jsonrpc === undefined && v0_1.methods.has(method) && isOnlyIn0_1(method))) {
     throw new A2AError('INVALID_REQUEST', 'jsonrpc must be "2.0"');
   }
@@ -158,48 +164,50 @@ function isOnlyIn0_1(method: string): boolean {
   return method === 'tasks/send' || method === 'tasks/sendSubscribe';
 }
 
-function readAsked(
-  face: ServerContext,
-  exchange: HttpServerRequest,
+function readOperationCall(
+  context: ServerContext,
+  request: HttpServerRequest,
   { id, params }: RpcRequest,
   { dialect, operation }: MethodMatch,
 ): OperationCall {
-  // Messages of 0.1 have no ids, so their requests tell them apart.
-  const reading = dialect === v0_1 ? strictModeFor(id) : strictMode;
-  const request = dialect.requests[operation].read(params, reading);
-  const tenant = dialect.version === '1.0' ? tenantOf(params) : undefined;
-  const call = new HttpCallContext(exchange, dialect.version, tenant);
-  if (isStreamingOperation(operation)) face.readAfter(exchange, request);
+  // 0.1 messages have no ids; the request id is used instead.
+  const parseMode = dialect === v0_1 ? strictModeFor(id) : strictMode;
+  const operationRequest = dialect.requests[operation].read(params, parseMode);
+  const tenant = dialect.version === '1.0' ? readTenant(params) : undefined;
+  const call = new HttpCallContext(request, dialect.version, tenant);
+  if (isStreamingOperation(operation)) context.readLastEventId(request, operationRequest);
   return {
-    agent: face.agent,
+    agent: context.agent,
     dialect,
     operation,
-    request,
+    request: operationRequest,
     call,
-    texts: face.serializationCache(dialect),
-    visit: exchange.telemetry,
-    place: (card) =>
-      dialect === v1_0 ? face.cards.signed(card, exchange) : face.cards.placed(card, exchange),
+    serializationCache: context.serializationCache(dialect),
+    telemetry: request.telemetry,
+    finalizeCard: (card) =>
+      dialect === v1_0 ? context.cards.sign(card, request) : context.cards.withInterfaces(card, request),
   };
 }
 
-function tenantOf(params: unknown): string | undefined {
+function readTenant(params: unknown): string | undefined {
   const tenant = (params as { tenant?: unknown } | undefined)?.tenant;
   return typeof tenant === 'string' && tenant !== '' ? tenant : undefined;
 }
 
-function streamOf(
-  face: ServerContext,
-  asked: OperationCall,
+function createSseStream(
+  context: ServerContext,
+  operationCall: OperationCall,
   id: RpcRequest['id'],
-  { choice, opened: { events, first } }: { choice: MethodMatch; opened: OpenedStream },
+  { match, opened: { events, first } }: { match: MethodMatch; opened: OpenedStream },
 ): Promise<SseStream> | SseStream {
-  const make = (dialect: Dialect, task?: Task): SseStream => {
-    const texts = dialect.canShareEventJson ? face.serializationCache(dialect) : undefined;
-    return new SseStream(events, first, new RpcEnvelope(id, dialect), dialect.eventWriter(task), texts);
+  const createStream = (dialect: Dialect, task?: Task): SseStream => {
+    const cache = dialect.canShareEventJson ? context.serializationCache(dialect) : undefined;
+    return new SseStream(events, first, new RpcEnvelope(id, dialect), dialect.eventWriter(task), cache);
   };
-  if (!choice.ambiguous && asked.dialect !== v0_1) return make(asked.dialect);
-  const spoken = (task: Task | undefined): SseStream =>
-    make(choice.ambiguous && task?.originVersion === '0.1' ? v0_1 : asked.dialect, task);
-  return first?.kind === 'task' ? spoken(first.task) : resolveStreamTask(asked, first).then(spoken);
+  if (!match.ambiguous && operationCall.dialect !== v0_1) return createStream(operationCall.dialect);
+  const errorDialect = (task: Task | undefined): SseStream =>
+    createStream(match.ambiguous && task?.originVersion === '0.1' ? v0_1 : operationCall.dialect, task);
+  return first?.kind === 'task'
+    ? errorDialect(first.task)
+    : resolveStreamTask(operationCall, first).then(errorDialect);
 }

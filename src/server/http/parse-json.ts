@@ -2,10 +2,10 @@ import { A2AError } from '../../protocol/errors.ts';
 import { defaultLimits } from '../limits/limits.ts';
 
 /**
- * Parses a peer's JSON, and refuses what would hurt those who walk it.
+ * Parses untrusted JSON and rejects deep nesting and `__proto__` members.
  *
- * @param maxDepth - how deep it may be nested. The default is far beyond what anybody sends, and far below what breaks a
- * recursive reader.
+ * @param maxDepth - maximum nesting depth. The default is far above real requests and far below the limit of recursive
+ * code.
  */
 export function parseUntrustedJson(text: string, maxDepth: number = defaultLimits.jsonDepth): unknown {
   let value: unknown;
@@ -14,23 +14,23 @@ export function parseUntrustedJson(text: string, maxDepth: number = defaultLimit
   } catch (cause) {
     throw new A2AError('PARSE_ERROR', undefined, { cause });
   }
-  if (typeof value === 'object' && value !== null) inspect(value, maxDepth, maxDepth);
+  if (typeof value === 'object' && value !== null) checkValue(value, maxDepth, maxDepth);
   return value;
 }
 
-function inspect(value: object, left: number, maxDepth: number): void {
-  if (left === 0)
-    throw new A2AError('INVALID_REQUEST', `The JSON is nested more than ${maxDepth} levels deep`, {
+function checkValue(value: object, remainingDepth: number, maxDepth: number): void {
+  if (remainingDepth === 0)
+    throw new A2AError('INVALID_REQUEST', `JSON nesting exceeds ${maxDepth} levels`, {
       details: { limit: 'jsonDepth' },
     });
   if (Array.isArray(value)) {
     for (const item of value)
-      if (typeof item === 'object' && item !== null) inspect(item, left - 1, maxDepth);
+      if (typeof item === 'object' && item !== null) checkValue(item, remainingDepth - 1, maxDepth);
     return;
   }
   for (const key in value) {
-    if (key === '__proto__') throw new A2AError('INVALID_REQUEST', 'A member must not be called __proto__');
+    if (key === '__proto__') throw new A2AError('INVALID_REQUEST', 'Member name not allowed: __proto__');
     const item = (value as Record<string, unknown>)[key];
-    if (typeof item === 'object' && item !== null) inspect(item, left - 1, maxDepth);
+    if (typeof item === 'object' && item !== null) checkValue(item, remainingDepth - 1, maxDepth);
   }
 }

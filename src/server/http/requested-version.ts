@@ -1,7 +1,7 @@
 import { parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 
-/** The version to refuse a caller in: the one it names, or 1.0 where it names one that nobody speaks. */
+/** Returns the version of an error response: the requested one, or 1.0 if that is not supported. */
 export function versionForErrors(text: string | undefined): ProtocolVersion | undefined {
   try {
     return parseVersionHeader(text);

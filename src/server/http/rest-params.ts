@@ -5,7 +5,7 @@ const numeric = new Set(['historyLength', 'history_length', 'pageSize', 'page_si
 const boolean = new Set(['includeArtifacts', 'include_artifacts']);
 
 /**
- * Lays body, query and path together, the strongest last, as the dialect's readers want it.
+ * Merges body, query and path parameters into one object for the dialect. Later ones take precedence.
  *
  * @param query - without its question mark.
  */
@@ -14,15 +14,15 @@ export function mergeRestParams(query: string, path: Record<string, string>, bod
     throw new A2AError('INVALID_PARAMS', 'The body must be a JSON object');
   }
   if (query === '' && path === noParams) return body ?? {};
-  const whole: Record<string, unknown> = { ...body };
+  const params: Record<string, unknown> = { ...body };
   if (query !== '') {
     for (const [name, value] of new URLSearchParams(query)) {
       if (name.toLowerCase() === 'a2a-version' || name === '__proto__') continue;
       if (numeric.has(name))
-        whole[name] = value === '' || Number.isNaN(Number(value)) ? value : Number(value);
-      else if (boolean.has(name)) whole[name] = value === 'true' ? true : value === 'false' ? false : value;
-      else whole[name] = value;
+        params[name] = value === '' || Number.isNaN(Number(value)) ? value : Number(value);
+      else if (boolean.has(name)) params[name] = value === 'true' ? true : value === 'false' ? false : value;
+      else params[name] = value;
     }
   }
-  return Object.assign(whole, path);
+  return Object.assign(params, path);
 }

@@ -21,83 +21,91 @@ const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
   [v0_3_rest, new RouteTable(v0_3_rest)],
 ]);
 
-/** A route, whose it is, and the tenant in front of it. */
-interface Found extends RouteMatch {
+/** A matched route with its dialect and the tenant prefix of the path. */
+interface RestMatch extends RouteMatch {
   dialect: Dialect;
   tenant: string | undefined;
 }
 
-/** Answers a REST request. `body` is undefined where none came. Never rejects. */
+/** Handles a REST request; `body` is undefined if there is none. Never rejects. */
 export function handleRest(
-  face: ServerContext,
-  exchange: HttpServerRequest,
+  context: ServerContext,
+  request: HttpServerRequest,
   path: string,
   body: unknown,
   versionText?: string,
 ): Promise<HttpServerResponse> | HttpServerResponse {
   let dialect: Dialect = v1_0;
-  if (exchange.telemetry) exchange.telemetry.transport = 'HTTP+JSON';
+  if (request.telemetry) request.telemetry.transport = 'HTTP+JSON';
   const fail = (thrown: unknown): HttpServerResponse => {
     const error = A2AError.from(thrown);
-    face.report(error, exchange);
-    return restErrorResponse(error, thrown instanceof NegotiationError ? restOf(thrown.dialect) : dialect);
+    context.report(error, request);
+    return restErrorResponse(
+      error,
+      thrown instanceof NegotiationError ? toRestDialect(thrown.dialect) : dialect,
+    );
   };
   try {
     dialect = dialectForPath(path, parseVersionHeader(versionText));
-    const found = find(dialect, exchange.method, path);
-    const asked = readAsked(face, exchange, found, body);
-    const go = (): Promise<HttpServerResponse> | HttpServerResponse => {
-      if (!isStreamingOperation(asked.operation)) {
-        const { status = 200 } = found.route;
-        return executeUnary(face, exchange, asked).then(
-          (text) => keptBy(asked.operation, jsonResponse(status, text, dialect.restMediaType)),
+    const match = findRoute(dialect, request.method, path);
+    const operationCall = readOperationCall(context, request, match, body);
+    const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
+      if (!isStreamingOperation(operationCall.operation)) {
+        const { status = 200 } = match.route;
+        return executeUnary(context, request, operationCall).then(
+          (text) =>
+            withCacheControl(operationCall.operation, jsonResponse(status, text, dialect.restMediaType)),
           fail,
         );
       }
-      const opening = executeStream(face, exchange, asked, (opened) => streamOf(face, asked, opened));
+      const opening = executeStream(context, request, operationCall, (opened) =>
+        createSseStream(context, operationCall, opened),
+      );
       return opening instanceof Promise ? opening.catch(fail) : opening;
     };
-    return face.authorizer ? face.authorizer.check(exchange, asked).then(go).catch(fail) : go();
+    return context.authorizer
+      ? context.authorizer.check(request, operationCall).then(execute).catch(fail)
+      : execute();
   } catch (thrown) {
     return fail(thrown);
   }
 }
 
-/** The extended card is for whoever asked, and no cache between may give it to others. */
-function keptBy(operation: string, reply: HttpServerResponse): HttpServerResponse {
-  if (operation === 'extendedCard') reply.headers.push('Cache-Control', 'private, no-cache');
-  return reply;
+/** Prevents shared caches from storing the extended card. */
+function withCacheControl(operation: string, response: HttpServerResponse): HttpServerResponse {
+  if (operation === 'extendedCard') response.headers.push('Cache-Control', 'private, no-cache');
+  return response;
 }
 
-function restOf(dialect: Dialect): Dialect {
+function toRestDialect(dialect: Dialect): Dialect {
   return dialect.version === '1.0' ? v1_0 : v0_3_rest;
 }
 
-/** The reply to a request that failed. */
+/** Creates a REST error response. */
 export function restErrorResponse(error: A2AError, dialect: Dialect): HttpServerResponse {
   const { status, body } = dialect.restError.write(error);
-  const reply = jsonResponse(status, JSON.stringify(body), dialect.restMediaType);
+  const response = jsonResponse(status, JSON.stringify(body), dialect.restMediaType);
   if (error.reason === 'METHOD_NOT_ALLOWED' && error.details.allow)
-    reply.headers.push('Allow', error.details.allow);
-  return withRetryAfter(withChallenges(reply, error), error);
+    response.headers.push('Allow', error.details.allow);
+  return withRetryAfter(withChallenges(response, error), error);
 }
 
-/** True when a path is one of REST, so that whoever is refused there is told in its words. */
+/** Returns true if the path is a REST route, so that errors are sent in the REST format. */
 export function isRestPath(dialect: Dialect, verb: string, path: string): boolean {
   try {
-    find(dialect, verb, path);
+    findRoute(dialect, verb, path);
     return true;
   } catch (error) {
     return error instanceof A2AError && error.reason !== 'NOT_FOUND';
   }
 }
 
-/** Finds a route of 1.0 with or without a tenant in front, or one of 0.3. */
-function find(dialect: Dialect, verb: string, path: string): Found {
+/** Finds a 1.0 route, with or without tenant prefix, or a 0.3 route. */
+function findRoute(dialect: Dialect, verb: string, path: string): RestMatch {
   const table = tables.get(dialect);
-  // 0.3 by its header, but without the prefix of its paths.
-  const whole = dialect === v0_3_rest && !path.startsWith('/v1/') ? `/v1${path}` : path;
-  let lookup = table?.find(verb, whole);
+  // A 0.3 request by its header, but without the path prefix.
+  const prefixedPath = dialect === v0_3_rest && !path.startsWith('/v1/') ? `/v1${path}` : path;
+  let lookup = table?.find(verb, prefixedPath);
   let tenant: string | undefined;
   if (!lookup && dialect === v1_0) {
     const slash = path.indexOf('/', 1);
@@ -106,10 +114,10 @@ function find(dialect: Dialect, verb: string, path: string): Found {
       lookup = table?.find(verb, path.slice(slash));
     }
   }
-  if (!lookup) throw new A2AError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}`);
+  if (!lookup) throw new A2AError('NOT_FOUND', `Not match: ${path.slice(0, 200)}`);
   if ('allowed' in lookup) {
     const allow = lookup.allowed.join(', ');
-    throw new A2AError('METHOD_NOT_ALLOWED', `This path takes ${allow}`, { details: { allow } });
+    throw new A2AError('METHOD_NOT_ALLOWED', `Method not allowed; allowed: ${allow}`, { details: { allow } });
   }
   return { route: lookup.route, params: lookup.params, dialect, tenant };
 }
@@ -122,37 +130,37 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function readAsked(
-  face: ServerContext,
-  exchange: HttpServerRequest,
-  found: Found,
+function readOperationCall(
+  context: ServerContext,
+  request: HttpServerRequest,
+  match: RestMatch,
   body: unknown,
 ): OperationCall {
-  const { dialect, route } = found;
-  const params = mergeRestParams(exchange.query, found.params, body) as { tenant?: unknown };
-  const request = dialect.requests[route.operation].read(params, strictMode);
-  const named =
+  const { dialect, route } = match;
+  const params = mergeRestParams(request.query, match.params, body) as { tenant?: unknown };
+  const operationRequest = dialect.requests[route.operation].read(params, strictMode);
+  const tenantParam =
     dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;
-  const call = new HttpCallContext(exchange, dialect.version, found.tenant ?? named);
-  if (isStreamingOperation(route.operation)) face.readAfter(exchange, request);
+  const call = new HttpCallContext(request, dialect.version, match.tenant ?? tenantParam);
+  if (isStreamingOperation(route.operation)) context.readLastEventId(request, operationRequest);
   return {
-    agent: face.agent,
+    agent: context.agent,
     dialect,
     operation: route.operation,
-    request,
+    request: operationRequest,
     call,
-    texts: face.serializationCache(dialect),
-    visit: exchange.telemetry,
-    place: (card) =>
-      dialect === v1_0 ? face.cards.signed(card, exchange) : face.cards.placed(card, exchange),
+    serializationCache: context.serializationCache(dialect),
+    telemetry: request.telemetry,
+    finalizeCard: (card) =>
+      dialect === v1_0 ? context.cards.sign(card, request) : context.cards.withInterfaces(card, request),
   };
 }
 
-function streamOf(
-  face: ServerContext,
+function createSseStream(
+  context: ServerContext,
   { dialect }: OperationCall,
   { events, first }: OpenedStream,
 ): SseStream {
   const envelope = new RestEnvelope(dialect);
-  return new SseStream(events, first, envelope, dialect.eventWriter(), face.serializationCache(dialect));
+  return new SseStream(events, first, envelope, dialect.eventWriter(), context.serializationCache(dialect));
 }

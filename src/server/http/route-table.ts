@@ -1,16 +1,16 @@
 import type { Dialect, RestRoute } from '../../dialects/dialect.ts';
 import { invalidField } from '../../protocol/errors.ts';
 
-/** A route that a path leads to, with what the path says. */
+/** A matched route with its path parameters. */
 export interface RouteMatch {
   route: RestRoute;
   params: Record<string, string>;
 }
 
-/** What a path without parameters says. */
+/** Parameters of a path without parameters; compared by identity. */
 export const noParams: Record<string, string> = {};
 
-/** What a path leads to: a route, other verbs than the one used, or nothing. */
+/** Result of a lookup: a route, the allowed methods of the path, or undefined. */
 export type RouteLookup = RouteMatch | { allowed: string[] } | undefined;
 
 interface Pattern {
@@ -36,16 +36,16 @@ export class RouteTable {
     }
   }
 
-  /** Finds the route of a path that begins with a slash. */
+  /** Finds the route of a path with leading slash. */
   find(verb: string, path: string): RouteLookup {
     const fixed = this.#patterns.get(path);
-    if (fixed && fixed.names.length === 0) return choose(fixed, verb, []);
+    if (fixed && fixed.names.length === 0) return selectMethod(fixed, verb, []);
     const segments = path.split('/');
     const values: string[] = [];
     let shape = '';
     for (let i = 1; i < segments.length; i++) {
       const segment = segments[i] ?? '';
-      // Every second segment is a parameter: /tasks/{id}/pushNotificationConfigs/{id}, one deeper below /v1.
+      // Every second segment is a parameter: /tasks/{id}/pushNotificationConfigs/{id}; one segment later below /v1.
       const known = this.#patterns.has(`${shape}/${segment}`) || this.#isPrefix(`${shape}/${segment}`);
       if (known) shape += `/${segment}`;
       else {
@@ -58,7 +58,7 @@ export class RouteTable {
     }
     const pattern = this.#patterns.get(shape);
     if (!pattern || values.includes('') || values.length !== pattern.names.length) return undefined;
-    return choose(pattern, verb, values);
+    return selectMethod(pattern, verb, values);
   }
 
   #isPrefix(shape: string): boolean {
@@ -67,7 +67,7 @@ export class RouteTable {
   }
 }
 
-function choose(pattern: Pattern, verb: string, values: string[]): RouteLookup {
+function selectMethod(pattern: Pattern, verb: string, values: string[]): RouteLookup {
   const route = pattern.byVerb.get(verb);
   if (!route) return { allowed: [...pattern.byVerb.keys()] };
   if (values.length === 0) return { route, params: noParams };
@@ -77,7 +77,7 @@ function choose(pattern: Pattern, verb: string, values: string[]): RouteLookup {
     try {
       params[name] = decodeURIComponent(values[i] ?? '');
     } catch {
-      throw invalidField(name, 'is not well encoded in the path');
+      throw invalidField(name, 'must be percent-encoded in the path');
     }
   }
   return { route, params };

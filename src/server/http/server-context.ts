@@ -1,3 +1,4 @@
+import { sseHeaders } from '../../primitives/formats/sse.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';
@@ -13,36 +14,28 @@ import { SerializationCache } from '../operations/serialization-cache.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 import { type ServerTelemetry, createTelemetry } from '../telemetry/server-telemetry.ts';
 
-const streamHeaders = [
-  'Content-Type',
-  'text/event-stream',
-  'Cache-Control',
-  'no-cache, no-transform',
-  'X-Accel-Buffering',
-  'no',
-];
+const streamHeaders = Object.entries(sseHeaders).flat();
 
-/** One agent as it is shown over HTTP: what all its bindings share. */
+/** State that all transports of one served agent share: limits, authentication, telemetry and open streams. */
 export class ServerContext {
   readonly agent: Agent;
   readonly cards: CardService;
   readonly isLenient: boolean;
-  /** Finds out who calls, if anybody wants to know. */
+  /** Undefined without authentication. */
   readonly authenticators: AuthenticatorChain | undefined;
-  /** Decides what callers may do. */
+  /** Undefined without authentication. */
   readonly authorizer: Authorizer | undefined;
   readonly limits: ServerLimits;
-  /** Counts what callers take. */
   readonly limiter: ClientLimiter;
-  /** Looks at all requests, if anybody wants to see them. */
+  /** Undefined if metrics, logs and traces are disabled. */
   readonly telemetry: ServerTelemetry | undefined;
   readonly #options: ServerOptions;
-  readonly #texts = new Map<Dialect, SerializationCache>();
-  /** The open streams and whose they are. */
+  readonly #serializationCaches = new Map<Dialect, SerializationCache>();
+  /** Open streams with the usage counters of their clients. */
   readonly #streams = new Map<SseStream, ClientUsage | undefined>();
-  /** The streams that somebody watches. */
-  readonly #visits = new Map<SseStream, RequestTelemetry>();
-  #eventsBefore = 0;
+  /** Telemetry of open streams. */
+  readonly #streamTelemetry = new Map<SseStream, RequestTelemetry>();
+  #finishedEvents = 0;
 
   constructor(agent: Agent, options: ServerOptions) {
     this.agent = agent;
@@ -56,53 +49,53 @@ export class ServerContext {
     this.#options = options;
   }
 
-  /** The texts that all callers of a dialect share. */
+  /** Returns the serialization cache that all clients of a dialect share. */
   serializationCache(dialect: Dialect): SerializationCache {
-    let texts = this.#texts.get(dialect);
-    if (!texts) this.#texts.set(dialect, (texts = new SerializationCache(dialect)));
-    return texts;
+    let cache = this.#serializationCaches.get(dialect);
+    if (!cache) this.#serializationCaches.set(dialect, (cache = new SerializationCache(dialect)));
+    return cache;
   }
 
-  /** Reads where a reader that lost its connection wants to go on. */
-  readAfter({ headers }: HttpServerRequest, request: { afterSequence?: number }): void {
-    const last = singleHeader(headers, 'last-event-id');
-    if (last === undefined) return;
-    const after = Number(last);
-    if (last.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.afterSequence = after;
+  /** Reads the `Last-Event-ID` header of a client that resumes a stream. */
+  readLastEventId({ headers }: HttpServerRequest, request: { afterSequence?: number }): void {
+    const lastEventId = singleHeader(headers, 'last-event-id');
+    if (lastEventId === undefined) return;
+    const after = Number(lastEventId);
+    if (lastEventId.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.afterSequence = after;
   }
 
-  /** The reply that sends a stream. */
+  /** Registers a stream and returns its response. */
   streamResponse(
     stream: SseStream,
-    { telemetry: visit }: HttpServerRequest,
-    visitor?: ClientUsage,
+    { telemetry }: HttpServerRequest,
+    usage?: ClientUsage,
   ): HttpServerResponse {
-    this.#streams.set(stream, visitor);
-    if (visit) this.#visits.set(stream, visit);
+    this.#streams.set(stream, usage);
+    if (telemetry) this.#streamTelemetry.set(stream, telemetry);
     return { status: 200, headers: streamHeaders, body: stream };
   }
 
-  /** A stream is over. May be told twice. */
+  /** Must be called when a stream has ended. May be called twice. */
   streamEnded(stream: SseStream): void {
-    const visitor = this.#streams.get(stream);
+    const usage = this.#streams.get(stream);
     if (!this.#streams.delete(stream)) return;
-    this.#eventsBefore += stream.frames;
-    if (visitor) this.limiter.releaseStream(visitor);
-    const visit = this.#visits.get(stream);
-    if (!visit) return;
-    this.#visits.delete(stream);
-    if (stream.fault) visit.failed(stream.fault);
-    visit.end(200, stream.frames);
+    this.#finishedEvents += stream.frames;
+    if (usage) this.limiter.releaseStream(usage);
+    const telemetry = this.#streamTelemetry.get(stream);
+    if (!telemetry) return;
+    this.#streamTelemetry.delete(stream);
+    if (stream.error) telemetry.setError(stream.error);
+    telemetry.end(200, stream.frames);
   }
 
-  /** How many events were sent on streams so far. */
+  /** Total number of events sent on streams. */
   get eventsSent(): number {
-    let sum = this.#eventsBefore;
+    let sum = this.#finishedEvents;
     for (const stream of this.#streams.keys()) sum += stream.frames;
     return sum;
   }
 
-  /** Sends signs of life unless none are wanted, and gives the streams whose readers have not read for too long. */
+  /** Sends SSE heartbeats, if enabled. @returns the streams whose clients have not read for `stallTimeout`. */
   sendHeartbeats(now: number): SseStream[] {
     const stalled: SseStream[] = [];
     const { stallTimeout = defaultLimits.stallTimeout, heartbeat } = this.#options;
@@ -115,24 +108,23 @@ export class ServerContext {
     return stalled;
   }
 
-  /** How many streams are open. */
   get openStreams(): number {
     return this.#streams.size;
   }
 
-  /** Ends all streams, each at the end of a frame. */
+  /** Ends all streams after their current frame. */
   endStreams(): void {
     for (const stream of this.#streams.keys()) stream.end();
   }
 
-  /** Tells whoever listens of a fault that is ours. */
-  report(error: A2AError, exchange: HttpServerRequest): void {
-    exchange.telemetry?.failed(error);
+  /** Records an error and calls `onError` for errors of the server or agent. */
+  report(error: A2AError, request: HttpServerRequest): void {
+    request.telemetry?.setError(error);
     if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE') {
       try {
-        this.#options.onError?.(error, exchange);
+        this.#options.onError?.(error, request);
       } catch {
-        // Whoever listens must not be able to keep the caller from its answer.
+        // Errors in observers must not affect the response.
       }
     }
   }

@@ -6,224 +6,225 @@ import type { StreamEnvelope } from './stream-envelope.ts';
 import type { SerializationCache } from '../operations/serialization-cache.ts';
 import type { TrafficListener } from '../telemetry/traffic-observer.ts';
 
-/** Where the text of a stream goes: as much of a writable stream of Node as is needed. */
+/** Destination of a stream: the part of a Node `Writable` that is used. */
 export interface TextSink {
-  /** @returns false when the reader should catch up first. */
+  /** @returns false to signal backpressure: wait for `drain` before the next write. */
   write(text: string): boolean;
-  /** Calls back once when the reader has caught up. */
+  /** Registers a callback for the end of the backpressure. */
   once(event: 'drain', callback: () => void): unknown;
-  /** @param last - what is still to be written. */
+  /** @param last - text to write before the end. */
   end(last?: string): unknown;
-  /** Breaks the connection off. */
+  /** Closes the connection without completing the response. */
   destroy(): unknown;
 }
 
-/** How many characters are gathered before they are written even though more is coming. */
-const maxGathered = 64 * 1_024;
+/** Size of the buffer, in characters, above which it is written before the end of the event-loop turn. */
+const maxBuffered = 64 * 1_024;
 
-/** A comment, which keeps the connection alive and means nothing. */
+/** SSE heartbeat: a comment that keeps the connection alive. */
 const heartbeat = ':\n\n';
 
-/** The streams that have something to write in this turn of the event loop. */
-let gathering: SseStream[] = [];
+/** Streams with buffered text in this event-loop turn. */
+let pendingStreams: SseStream[] = [];
 
-/** Outside of Node a turn is as long as a timer takes. */
+/** Runtimes without `setImmediate` use a timer. */
 const atEndOfTurn: (callback: () => void) => unknown =
   typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0);
 
 /**
- * Has a stream written at the end of this turn, with all others that have something to say. To do one kind of work at a
- * time is quicker than to change between agents and sockets with every event.
+ * Writes a stream at the end of the event-loop turn, together with all others. Batching is faster than switching between
+ * agents and sockets for every event.
  */
 function flushLater(stream: SseStream): void {
-  if (gathering.push(stream) === 1) atEndOfTurn(flushAll);
+  if (pendingStreams.push(stream) === 1) atEndOfTurn(flushAll);
 }
 
 function flushAll(): void {
-  const streams = gathering;
-  gathering = [];
+  const streams = pendingStreams;
+  pendingStreams = [];
   for (const stream of streams) stream.flush();
 }
 
 /**
- * One server-sent event stream on its way out. Everything that happens in one turn of the event loop is written at
- * once, and nothing is read from the task while the reader has not caught up.
+ * Writes events as server-sent events. All events of one event-loop turn are written at once. With backpressure, no
+ * further events are read from the task until the client has caught up.
  */
 export class SseStream implements Waiter {
   readonly #events: AsyncIterator<StreamEvent>;
   readonly #envelope: StreamEnvelope;
-  readonly #texts: SerializationCache | undefined;
+  readonly #cache: SerializationCache | undefined;
   readonly #writer: EventWriter;
   #first: StreamEvent | undefined;
   #sink: TextSink | undefined = undefined;
-  #text = '';
-  #isFlushing = false;
+  #buffer = '';
+  #isFlushScheduled = false;
   #isOver = false;
   #lastStatus: TaskStatusUpdateEvent | undefined = undefined;
-  /** True while the last status went out within a task only. */
-  #wasWithin = false;
-  /** Sees what is written, if anybody wants to. */
-  wire: Pick<TrafficListener, 'frame' | 'ended'> | undefined = undefined;
-  /** How many events were sent. */
+  /** True if the last status was sent only as part of a task. */
+  #wasStatusInTask = false;
+  /** Observer of the written frames, if there is one. */
+  traffic: Pick<TrafficListener, 'frame' | 'ended'> | undefined = undefined;
+  /** Number of events sent. */
   frames = 0;
-  /** Why the stream failed in its middle. */
-  fault: A2AError | undefined = undefined;
-  /** When the reader stopped reading, in milliseconds; 0 while it reads. */
+  /** Error that ended the stream. */
+  error: A2AError | undefined = undefined;
+  /** Start of the current backpressure, in milliseconds since 1970; 0 if there is none. */
   stalledSince = 0;
 
   /**
-   * @param texts - shared texts, where every reader of an event gets the same.
+   * @param texts - shared serialization, if all clients receive the same JSON for an event.
    */
   constructor(
     events: AsyncIterator<StreamEvent>,
     first: StreamEvent | undefined,
     envelope: StreamEnvelope,
     writer: EventWriter,
-    texts: SerializationCache | undefined,
+    cache: SerializationCache | undefined,
   ) {
     this.#events = events;
     this.#first = first;
     this.#envelope = envelope;
     this.#writer = writer;
-    this.#texts = texts;
+    this.#cache = cache;
   }
 
-  /** Sends everything to a sink, which hears of the end, unless the reader leaves before. */
+  /** Writes all events to a sink and ends it, unless the client disconnects before. */
   pipe(sink: TextSink): void {
     this.#sink = sink;
     const first = this.#first;
     this.#first = undefined;
-    if (first) this.#gather(first);
-    this.#go();
+    if (first) this.#bufferEvent(first);
+    this.#sendAvailable();
   }
 
-  /** There is more to send. */
+  /** Called when new events are available. */
   wake(): void {
-    this.#go();
+    this.#sendAvailable();
   }
 
-  /** Sends what is there, and sees to it that it hears of what is not there yet. */
-  #go(): void {
+  /** Sends available events, then waits for the next one without a promise if possible. */
+  #sendAvailable(): void {
     const events = this.#events;
     try {
       if (isPullStream(events)) {
         while (!this.#isOver && this.stalledSince === 0) {
           const event = events.pull();
-          if (event) this.#gather(event);
-          else if (events.isOver) this.#conclude();
+          if (event) this.#bufferEvent(event);
+          else if (events.isOver) this.#finish();
           else if (events.park(this)) return;
           else break;
         }
       }
-      if (!this.#isOver && this.stalledSince === 0) void this.#step(events);
+      if (!this.#isOver && this.stalledSince === 0) void this.#sendNext(events);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** Awaits one event of a stream that cannot be pulled, or not now. */
-  async #step(events: AsyncIterator<StreamEvent>): Promise<void> {
+  /** Awaits one event of a stream that cannot be pulled synchronously. */
+  async #sendNext(events: AsyncIterator<StreamEvent>): Promise<void> {
     try {
       const step = await events.next();
       if (this.#isOver) return;
-      if (step.done) this.#conclude();
-      else this.#gather(step.value);
+      if (step.done) this.#finish();
+      else this.#bufferEvent(step.value);
     } catch (error) {
       this.#fail(error);
     }
-    if (!this.#isOver) this.#go();
+    if (!this.#isOver) this.#sendAvailable();
   }
 
-  /** Says what is still to be said. */
-  #conclude(): void {
-    for (const wire of this.#writer.end(this.#lastStatus, this.#wasWithin)) this.#frame(JSON.stringify(wire));
+  /** Writes the final events of the dialect and ends the stream. */
+  #finish(): void {
+    for (const wire of this.#writer.end(this.#lastStatus, this.#wasStatusInTask))
+      this.#writeFrame(JSON.stringify(wire));
     this.end();
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return;
-    this.fault = A2AError.from(error);
-    this.#add(`data: ${this.#envelope.error(this.fault)}\n\n`);
+    this.error = A2AError.from(error);
+    this.#bufferFrame(`data: ${this.#envelope.error(this.error)}\n\n`);
     this.end();
   }
 
-  /** Ends the stream now, at the end of a frame. */
+  /** Ends the stream after the current frame. */
   end(): void {
     if (this.#isOver) return;
-    const last = this.#text;
-    this.#text = '';
-    this.#isFlushing = false;
-    this.wire?.ended(this.fault ? 'failed' : 'whole');
+    const last = this.#buffer;
+    this.#buffer = '';
+    this.#isFlushScheduled = false;
+    this.traffic?.ended(this.error ? 'failed' : 'complete');
     this.detach();
     this.#sink?.end(last === '' ? undefined : last);
   }
 
-  /** Gives a reader up that does not read. */
+  /** Closes the connection of a client that does not read. */
   abort(): void {
-    this.wire?.ended('stalled');
+    this.traffic?.ended('stalled');
     this.detach();
     this.#sink?.destroy();
   }
 
-  /** The reader is gone. */
+  /** Stops the stream because the client has disconnected. */
   detach(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.wire?.ended('gone');
-    // How whoever tells the story tidies up is its own affair.
+    this.traffic?.ended('disconnected');
+    // Errors during the cleanup of the source do not matter here.
     this.#events.return?.().catch(() => {});
   }
 
-  /** Sends a sign of life, unless the reader does not read anyway. */
+  /** Sends an SSE heartbeat, unless there is backpressure or buffered text. */
   sendHeartbeat(): void {
-    if (!this.#isOver && this.stalledSince === 0 && this.#text === '') this.#write(heartbeat);
+    if (!this.#isOver && this.stalledSince === 0 && this.#buffer === '') this.#write(heartbeat);
   }
 
-  #gather(event: StreamEvent): void {
+  #bufferEvent(event: StreamEvent): void {
     if (event.kind === 'status') {
       this.#lastStatus = event;
-      this.#wasWithin = false;
+      this.#wasStatusInTask = false;
     } else if (event.kind === 'task') {
-      this.#wasWithin = true;
+      this.#wasStatusInTask = true;
       const { id, contextId, status } = event.task;
       this.#lastStatus = { kind: 'status', taskId: id, contextId, status };
     }
-    if (this.#texts) this.#frame(this.#texts.ofEvent(event), event.sequence);
-    else this.#frameAll(textsOf(this.#writer, event), event.sequence);
-    if (this.#text.length > maxGathered) this.#flush();
-    else if (!this.#isFlushing && this.#text !== '') {
-      this.#isFlushing = true;
+    if (this.#cache) this.#writeFrame(this.#cache.serializeEvent(event), event.sequence);
+    else this.#writeFrames(serializeEvent(this.#writer, event), event.sequence);
+    if (this.#buffer.length > maxBuffered) this.#flush();
+    else if (!this.#isFlushScheduled && this.#buffer !== '') {
+      this.#isFlushScheduled = true;
       flushLater(this);
     }
   }
 
-  /** Only the last of several forms carries the number: whoever has it has them all. */
-  #frameAll(texts: readonly string[], sequence: number | undefined): void {
-    const last = texts.length - 1;
-    for (let i = 0; i <= last; i++) this.#frame(texts[i] as string, i === last ? sequence : undefined);
+  /** Only the last of several frames of an event has the `id:`, so that `Last-Event-ID` covers all of them. */
+  #writeFrames(cache: readonly string[], sequence: number | undefined): void {
+    const last = cache.length - 1;
+    for (let i = 0; i <= last; i++) this.#writeFrame(cache[i] as string, i === last ? sequence : undefined);
   }
 
-  #frame(text: string, sequence?: number): void {
+  #writeFrame(text: string, sequence?: number): void {
     this.frames++;
     const data = this.#envelope.event(text);
-    this.#add(sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`);
+    this.#bufferFrame(sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`);
   }
 
-  #add(frame: string): void {
-    this.#text += frame;
-    this.wire?.frame(frame);
+  #bufferFrame(frame: string): void {
+    this.#buffer += frame;
+    this.traffic?.frame(frame);
   }
 
-  /** Writes what was gathered. */
+  /** Writes the buffered text. */
   flush(): void {
-    if (this.#isFlushing) this.#flush();
+    if (this.#isFlushScheduled) this.#flush();
   }
 
   #flush(): void {
-    this.#isFlushing = false;
-    const text = this.#text;
+    this.#isFlushScheduled = false;
+    const text = this.#buffer;
     if (text === '' || this.#isOver) return;
-    this.#text = '';
+    this.#buffer = '';
     this.#write(text);
   }
 
@@ -232,11 +233,11 @@ export class SseStream implements Waiter {
     this.stalledSince = Date.now();
     this.#sink.once('drain', () => {
       this.stalledSince = 0;
-      if (!this.#isOver) this.#go();
+      if (!this.#isOver) this.#sendAvailable();
     });
   }
 }
 
-function textsOf(writer: EventWriter, event: StreamEvent): readonly string[] {
+function serializeEvent(writer: EventWriter, event: StreamEvent): readonly string[] {
   return writer.texts?.(event) ?? writer.write(event).map((wire) => JSON.stringify(wire));
 }

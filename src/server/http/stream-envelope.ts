@@ -1,15 +1,15 @@
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 
-/** What surrounds the text of each event of a stream. An open stream holds one for hours, so it is small. */
+/** Envelope around each event of a stream. It is small, because a stream may stay open for hours. */
 export interface StreamEnvelope {
-  /** The text of an event in its surroundings. */
+  /** Wraps the JSON of an event. */
   event(text: string): string;
-  /** The text of an error in the middle of a stream. */
+  /** Returns the JSON of an error within a stream. */
   error(error: A2AError): string;
 }
 
-/** Each event is a response to the request that opened the stream. */
+/** JSON-RPC: each event is a response to the request that opened the stream. */
 export class RpcEnvelope implements StreamEnvelope {
   readonly #id: string;
   readonly #dialect: Dialect;
@@ -28,7 +28,7 @@ export class RpcEnvelope implements StreamEnvelope {
   }
 }
 
-/** Over REST an event stands for itself. */
+/** REST: events have no envelope. */
 export class RestEnvelope implements StreamEnvelope {
   readonly #dialect: Dialect;
 

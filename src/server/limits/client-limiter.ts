@@ -5,7 +5,7 @@ import { defaultLimits, limitExceeded } from './limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** What one caller has taken. */
+/** Usage counters of one client. */
 export interface ClientUsage {
   readonly key: string;
   streams: number;
@@ -13,129 +13,133 @@ export interface ClientUsage {
   bucket: TokenBucket | undefined;
 }
 
-/** How many callers are remembered that have nothing open. */
-const maxKnown = 10_000;
+/** Maximum number of idle clients that are tracked. */
+const maxIdleClients = 10_000;
 
-/** The longest time that a caller is told to wait, in seconds, even if its bucket never fills. */
-const maxWait = 86_400;
+/** Maximum `Retry-After` of the rate limit, in seconds. */
+const maxRetryAfter = 86_400;
 
-/** How many callers are looked at for one that can be forgotten. */
-const maxLooks = 16;
+/** Number of clients that are checked for one to evict. */
+const maxEvictionChecks = 16;
 
-/** Counts what each caller takes, and refuses what is too much. Callers that take nothing are forgotten. */
+/** Enforces per-client limits on concurrent requests, open streams and request rate. Idle clients are evicted. */
 export class ClientLimiter {
-  readonly #visitors = new Map<string, ClientUsage>();
+  readonly #clients = new Map<string, ClientUsage>();
   readonly #maxStreams: number;
-  readonly #streamsPerCaller: number;
-  readonly #requestsPerCaller: number;
+  readonly #streamsPerClient: number;
+  readonly #requestsPerClient: number;
   readonly #makeBucket: (() => TokenBucket) | undefined;
-  readonly #callerOf: ((exchange: HttpServerRequest) => string | undefined) | undefined;
+  readonly #clientKey: ((request: HttpServerRequest) => string | undefined) | undefined;
   readonly #now: () => number;
-  /** False where one caller may have as many streams as there are. */
+  /** False if one client may use all streams. */
   readonly #countsStreams: boolean;
-  /** Stands for all callers where they are not told apart. */
-  readonly #everybody: ClientUsage = { key: '', streams: 0, requests: 0, bucket: undefined };
+  /** Shared counters if clients are not distinguished. */
+  readonly #sharedUsage: ClientUsage = { key: '', streams: 0, requests: 0, bucket: undefined };
   #streams = 0;
 
-  /**
-   * @param now - milliseconds, from whenever.
-   */
+  /** @param now - monotonic time in milliseconds. */
   constructor({ limits = {}, maxStreams }: ServerOptions, now: () => number = () => performance.now()) {
     this.#maxStreams = maxStreams ?? defaultLimits.maxStreams;
-    this.#streamsPerCaller = limits.streamsPerClient ?? defaultLimits.streamsPerCaller;
-    this.#requestsPerCaller = limits.requestsPerClient ?? defaultLimits.requestsPerCaller;
-    this.#callerOf = limits.clientKey;
+    this.#streamsPerClient = limits.streamsPerClient ?? defaultLimits.streamsPerClient;
+    this.#requestsPerClient = limits.requestsPerClient ?? defaultLimits.requestsPerClient;
+    this.#clientKey = limits.clientKey;
     this.#now = now;
     const { rate } = limits;
-    this.#countsStreams = rate !== undefined || this.#streamsPerCaller < this.#maxStreams;
+    this.#countsStreams = rate !== undefined || this.#streamsPerClient < this.#maxStreams;
     if (rate) this.#makeBucket = () => new TokenBucket(rate, now());
   }
 
-  /** Lets a request in that is answered once. @returns what {@link ClientLimiter.releaseRequest} takes; undefined where nothing is counted. */
-  acquireRequest(exchange: HttpServerRequest): ClientUsage | undefined {
-    if (!this.#makeBucket && this.#requestsPerCaller === Infinity) return undefined;
-    const visitor = this.#visitorOf(exchange);
-    this.#take(visitor);
-    if (visitor.requests >= this.#requestsPerCaller)
-      throw this.#refusal(visitor, 'requestsPerCaller', 'Too many requests wait for their answers');
-    visitor.requests++;
-    return visitor;
+  /**
+   * Counts a request with a single response.
+   *
+   * @returns the argument of {@link ClientLimiter.releaseRequest}; undefined if nothing is counted.
+   * @throws {@link A2AError} `RESOURCE_EXHAUSTED` if a limit is exceeded.
+   */
+  acquireRequest(request: HttpServerRequest): ClientUsage | undefined {
+    if (!this.#makeBucket && this.#requestsPerClient === Infinity) return undefined;
+    const usage = this.#usageOf(request);
+    this.#checkRate(usage);
+    if (usage.requests >= this.#requestsPerClient)
+      throw this.#limitError(usage, 'requestsPerClient', 'Too many concurrent requests');
+    usage.requests++;
+    return usage;
   }
 
-  /** A request has its answer. */
-  releaseRequest(visitor: ClientUsage): void {
-    visitor.requests--;
-    this.#forget(visitor);
+  releaseRequest(usage: ClientUsage): void {
+    usage.requests--;
+    this.#evictIfIdle(usage);
   }
 
-  /** Lets a stream in. @returns what {@link ClientLimiter.releaseStream} takes. */
-  acquireStream(exchange: HttpServerRequest): ClientUsage {
-    if (this.#streams >= this.#maxStreams)
-      throw limitExceeded('maxStreams', 'Too many streams are open; close some, or try again later', 1);
-    const visitor = this.#countsStreams ? this.#visitorOf(exchange) : this.#everybody;
-    this.#take(visitor);
-    if (visitor.streams >= this.#streamsPerCaller)
-      throw this.#refusal(visitor, 'streamsPerCaller', 'You have too many streams open; close some');
-    visitor.streams++;
+  /**
+   * Counts a stream.
+   *
+   * @returns the argument of {@link ClientLimiter.releaseStream}.
+   * @throws {@link A2AError} `RESOURCE_EXHAUSTED` if a limit is exceeded.
+   */
+  acquireStream(request: HttpServerRequest): ClientUsage {
+    if (this.#streams >= this.#maxStreams) throw limitExceeded('maxStreams', 'Too many open streams', 1);
+    const usage = this.#countsStreams ? this.#usageOf(request) : this.#sharedUsage;
+    this.#checkRate(usage);
+    if (usage.streams >= this.#streamsPerClient)
+      throw this.#limitError(usage, 'streamsPerClient', 'Too many open streams for this client');
+    usage.streams++;
     this.#streams++;
-    return visitor;
+    return usage;
   }
 
-  /** A stream is over. */
-  releaseStream(visitor: ClientUsage): void {
-    visitor.streams--;
+  releaseStream(usage: ClientUsage): void {
+    usage.streams--;
     this.#streams--;
-    this.#forget(visitor);
+    this.#evictIfIdle(usage);
   }
 
-  /** How many callers are remembered. */
   get trackedClients(): number {
-    return this.#visitors.size;
+    return this.#clients.size;
   }
 
-  #take(visitor: ClientUsage): void {
-    const wait = visitor.bucket?.take(this.#now()) ?? 0;
-    if (wait > 0) throw limitExceeded('rate', 'You ask too often', Math.ceil(Math.min(wait, maxWait)));
+  #checkRate(usage: ClientUsage): void {
+    const wait = usage.bucket?.take(this.#now()) ?? 0;
+    if (wait > 0)
+      throw limitExceeded('rate', 'Rate limit exceeded', Math.ceil(Math.min(wait, maxRetryAfter)));
   }
 
-  #refusal(visitor: ClientUsage, limit: string, message: string): A2AError {
-    this.#forget(visitor);
+  #limitError(usage: ClientUsage, limit: string, message: string): A2AError {
+    this.#evictIfIdle(usage);
     return limitExceeded(limit, message, 1);
   }
 
-  #visitorOf(exchange: HttpServerRequest): ClientUsage {
-    // A name must not pass for an address.
-    const key = this.#callerOf?.(exchange) ?? `${exchange.authentication ? '@' : ''}${clientKey(exchange)}`;
-    let visitor = this.#visitors.get(key);
-    if (!visitor) {
-      if (this.#visitors.size >= maxKnown) this.#makeRoom();
-      visitor = { key, streams: 0, requests: 0, bucket: this.#makeBucket?.() };
-      this.#visitors.set(key, visitor);
+  #usageOf(request: HttpServerRequest): ClientUsage {
+    // The prefix separates principal ids from addresses.
+    const key = this.#clientKey?.(request) ?? `${request.authentication ? '@' : ''}${clientKey(request)}`;
+    let usage = this.#clients.get(key);
+    if (!usage) {
+      if (this.#clients.size >= maxIdleClients) this.#evictOne();
+      usage = { key, streams: 0, requests: 0, bucket: this.#makeBucket?.() };
+      this.#clients.set(key, usage);
     }
-    return visitor;
+    return usage;
   }
 
-  /** Without a rate there is nothing to remember of a caller that has nothing open. */
-  #forget(visitor: ClientUsage): void {
-    if (visitor.streams === 0 && visitor.requests === 0 && !visitor.bucket)
-      this.#visitors.delete(visitor.key);
+  /** Evicts an idle client, unless its rate limit must be remembered. */
+  #evictIfIdle(usage: ClientUsage): void {
+    if (usage.streams === 0 && usage.requests === 0 && !usage.bucket) this.#clients.delete(usage.key);
   }
 
-  /** Forgets one that has nothing open. Those that have are no more than there are connections. */
-  #makeRoom(): void {
-    let looks = 0;
-    for (const [key, visitor] of this.#visitors) {
-      this.#visitors.delete(key);
-      if (visitor.streams === 0 && visitor.requests === 0) return;
-      this.#visitors.set(key, visitor);
-      if (++looks >= maxLooks) return;
+  /** Evicts one idle client. The number of active clients is bounded by the connections. */
+  #evictOne(): void {
+    let checked = 0;
+    for (const [key, usage] of this.#clients) {
+      this.#clients.delete(key);
+      if (usage.streams === 0 && usage.requests === 0) return;
+      this.#clients.set(key, usage);
+      if (++checked >= maxEvictionChecks) return;
     }
   }
 }
 
-/** Who it proved to be, else where it calls from. */
-export function clientKey({ authentication: caller, remoteAddress }: HttpServerRequest): string {
-  if (!caller) return remoteAddress === undefined ? '' : clientAddressKey(remoteAddress);
-  const { issuer, id } = caller.principal;
+/** Returns the principal of a client, or the key of its address without authentication. */
+export function clientKey({ authentication, remoteAddress }: HttpServerRequest): string {
+  if (!authentication) return remoteAddress === undefined ? '' : clientAddressKey(remoteAddress);
+  const { issuer, id } = authentication.principal;
   return issuer === undefined ? id : `${id} ${issuer}`;
 }

@@ -2,115 +2,117 @@ import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 
-/** How often a caller may ask. */
+/** Rate limit of a client, enforced with a token bucket. */
 export interface RateLimit {
-  /** Requests that a caller gets back each second. */
+  /** Requests per second. */
   perSecond: number;
-  /** Requests that a caller may make at once. @defaultValue `perSecond`, and at least 1 */
+  /** Size of the token bucket: maximum number of requests at once. @defaultValue `perSecond`, at least 1 */
   burst?: number;
 }
 
 /**
- * How much one caller may take. A caller is who it proved to be, else the address it calls from; `Infinity` turns off
- * what counts, 0 what measures time.
+ * Limits per request and per client. A client is identified by its principal, or by its address without authentication.
+ * `Infinity` disables a count or size limit, 0 disables a timeout.
  */
 export interface ServerLimits {
-  /** How deep JSON may be nested. @defaultValue 100 */
+  /** Maximum nesting depth of JSON. @defaultValue 100 */
   jsonDepth?: number;
-  /** Parts of a message. @defaultValue 1,000 */
+  /** Maximum number of parts of a message. @defaultValue 1,000 */
   parts?: number;
-  /** Bytes of all metadata in a request, as JSON. @defaultValue 256 KiB */
+  /** Maximum size of all metadata in a request, in bytes of JSON. @defaultValue 256 KiB */
   metadataBytes?: number;
-  /** Bytes of the headers of a request. Node only. @defaultValue 16 KiB */
+  /** Maximum size of the request headers, in bytes. Node only. @defaultValue 16 KiB */
   headerBytes?: number;
-  /** Headers of a request. Node only. @defaultValue 200 */
+  /** Maximum number of request headers. Node only. @defaultValue 200 */
   headers?: number;
-  /** Streams that one caller may have open. @defaultValue 1,000 */
+  /** Maximum number of open streams of one client. @defaultValue 1,000 */
   streamsPerClient?: number;
-  /** Requests of one caller that may wait for their answers. @defaultValue 1,000 */
+  /** Maximum number of concurrent requests of one client. @defaultValue 1,000 */
   requestsPerClient?: number;
-  /** How often one caller may ask. @defaultValue as often as it likes */
+  /** Rate limit of one client. @defaultValue no rate limit */
   rate?: RateLimit;
   /** Milliseconds for the headers of a request to arrive. Node only. @defaultValue 10,000 */
   headersTimeout?: number;
   /** Milliseconds for a whole request to arrive. Node only. @defaultValue 30,000 */
   requestTimeout?: number;
-  /** Milliseconds for which a connection without a request is kept. Node only. @defaultValue 5,000 */
+  /** Milliseconds after which an idle connection is closed. Node only. @defaultValue 5,000 */
   keepAliveTimeout?: number;
-  /** Milliseconds for an answer that is no stream; the task goes on all the same. @defaultValue 0, no limit */
+  /** Milliseconds until a response that is not a stream; the task continues after the timeout. @defaultValue 0, no limit */
   responseTimeout?: number;
   /**
-   * Says who calls, as behind a proxy that tells the address in a header. Only a header that the proxy sets itself can be
-   * believed.
-   * @defaultValue the principal, else the address; addresses of IPv6 by their first 64 bits
+   * Identifies the client, for example by a header of a proxy. Use only headers that the proxy always overwrites.
+   * @defaultValue the principal, else the address; IPv6 addresses by their first 64 bits
    */
-  clientKey?: (exchange: HttpServerRequest) => string | undefined;
+  clientKey?: (request: HttpServerRequest) => string | undefined;
 }
 
-/** The limits that hold when nobody says otherwise. */
+/** Default limits and intervals. Times are in milliseconds. */
 export const defaultLimits = {
   maxBodyBytes: 10 * 1_024 * 1_024,
   maxStreams: 50_000,
+  /** Interval of SSE heartbeats, and of the check for stalled streams. */
+  heartbeat: 15_000,
   stallTimeout: 60_000,
   jsonDepth: 100,
   parts: 1_000,
   metadataBytes: 256 * 1_024,
   headerBytes: 16 * 1_024,
   headers: 200,
-  streamsPerCaller: 1_000,
-  requestsPerCaller: 1_000,
+  streamsPerClient: 1_000,
+  requestsPerClient: 1_000,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
-  answerTimeout: 0,
+  responseTimeout: 0,
 } as const;
 
-/** The error for a caller that takes more than it may have. */
+/** Creates the error of an exceeded limit. `retryAfter` is in seconds. */
 export function limitExceeded(limit: string, message: string, retryAfter: number): A2AError {
   return new A2AError('RESOURCE_EXHAUSTED', message, {
     details: { limit, retryAfter: String(retryAfter) },
   });
 }
 
-/** Tells a caller that takes too much when to come back. */
-export function withRetryAfter(reply: HttpServerResponse, { details }: A2AError): HttpServerResponse {
-  if (details.retryAfter !== undefined) reply.headers.push('Retry-After', details.retryAfter);
-  return reply;
+/** Adds the `Retry-After` header of an exceeded limit. */
+export function withRetryAfter(response: HttpServerResponse, { details }: A2AError): HttpServerResponse {
+  if (details.retryAfter !== undefined) response.headers.push('Retry-After', details.retryAfter);
+  return response;
 }
 
-/** The pieces of a request that may be too many or too large, whatever it asks for. */
-interface Sized {
+/** Members of requests whose size is limited. */
+interface SizedRequest {
   metadata?: object;
   message?: { metadata?: object; parts?: readonly Part[] };
 }
 
 /**
- * Refuses a request with too many parts or too much metadata.
+ * Checks the number of parts and the size of the metadata of a request.
  *
- * @param bodyLength - the length of the whole body: where that is within the limit, nothing in it needs to be measured.
+ * @param bodyLength - length of the body in characters. If it is below the limit, the metadata is not measured.
+ * @throws {@link A2AError} `INVALID_PARAMS` if a limit is exceeded.
  */
 export function checkRequestSize(request: unknown, limits: ServerLimits, bodyLength: number): void {
-  const { message, metadata } = request as Sized;
+  const { message, metadata } = request as SizedRequest;
   const parts = message?.parts;
   const maxParts = limits.parts ?? defaultLimits.parts;
   if (parts && parts.length > maxParts)
-    throw tooMuch('parts', 'message.parts', `has ${parts.length} parts; ${maxParts} are allowed`);
+    throw tooLarge('parts', 'message.parts', `must have at most ${maxParts} parts (has ${parts.length})`);
   const maxBytes = limits.metadataBytes ?? defaultLimits.metadataBytes;
-  // One character is at most three bytes.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   if (bodyLength * 3 <= maxBytes) return;
-  let bytes = sizeOf(metadata) + sizeOf(message?.metadata);
-  for (const part of parts ?? []) bytes += sizeOf(part.metadata);
+  let bytes = metadataSize(metadata) + metadataSize(message?.metadata);
+  for (const part of parts ?? []) bytes += metadataSize(part.metadata);
   if (bytes > maxBytes)
-    throw tooMuch('metadataBytes', 'metadata', `has ${bytes} bytes; ${maxBytes} are allowed`);
+    throw tooLarge('metadataBytes', 'metadata', `must have at most ${maxBytes} bytes (has ${bytes})`);
 }
 
-function tooMuch(limit: string, field: string, description: string): A2AError {
+function tooLarge(limit: string, field: string, description: string): A2AError {
   const { message, violations } = invalidField(field, description);
   return new A2AError('INVALID_PARAMS', message, { violations, details: { limit } });
 }
 
 const encoder = new TextEncoder();
 
-function sizeOf(metadata: object | undefined): number {
+function metadataSize(metadata: object | undefined): number {
   return metadata === undefined ? 0 : encoder.encode(JSON.stringify(metadata)).length;
 }

@@ -1,30 +1,28 @@
 import type { RateLimit } from './limits.ts';
 
-/** A bucket of requests that fills by itself. */
+/** Token bucket of a rate limit. */
 export class TokenBucket {
   readonly #perMillisecond: number;
   readonly #size: number;
-  #left: number;
-  #at: number;
+  #tokens: number;
+  #updatedAt: number;
 
-  /**
-   * @param now - milliseconds, from whenever.
-   */
+  /** @param now - monotonic time in milliseconds. */
   constructor({ perSecond, burst = perSecond }: RateLimit, now: number) {
     this.#perMillisecond = perSecond / 1_000;
     this.#size = Math.max(1, burst);
-    this.#left = this.#size;
-    this.#at = now;
+    this.#tokens = this.#size;
+    this.#updatedAt = now;
   }
 
-  /** Takes a request out. @returns 0, or after how many seconds there will be one. */
+  /** Takes a token. @returns 0, or the seconds until the next token. */
   take(now: number): number {
-    this.#left = Math.min(this.#size, this.#left + (now - this.#at) * this.#perMillisecond);
-    this.#at = now;
-    if (this.#left >= 1) {
-      this.#left--;
+    this.#tokens = Math.min(this.#size, this.#tokens + (now - this.#updatedAt) * this.#perMillisecond);
+    this.#updatedAt = now;
+    if (this.#tokens >= 1) {
+      this.#tokens--;
       return 0;
     }
-    return (1 - this.#left) / this.#perMillisecond / 1_000;
+    return (1 - this.#tokens) / this.#perMillisecond / 1_000;
   }
 }

@@ -21,83 +21,83 @@ import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { createTlsServer, type TlsOptions } from './tls.ts';
 
-/** How an agent is served by Node. */
+/** Options of {@link serve}. All options are optional. */
 export interface ServeOptions extends ServerOptions {
   /** @defaultValue 0, any free port */
   port?: number;
-  /** @defaultValue `127.0.0.1`; say `0.0.0.0` to be reached from elsewhere */
+  /** @defaultValue `127.0.0.1`; use `0.0.0.0` to accept connections from other hosts */
   host?: string;
-  /** Encrypts connections. @defaultValue plain HTTP, for use behind a proxy or on one machine */
+  /** TLS options. @defaultValue no TLS, for use behind a proxy or on one host */
   tls?: TlsOptions;
   /**
-   * Answers plain requests on their sockets, in half the time. Whatever is not plain, and everything once somebody else
-   * listens to the server or watches Node's requests, goes through `node:http`; with `false` all of it does. Encrypted
-   * connections always do.
+   * Fast path: handles simple requests directly on the socket, in half the time. All other requests use `node:http`, as
+   * do TLS connections and, if other code listens to the server or traces Node requests, all requests.
    * @defaultValue true
    */
   fastPath?: boolean;
 }
 
-/** An agent that is being served. */
+/** A running HTTP server. */
 export interface RunningServer extends AsyncDisposable {
-  /** Where it is, such as `http://127.0.0.1:4000`. */
+  /** URL of the server, such as `http://127.0.0.1:4000`. */
   readonly url: string;
   readonly port: number;
-  /** The server of Node, for those who want to add to it. */
+  /** The Node server, for additional listeners. */
   readonly server: Server | SecureServer;
   /**
-   * Stops: no more connections, running requests finish, streams end at the end of a frame.
+   * Stops accepting connections, lets running requests finish and ends streams after their current frame.
    *
-   * @param within - after how many milliseconds whatever is left is cut. @defaultValue 5,000
+   * @param within - milliseconds after which the remaining connections are closed. @defaultValue 5,000
    */
   stop(within?: number): Promise<void>;
 }
 
-/** What takes requests in, and what has to be looked after meanwhile. */
+/** Collaborators of {@link listen}. */
 export interface ListenerSetup {
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Those whose streams are open. */
+  /** Contexts with open streams, for heartbeats and shutdown. */
   readonly contexts: () => Iterable<ServerContext>;
   readonly metrics: Metrics | undefined;
-  /** Whoever answers a plain request for a path and query without `listener`; undefined where nobody does. */
+  /** Returns the fast-path handler for a path with query; undefined if `listener` must handle the request. */
   readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
 }
 
-/** What is larger than this comes in many pieces anyway. */
-const mostInLane = 64 * 1_024;
+/** Maximum body size on the fast path, in bytes. Larger bodies arrive in several chunks anyway. */
+const maxFastPathBody = 64 * 1_024;
 
-/** Listens at a port for whoever receives. */
-export async function listen(reception: ListenerSetup, options: ServeOptions): Promise<RunningServer> {
-  const { metrics, contexts: faces, listener } = reception;
-  const { limits = {}, heartbeat = 15_000, port = 0, host = '127.0.0.1' } = options;
-  const bounds = nodeServerOptions(limits);
+/** Listens on a port and sends SSE heartbeats. */
+export async function listen(setup: ListenerSetup, options: ServeOptions): Promise<RunningServer> {
+  const { metrics, contexts, listener } = setup;
+  const { limits = {}, heartbeat = defaultLimits.heartbeat, port = 0, host = '127.0.0.1' } = options;
+  const nodeOptions = nodeServerOptions(limits);
   const server = options.tls
-    ? await createTlsServer(options.tls, listener, bounds)
-    : plainServer(reception, options, bounds);
+    ? await createTlsServer(options.tls, listener, nodeOptions)
+    : createHttpServer(setup, options, nodeOptions);
   setMaxHeaderCount(server, limits);
   if (metrics) observeConnectionBytes(server, metrics);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const limit = refuse(error, socket);
+    const limit = rejectConnection(error, socket);
     if (limit !== undefined) metrics?.countLimitHit(limit);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  const beat = setInterval(
+  const heartbeatTimer = setInterval(
     () => {
-      for (const face of faces()) for (const stalled of face.sendHeartbeats(Date.now())) stalled.abort();
+      for (const context of contexts())
+        for (const stalled of context.sendHeartbeats(Date.now())) stalled.abort();
     },
-    heartbeat > 0 ? heartbeat : 15_000,
+    heartbeat > 0 ? heartbeat : defaultLimits.heartbeat,
   );
-  beat.unref();
+  heartbeatTimer.unref();
   const address = server.address() as AddressInfo;
   const stop = (within = 5_000): Promise<void> => {
-    clearInterval(beat);
-    return stopServer(server, faces, within);
+    clearInterval(heartbeatTimer);
+    return stopServer(server, contexts, within);
   };
   return {
-    url: urlOf(address, options.tls ? 'https' : 'http'),
+    url: formatUrl(address, options.tls ? 'https' : 'http'),
     port: address.port,
     server,
     stop,
@@ -105,18 +105,18 @@ export async function listen(reception: ListenerSetup, options: ServeOptions): P
   };
 }
 
-function plainServer(
-  { listener, handlerFor: answererAt }: ListenerSetup,
-  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastPath: fastLane = true }: ServeOptions,
-  bounds: HttpOptions,
+function createHttpServer(
+  { listener, handlerFor }: ListenerSetup,
+  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastPath = true }: ServeOptions,
+  nodeOptions: HttpOptions,
 ): Server {
-  if (!answererAt || !fastLane) return createServer(bounds, listener);
+  if (!handlerFor || !fastPath) return createServer(nodeOptions, listener);
   const { headerBytes, headers } = { ...defaultLimits, ...limits };
-  const bodyBytes = Math.min(maxBodyBytes, mostInLane);
-  return new FastPathServer(bounds, listener, answererAt, { headerBytes, headers, bodyBytes });
+  const bodyBytes = Math.min(maxBodyBytes, maxFastPathBody);
+  return new FastPathServer(nodeOptions, listener, handlerFor, { headerBytes, headers, bodyBytes });
 }
 
-function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
+function formatUrl({ address, family, port }: AddressInfo, scheme: string): string {
   const host =
     address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
   return `${scheme}://${host}:${port}`;
@@ -124,27 +124,27 @@ function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
 
 function stopServer(
   server: Server | SecureServer,
-  faces: ListenerSetup['contexts'],
+  contexts: ListenerSetup['contexts'],
   within: number,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), within);
-    // A connection whose request finishes from now on would be kept for the next one, which will not come.
-    const sweep = setInterval(() => server.closeIdleConnections(), 20);
+    const closeTimer = setTimeout(() => server.closeAllConnections(), within);
+    // Closes keep-alive connections as soon as their last request has finished.
+    const idleTimer = setInterval(() => server.closeIdleConnections(), 20);
     server.close(() => {
-      clearTimeout(cut);
-      clearInterval(sweep);
+      clearTimeout(closeTimer);
+      clearInterval(idleTimer);
       resolve();
     });
-    for (const face of faces()) face.endStreams();
+    for (const context of contexts()) context.endStreams();
     server.closeIdleConnections();
   });
 }
 
-/** Answers what is not HTTP in the words of HTTP, and closes. @returns the limit that was reached, if one was. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): string | undefined {
+/** Responds to a malformed or late request and closes the connection. @returns the exceeded limit, if any. */
+function rejectConnection(error: NodeJS.ErrnoException, socket: Socket): string | undefined {
   const { status, limit } = clientErrorResponse(error.code);
-  // Node keeps the response that is on its way here; another status line in its middle would be read as its body.
+  // A started response must not be followed by a second status line, which the client would read as its body.
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse };
   if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
     socket.destroy();

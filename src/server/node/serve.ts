@@ -17,15 +17,15 @@ import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
 export type { ServeOptions, RunningServer } from './listen.ts';
 
-/** Serves an agent over HTTP, in every version on one port. */
+/** Serves an agent over HTTP: all transports and versions on one port. */
 export async function serve(agent: Agent, options: ServeOptions = {}): Promise<RunningServer> {
-  // Whoever asks for traces hears at once that there will be none.
+  // Fails at once if tracing is requested but not available.
   await openTracing(options.tracing);
-  const httpFace = new AgentHttpHandler(agent, options);
-  const { context: face } = httpFace;
-  const listener = nodeListener(httpFace, options);
+  const handler = new AgentHttpHandler(agent, options);
+  const { context } = handler;
+  const listener = nodeListener(handler, options);
   const server = await listen(
-    { listener, contexts: () => [face], metrics: face.telemetry?.metrics, handlerFor: () => httpFace },
+    { listener, contexts: () => [context], metrics: context.telemetry?.metrics, handlerFor: () => handler },
     options,
   );
   try {
@@ -34,221 +34,221 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
     await server.stop(0);
     throw error;
   }
-  httpFace.isReady = true;
+  handler.isReady = true;
   return server;
 }
 
-/** A listener for `node:http` that shows an agent. Nothing of the web's `Request` and `Response` is on its way. */
+/** Creates a request listener for `node:http`. It does not use the Fetch API. */
 export function nodeListener(
-  httpFace: AgentHttpHandler,
+  handler: AgentHttpHandler,
   options: ServerOptions = {},
-): (request: IncomingMessage, response: ServerResponse) => void {
+): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   const { maxBodyBytes = defaultLimits.maxBodyBytes, limits = {} } = options;
-  return (request, response) => {
-    if (!response.socket) closeWithConnection(request, response);
-    const tooMany = headerCountError(request, limits);
+  return (incoming, outgoing) => {
+    if (!outgoing.socket) closeWithConnection(incoming, outgoing);
+    const tooMany = headerCountError(incoming, limits);
     if (tooMany) {
-      const reply = httpFace.reject(new NodeServerRequest(request, response, ''), tooMany);
-      rejectBody({ ...reply, status: 431 }, request, response, maxBodyBytes);
+      const response = handler.reject(new NodeServerRequest(incoming, outgoing, ''), tooMany);
+      rejectBody({ ...response, status: 431 }, incoming, outgoing, maxBodyBytes);
       return;
     }
-    if (request.method === 'GET' || request.method === 'HEAD') {
-      const exchange = new NodeServerRequest(request, response, '');
-      handle(httpFace, exchange, exchange, response);
+    if (incoming.method === 'GET' || incoming.method === 'HEAD') {
+      const request = new NodeServerRequest(incoming, outgoing, '');
+      handle(handler, request, request, outgoing);
       return;
     }
-    if (httpFace.requiresAuthentication) {
-      void receiveFromKnown(httpFace, request, response, maxBodyBytes);
+    if (handler.requiresAuthentication) {
+      void authenticateAndRead(handler, incoming, outgoing, maxBodyBytes);
       return;
     }
-    readBody(request, maxBodyBytes, (body) => {
-      const exchange = new NodeServerRequest(request, response, typeof body === 'string' ? body : '');
-      if (typeof body === 'string') handle(httpFace, exchange, exchange, response);
-      else rejectBody(httpFace.reject(exchange, body), request, response, maxBodyBytes);
+    readBody(incoming, maxBodyBytes, (body) => {
+      const request = new NodeServerRequest(incoming, outgoing, typeof body === 'string' ? body : '');
+      if (typeof body === 'string') handle(handler, request, request, outgoing);
+      else rejectBody(handler.reject(request, body), incoming, outgoing, maxBodyBytes);
     });
   };
 }
 
-/** Closes a response that waits behind others with its connection: Node tells only the first of them. */
-function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
+/** Emits `close` on a pipelined response when its connection closes: Node does so only for the first one. */
+function closeWithConnection({ socket }: IncomingMessage, outgoing: ServerResponse): void {
   const close = (): void => {
-    if (response.socket) return;
-    response.destroy();
-    response.emit('close');
+    if (outgoing.socket) return;
+    outgoing.destroy();
+    outgoing.emit('close');
   };
-  // As many wait as the caller likes.
+  // The number of pipelined responses is not limited.
   socket.setMaxListeners(0).once('close', close);
-  response.once('close', () => socket.off('close', close));
+  outgoing.once('close', () => socket.off('close', close));
 }
 
-/** How large a body may say it is for its connection to be kept although nobody wants it. */
-const smallBody = 64 * 1_024;
+/** Maximum `Content-Length` of a rejected body for which the connection is kept. */
+const maxKeptBody = 64 * 1_024;
 
-/** Takes the body in once it is known whose it is. */
-async function receiveFromKnown(
-  httpFace: AgentHttpHandler,
-  request: IncomingMessage,
-  response: ServerResponse,
+/** Reads the body only after authentication. */
+async function authenticateAndRead(
+  handler: AgentHttpHandler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
   maxBodyBytes: number,
 ): Promise<void> {
-  const exchange = new NodeServerRequest(request, response, '');
-  let admitted: HttpServerRequest;
+  const request = new NodeServerRequest(incoming, outgoing, '');
+  let authenticated: HttpServerRequest;
   try {
-    const admitting = httpFace.authenticate(exchange);
-    admitted = admitting instanceof Promise ? await admitting : admitting;
+    const authentication = handler.authenticate(request);
+    authenticated = authentication instanceof Promise ? await authentication : authentication;
   } catch (thrown) {
-    const reply = httpFace.reject(exchange, A2AError.from(thrown));
-    // Node throws away what is left of the body by itself.
-    if (Number(request.headers['content-length']) <= smallBody) send(response, reply);
-    else rejectBody(reply, request, response, maxBodyBytes);
+    const response = handler.reject(request, A2AError.from(thrown));
+    // Node discards the rest of the body itself.
+    if (Number(incoming.headers['content-length']) <= maxKeptBody) send(outgoing, response);
+    else rejectBody(response, incoming, outgoing, maxBodyBytes);
     return;
   }
-  readBody(request, maxBodyBytes, (body) => {
+  readBody(incoming, maxBodyBytes, (body) => {
     if (typeof body !== 'string') {
-      rejectBody(httpFace.reject(admitted, body), request, response, maxBodyBytes);
+      rejectBody(handler.reject(authenticated, body), incoming, outgoing, maxBodyBytes);
       return;
     }
-    exchange.body = body;
-    handle(httpFace, admitted, exchange, response);
+    request.body = body;
+    handle(handler, authenticated, request, outgoing);
   });
 }
 
-/** Takes the body of a request in, as text, within its limit. */
+/** Reads the body of a request as text. `done` receives an error if it is too large or not UTF-8. */
 export function readBody(
-  request: IncomingMessage,
+  incoming: IncomingMessage,
   maxBodyBytes: number,
   done: (body: string | A2AError) => void,
 ): void {
-  if (Number(request.headers['content-length']) > maxBodyBytes) {
+  if (Number(incoming.headers['content-length']) > maxBodyBytes) {
     done(tooLarge(maxBodyBytes));
     return;
   }
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let size = 0;
-  let isRefused = false;
-  request.on('data', (chunk: Buffer) => {
+  let isRejected = false;
+  incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBodyBytes) {
-      if (!isRefused) done(tooLarge(maxBodyBytes));
-      isRefused = true;
+      if (!isRejected) done(tooLarge(maxBodyBytes));
+      isRejected = true;
       return;
     }
     if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   });
-  request.on('end', () => {
-    if (isRefused) return;
+  incoming.on('end', () => {
+    if (isRejected) return;
     if (first === undefined) {
       done('');
       return;
     }
     const bytes = more ? Buffer.concat(more) : first;
-    // The request holds this function, and an open stream the request.
+    // Frees the buffers: an open stream references the request, which references this closure.
     first = undefined;
     more = undefined;
     if (isUtf8(bytes)) done(bytes.toString('utf8'));
-    else done(new A2AError('PARSE_ERROR', 'The body is not UTF-8'));
+    else done(new A2AError('PARSE_ERROR', 'The body must be UTF-8'));
   });
 }
 
 function tooLarge(maxBodyBytes: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBodyBytes} bytes`, {
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body exceeds ${maxBodyBytes} bytes`, {
     details: { limit: 'maxBodyBytes' },
   });
 }
 
-/** For how many milliseconds a caller that was refused may go on sending before the line is cut. */
-const patience = 1_000;
+/** Milliseconds for which the rest of a rejected body is discarded before the connection is closed. */
+const discardTimeout = 1_000;
 
 /**
- * Sends a refusal. Whoever is still sending would not see it if the connection were closed at once, so what comes is
- * thrown away for a while.
+ * Sends an error response and discards the rest of the body for a while: a client that is still sending would not see
+ * the response if the connection were closed at once.
  */
 export function rejectBody(
-  reply: HttpServerResponse,
-  request: IncomingMessage,
-  response: ServerResponse,
+  response: HttpServerResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
   maxBodyBytes: number,
 ): void {
-  if (request.complete) {
-    send(response, reply);
+  if (incoming.complete) {
+    send(outgoing, response);
     return;
   }
-  const text = (reply.body as string | undefined) ?? '';
+  const text = (response.body as string | undefined) ?? '';
   const length = String(Buffer.byteLength(text));
-  response.writeHead(reply.status, [...reply.headers, 'Connection', 'close', 'Content-Length', length]);
-  response.write(text);
-  let left = maxBodyBytes;
-  const cut = setTimeout(() => request.destroy(), patience);
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.destroy();
+  outgoing.writeHead(response.status, [...response.headers, 'Connection', 'close', 'Content-Length', length]);
+  outgoing.write(text);
+  let remaining = maxBodyBytes;
+  const closeTimer = setTimeout(() => incoming.destroy(), discardTimeout);
+  incoming.on('data', (chunk: Buffer) => {
+    remaining -= chunk.length;
+    if (remaining < 0) incoming.destroy();
   });
-  request.on('end', () => response.end());
-  request.on('error', () => response.destroy());
-  response.on('close', () => clearTimeout(cut));
+  incoming.on('end', () => outgoing.end());
+  incoming.on('error', () => outgoing.destroy());
+  outgoing.on('close', () => clearTimeout(closeTimer));
 }
 
-/** Answers what was asked, and lets go of the exchange that it came in. */
+/** Handles a request and releases it after the response. */
 function handle(
-  httpFace: AgentHttpHandler,
-  asked: HttpServerRequest,
-  exchange: NodeServerRequest,
-  response: ServerResponse,
+  handler: AgentHttpHandler,
+  authenticated: HttpServerRequest,
+  request: NodeServerRequest,
+  outgoing: ServerResponse,
 ): void {
-  const reply = httpFace.handle(asked);
-  if (reply instanceof Promise) void reply.then((each) => deliver(httpFace, each, exchange, response));
-  else deliver(httpFace, reply, exchange, response);
+  const response = handler.handle(authenticated);
+  if (response instanceof Promise) void response.then((each) => deliver(handler, each, request, outgoing));
+  else deliver(handler, response, request, outgoing);
 }
 
 function deliver(
-  httpFace: AgentHttpHandler,
-  reply: HttpServerResponse,
-  exchange: NodeServerRequest,
-  response: ServerResponse,
+  handler: AgentHttpHandler,
+  response: HttpServerResponse,
+  request: NodeServerRequest,
+  outgoing: ServerResponse,
 ): void {
-  if (!(reply.body instanceof SseStream)) {
-    send(response, reply);
-    exchange.release();
+  if (!(response.body instanceof SseStream)) {
+    send(outgoing, response);
+    request.release();
     return;
   }
-  const stream = reply.body;
-  exchange.shrink();
-  exchange.streams(stream, httpFace.context);
-  const streaming: Streaming = response;
-  streaming[held] = exchange;
-  if (response.destroyed) {
-    leave.call(streaming);
+  const stream = response.body;
+  request.shrink();
+  request.attachStream(stream, handler.context);
+  const streamingResponse: StreamingResponse = outgoing;
+  streamingResponse[streamRequest] = request;
+  if (outgoing.destroyed) {
+    releaseRequest.call(streamingResponse);
     return;
   }
-  response.writeHead(reply.status, reply.headers);
-  response.on('close', leave);
-  stream.pipe(response);
+  outgoing.writeHead(response.status, response.headers);
+  outgoing.on('close', releaseRequest);
+  stream.pipe(outgoing);
 }
 
-/** Where the response of an open stream keeps its exchange: one listener is enough for all of them then. */
-const held = Symbol('held');
+/** Property of a streaming response with its request, so that all responses share one listener. */
+const streamRequest = Symbol('streamRequest');
 
-interface Streaming extends ServerResponse {
-  [held]?: NodeServerRequest;
+interface StreamingResponse extends ServerResponse {
+  [streamRequest]?: NodeServerRequest;
 }
 
-function leave(this: Streaming): void {
-  this[held]?.release();
+function releaseRequest(this: StreamingResponse): void {
+  this[streamRequest]?.release();
 }
 
-/** Sends a reply that is all there. */
-function send(response: ServerResponse, { status, headers, body, length }: HttpServerResponse): void {
-  if (response.destroyed || response.headersSent) return;
+/** Sends a complete response. */
+function send(outgoing: ServerResponse, { status, headers, body, length }: HttpServerResponse): void {
+  if (outgoing.destroyed || outgoing.headersSent) return;
   const text = (body as string | undefined) ?? '';
-  // Node asks for the length before it sends the text; a 204 and a 304 have none.
-  if (status === 204 || status === 304) response.writeHead(status, headers);
-  else response.writeHead(status, [...headers, 'Content-Length', String(length ?? Buffer.byteLength(text))]);
-  response.end(text);
+  // The length is sent before the text; 204 and 304 have none.
+  if (status === 204 || status === 304) outgoing.writeHead(status, headers);
+  else outgoing.writeHead(status, [...headers, 'Content-Length', String(length ?? Buffer.byteLength(text))]);
+  outgoing.end(text);
 }
 
-/** One request as Node received it. */
+/** A request received by `node:http`. */
 export class NodeServerRequest implements HttpServerRequest {
   readonly method: string;
   readonly path: string;
@@ -256,66 +256,66 @@ export class NodeServerRequest implements HttpServerRequest {
   readonly headers: RequestHeaders;
   body: string;
   telemetry: RequestTelemetry | undefined = undefined;
-  #request: IncomingMessage | undefined;
-  #response: ServerResponse | undefined;
+  #incoming: IncomingMessage | undefined;
+  #outgoing: ServerResponse | undefined;
   #stream: SseStream | undefined = undefined;
-  #face: ServerContext | undefined = undefined;
+  #context: ServerContext | undefined = undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, body: string) {
-    const url = request.url ?? '/';
-    const mark = url.indexOf('?');
-    this.method = request.method ?? 'GET';
-    this.path = mark < 0 ? url : url.slice(0, mark);
-    this.query = mark < 0 ? '' : url.slice(mark + 1);
-    this.headers = request.headers;
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, body: string) {
+    const url = incoming.url ?? '/';
+    const queryStart = url.indexOf('?');
+    this.method = incoming.method ?? 'GET';
+    this.path = queryStart < 0 ? url : url.slice(0, queryStart);
+    this.query = queryStart < 0 ? '' : url.slice(queryStart + 1);
+    this.headers = incoming.headers;
     this.body = body;
-    this.#request = request;
-    this.#response = response;
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
   }
 
   get isSecure(): boolean {
-    return (this.#request?.socket as { encrypted?: boolean } | undefined)?.encrypted === true;
+    return (this.#incoming?.socket as { encrypted?: boolean } | undefined)?.encrypted === true;
   }
 
   get remoteAddress(): string | undefined {
-    return this.#request?.socket.remoteAddress;
+    return this.#incoming?.socket.remoteAddress;
   }
 
   get certificate(): X509Certificate | undefined {
-    const socket = this.#request?.socket as Partial<TLSSocket> | undefined;
+    const socket = this.#incoming?.socket as Partial<TLSSocket> | undefined;
     return socket?.authorized ? socket.getPeerX509Certificate?.() : undefined;
   }
 
   onDisconnect(callback: () => void): void {
-    const response = this.#response;
-    response?.once('close', () => {
-      if (!response.writableFinished) callback();
+    const outgoing = this.#outgoing;
+    outgoing?.once('close', () => {
+      if (!outgoing.writableFinished) callback();
     });
   }
 
-  /** Lets go of what only reading the request needed, because a stream may stay open for hours. */
+  /** Frees members that are not needed by a stream, which may stay open for hours. */
   shrink(): void {
     this.body = '';
-    if (this.#request) this.#request.rawHeaders = [];
+    if (this.#incoming) this.#incoming.rawHeaders = [];
   }
 
-  /** The answer is a stream, which ends with the connection. */
-  streams(stream: SseStream, face: ServerContext): void {
+  /** Attaches the stream of the response, which ends with the connection. */
+  attachStream(stream: SseStream, context: ServerContext): void {
     this.#stream = stream;
-    this.#face = face;
+    this.#context = context;
   }
 
-  /** Lets go of the connection: a task may outlive it by hours, and holds the call that it came with. */
+  /** Releases the connection: a task may reference this request long after the connection has closed. */
   release(): void {
     this.body = '';
     const stream = this.#stream;
     this.#stream = undefined;
     if (stream) {
       stream.detach();
-      this.#face?.streamEnded(stream);
+      this.#context?.streamEnded(stream);
     }
     this.telemetry = undefined;
-    this.#request = undefined;
-    this.#response = undefined;
+    this.#incoming = undefined;
+    this.#outgoing = undefined;
   }
 }

@@ -2,29 +2,29 @@ import type { RequestListener, Server, ServerOptions as HttpOptions } from 'node
 import type { Server as SecureServer } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 
-/** How connections are encrypted. */
+/** TLS options. */
 export interface TlsOptions
   extends Pick<SecureContextOptions, 'key' | 'cert' | 'ca' | 'passphrase' | 'minVersion'> {
   /**
-   * Asks callers for a certificate, signed by one of `ca`. Those without one still get the card; `mutualTls` decides
-   * about everything else.
+   * Requests a client certificate signed by one of `ca`. Clients without one can read the card; `mutualTlsAuth` rejects
+   * their other requests.
    * @defaultValue false
    */
   requestCert?: boolean;
   /**
-   * Ends connections without a good certificate before anything can be asked, the card included.
+   * Closes connections without a valid client certificate, even for the card.
    * @defaultValue false
    */
   rejectUnauthorized?: boolean;
 }
 
-/** A server for encrypted connections. */
+/** Creates an HTTPS server. */
 export async function createTlsServer(
   tls: TlsOptions,
   listener: RequestListener,
-  bounds: HttpOptions,
+  nodeOptions: HttpOptions,
 ): Promise<Server | SecureServer> {
   const { createServer } = await import('node:https');
   const { requestCert = false, rejectUnauthorized = false, minVersion = 'TLSv1.2' } = tls;
-  return createServer({ ...bounds, ...tls, minVersion, requestCert, rejectUnauthorized }, listener);
+  return createServer({ ...nodeOptions, ...tls, minVersion, requestCert, rejectUnauthorized }, listener);
 }

@@ -3,74 +3,76 @@ import type { Task } from '../../protocol/task.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import type { ServerContext } from '../http/server-context.ts';
-import { checkRequestSize } from '../limits/limits.ts';
+import { checkRequestSize, defaultLimits } from '../limits/limits.ts';
 import { invokeUnary, type OperationCall, invokeStream, type OpenedStream } from './invoke-agent.ts';
 import type { SseStream } from '../http/sse-stream.ts';
 
-/** Does an operation that answers once, within the limits and in view of whoever watches. */
+/** Executes an operation with a single response, with limits and telemetry. */
 export function executeUnary(
-  face: ServerContext,
-  exchange: HttpServerRequest,
-  asked: OperationCall,
-  inOrigin?: (task: Task) => Dialect,
+  context: ServerContext,
+  request: HttpServerRequest,
+  operationCall: OperationCall,
+  originDialect?: (task: Task) => Dialect,
 ): Promise<string> {
-  const { telemetry: visit } = exchange;
-  visit?.setOperation(asked, exchange);
-  checkRequestSize(asked.request, face.limits, exchange.body.length);
-  const visitor = face.limiter.acquireRequest(exchange);
-  const { responseTimeout: answerTimeout = 0 } = face.limits;
+  const { telemetry } = request;
+  telemetry?.setOperation(operationCall, request);
+  checkRequestSize(operationCall.request, context.limits, request.body.length);
+  const usage = context.limiter.acquireRequest(request);
+  const { responseTimeout = defaultLimits.responseTimeout } = context.limits;
   try {
-    const answering = visit
-      ? visit.traced(asked, () => invokeUnary(asked, inOrigin))
-      : invokeUnary(asked, inOrigin);
-    const inLimits = answerTimeout > 0 ? inTime(answering, answerTimeout) : answering;
-    return visitor ? inLimits.finally(() => face.limiter.releaseRequest(visitor)) : inLimits;
+    const result = telemetry
+      ? telemetry.trace(operationCall, () => invokeUnary(operationCall, originDialect))
+      : invokeUnary(operationCall, originDialect);
+    const limited = responseTimeout > 0 ? withTimeout(result, responseTimeout) : result;
+    return usage ? limited.finally(() => context.limiter.releaseRequest(usage)) : limited;
   } catch (error) {
-    if (visitor) face.limiter.releaseRequest(visitor);
+    if (usage) context.limiter.releaseRequest(usage);
     throw error;
   }
 }
 
-/** Opens a stream, within the limits and in view of whoever watches. */
+/** Executes a streaming operation, with limits and telemetry. */
 export function executeStream(
-  face: ServerContext,
-  exchange: HttpServerRequest,
-  asked: OperationCall,
+  context: ServerContext,
+  request: HttpServerRequest,
+  operationCall: OperationCall,
   toStream: (opened: OpenedStream) => SseStream | Promise<SseStream>,
 ): Promise<HttpServerResponse> | HttpServerResponse {
-  const { telemetry: visit } = exchange;
-  visit?.setOperation(asked, exchange);
-  checkRequestSize(asked.request, face.limits, exchange.body.length);
-  const visitor = face.limiter.acquireStream(exchange);
+  const { telemetry } = request;
+  telemetry?.setOperation(operationCall, request);
+  checkRequestSize(operationCall.request, context.limits, request.body.length);
+  const usage = context.limiter.acquireStream(request);
   const fail = (error: unknown): never => {
-    face.limiter.releaseStream(visitor);
+    context.limiter.releaseStream(usage);
     throw error;
   };
-  const begin = (opened: OpenedStream): Promise<HttpServerResponse> | HttpServerResponse => {
-    visit?.streamStarted(opened.first);
+  const startStream = (opened: OpenedStream): Promise<HttpServerResponse> | HttpServerResponse => {
+    telemetry?.streamStarted(opened.first);
     const stream = toStream(opened);
     return stream instanceof Promise
-      ? stream.then((each) => face.streamResponse(each, exchange, visitor))
-      : face.streamResponse(stream, exchange, visitor);
+      ? stream.then((each) => context.streamResponse(each, request, usage))
+      : context.streamResponse(stream, request, usage);
   };
   try {
-    const opened = visit ? visit.traced(asked, async () => invokeStream(asked)) : invokeStream(asked);
-    const reply = opened instanceof Promise ? opened.then(begin) : begin(opened);
-    return reply instanceof Promise ? reply.catch(fail) : reply;
+    const opened = telemetry
+      ? telemetry.trace(operationCall, async () => invokeStream(operationCall))
+      : invokeStream(operationCall);
+    const response = opened instanceof Promise ? opened.then(startStream) : startStream(opened);
+    return response instanceof Promise ? response.catch(fail) : response;
   } catch (error) {
     return fail(error);
   }
 }
 
-function inTime<T>(answering: Promise<T>, milliseconds: number): Promise<T> {
+function withTimeout<T>(result: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () =>
+    const onTimeout = () =>
       reject(
-        new A2AError('TIMEOUT', `There was no answer within ${milliseconds} ms; the task may go on`, {
-          details: { limit: 'answerTimeout' },
+        new A2AError('TIMEOUT', `No response within ${milliseconds} ms; the task may still be running`, {
+          details: { limit: 'responseTimeout' },
         }),
       );
-    const timer = setTimeout(late, milliseconds);
-    answering.then(resolve, reject).finally(() => clearTimeout(timer));
+    const timer = setTimeout(onTimeout, milliseconds);
+    result.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

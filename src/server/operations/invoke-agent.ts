@@ -10,53 +10,57 @@ import { isTask, isTerminal, type Task, limitHistory } from '../../protocol/task
 import type { SerializationCache } from './serialization-cache.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
-/** An operation that somebody asked for, read but not yet done. */
+/** A decoded operation that has not been executed yet. */
 export interface OperationCall {
   agent: Agent;
   dialect: Dialect;
   operation: Operation;
   request: unknown;
   call: CallContext;
-  texts: SerializationCache;
-  /** What is noted about it, if anybody watches. */
-  visit: RequestTelemetry | undefined;
-  /** Puts the addresses of this face, and its signature, into a card. */
-  place(card: AgentCard): AgentCard | Promise<AgentCard>;
+  serializationCache: SerializationCache;
+  telemetry: RequestTelemetry | undefined;
+  /** Adds the interfaces of this server and the signature to a card. */
+  finalizeCard(card: AgentCard): AgentCard | Promise<AgentCard>;
 }
 
-/** True for the operations that answer with a stream. */
+/** Returns true for operations with a stream of events. */
 export function isStreamingOperation(operation: Operation): operation is 'stream' | 'subscribe' {
   return operation === 'stream' || operation === 'subscribe';
 }
 
 /**
- * Does an operation that answers once, and gives the answer as text.
+ * Executes an operation with a single response. Resolves to the JSON of the result.
  *
- * @param inOrigin - the dialect of a task's own caller, where the request could be of either.
+ * @param inOrigin - returns the dialect in which a task was created, if the version of the request is ambiguous.
  */
-export function invokeUnary(asked: OperationCall, inOrigin?: (task: Task) => Dialect): Promise<string> {
-  const { agent, dialect, operation, request, call, texts } = asked;
+export function invokeUnary(
+  operationCall: OperationCall,
+  originDialect?: (task: Task) => Dialect,
+): Promise<string> {
+  const { agent, dialect, operation, request, call, serializationCache } = operationCall;
   const { results } = dialect;
   switch (operation) {
     case 'send':
       return agent.send(request as SendRequest, call).then((sent) => {
-        const result = claimed(sent, asked);
-        asked.visit?.setResult(result);
+        const result = withClientTaskId(sent, operationCall);
+        operationCall.telemetry?.setResult(result);
         return dialect.texts ? dialect.texts.sent(result) : JSON.stringify(results.send.write(result));
       });
     case 'getTask':
       return agent
         .getTask(request as GetTaskRequest, call)
         .then((task) =>
-          inOrigin && task.originVersion
-            ? taskText(task, inOrigin(task), request as GetTaskRequest)
-            : texts.ofTask(task),
+          originDialect && task.originVersion
+            ? serializeWithHistory(task, originDialect(task), request as GetTaskRequest)
+            : serializationCache.serializeTask(task),
         );
     case 'cancelTask':
       return agent
         .cancelTask(request as { id: string }, call)
         .then((task) =>
-          inOrigin && task.originVersion ? taskText(task, inOrigin(task), {}) : texts.ofTask(task),
+          originDialect && task.originVersion
+            ? serializeWithHistory(task, originDialect(task), {})
+            : serializationCache.serializeTask(task),
         );
     case 'deletePushConfig':
       return agent
@@ -65,11 +69,11 @@ export function invokeUnary(asked: OperationCall, inOrigin?: (task: Task) => Dia
     case 'extendedCard':
       return agent
         .extendedCard(call)
-        .then((card) => asked.place(card))
+        .then((card) => operationCall.finalizeCard(card))
         .then((card) => JSON.stringify(results.extendedCard.write(card)));
     case 'stream':
     case 'subscribe':
-      throw new A2AError('INTERNAL_ERROR', 'A stream has no single answer');
+      throw new A2AError('INTERNAL_ERROR', 'Streaming operation without a stream');
     default:
       return (agent[operation](request as never, call) as Promise<unknown>).then((result) =>
         JSON.stringify(results[operation].write(result as never)),
@@ -77,64 +81,73 @@ export function invokeUnary(asked: OperationCall, inOrigin?: (task: Task) => Dia
   }
 }
 
-/** A caller that named its task knows a direct answer by that name only. */
-function claimed<T extends Task | Message>(result: T, { request }: OperationCall): T {
+/** Adds the client-defined task id to a direct message, by which the client identifies the response. */
+function withClientTaskId<T extends Task | Message>(result: T, { request }: OperationCall): T {
   const { clientTaskId } = request as SendRequest;
   return clientTaskId === undefined || isTask(result) ? result : { ...result, taskId: clientTaskId };
 }
 
-/** In 0.1 no history is sent unless it is asked for. */
-function taskText(task: Task, dialect: Dialect, { historyLength = 0 }: Partial<GetTaskRequest>): string {
+/** In 0.1 the history is omitted unless it is requested. */
+function serializeWithHistory(
+  task: Task,
+  dialect: Dialect,
+  { historyLength = 0 }: Partial<GetTaskRequest>,
+): string {
   return JSON.stringify(dialect.results.getTask.write(limitHistory(task, historyLength)));
 }
 
-/** A stream with its first event taken, so that what fails at once fails before anything is sent. */
+/** A stream whose first event has been read, so that an immediate failure becomes an error response. */
 export interface OpenedStream {
   events: AsyncIterator<StreamEvent>;
   first: StreamEvent | undefined;
 }
 
 /**
- * Opens a stream, at once where its first event is there. Versions before 1.0 let a finished task be followed: it is
- * shown and the stream ends.
+ * Opens a stream, synchronously if its first event is available. Versions before 1.0 allow subscriptions to finished
+ * tasks: the stream consists of the task.
  */
-export function invokeStream(asked: OperationCall): Promise<OpenedStream> | OpenedStream {
-  const { agent, operation, request, call } = asked;
+export function invokeStream(operationCall: OperationCall): Promise<OpenedStream> | OpenedStream {
+  const { agent, operation, request, call } = operationCall;
   const events = (
     operation === 'stream'
       ? agent.stream(request as SendRequest, call)
       : agent.subscribe(request as SubscribeRequest, call)
   )[Symbol.asyncIterator]();
   const first = isPullStream(events) ? events.pull() : undefined;
-  return first ? openedWith(first, events, asked) : openLater(events, asked);
+  return first ? openWithFirst(first, events, operationCall) : openAsync(events, operationCall);
 }
 
-async function openLater(events: AsyncIterator<StreamEvent>, asked: OperationCall): Promise<OpenedStream> {
-  const { agent, dialect, operation, request, call } = asked;
+async function openAsync(
+  events: AsyncIterator<StreamEvent>,
+  operationCall: OperationCall,
+): Promise<OpenedStream> {
+  const { agent, dialect, operation, request, call } = operationCall;
   try {
     const step = await events.next();
-    return step.done ? { events, first: undefined } : openedWith(step.value, events, asked);
+    return step.done ? { events, first: undefined } : openWithFirst(step.value, events, operationCall);
   } catch (error) {
     const isFinished = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
     if (!isFinished || operation !== 'subscribe' || !dialect.allowsFinishedSubscribe) throw error;
     const task = await agent.getTask({ id: (request as SubscribeRequest).id }, call);
     if (!isTerminal(task.status.state)) throw error;
-    return { events: nothing, first: { kind: 'task', task } };
+    return { events: emptyIterator, first: { kind: 'task', task } };
   }
 }
 
-function openedWith(
+function openWithFirst(
   first: StreamEvent,
   events: AsyncIterator<StreamEvent>,
-  asked: OperationCall,
+  operationCall: OperationCall,
 ): OpenedStream {
   if (first.kind !== 'message') return { events, first };
-  return { events, first: { ...first, message: claimed(first.message, asked) } };
+  return { events, first: { ...first, message: withClientTaskId(first.message, operationCall) } };
 }
 
-const nothing: AsyncIterator<StreamEvent> = { next: () => Promise.resolve({ done: true, value: undefined }) };
+const emptyIterator: AsyncIterator<StreamEvent> = {
+  next: () => Promise.resolve({ done: true, value: undefined }),
+};
 
-/** The task that a stream is of: what it begins with or, where it goes on in the middle, what is asked for. */
+/** Returns the task of a stream: from the first event, or from the agent if the stream was resumed. */
 export async function resolveStreamTask(
   { agent, call }: OperationCall,
   first: StreamEvent | undefined,

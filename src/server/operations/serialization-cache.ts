@@ -3,17 +3,17 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Task } from '../../protocol/task.ts';
 
 /**
- * Few slots are enough: the readers of one event are woken one after the other, so what one of them wrote is what
- * the next one wants.
+ * Number of cached events. Few are enough: the subscribers of an event are woken one after the other and need the same
+ * text.
  */
-const slots = 16;
+const slotCount = 16;
 
-/** The text of things in one dialect, so that what many want to read is written once. */
+/** Caches the JSON of events and tasks in one dialect, so that it is serialized once for all clients. */
 export class SerializationCache {
   readonly #dialect: Dialect;
   readonly #writer: EventWriter;
-  readonly #events: (object | undefined)[] = new Array<object | undefined>(slots).fill(undefined);
-  readonly #eventTexts: string[] = new Array<string>(slots).fill('');
+  readonly #events: (object | undefined)[] = new Array<object | undefined>(slotCount).fill(undefined);
+  readonly #eventTexts: string[] = new Array<string>(slotCount).fill('');
   readonly #tasks = new WeakMap<Task, string>();
 
   constructor(dialect: Dialect) {
@@ -21,11 +21,11 @@ export class SerializationCache {
     this.#writer = dialect.eventWriter();
   }
 
-  /** The text of an event that reads the same for everybody: such dialects have one form for each. */
-  ofEvent(event: StreamEvent): string {
-    // Every reader that begins with a task gets an event of its own around the same task.
+  /** Returns the JSON of an event. Only for dialects with the same single frame for all clients. */
+  serializeEvent(event: StreamEvent): string {
+    // Snapshot events are created per subscriber, but contain the same task object.
     const key = event.kind === 'task' ? event.task : event;
-    const slot = (event.sequence ?? 0) % slots;
+    const slot = (event.sequence ?? 0) % slotCount;
     if (this.#events[slot] === key) return this.#eventTexts[slot] ?? '';
     const { texts } = this.#dialect;
     const text = texts ? texts.event(event) : JSON.stringify(this.#writer.write(event)[0]);
@@ -34,8 +34,8 @@ export class SerializationCache {
     return text;
   }
 
-  /** The text of a task that is asked for by name. Callers that poll get the same object until it changes. */
-  ofTask(task: Task): string {
+  /** Returns the JSON of a task. Polling clients get the same task object until it changes. */
+  serializeTask(task: Task): string {
     let text = this.#tasks.get(task);
     if (text === undefined) {
       const { texts, results } = this.#dialect;

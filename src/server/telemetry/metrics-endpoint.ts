@@ -1,42 +1,42 @@
 import { metricNames, type Metrics } from '../../metrics/metrics.ts';
 import { expositionMediaType } from '../../metrics/registry.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { isLoopbackAddress } from '../limits/client-address.ts';
+import { isLoopbackAddress } from '../../primitives/loopback.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import type { ServerContext } from '../http/server-context.ts';
 
-/** Where metrics are shown, and to whom. */
+/** Options of the metrics endpoint. */
 export interface MetricsOptions {
   /** @defaultValue `/metrics` */
   path?: string;
   /**
-   * Who may read them.
-   * @defaultValue whoever calls from this machine; a proxy on this machine is such a caller
+   * Decides whether a request may read the metrics.
+   * @defaultValue clients on loopback addresses, including a proxy on the same host
    */
-  allow?: (exchange: HttpServerRequest) => boolean | Promise<boolean>;
-  /** The metrics to keep, where agents and couriers share them. @defaultValue new ones */
+  allow?: (request: HttpServerRequest) => boolean | Promise<boolean>;
+  /** Metrics to record into, for example those of the agent. @defaultValue new metrics */
   metrics?: Metrics;
 }
 
-/** Shows metrics to those who may read them. */
+/** Serves metrics to allowed clients. */
 export class MetricsEndpoint {
   readonly path: string;
   readonly #metrics: Metrics;
-  readonly #allow: (exchange: HttpServerRequest) => boolean | Promise<boolean>;
+  readonly #allow: (request: HttpServerRequest) => boolean | Promise<boolean>;
 
-  constructor(face: ServerContext, metrics: Metrics, { path = '/metrics', allow }: MetricsOptions) {
+  constructor(context: ServerContext, metrics: Metrics, { path = '/metrics', allow }: MetricsOptions) {
     this.path = path;
     this.#metrics = metrics;
     this.#allow = allow ?? (({ remoteAddress }) => isLoopbackAddress(remoteAddress));
-    metrics.registry.observed(metricNames.openStreams, 'gauge', () => face.openStreams);
-    metrics.registry.observed(metricNames.events, 'counter', () => face.eventsSent);
+    metrics.registry.observed(metricNames.openStreams, 'gauge', () => context.openStreams);
+    metrics.registry.observed(metricNames.events, 'counter', () => context.eventsSent);
   }
 
-  async answer(exchange: HttpServerRequest): Promise<HttpServerResponse> {
-    if (!(await this.#allow(exchange)))
+  async handle(request: HttpServerRequest): Promise<HttpServerResponse> {
+    if (!(await this.#allow(request)))
       throw new A2AError(
         'PERMISSION_DENIED',
-        'Metrics are not shown to everybody: see the option metrics.allow',
+        'Metrics are available to local clients only; see the option metrics.allow',
       );
     const headers = ['Content-Type', expositionMediaType, 'Cache-Control', 'no-store'];
     return { status: 200, headers, body: this.#metrics.registry.text() };

@@ -8,39 +8,38 @@ import { clientKey } from '../limits/client-limiter.ts';
 import type { OperationCall } from '../operations/invoke-agent.ts';
 import type { ServerTelemetry } from './server-telemetry.ts';
 
-/** The way a request came in. */
+/** Transport of a request. */
 export type TransportName = 'JSONRPC' | 'HTTP+JSON';
 
-/** What is known of one request while it is answered, for metrics, traces and logs. */
+/** Telemetry of one request: operation, version, transport, outcome and tracing span. */
 export class RequestTelemetry {
-  /** What was asked for, as far as anybody knows. */
+  /** `none` until the operation is known. */
   operation = 'none';
   version = '';
   transport: TransportName | '' = '';
-  /** Why it failed. */
+  /** Reason of the error, if the request failed. */
   reason: string | undefined = undefined;
   taskId: string | undefined = undefined;
   contextId: string | undefined = undefined;
-  /** Who asks, once that is known. */
+  /** Principal or address key of the client. */
   client = '';
   readonly method: string;
   readonly path: string;
   readonly startedAt = performance.now();
-  readonly #watch: ServerTelemetry;
+  readonly #telemetry: ServerTelemetry;
   #span: Span | undefined = undefined;
-  #isOver = false;
+  #hasEnded = false;
 
-  constructor(watch: ServerTelemetry, exchange: HttpServerRequest) {
-    this.#watch = watch;
-    this.method = exchange.method;
-    // The query may hold secrets.
-    this.path = exchange.path.slice(0, 200);
-    this.client = clientKey(exchange);
+  constructor(telemetry: ServerTelemetry, request: HttpServerRequest) {
+    this.#telemetry = telemetry;
+    this.method = request.method;
+    // Without the query, which may contain secrets.
+    this.path = request.path.slice(0, 200);
+    this.client = clientKey(request);
   }
 
-  /** It is clear what is asked for. */
-  setOperation({ operation, dialect, request }: OperationCall, exchange: HttpServerRequest): void {
-    this.client = clientKey(exchange);
+  setOperation({ operation, dialect, request }: OperationCall, httpRequest: HttpServerRequest): void {
+    this.client = clientKey(httpRequest);
     this.operation = operation;
     this.version = dialect.version;
     const { id, taskId, message, clientTaskId } = request as {
@@ -49,18 +48,16 @@ export class RequestTelemetry {
       clientTaskId?: string;
       message?: Message;
     };
-    // A push configuration has an id of its own beside that of its task.
+    // `id` is the task id, except in push configuration requests.
     this.taskId = taskId ?? message?.taskId ?? clientTaskId ?? id;
     this.contextId = message?.contextId;
   }
 
-  /** It is clear which task the answer is of. */
-  setResult(answer: Task | Message): void {
-    this.taskId = isTask(answer) ? answer.id : (answer.taskId ?? this.taskId);
-    this.contextId = answer.contextId ?? this.contextId;
+  setResult(result: Task | Message): void {
+    this.taskId = isTask(result) ? result.id : (result.taskId ?? this.taskId);
+    this.contextId = result.contextId ?? this.contextId;
   }
 
-  /** A stream begins. */
   streamStarted(first: StreamEvent | undefined): void {
     if (first === undefined) return;
     if (first.kind === 'task') this.setResult(first.task);
@@ -68,16 +65,15 @@ export class RequestTelemetry {
     else ({ taskId: this.taskId, contextId: this.contextId } = first);
   }
 
-  /** It went wrong. */
-  failed(error: unknown): void {
+  setError(error: unknown): void {
     this.reason ??= A2AError.from(error).reason;
     const limit = error instanceof A2AError ? error.details.limit : undefined;
-    if (limit !== undefined) this.#watch.metrics?.countLimitHit(limit);
+    if (limit !== undefined) this.#telemetry.metrics?.countLimitHit(limit);
   }
 
-  /** Does the work in a span of its own, if there are traces. */
-  async traced<T>({ call }: OperationCall, work: () => Promise<T>): Promise<T> {
-    const { tracing } = this.#watch;
+  /** Runs a function in a tracing span, if tracing is enabled. */
+  async trace<T>({ call }: OperationCall, work: () => Promise<T>): Promise<T> {
+    const { tracing } = this.#telemetry;
     if (tracing.pending) await tracing.pending;
     this.#span = tracing.current?.start(`a2a.server/${this.operation}`, {
       kind: 'server',
@@ -92,15 +88,15 @@ export class RequestTelemetry {
   }
 
   /**
-   * It is over.
+   * Ends the span and records the request. Further calls are ignored.
    *
-   * @param events - how many were sent, if it was a stream.
+   * @param events - number of events sent on a stream.
    */
   end(status: number, events?: number): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#span?.set({ 'a2a.task.id': this.taskId, 'a2a.context.id': this.contextId });
     this.#span?.end(this.reason);
-    this.#watch.recordRequest(this, status, performance.now() - this.startedAt, events);
+    this.#telemetry.recordRequest(this, status, performance.now() - this.startedAt, events);
   }
 }

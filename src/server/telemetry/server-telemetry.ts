@@ -5,7 +5,7 @@ import type { HttpServerRequest } from '../http/http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { RequestTelemetry } from './request-telemetry.ts';
 
-/** Looks at all requests, for metrics, traces and logs. */
+/** Records metrics, traces and request logs of a server. */
 export class ServerTelemetry {
   readonly metrics: Metrics | undefined;
   readonly tracing: LazyTracing;
@@ -17,50 +17,58 @@ export class ServerTelemetry {
     this.#log = log;
   }
 
-  begin(exchange: HttpServerRequest): RequestTelemetry {
-    return new RequestTelemetry(this, exchange);
+  start(request: HttpServerRequest): RequestTelemetry {
+    return new RequestTelemetry(this, request);
   }
 
-  /** A request is over. */
   recordRequest(
-    visit: RequestTelemetry,
+    request: RequestTelemetry,
     status: number,
     milliseconds: number,
     events: number | undefined,
   ): void {
-    const { operation, version, transport, reason, taskId } = visit;
+    const { operation, version, transport, reason, taskId } = request;
     if (this.metrics) {
       this.metrics.requests.of(operation, version, transport, reason ?? 'OK').add();
       this.metrics.duration.of(operation, transport).observe(milliseconds / 1_000);
     }
     if (!this.#log) return;
-    const { method, path, client } = visit;
-    const known = { operation, version: version || undefined, transport: transport || undefined };
+    const { method, path, client } = request;
+    const optionalFields = { operation, version: version || undefined, transport: transport || undefined };
     const duration = Math.round(milliseconds * 1_000) / 1_000;
     try {
       this.#log({
         level: status >= 500 ? 'error' : 'info',
         message: 'request',
         taskId,
-        fields: { method, path, ...known, status, outcome: reason ?? 'OK', duration, events, client },
+        fields: {
+          method,
+          path,
+          ...optionalFields,
+          status,
+          outcome: reason ?? 'OK',
+          duration,
+          events,
+          client,
+        },
       });
     } catch {
-      // Whoever listens must not be able to keep the caller from its answer.
+      // Errors in observers must not affect the response.
     }
   }
 }
 
-/** The metrics that a server was told to keep, if any. */
-function metricsOf({ metrics }: ServerOptions): Metrics | undefined {
+/** Returns the metrics of the options; undefined if disabled. */
+function resolveMetrics({ metrics }: ServerOptions): Metrics | undefined {
   if (metrics === undefined || metrics === false) return undefined;
   if (metrics === true) return new Metrics();
   return metrics.metrics ?? new Metrics();
 }
 
-/** Makes what watches a server. @returns undefined when nobody wants to see anything. */
+/** Creates the telemetry of a server. @returns undefined if metrics, logs and traces are disabled. */
 export function createTelemetry(options: ServerOptions): ServerTelemetry | undefined {
   const tracing = new LazyTracing(options.tracing);
-  const metrics = metricsOf(options);
+  const metrics = resolveMetrics(options);
   const isTraced = tracing.pending !== undefined || tracing.current !== undefined;
   if (!metrics && !options.log && !isTraced) return undefined;
   return new ServerTelemetry(metrics, tracing, options.log);

@@ -1,49 +1,49 @@
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import { SseStream } from '../http/sse-stream.ts';
 
-/** How the answer to a request ended: all of it was written, it failed, or its reader did not wait for it. */
-export type TrafficEnd = 'whole' | 'failed' | 'gone' | 'stalled';
+/** How a response ended. `stalled`: aborted because the client did not read. */
+export type TrafficEnd = 'complete' | 'failed' | 'disconnected' | 'stalled';
 
-/** Hears what becomes of one request, word for word. */
+/** Observes the response to one request verbatim. */
 export interface TrafficListener {
-  /** The answer; where its body is a stream, frames and an end follow. */
-  replied(reply: HttpServerResponse): void;
-  /** One event, as it is written. */
+  /** Called with the response. If its body is a stream, `frame` and `ended` follow. */
+  responded(response: HttpServerResponse): void;
+  /** Called with each frame of a stream. */
   frame(text: string): void;
-  /** Nothing follows. May be told twice, and is not told of answers in one piece that were written. */
+  /** Called at the end. May be called twice; not called for complete responses that are not streams. */
   ended(end: TrafficEnd): void;
 }
 
-/** Sees each request, its body included, before it is answered. @returns whoever wants to hear the rest. */
-export type TrafficObserver = (exchange: HttpServerRequest) => TrafficListener | undefined;
+/** Observes each request, including its body, before it is handled. @returns a listener for the response. */
+export type TrafficObserver = (request: HttpServerRequest) => TrafficListener | undefined;
 
-/** Shows one request and its answer to whoever watches, who can do no harm. */
+/** Passes a request and its response to the observer and ignores its errors. */
 export function observeTraffic(
-  watch: TrafficObserver | undefined,
-  exchange: HttpServerRequest,
-): (reply: HttpServerResponse) => HttpServerResponse {
-  if (!watch) return (reply) => reply;
+  observer: TrafficObserver | undefined,
+  request: HttpServerRequest,
+): (response: HttpServerResponse) => HttpServerResponse {
+  if (!observer) return (response) => response;
   let listener: TrafficListener | undefined;
-  const tell = (work: (hearing: TrafficListener) => void): void => {
+  const notify = (call: (target: TrafficListener) => void): void => {
     try {
-      if (listener) work(listener);
+      if (listener) call(listener);
     } catch {
-      // Whoever listens must not be able to keep the caller from its answer.
+      // Errors in observers must not affect the response.
     }
   };
   try {
-    listener = watch(exchange);
+    listener = observer(request);
   } catch {
-    return (reply) => reply;
+    return (response) => response;
   }
-  exchange.onDisconnect(() => tell((hearing) => hearing.ended('gone')));
-  return (reply) => {
-    tell((hearing) => hearing.replied(reply));
-    if (reply.body instanceof SseStream)
-      reply.body.wire = {
-        frame: (text) => tell((hearing) => hearing.frame(text)),
-        ended: (end) => tell((hearing) => hearing.ended(end)),
+  request.onDisconnect(() => notify((target) => target.ended('disconnected')));
+  return (response) => {
+    notify((target) => target.responded(response));
+    if (response.body instanceof SseStream)
+      response.body.traffic = {
+        frame: (text) => notify((target) => target.frame(text)),
+        ended: (end) => notify((target) => target.ended(end)),
       };
-    return reply;
+    return response;
   };
 }

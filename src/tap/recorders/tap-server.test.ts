@@ -70,7 +70,7 @@ describe('tapServer', () => {
       'response Sample → alice 1.0 HTTP+JSON 1 task',
       // Bodies of unauthenticated requests are not recorded.
       'request client → Sample 1.0 HTTP+JSON send',
-      'response Sample → client 1.0 HTTP+JSON unauthenticated: The credentials are not valid',
+      'response Sample → client 1.0 HTTP+JSON unauthenticated: Invalid credentials',
     ]);
     expect(JSON.stringify(log.recordsAfter())).not.toMatch(/token-of-alice-1|wrong-token-1/);
   });
@@ -119,7 +119,7 @@ describe('tapServer', () => {
     await using server = await running({});
     const failing = await serve(sampleAgent(), {
       onTraffic: () => ({
-        replied: () => {
+        responded: () => {
           throw new Error('no');
         },
         frame: () => {

@@ -21,9 +21,9 @@ export interface TapServerOptions extends TrafficRecorderOptions {
 /** Paths that monitoring tools poll, which are not recorded. */
 const unrecordedPaths = /\/(?:healthz|readyz|metrics)$/;
 
-const endReasons: { readonly [E in Exclude<TrafficEnd, 'whole'>]: string } = {
+const endReasons: { readonly [E in Exclude<TrafficEnd, 'complete'>]: string } = {
   failed: 'The stream was interrupted because the agent failed',
-  gone: 'The client disconnected',
+  disconnected: 'The client disconnected',
   stalled: 'The client stopped reading and was disconnected',
 };
 
@@ -46,7 +46,7 @@ export function tapServer(log: TrafficLog, options: TapServerOptions): Pick<Serv
         body,
       );
       return {
-        replied(response) {
+        responded(response) {
           const isBuffered = typeof response.body === 'string' || response.body === undefined;
           exchange.response(
             response.status,
@@ -57,7 +57,7 @@ export function tapServer(log: TrafficLog, options: TapServerOptions): Pick<Serv
           if (isBuffered) exchange.end('complete');
         },
         frame: (text) => exchange.frame(text.trimEnd()),
-        ended: (end) => exchange.end(end === 'whole' ? 'complete' : { reason: endReasons[end] }),
+        ended: (end) => exchange.end(end === 'complete' ? end : { reason: endReasons[end] }),
       };
     },
   };

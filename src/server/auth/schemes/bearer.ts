@@ -4,16 +4,16 @@ import { type Authenticator, singleScheme, type SchemeLabel } from '../authentic
 import { invalidCredentials } from '../auth-error.ts';
 import { createSecretLookup, maxSecretLength, type PrincipalsBySecret } from '../secret-lookup.ts';
 
-/** Whose tokens there are. */
+/** Options of {@link bearerAuth}. */
 export interface BearerAuthOptions extends SchemeLabel {
   tokens: PrincipalsBySecret;
-  /** What tokens look like, for people who read the card. */
+  /** Format of the tokens, for the card. */
   bearerFormat?: string;
 }
 
-/** Knows callers by a token that was given to them. */
+/** Authenticates clients by an opaque bearer token. */
 export function bearerAuth(options: BearerAuthOptions): Authenticator {
-  const holder = createSecretLookup(options.tokens, 'tokens');
+  const findPrincipal = createSecretLookup(options.tokens, 'tokens');
   const { bearerFormat } = options;
   return {
     schemes: singleScheme(options, 'bearer', {
@@ -24,28 +24,28 @@ export function bearerAuth(options: BearerAuthOptions): Authenticator {
     authenticate({ headers }) {
       const token = parseBearerToken(headers, maxSecretLength);
       if (token === undefined) return undefined;
-      const found = holder(token);
-      return found instanceof Promise ? found.then(orRefuse) : orRefuse(found);
+      const result = findPrincipal(token);
+      return result instanceof Promise ? result.then(requirePrincipal) : requirePrincipal(result);
     },
   };
 }
 
-function orRefuse(principal: Principal | undefined): Principal {
+function requirePrincipal(principal: Principal | undefined): Principal {
   if (principal) return principal;
-  throw invalidCredentials('Nobody has this token.');
+  throw invalidCredentials('Unknown token.');
 }
 
 /**
- * The token of `Authorization: Bearer …`.
+ * Returns the token of `Authorization: Bearer …`.
  *
- * @returns undefined when the header is missing or of another kind.
- * @throws {@link A2AError} `UNAUTHENTICATED` when what follows is no token.
+ * @returns undefined if the header is missing or has another scheme.
+ * @throws {@link A2AError} `UNAUTHENTICATED` if the token is malformed.
  */
 export function parseBearerToken(headers: RequestHeaders, maxLength: number): string | undefined {
   const header = singleHeader(headers, 'authorization');
   if (header === undefined || !/^bearer(\s|$)/i.test(header)) return undefined;
   if (header.length > maxLength) throw invalidCredentials(`The token has more than ${maxLength} characters.`);
   const token = /^bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1];
-  if (token === undefined) throw invalidCredentials('What follows Bearer is no token.');
+  if (token === undefined) throw invalidCredentials('The Bearer token is malformed.');
   return token;
 }

@@ -1,6 +1,6 @@
 import type { Authenticator } from '../authenticator.ts';
 
-/** Knows callers in a way of your own. Secrets that are not in `Authorization` or a cookie have to be named to be hidden. */
+/** Type-checks a custom authenticator. Declare `credentialLocations` for credentials outside of `Authorization` and cookies. */
 export function customAuth(authenticator: Authenticator): Authenticator {
   return authenticator;
 }

@@ -1,21 +1,16 @@
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
+import type { FetchLike } from '../../../primitives/web/fetch-like.ts';
+import type { JsonWebKeySet } from '../../../primitives/web/jwks.ts';
 import type { Principal } from '../../../protocol/agent.ts';
 import type { SecurityScheme } from '../../../protocol/card.ts';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import { type Authenticator, singleScheme, type SchemeLabel } from '../authenticator.ts';
 import { parseBearerToken } from './bearer.ts';
-import {
-  type FetchLike,
-  fetchJson,
-  type KeyResolver,
-  staticKeyResolver,
-  type JsonWebKeySet,
-  RemoteJwks,
-} from '../jwks.ts';
+import { fetchJson, type KeyResolver, staticKeyResolver, remoteKeyResolver } from '../jwks.ts';
 import { invalidCredentials } from '../auth-error.ts';
 import { TokenCache } from '../token-cache.ts';
 
-/** The algorithms with a public and a private key; no others prove who signed. */
+/** Asymmetric algorithms. Symmetric ones do not prove who signed. */
 const asymmetricAlgorithms = [
   'ES256',
   'ES384',
@@ -30,38 +25,38 @@ const asymmetricAlgorithms = [
   'RS512',
 ];
 
-/** How long a token may be. Node takes 16 KiB for all headers together. */
+/** Maximum length of a token. Node accepts 16 KiB for all headers together. */
 const maxTokenLength = 12_288;
 
-/** What makes a token good, wherever its keys come from. */
+/** Validation of tokens, independent of the source of the keys. */
 export interface JwtValidationOptions extends SchemeLabel {
-  /** For whom tokens must be: this agent. Without it, tokens for others would do as well. */
+  /** Required audience: this agent. Prevents the use of tokens for other services. */
   audience: string | readonly string[];
-  /** @defaultValue every algorithm with a public and a private key */
+  /** @defaultValue all asymmetric algorithms */
   algorithms?: readonly string[];
-  /** By how many seconds clocks may differ. @defaultValue 30 */
+  /** Clock tolerance in seconds. @defaultValue 30 */
   clockSkew?: number;
-  /** The scopes that every token needs, in its `scope` or `scp`. */
+  /** Scopes that every token needs, in its `scope` or `scp` claim. */
   requiredScopes?: readonly string[];
-  /** The claim that names the caller. @defaultValue `sub` */
+  /** Claim with the principal id. @defaultValue `sub` */
   principal?: string;
-  /** The media type that tokens must have, such as `at+jwt`. @defaultValue any */
+  /** Required `typ` of tokens, such as `at+jwt`. @defaultValue any */
   typ?: string;
-  /** Fetches keys, as through a proxy or an egress policy. @defaultValue the web's `fetch` */
+  /** Fetches keys, for example through a proxy or an egress policy. @defaultValue the global `fetch` */
   fetch?: FetchLike;
-  /** Milliseconds since 1970. @defaultValue `Date.now` */
+  /** Current time in milliseconds since 1970. @defaultValue `Date.now` */
   now?: () => number;
 }
 
-/** What makes a token good, and where its keys are. */
+/** Options of {@link jwtAuth}. */
 export interface JwtAuthOptions extends JwtValidationOptions {
-  /** Who makes tokens, exactly as they say it. */
+  /** Exact value of the `iss` claim. */
   issuer: string;
-  /** The address of the public keys, or the keys. */
+  /** URL of the JWKS, or the JWKS itself. */
   jwks: string | JsonWebKeySet;
 }
 
-/** Knows callers by JSON Web Tokens that somebody trusted made. */
+/** Authenticates clients by JSON Web Tokens of a trusted issuer. */
 export function jwtAuth(options: JwtAuthOptions): Authenticator {
   const { issuer } = options;
   return jwtAuthenticator(
@@ -73,36 +68,36 @@ export function jwtAuth(options: JwtAuthOptions): Authenticator {
   );
 }
 
-/** Makes the function that finds keys. */
+/** Creates the key resolver for a static or remote JWKS. */
 export function createKeyResolver({
   jwks,
   fetch = globalThis.fetch,
   now = Date.now,
 }: JwtAuthOptions): KeyResolver {
   if (typeof jwks === 'string') {
-    if (!URL.canParse(jwks)) throw invalidField('jwks', 'must be a URL or a key set');
-    return new RemoteJwks(() => fetchJson(fetch, jwks), now).find;
+    if (!URL.canParse(jwks)) throw invalidField('jwks', 'must be a URL or a JWKS');
+    return remoteKeyResolver(() => fetchJson(fetch, jwks), now);
   }
-  let finding: Promise<KeyResolver> | undefined;
-  return async (header, token) => (await (finding ??= staticKeyResolver(jwks)))(header, token);
+  let resolver: Promise<KeyResolver> | undefined;
+  return async (header, token) => (await (resolver ??= staticKeyResolver(jwks)))(header, token);
 }
 
-/** Knows callers by tokens, whatever the card calls that. */
+/** Creates an authenticator for tokens with the given scheme. */
 export function jwtAuthenticator(
   options: JwtValidationOptions,
   name: string,
   scheme: SecurityScheme,
   issuer: string,
-  findKey: KeyResolver,
+  resolveKey: KeyResolver,
 ): Authenticator {
   const { algorithms = asymmetricAlgorithms, clockSkew = 30, principal = 'sub', now = Date.now } = options;
   for (const each of algorithms) {
     if (!asymmetricAlgorithms.includes(each))
-      throw invalidField('algorithms', `has ${each}, which is none with a public and a private key`);
+      throw invalidField('algorithms', `must be asymmetric; ${each} is not supported`);
   }
   if (issuer === '' || options.audience.length === 0)
-    throw invalidField('issuer', 'and audience must not be empty');
-  const rules: JWTVerifyOptions = {
+    throw invalidField(issuer === '' ? 'issuer' : 'audience', 'must not be empty');
+  const verifyOptions: JWTVerifyOptions = {
     issuer,
     audience: options.audience as string | string[],
     algorithms: [...algorithms],
@@ -110,21 +105,27 @@ export function jwtAuthenticator(
     requiredClaims: ['exp', principal],
     ...(options.typ !== undefined && { typ: options.typ }),
   };
-  const memory = new TokenCache(now);
+  const cache = new TokenCache(now);
   return {
     schemes: singleScheme(options, name, scheme),
     scopes: options.requiredScopes ?? [],
     authenticate({ headers }) {
       const token = parseBearerToken(headers, maxTokenLength);
       if (token === undefined) return undefined;
-      // Something else than a JSON Web Token may be for another authenticator.
-      if (token.split('.').length !== 3) throw invalidCredentials('The token is no signed JSON Web Token.');
-      const known = memory.find(token);
-      if (known) return known;
-      const verifying = verify(token, findKey, { ...rules, currentDate: new Date(now()) }, principal);
-      return verifying.then((found) => {
-        memory.keep(token, found, (Number(found.claims?.exp) + clockSkew) * 1_000);
-        return found;
+      // Another kind of token may be for another authenticator.
+      if (token.split('.').length !== 3)
+        throw invalidCredentials('The token is not a signed JSON Web Token.');
+      const cached = cache.find(token);
+      if (cached) return cached;
+      const verifying = verify(
+        token,
+        resolveKey,
+        { ...verifyOptions, currentDate: new Date(now()) },
+        principal,
+      );
+      return verifying.then((verified) => {
+        cache.set(token, verified, (Number(verified.claims?.exp) + clockSkew) * 1_000);
+        return verified;
       });
     },
   };
@@ -132,34 +133,33 @@ export function jwtAuthenticator(
 
 async function verify(
   token: string,
-  findKey: KeyResolver,
-  rules: JWTVerifyOptions,
+  resolveKey: KeyResolver,
+  verifyOptions: JWTVerifyOptions,
   principal: string,
 ): Promise<Principal> {
   const { jwtVerify } = await import('jose');
   let claims: JWTPayload;
   try {
-    ({ payload: claims } = await jwtVerify(token, findKey, rules));
+    ({ payload: claims } = await jwtVerify(token, resolveKey, verifyOptions));
   } catch (error) {
-    // The error of the library has the claims in it, and belongs into no log.
-    throw error instanceof A2AError
-      ? error
-      : invalidCredentials(`The token is not good: ${problemOf(error)}.`);
+    // The error of the library contains the claims, which must not be logged.
+    throw error instanceof A2AError ? error : invalidCredentials(`Invalid token: ${describeError(error)}.`);
   }
   const id = claims[principal];
-  if (typeof id !== 'string' || id === '') throw invalidCredentials(`The claim ${principal} is no text.`);
-  return { id, issuer: claims.iss ?? '', scopes: scopesOf(claims), claims };
+  if (typeof id !== 'string' || id === '')
+    throw invalidCredentials(`The claim ${principal} is not a string.`);
+  return { id, issuer: claims.iss ?? '', scopes: readScopes(claims), claims };
 }
 
-/** What the library found, in its code and at most the name of a claim. */
-function problemOf(error: unknown): string {
+/** Returns the error code of the library and at most the name of a claim. */
+function describeError(error: unknown): string {
   const { code, claim } = (error ?? {}) as { code?: unknown; claim?: unknown };
-  const known = typeof code === 'string' ? code : 'it cannot be read';
-  return typeof claim === 'string' ? `${known}, ${claim}` : known;
+  const cached = typeof code === 'string' ? code : 'malformed';
+  return typeof claim === 'string' ? `${cached}, ${claim}` : cached;
 }
 
-/** The scopes of a token: one text with spaces, or a list. */
-function scopesOf({ scope, scp }: JWTPayload): string[] {
+/** Returns the scopes of a token, from a space-separated string or a list. */
+function readScopes({ scope, scp }: JWTPayload): string[] {
   return [scope, scp]
     .flat()
     .filter((each) => typeof each === 'string')

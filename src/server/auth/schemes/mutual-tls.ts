@@ -1,18 +1,18 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Authenticator, singleScheme, type SchemeLabel } from '../authenticator.ts';
 
-/** How to call those who show a certificate. */
+/** Options of {@link mutualTlsAuth}. */
 export interface MutualTlsAuthOptions extends SchemeLabel {
   /**
-   * The name of a caller, out of its certificate.
-   * @defaultValue its subject, which is unique among the certificates of its issuer
+   * Returns the principal id of a certificate.
+   * @defaultValue its subject, which is unique within its issuer
    */
   principal?: (certificate: X509Certificate) => string;
 }
 
 /**
- * Knows callers by their TLS certificate. Only certificates that the authorities in `serve(…, { tls: { ca, requestCert } })`
- * signed count; behind a proxy that ends TLS there are none.
+ * Authenticates clients by TLS certificates that are signed by `serve(…, { tls: { ca, requestCert } })`. Not usable behind
+ * a proxy that terminates TLS.
  */
 export function mutualTlsAuth(options: MutualTlsAuthOptions = {}): Authenticator {
   const { principal } = options;

@@ -2,14 +2,14 @@ import type { OAuthFlow, OAuthFlowName } from '../../../protocol/card.ts';
 import type { Authenticator } from '../authenticator.ts';
 import { type JwtAuthOptions, createKeyResolver, jwtAuthenticator } from './jwt.ts';
 
-/** How callers get tokens, and what makes them good. */
+/** Options of {@link oauth2Auth}. */
 export interface OAuth2AuthOptions extends JwtAuthOptions {
   flows: { [name in OAuthFlowName]?: OAuthFlow };
-  /** Where the metadata of the authorization server is (RFC 8414). */
+  /** URL of the authorization server metadata (RFC 8414). */
   metadataUrl?: string;
 }
 
-/** Knows callers by access tokens of an OAuth 2 server, which must be JSON Web Tokens. */
+/** Authenticates clients by OAuth 2 access tokens, which must be JSON Web Tokens. */
 export function oauth2Auth(options: OAuth2AuthOptions): Authenticator {
   const { flows, metadataUrl, issuer } = options;
   return jwtAuthenticator(

@@ -1,41 +1,41 @@
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import type { Authenticator } from '../authenticator.ts';
-import { fetchJson, RemoteJwks } from '../jwks.ts';
+import { fetchJson, remoteKeyResolver } from '../jwks.ts';
 import { type JwtValidationOptions, jwtAuthenticator } from './jwt.ts';
 
-/** Who makes the tokens, and what makes them good. */
+/** Options of {@link openIdConnectAuth}. */
 export interface OpenIdConnectAuthOptions extends JwtValidationOptions {
-  /** The issuer, exactly as its tokens and its metadata say it. */
+  /** Exact issuer of the tokens and of the provider metadata. */
   issuerUrl: string;
 }
 
-/** Knows callers by tokens of an OpenID provider, whose keys it finds by itself. */
+/** Authenticates clients by tokens of an OpenID provider, whose keys are discovered. */
 export function openIdConnectAuth(options: OpenIdConnectAuthOptions): Authenticator {
   const { issuerUrl, fetch = globalThis.fetch, now = Date.now } = options;
-  if (!URL.canParse(issuerUrl)) throw invalidField('issuerUrl', 'must be a URL');
+  if (!URL.canParse(issuerUrl)) throw invalidField('issuerUrl', 'must be an absolute URL');
   const openIdConnectUrl = `${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`;
   const load = async (): Promise<unknown> => {
     const metadata = await fetchJson(fetch, openIdConnectUrl);
-    return fetchJson(fetch, keyAddress(metadata, issuerUrl));
+    return fetchJson(fetch, readJwksUri(metadata, issuerUrl));
   };
-  const keys = new RemoteJwks(load, now);
+  const resolveKey = remoteKeyResolver(load, now);
   return jwtAuthenticator(
     options,
     'openIdConnect',
     { type: 'openIdConnect', openIdConnectUrl },
     issuerUrl,
-    keys.find,
+    resolveKey,
   );
 }
 
-/** Metadata that speaks for somebody else, or sends us from an encrypted connection to a plain one, is not followed. */
-function keyAddress(metadata: unknown, issuerUrl: string): string {
-  const { issuer, jwks_uri: address } = (metadata ?? {}) as { issuer?: unknown; jwks_uri?: unknown };
-  const isGood =
+/** Rejects metadata of another issuer, and an unencrypted JWKS URL of an https issuer. */
+function readJwksUri(metadata: unknown, issuerUrl: string): string {
+  const { issuer, jwks_uri: jwksUri } = (metadata ?? {}) as { issuer?: unknown; jwks_uri?: unknown };
+  const isValid =
     issuer === issuerUrl &&
-    typeof address === 'string' &&
-    URL.canParse(address) &&
-    (new URL(address).protocol === 'https:' || new URL(issuerUrl).protocol === 'http:');
-  if (!isGood) throw new A2AError('UNAVAILABLE', 'The metadata of the issuer cannot be used');
-  return address;
+    typeof jwksUri === 'string' &&
+    URL.canParse(jwksUri) &&
+    (new URL(jwksUri).protocol === 'https:' || new URL(issuerUrl).protocol === 'http:');
+  if (!isValid) throw new A2AError('UNAVAILABLE', 'Invalid OpenID provider metadata');
+  return jwksUri;
 }
