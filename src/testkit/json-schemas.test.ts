@@ -9,20 +9,20 @@ import { openScript, scriptJsonSchema } from './script/script.ts';
 const folder = new URL('../../examples/scripts/', import.meta.url);
 const examples = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 const textOf = (example: string): string => readFileSync(new URL(example, folder), 'utf8');
-const fits = new Ajv2020({ strict: false }).compile(scriptJsonSchema());
+const validate = new Ajv2020({ strict: false }).compile(scriptJsonSchema());
 
-describe('the schemas of the package', () => {
-  it.each(Object.keys(jsonSchemas))('%s is up to date; `npm run build` writes it anew', (name) => {
+describe('jsonSchemas', () => {
+  it.each(Object.keys(jsonSchemas))('%s is up to date (run `npm run build`)', (name) => {
     const file = new URL(`../../schemas/${name}.schema.json`, import.meta.url);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(jsonSchemas[name]?.())));
   });
 
-  it('describe every key of a script', () => {
+  it('describe every key of a mock script', () => {
     const missing: string[] = [];
-    const look = (schema: unknown, path: string): void => {
+    const visit = (schema: unknown, path: string): void => {
       if (typeof schema !== 'object' || schema === null) return;
       for (const [key, value] of Object.entries(schema)) {
-        if (key !== 'properties') look(value, `${path}/${key}`);
+        if (key !== 'properties') visit(value, `${path}/${key}`);
         else
           for (const [name, each] of Object.entries(value as object)) {
             const { description, type, $ref } = each as {
@@ -32,35 +32,35 @@ describe('the schemas of the package', () => {
             };
             const isRange = ['min', 'max', 'mean', 'deviation'].includes(name);
             if (description === undefined && !isRange) missing.push(`${path}/${name} ${type ?? $ref ?? ''}`);
-            look(each, `${path}/${name}`);
+            visit(each, `${path}/${name}`);
           }
       }
     };
-    look(scriptJsonSchema(), '#');
+    visit(scriptJsonSchema(), '#');
     expect(missing).toEqual([]);
   });
 });
 
-describe('the scripts among the examples', () => {
-  it('are there', () => {
+describe('example mock scripts', () => {
+  it('exist', () => {
     expect(examples.length).toBeGreaterThanOrEqual(3);
   });
 
-  it.each(examples)('%s fits the schema and can be opened', (example) => {
+  it.each(examples)('%s matches the schema and compiles', (example) => {
     const text = textOf(example);
     expect(text).toMatch(
       /^# yaml-language-server: \$schema=\.\.\/\.\.\/schemas\/test-script\.schema\.json\n/,
     );
-    fits(Document.parse(text, example).value);
-    expect(fits.errors ?? []).toEqual([]);
+    validate(Document.parse(text, example).value);
+    expect(validate.errors ?? []).toEqual([]);
     expect(openScript(text, example).rules.length).toBeGreaterThan(0);
   });
 
   it.each(codeBlocksOf('docs/guide/mock-scripts.md').filter(({ language }) => language === 'yaml'))(
-    'and those in the guide, at line $line, too',
+    'in the guide at line $line match the schema and compile',
     ({ code, line }) => {
-      fits(Document.parse(code, `mock-scripts.md:${line}`).value);
-      expect(fits.errors ?? []).toEqual([]);
+      validate(Document.parse(code, `mock-scripts.md:${line}`).value);
+      expect(validate.errors ?? []).toEqual([]);
       expect(() => openScript(code, `mock-scripts.md:${line}`)).not.toThrow();
     },
   );
@@ -69,7 +69,7 @@ describe('the scripts among the examples', () => {
     'rulez: []',
     'rules: [{ then: [{ say: a, wait: 1s }] }]',
     'rules: [{ when: { text: {} }, then: [] }]',
-  ])('would be caught with %s', (text) => {
-    expect(fits(Document.parse(text, 'a.yaml').value)).toBe(false);
+  ])('are rejected by the schema with %s', (text) => {
+    expect(validate(Document.parse(text, 'a.yaml').value)).toBe(false);
   });
 });

@@ -12,17 +12,17 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((each) => each.stop()));
 });
 
-async function started(options?: TestAgentOptions): Promise<TestAgentServer> {
+async function start(options?: TestAgentOptions): Promise<TestAgentServer> {
   const server = await TestAgentServer.start(options);
   servers.push(server);
   return server;
 }
 
-const say = (text: string, more: object = {}): SendRequest => ({
+const userRequest = (text: string, more: object = {}): SendRequest => ({
   message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more },
 });
 
-/** A request of 0.3, as it is on the wire. */
+/** Sends a 0.3 JSON-RPC request. */
 async function rpc(
   url: string,
   method: string,
@@ -36,7 +36,7 @@ async function rpc(
   });
 }
 
-/** A message of 0.3, as it is on the wire. */
+/** Builds a message in the 0.3 wire format. */
 const message = (text: string, more: object = {}): object => ({
   message: {
     kind: 'message',
@@ -47,7 +47,7 @@ const message = (text: string, more: object = {}): object => ({
   },
 });
 
-/** The results of all frames of a stream. */
+/** Returns the results of all frames of a stream. */
 async function frames(response: Response): Promise<any[]> {
   const text = await response.text();
   return [...text.matchAll(/^data: (.*)$/gm)].map(
@@ -65,8 +65,8 @@ const status = (state: string, text?: string, more: object = {}): object => ({
 });
 
 describe('primed responses', () => {
-  it('are played in their order, and nothing but them', async () => {
-    const server = await started();
+  it('are played in order, without other events', async () => {
+    const server = await start();
     server.prime([
       status('working', 'one', { final: false, metadata: { step: 1 } }),
       {
@@ -88,8 +88,8 @@ describe('primed responses', () => {
     expect(new Set(events.map(({ id, taskId }) => taskId ?? id)).size).toBe(1);
   });
 
-  it('that begin with a task begin the stream, and end it', async () => {
-    const server = await started();
+  it('with task events replace the initial and the final event', async () => {
+    const server = await start();
     server.prime([
       { kind: 'task', id: 'ignored', contextId: 'ignored', status: { state: 'submitted' } },
       {
@@ -117,14 +117,14 @@ describe('primed responses', () => {
     expect(events[0].id).not.toBe('ignored');
   });
 
-  it('are left to the next message after one that ends a task', async () => {
-    const server = await started();
+  it('after a terminal event are left to the next message', async () => {
+    const server = await start();
     server.prime([status('completed', 'first'), status('working', 'more')]);
     server.prime([status('completed', 'second'), status('failed', 'third')]);
     const client = connect(server.url);
     const texts: unknown[] = [];
     for (let i = 0; i < 3; i++) {
-      const task = (await client.send(say('hi'))) as Task;
+      const task = (await client.send(userRequest('hi'))) as Task;
       texts.push([task.status.state, task.status.message?.parts]);
     }
     expect(texts).toEqual([
@@ -135,43 +135,43 @@ describe('primed responses', () => {
     expect(server.primedCount).toBe(0);
   });
 
-  it('may be for some messages only', async () => {
-    const server = await started();
+  it('can be limited to matching messages', async () => {
+    const server = await start();
     server.prime([status('completed', 'for bob')], { match: ({ text }) => text.includes('bob') });
     server.prime([status('completed', 'for all')]);
     const client = connect(server.url);
-    expect(await client.send(say('alice'))).toMatchObject({
+    expect(await client.send(userRequest('alice'))).toMatchObject({
       status: { message: { parts: [{ text: 'for all' }] } },
     });
-    expect(await client.send(say('bob'))).toMatchObject({
+    expect(await client.send(userRequest('bob'))).toMatchObject({
       status: { message: { parts: [{ text: 'for bob' }] } },
     });
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['no list', {}, /^responses must be an array/],
-    ['no event', [status('working'), 3], /^responses\[1\] must be an object/],
+    ['not an array', {}, /^responses must be an array/],
+    ['not an event', [status('working'), 3], /^responses\[1\] must be an object/],
     ['an unknown kind', [{ kind: 'tsak' }], /^responses\[0\]\.kind must be task, status-update/],
     ['no kind', [{ status: { state: 'working' } }], /^responses\[0\] must have a kind/],
-    ['a wrong state', [status('wroking')], /^responses\[0\]\.status\.state must be a task state/],
+    ['an invalid state', [status('wroking')], /^responses\[0\]\.status\.state must be a task state/],
     [
-      'a wrong part',
+      'an invalid part',
       [status('working'), { kind: 'artifact-update', artifact: { parts: [{ kind: 'txt' }] } }],
       /^responses\[1\]\.artifact\.parts\[0\] must be a part/,
     ],
     [
-      'a wrong part of 1.0',
+      'an invalid 1.0 part',
       [{ statusUpdate: { status: { state: 'TASK_STATE_WORKING', message: { parts: [{ txt: 1 }] } } } }],
       /^responses\[0\]\.statusUpdate\.status\.message\.parts\[0\] must have one of/,
     ],
-  ])('are refused at once with the place: %s', async (_what, responses, complaint) => {
+  ])('are rejected with the field: %s', async (_name, responses, error) => {
     const server = new TestAgentServer();
-    expect(() => server.prime(responses)).toThrow(complaint);
+    expect(() => server.prime(responses)).toThrow(error);
     expect(server.primedCount).toBe(0);
   });
 
-  it('are read in the words of 1.0 as well', async () => {
-    const server = await started();
+  it('are accepted in the 1.0 format', async () => {
+    const server = await start();
     server.prime([
       {
         statusUpdate: {
@@ -188,26 +188,28 @@ describe('primed responses', () => {
       },
       { task: { status: { state: 'TASK_STATE_COMPLETED' } } },
     ]);
-    const events = await collectStream(connect(server.url).stream(say('hi')));
+    const events = await collectStream(connect(server.url).stream(userRequest('hi')));
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'status', 'artifact', 'task']);
     expect(events[2]).toMatchObject({
       artifact: { parts: [{ data: [1] }, { url: 'https://a.test/', mediaType: 'text/html' }] },
     });
   });
 
-  it('may be a direct answer', async () => {
-    const server = await started();
+  it('can be a direct message', async () => {
+    const server = await start();
     server.prime([{ kind: 'message', parts: [{ kind: 'text', text: 'hello' }] }]);
     server.prime([{ kind: 'message', parts: [{ kind: 'text', text: 'hello' }] }]);
     const client = connect(server.url);
-    expect(await client.send(say('hi'))).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
-    expect((await collectStream(client.stream(say('hi')))).map(({ kind }) => kind)).toEqual(['message']);
+    expect(await client.send(userRequest('hi'))).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
+    expect((await collectStream(client.stream(userRequest('hi')))).map(({ kind }) => kind)).toEqual([
+      'message',
+    ]);
   });
 
   it.each(['input-required', 'auth-required'])(
-    'may ask: %s, and the answer is the next turn',
+    'can interrupt a task: %s, and the reply is the next turn',
     async (state) => {
-      const server = await started();
+      const server = await start();
       server.prime([status(state, 'What?'), status('working', 'Thanks'), status('completed', 'done')]);
       const first = await frames(await rpc(server.url, 'message/stream', message('hi')));
       expect(first.map(({ kind, status: each, final }) => [kind, each.state, final])).toEqual([
@@ -226,17 +228,17 @@ describe('primed responses', () => {
     },
   );
 
-  it.each(['failed', 'rejected', 'canceled'])('may end a task as %s', async (state) => {
-    const server = await started();
+  it.each(['failed', 'rejected', 'canceled'])('can end a task as %s', async (state) => {
+    const server = await start();
     server.prime([status(state, 'why')]);
-    const task = await connect(server.url).send(say('hi'));
+    const task = await connect(server.url).send(userRequest('hi'));
     expect(task).toMatchObject({ status: { state, message: { parts: [{ text: 'why' }] } } });
   });
 });
 
-describe('a test agent that hangs up', () => {
-  it('ends the stream without a word and leaves the task as it is', async () => {
-    const server = await started();
+describe('abandoned task', () => {
+  it('closes the stream without a final event and keeps its state', async () => {
+    const server = await start();
     server.prime([
       {
         kind: 'task',
@@ -261,17 +263,17 @@ describe('a test agent that hangs up', () => {
     expect(server.canceledTaskIds).toEqual([id]);
   });
 
-  it('answers a message that waits with the task as it stands', async () => {
-    const server = await started();
+  it('is returned in its current state by a blocking send', async () => {
+    const server = await start();
     server.prime([status('working', 'Processing')]);
-    const task = (await connect(server.url).send(say('hi'))) as Task;
+    const task = (await connect(server.url).send(userRequest('hi'))) as Task;
     expect(task.status).toMatchObject({ state: 'working', message: { parts: [{ text: 'Processing' }] } });
     const again = await frames(await rpc(server.url, 'tasks/resubscribe', { id: task.id }));
     expect(again.map(({ kind, status: each }) => [kind, each.state])).toEqual([['task', 'working']]);
   });
 
-  it('says what it was told to say when a stream is final and its task is not', async () => {
-    const server = await started();
+  it('ends the stream with final: true in a non-terminal state', async () => {
+    const server = await start();
     server.prime([status('working', 'bye', { final: true })]);
     const events = await frames(await rpc(server.url, 'message/stream', message('hi')));
     expect(events.map(({ kind, final }) => [kind, final])).toEqual([
@@ -281,23 +283,26 @@ describe('a test agent that hangs up', () => {
   });
 });
 
-describe('the door of a test agent', () => {
-  it('refuses wrong credentials before anything else, and the first ones if told to', async () => {
-    const server = await started({ basePath: '/a2a' });
+describe('request interception', () => {
+  it('checks credentials before injected errors, and rejects the first request with failOnce', async () => {
+    const server = await start({ basePath: '/a2a' });
     server.requireAuth({ type: 'bearer', expectedValue: 'secret', failOnce: true });
     server.injectHttpError({ status: 503 });
     server.prime([status('completed')]);
-    const ask = (token: string): Promise<Response> =>
+    const send = (token: string): Promise<Response> =>
       rpc(server.endpoint, 'message/send', message('hi'), { Authorization: `Bearer ${token}` });
-    expect((await ask('secret')).status).toBe(401);
-    expect((await ask('wrong')).status).toBe(401);
-    const failed = await ask('secret');
+    expect((await send('secret')).status).toBe(401);
+    expect((await send('wrong')).status).toBe(401);
+    const failed = await send('secret');
     expect([failed.status, await failed.json()]).toEqual([503, { error: 'HTTP 503' }]);
-    expect((await ask('secret')).status).toBe(200);
+    expect((await send('secret')).status).toBe(200);
     expect((await fetch(server.cardUrl)).status).toBe(200);
-    expect(
-      server.journal.entries({ method: 'POST' }).map(({ responseOrigin: answeredBy }) => answeredBy),
-    ).toEqual(['auth-validation', 'auth-validation', 'http-error', 'agent']);
+    expect(server.journal.entries({ method: 'POST' }).map(({ responseOrigin }) => responseOrigin)).toEqual([
+      'auth-validation',
+      'auth-validation',
+      'http-error',
+      'agent',
+    ]);
     expect(server.lastRequest?.headers.authorization).toBe('Bearer secret');
     server.clearAuthValidation();
     server.requireAuth({ type: 'apikey', expectedValue: 'key' });
@@ -307,8 +312,8 @@ describe('the door of a test agent', () => {
     );
   });
 
-  it('shows the card at the root, with the address below it', async () => {
-    const server = await started({ basePath: '/a2a', card: { name: 'Downstream' } });
+  it('serves the card at the root with the URL of the base path', async () => {
+    const server = await start({ basePath: '/a2a', card: { name: 'Downstream' } });
     expect(await (await fetch(server.cardUrl)).json()).toMatchObject({
       name: 'Downstream',
       url: `${server.url}/a2a`,
@@ -317,30 +322,36 @@ describe('the door of a test agent', () => {
   });
 });
 
-describe('what a test agent does', () => {
+describe('response selection', () => {
   const scripted = 'rules:\n  - when: { text: hello }\n    then: [{ complete: scripted }]\n';
-  const words = (task: unknown): unknown => (task as Task).status.message?.parts;
+  const statusParts = (task: unknown): unknown => (task as Task).status.message?.parts;
 
-  it('is said by directives, then by what is primed, then by its script', async () => {
-    const server = await started({ script: scripted });
+  it('uses directives, then primed responses, then the script', async () => {
+    const server = await start({ script: scripted });
     const client = connect(server.url);
     const json = Buffer.from(JSON.stringify([[status('completed', 'directed')]])).toString('base64');
     server.prime([status('completed', 'primed')]);
     const texts = [`hello [test_case_id=a][responses_json=${json}]`, 'hello', 'hello', 'bye'];
-    const said: unknown[] = [];
-    for (const text of texts) said.push(words(await client.send(say(text))));
-    expect(said.slice(0, 3)).toEqual([[{ text: 'directed' }], [{ text: 'primed' }], [{ text: 'scripted' }]]);
-    expect(said[3]).toEqual([{ text: expect.stringMatching(/^No rule of the script matches.*bye/) }]);
+    const responses: unknown[] = [];
+    for (const text of texts) responses.push(statusParts(await client.send(userRequest(text))));
+    expect(responses.slice(0, 3)).toEqual([
+      [{ text: 'directed' }],
+      [{ text: 'primed' }],
+      [{ text: 'scripted' }],
+    ]);
+    expect(responses[3]).toEqual([
+      { text: expect.stringMatching(/^No rule of the mock script matches.*bye/) },
+    ]);
   });
 
-  it('takes its time, and stops when the task is canceled', async () => {
+  it('plays delays and stops when the task is canceled', async () => {
     const clock = new VirtualClock();
     const wait = 'rules:\n  - then: [{ say: soon }, { wait: 10m }, { complete: late }]\n';
-    const server = await started({ script: wait, clock });
+    const server = await start({ script: wait, clock });
     const client = connect(server.url);
-    const begin = (): Promise<unknown> =>
-      client.send({ ...say('hi'), configuration: { returnImmediately: true } });
-    const [first, second] = (await Promise.all([begin(), begin()])) as [Task, Task];
+    const startTask = (): Promise<unknown> =>
+      client.send({ ...userRequest('hi'), configuration: { returnImmediately: true } });
+    const [first, second] = (await Promise.all([startTask(), startTask()])) as [Task, Task];
     await clock.advance(599_000);
     expect((await client.getTask({ id: first.id })).status.state).toBe('working');
     expect((await client.cancelTask({ id: first.id })).status.state).toBe('canceled');
@@ -349,8 +360,8 @@ describe('what a test agent does', () => {
     expect((await client.getTask({ id: second.id })).status.state).toBe('completed');
   });
 
-  it('goes wrong as it is told to, and only so often', async () => {
-    const server = await started();
+  it('injects faults at most `times` times', async () => {
+    const server = await start();
     server.injectFaults([{ kind: 'http', status: 503, times: 1 }]);
     server.prime([status('completed'), status('completed')]);
     expect((await rpc(server.url, 'message/send', message('hi'))).status).toBe(503);

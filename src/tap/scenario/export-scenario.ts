@@ -81,7 +81,7 @@ function buildCase(
     test_case_id: name,
     description: toSingleLine(decoded?.summary ?? ''),
     ...(url !== undefined && {
-      gateway: 'direct',
+      harness: 'direct',
       downstream: { version: decoded?.version, transport: decoded?.transport },
       proxy_config_override: { agent_name: to, url },
     }),

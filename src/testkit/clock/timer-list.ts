@@ -1,19 +1,19 @@
-/** Something that is to happen at a moment. */
+/** A timer of a virtual clock. */
 export interface ScheduledTimer {
   at: number;
   run: () => void;
-  /** Ticks of a background do not make time go on by themselves. */
+  /** Background timers (intervals) do not advance an automatic clock. */
   readonly isBackground: boolean;
 }
 
-interface Entry extends ScheduledTimer {
+interface TimerEntry extends ScheduledTimer {
   order: number;
 }
 
-/** Timers in the order of their moments; those of one moment in the order in which they were set. */
+/** Timers sorted by due time, then by the order in which they were set. */
 export class TimerList {
-  /** The next one last, where taking it costs nothing. */
-  readonly #entries: Entry[] = [];
+  /** In reverse order, so that removing the next timer is cheap. */
+  readonly #entries: TimerEntry[] = [];
   #order = 0;
   #foreground = 0;
 
@@ -21,19 +21,19 @@ export class TimerList {
     return this.#entries.length;
   }
 
-  /** True when there is something that time has to go on for. */
+  /** True if there is a foreground timer. */
   get hasForeground(): boolean {
     return this.#foreground > 0;
   }
 
-  /** The moment of the next timer. */
+  /** Due time of the next timer. */
   get next(): number | undefined {
     return this.#entries.at(-1)?.at;
   }
 
-  /** @returns what takes the timer out again. */
+  /** @returns a function that cancels the timer */
   add(timer: ScheduledTimer): () => void {
-    const entry: Entry = { ...timer, order: this.#order++ };
+    const entry: TimerEntry = { ...timer, order: this.#order++ };
     this.#entries.splice(this.#indexOf(entry), 0, entry);
     if (!entry.isBackground) this.#foreground++;
     return () => {
@@ -44,7 +44,7 @@ export class TimerList {
     };
   }
 
-  /** Takes the next timer out if its moment has come. */
+  /** Removes and returns the next timer if it is due. */
   takeDue(now: number): ScheduledTimer | undefined {
     const entry = this.#entries.at(-1);
     if (!entry || entry.at > now) return undefined;
@@ -58,16 +58,16 @@ export class TimerList {
     this.#foreground = 0;
   }
 
-  #onRemoved({ isBackground }: Entry): void {
+  #onRemoved({ isBackground }: TimerEntry): void {
     if (!isBackground) this.#foreground--;
   }
 
-  /** Where an entry is or belongs. */
-  #indexOf({ at, order }: Entry): number {
+  /** Finds the index of an entry by binary search. */
+  #indexOf({ at, order }: TimerEntry): number {
     let [low, high] = [0, this.#entries.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const other = this.#entries[middle] as Entry;
+      const other = this.#entries[middle] as TimerEntry;
       if (other.at > at || (other.at === at && other.order > order)) low = middle + 1;
       else high = middle;
     }

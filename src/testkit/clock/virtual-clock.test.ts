@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock as ClientClock } from '../../client/abortable-sleep.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import { startRawServer } from '../../../test/support/http/raw-server.ts';
 import { systemTestClock, type TestClock } from './test-clock.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const minutes = 60_000;
 
-it('is a clock for every part of the project, like that of the machine', () => {
-  const clocks: TestClock[] = [systemTestClock, new VirtualClock()];
-  const parts: ClientClock[] = clocks;
-  for (const each of parts) expect(Math.abs(each.now() - Date.now())).toBeLessThan(minutes);
+it('test clocks implement Clock and start at the system time', () => {
+  const testClocks: TestClock[] = [systemTestClock, new VirtualClock()];
+  const clocks: Clock[] = testClocks;
+  for (const each of clocks) expect(Math.abs(each.now() - Date.now())).toBeLessThan(minutes);
 });
 
-describe('a clock that is told to go on', () => {
-  it('stands still until then', async () => {
+describe('VirtualClock.advance', () => {
+  it('runs a timer only after its due time is reached', async () => {
     const clock = new VirtualClock({ start: 1_000 });
     const seen: number[] = [];
     clock.after(5, () => seen.push(clock.now()));
@@ -28,16 +28,16 @@ describe('a clock that is told to go on', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('lets things happen in the order of their time, at their time, with what follows from them', async () => {
+  it('runs timers in order of due time, including those that timers set', async () => {
     const clock = new VirtualClock({ start: 0 });
     const seen: string[] = [];
-    const note = (what: string) => seen.push(`${what} at ${clock.now()}`);
-    clock.after(30, () => note('third'));
+    const record = (name: string) => seen.push(`${name} at ${clock.now()}`);
+    clock.after(30, () => record('third'));
     clock.after(10, () => {
-      note('first');
-      void clock.sleep(10).then(() => note('second, set by the first'));
+      record('first');
+      void clock.sleep(10).then(() => record('second, set by the first'));
     });
-    clock.after(30, () => note('fourth, set later'));
+    clock.after(30, () => record('fourth, set later'));
     await clock.advance(100);
     expect(seen).toEqual([
       'first at 10',
@@ -48,7 +48,7 @@ describe('a clock that is told to go on', () => {
     expect(clock.now()).toBe(100);
   });
 
-  it('adds up what several ask for, and never goes back', async () => {
+  it('adds up concurrent calls and never goes back', async () => {
     const clock = new VirtualClock({ start: 0 });
     await Promise.all([clock.advance(10), clock.advance(20)]);
     expect(clock.now()).toBe(30);
@@ -56,21 +56,21 @@ describe('a clock that is told to go on', () => {
     expect(clock.now()).toBe(30);
   });
 
-  it('forgets what was prevented, also by what happens at the same moment', async () => {
+  it('does not run canceled timers', async () => {
     const clock = new VirtualClock();
     const seen: string[] = [];
-    const prevent = clock.after(10, () => seen.push('prevented'));
+    const cancel = clock.after(10, () => seen.push('canceled'));
     const other = clock.after(5, () => {
-      seen.push('happened');
-      prevent();
+      seen.push('ran');
+      cancel();
       other();
     });
     await clock.advance(50);
-    expect(seen).toEqual(['happened']);
+    expect(seen).toEqual(['ran']);
     expect(clock.pending).toBe(0);
   });
 
-  it('ticks until it is stopped, even within a tick', async () => {
+  it('runs an interval until it is stopped, even within a tick', async () => {
     const clock = new VirtualClock({ start: 0 });
     const ticks: number[] = [];
     const stop = clock.every(10, () => {
@@ -82,7 +82,7 @@ describe('a clock that is told to go on', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('ends a sleep with its signal', async () => {
+  it('rejects sleep with CANCELED when the signal aborts', async () => {
     const clock = new VirtualClock();
     const controller = new AbortController();
     const sleeping = clock.sleep(1_000, controller.signal);
@@ -91,22 +91,22 @@ describe('a clock that is told to go on', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('does not go on for ever for a timer that sets itself again without a delay', async () => {
+  it('rejects when a timer reschedules itself without delay', async () => {
     const clock = new VirtualClock({ start: 0, maxStops: 50 });
-    let rings = 0;
-    const again = (): void => {
-      rings++;
-      clock.after(0, again);
+    let runs = 0;
+    const reschedule = (): void => {
+      runs++;
+      clock.after(0, reschedule);
     };
-    again();
+    reschedule();
     await clock.advance(20);
-    expect(rings).toBe(21);
-    await expect(clock.advance(1_000)).rejects.toThrow('Time stopped 50 times');
-    // The clock is still a clock.
+    expect(runs).toBe(21);
+    await expect(clock.advance(1_000)).rejects.toThrow('The clock reached 50 due times');
+    // The clock still works.
     await clock.advance(1);
   });
 
-  it('hands the error of a timer to whoever let time pass', async () => {
+  it('rejects with the error of a timer', async () => {
     const clock = new VirtualClock();
     clock.after(1, () => {
       throw new Error('broken');
@@ -115,24 +115,24 @@ describe('a clock that is told to go on', () => {
   });
 });
 
-describe('a clock that goes by itself', () => {
-  it('tells a story of ten minutes in no time', async () => {
+describe('VirtualClock with auto', () => {
+  it('passes ten minutes without real waiting', async () => {
     const clock = new VirtualClock({ start: 0, auto: true });
-    const began = performance.now();
+    const startedAt = performance.now();
     for (let minute = 0; minute < 10; minute++) await clock.sleep(minutes);
     expect(clock.now()).toBe(10 * minutes);
     // A bound against real waiting, not a measurement.
-    expect(performance.now() - began).toBeLessThan(minutes);
+    expect(performance.now() - startedAt).toBeLessThan(minutes);
   });
 
-  it('keeps the order of time among many conversations', async () => {
+  it('keeps the order of time among many parallel sleepers', async () => {
     const clock = new VirtualClock({ start: 0, auto: true });
-    const seen: { at: number; who: number }[] = [];
+    const seen: { at: number; sleeper: number }[] = [];
     await Promise.all(
-      Array.from({ length: 500 }, async (_, who) => {
+      Array.from({ length: 500 }, async (_, sleeper) => {
         for (let step = 1; step <= 3; step++) {
-          await clock.sleep(1_000 + ((who * 7919) % 500));
-          seen.push({ at: clock.now(), who });
+          await clock.sleep(1_000 + ((sleeper * 7919) % 500));
+          seen.push({ at: clock.now(), sleeper });
         }
       }),
     );
@@ -140,18 +140,18 @@ describe('a clock that goes by itself', () => {
     expect(seen.map(({ at }) => at)).toEqual(seen.map(({ at }) => at).toSorted((a, b) => a - b));
   });
 
-  it('lets what is on its way over a socket arrive first', async () => {
+  it('waits for pending socket data before it advances', async () => {
     await using server = await startRawServer((_request, response) => response.end('here'));
     const clock = new VirtualClock({ auto: true });
     const outcome = await Promise.race([
       fetch(server.url).then((response) => response.text()),
-      // An hour, which passes at once when nothing else is going on.
+      // An hour passes at once if the process is idle.
       clock.sleep(60 * minutes).then(() => 'too late'),
     ]);
     expect(outcome).toBe('here');
   });
 
-  it('does not go on for ticks alone, which come on the way to something else', async () => {
+  it('does not advance for intervals alone', async () => {
     const clock = new VirtualClock({ start: 0, auto: true });
     const ticks: number[] = [];
     const stop = clock.every(1_000, () => ticks.push(clock.now()));
@@ -162,13 +162,13 @@ describe('a clock that goes by itself', () => {
     stop();
   });
 
-  it('may be told to go on as well, to stand still, and to forget', async () => {
+  it('supports advance, isAuto = false and clear', async () => {
     const clock = new VirtualClock({ start: 0, auto: true });
     await clock.advance(5_000);
     expect(clock.now()).toBe(5_000);
     clock.isAuto = false;
     clock.after(10, () => {
-      throw new Error('was not forgotten');
+      throw new Error('was not cleared');
     });
     await clock.advance(5);
     expect(clock.now()).toBe(5_005);

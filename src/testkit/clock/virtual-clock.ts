@@ -1,31 +1,30 @@
-import { sleep } from '../../client/abortable-sleep.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { waitForIdle } from './wait-for-idle.ts';
-import type { TestClock } from './test-clock.ts';
+import { sleepOn, type TestClock } from './test-clock.ts';
 import { TimerList } from './timer-list.ts';
 
-/** How a virtual clock goes. */
+/** Options of {@link VirtualClock}. */
 export interface VirtualClockOptions {
-  /** The moment at which it begins, in milliseconds since 1970. @defaultValue now */
+  /** Initial time in milliseconds since 1970. @defaultValue now */
   readonly start?: number;
   /**
-   * Goes on to the next timer by itself whenever nothing else is going on in this thread. What another thread or
-   * process does meanwhile is not seen: give a client of another process a clock of its own.
-   * @defaultValue false: it stands still until it is told to go on
+   * Advances to the next timer automatically when this thread is idle. Work of other threads and processes is not
+   * detected: a client in another process needs its own clock.
+   * @defaultValue false: time advances only with `advance()`
    */
   readonly auto?: boolean;
-  /** How many turns of the event loop have to be quiet before time goes on. @defaultValue 32 */
+  /** Idle event-loop turns before time advances. @defaultValue 32 */
   readonly turns?: number;
-  /** How many moments one `advance` may stop at. @defaultValue 100,000 */
+  /** Maximum number of due times in one `advance()`. @defaultValue 100,000 */
   readonly maxStops?: number;
 }
 
 /**
- * Time that passes when it is told to, or as fast as everything happens.
+ * Virtual clock: time advances on demand, or automatically when the process is idle.
  *
- * What is due happens in the order of its time, and all that follows from it happens before the next: ten minutes with
- * twenty things in them take as long as the twenty things. As with the timers of Node a delay is a millisecond at least,
- * so that whatever sets itself again for ever lets time pass.
+ * Timers run in the order of their due times. Everything that a timer triggers finishes before the next timer runs, so
+ * ten minutes with twenty timers take only the time of their work. As in Node.js, a delay is at least one millisecond,
+ * so that a timer that reschedules itself advances the time.
  */
 export class VirtualClock implements TestClock {
   readonly #timers = new TimerList();
@@ -34,9 +33,9 @@ export class VirtualClock implements TestClock {
   #now: number;
   #isAuto: boolean;
   #isRunning = false;
-  /** One at a time goes on, in the order in which they asked. */
+  /** Calls of `advance()` run one after the other. */
   #lastAdvance: Promise<void> = Promise.resolve();
-  /** Where time will be once everybody had their way. */
+  /** Time after all pending calls of `advance()`. */
   #target: number;
 
   constructor({
@@ -56,17 +55,17 @@ export class VirtualClock implements TestClock {
     return this.#now;
   }
 
-  /** How many timers are set. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** The moment of the next timer, if there is one. */
+  /** Due time of the next timer. */
   get next(): number | undefined {
     return this.#timers.next;
   }
 
-  /** True while time goes on by itself. */
+  /** Whether time advances automatically. */
   get isAuto(): boolean {
     return this.#isAuto;
   }
@@ -86,63 +85,63 @@ export class VirtualClock implements TestClock {
   every(milliseconds: number, tick: () => void): () => void {
     const delay = atLeastOne(milliseconds);
     let cancel = (): void => {};
-    const arm = (): void => {
+    const schedule = (): void => {
       cancel = this.#timers.add({
         at: this.#now + delay,
         isBackground: true,
         run: () => {
-          arm();
+          schedule();
           tick();
         },
       });
     };
-    arm();
+    schedule();
     return () => cancel();
   }
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return sleep(this, milliseconds, signal);
+    return sleepOn(this, milliseconds, signal);
   }
 
-  /** Lets time pass. @returns when all that was due has happened, with what followed from it. */
+  /** Advances the time. Resolves when all due timers and their effects have finished. */
   advance(milliseconds: number): Promise<void> {
     return this.advanceTo(Math.max(this.#target, this.#now) + Math.max(0, milliseconds));
   }
 
-  /** Lets time pass up to a moment; one that is past already changes nothing. */
-  advanceTo(moment: number): Promise<void> {
-    this.#target = Math.max(this.#target, moment);
-    const moved = this.#lastAdvance.then(() => this.#advanceNow(moment));
-    this.#lastAdvance = moved.catch(() => {
-      // Who asks next starts from where this one came to.
+  /** Advances the time to a point in milliseconds since 1970; past times have no effect. */
+  advanceTo(time: number): Promise<void> {
+    this.#target = Math.max(this.#target, time);
+    const advanced = this.#lastAdvance.then(() => this.#advanceNow(time));
+    this.#lastAdvance = advanced.catch(() => {
+      // The next call starts from the time that this one reached.
       this.#target = this.#now;
     });
-    return moved;
+    return advanced;
   }
 
-  /** Forgets every timer. */
+  /** Cancels all timers. */
   clear(): void {
     this.#timers.clear();
   }
 
-  async #advanceNow(moment: number): Promise<void> {
-    // What was asked for just now may be about to set a timer.
+  async #advanceNow(time: number): Promise<void> {
+    // Pending work may be about to set a timer.
     await waitForIdle(this.#turns);
-    for (let stops = 0; (this.#timers.next ?? Number.POSITIVE_INFINITY) <= moment; stops++) {
+    for (let stops = 0; (this.#timers.next ?? Number.POSITIVE_INFINITY) <= time; stops++) {
       if (stops === this.#maxStops)
-        throw new A2AError('INTERNAL_ERROR', `Time stopped ${stops} times on its way`, {
-          hint: 'A timer sets itself again and again. Let less time pass at once, or raise `maxStops`.',
+        throw new A2AError('INTERNAL_ERROR', `The clock reached ${stops} due times in one call`, {
+          hint: 'A timer reschedules itself without advancing time. Advance in smaller steps or raise `maxStops`.',
         });
       this.#runNextTimers();
       await waitForIdle(this.#turns);
     }
-    this.#now = Math.max(this.#now, moment);
+    this.#now = Math.max(this.#now, time);
   }
 
-  /** Goes to the next moment at which something is due and lets it happen. */
+  /** Advances to the next due time and runs its timers. */
   #runNextTimers(): void {
     this.#now = Math.max(this.#now, this.#timers.next ?? this.#now);
-    // New ones are at least a millisecond away, so this ends.
+    // New timers are due at least one millisecond later, so this loop ends.
     for (let due = this.#timers.takeDue(this.#now); due; due = this.#timers.takeDue(this.#now)) due.run();
   }
 
@@ -162,7 +161,7 @@ export class VirtualClock implements TestClock {
       }
     } finally {
       this.#isRunning = false;
-      // A timer that threw is an uncaught error, as it is with the clock of the machine; the others still ring.
+      // An exception in a timer is uncaught, as with system timers; the other timers still run.
       this.#startAuto();
     }
   }

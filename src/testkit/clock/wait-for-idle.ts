@@ -1,27 +1,26 @@
-/** What the machine is still doing for somebody: names, files, connections that are being made, signatures. */
+/** Active resources that count as work: DNS, files, connection attempts, cryptography. */
 const activeWork = /Req|ConnectWrap$|Job$/;
 
-/** An end of a connection. */
+/** Resource name of an open connection. */
 const socket = 'TCPSocketWrap';
 
-/** For how many milliseconds at most such work is waited for. */
+/** Maximum wait in milliseconds. */
 const maxWait = 1_000;
 
 /**
- * Waits until nothing is going on: a number of turns of the event loop in which whatever is on a socket of this
- * machine is served, and the end of what the machine works on meanwhile. While connections come and go it waits a
- * little longer, because a busy machine may bring what was sent only some turns later.
+ * Waits until the process is idle: a number of event-loop turns in which local sockets are served, and the end of all
+ * active work. It waits longer while connections open and close, because a busy host delivers data some turns later.
  */
 export async function waitForIdle(turns: number): Promise<void> {
-  const giveUp = performance.now() + maxWait;
-  let before = countSockets(process.getActiveResourcesInfo());
+  const deadline = performance.now() + maxWait;
+  let previous = countSockets(process.getActiveResourcesInfo());
   for (;;) {
     for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
     const active = process.getActiveResourcesInfo();
     const sockets = countSockets(active);
-    if (sockets === before && !active.some((name) => activeWork.test(name))) return;
-    if (performance.now() > giveUp) return;
-    before = sockets;
+    if (sockets === previous && !active.some((name) => activeWork.test(name))) return;
+    if (performance.now() > deadline) return;
+    previous = sockets;
     await new Promise<void>((resolve) => setTimeout(resolve, 1));
   }
 }

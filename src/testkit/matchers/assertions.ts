@@ -11,47 +11,47 @@ import { type ExpectedMessage, matchReceivedMessage } from './match-received-mes
 import { type ExpectedEvent, matchStream } from './match-stream.ts';
 import type { MatcherResult } from './matcher-result.ts';
 
-/** Throws unless a test agent has received such a message. */
+/** Asserts that a test agent has received a message. */
 export function assertReceivedMessage(server: RequestCapture, expected?: ExpectedMessage): void {
-  demand(matchReceivedMessage(server, expected), assertReceivedMessage);
+  assertPassed(matchReceivedMessage(server, expected), assertReceivedMessage);
 }
 
-/** Throws unless somebody asked a test agent to cancel the task, or any. */
+/** Asserts that a test agent has received a cancel request, for a task or for any task. */
 export function assertCanceled(server: RequestCapture, taskId?: string): void {
-  demand(matchCanceled(server, taskId), assertCanceled);
+  assertPassed(matchCanceled(server, taskId), assertCanceled);
 }
 
-/** Throws, or rejects where a stream has to be read first, unless it consists of these events. */
+/** Asserts that a stream consists of the expected events. Returns a promise for an async iterable. */
 export function assertStreamed<Actual extends EventInput>(
   actual: Actual,
   expected: readonly ExpectedEvent[],
 ): AwaitedForStreams<Actual> {
-  return settle(matchStream(actual, expected), assertStreamed);
+  return assertResult(matchStream(actual, expected), assertStreamed);
 }
 
-/** Throws, or rejects where a stream has to be read first, unless there is an artifact of that name or id. */
+/** Asserts that there is an artifact with a name or id. Returns a promise for an async iterable. */
 export function assertProducedArtifact<Actual extends Task | Message | EventInput>(
   actual: Actual,
   name: string | RegExp,
   content?: ExpectedArtifactContent,
 ): AwaitedForStreams<Actual> {
-  return settle(matchArtifact(actual, name, content), assertProducedArtifact);
+  return assertResult(matchArtifact(actual, name, content), assertProducedArtifact);
 }
 
-/** Throws, or rejects where a stream has to be read first, unless it is a legal story of one task. */
+/** Asserts that the events are a valid stream of one task. Returns a promise for an async iterable. */
 export function assertValidStream<Actual extends EventInput>(actual: Actual): AwaitedForStreams<Actual> {
-  return settle(matchValidStream(actual), assertValidStream);
+  return assertResult(matchValidStream(actual), assertValidStream);
 }
 
-function settle<Actual>(
-  found: MatcherResult | Promise<MatcherResult>,
-  asserted: (...args: never) => unknown,
+function assertResult<Actual>(
+  result: MatcherResult | Promise<MatcherResult>,
+  assertion: (...args: never) => unknown,
 ): AwaitedForStreams<Actual> {
-  if (found instanceof Promise)
-    return found.then((settled) => demand(settled, asserted)) as AwaitedForStreams<Actual>;
-  return demand(found, asserted) as AwaitedForStreams<Actual>;
+  if (result instanceof Promise)
+    return result.then((resolved) => assertPassed(resolved, assertion)) as AwaitedForStreams<Actual>;
+  return assertPassed(result, assertion) as AwaitedForStreams<Actual>;
 }
 
-function demand({ pass, message }: MatcherResult, asserted: (...args: never) => unknown): void {
-  if (!pass) throw new AssertionError({ message: message(), stackStartFn: asserted });
+function assertPassed({ pass, message }: MatcherResult, assertion: (...args: never) => unknown): void {
+  if (!pass) throw new AssertionError({ message: message(), stackStartFn: assertion });
 }

@@ -2,29 +2,29 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import { formatValue } from './format-value.ts';
 import { joinTextParts } from './request-capture.ts';
 
-/** An event in one line, in the words in which a gist describes it. */
+/** Formats an event as one line, in the form of {@link ExpectedEvent}. */
 export function formatEvent(event: StreamEvent): string {
   switch (event.kind) {
     case 'message':
       return `message ${formatValue(joinTextParts(event.message))}`;
     case 'task':
-      return `task ${event.task.status.state}${said(event.task.status)}`;
+      return `task ${event.task.status.state}${formatStatusText(event.task.status)}`;
     case 'status':
-      return `${event.status.state}${said(event.status)}`;
+      return `${event.status.state}${formatStatusText(event.status)}`;
     case 'artifact': {
       const { artifact, append, lastChunk } = event;
-      const marks = [...(append ? ['append'] : []), ...(lastChunk ? ['lastChunk'] : [])];
-      const marked = marks.length > 0 ? ` (${marks.join(', ')})` : '';
-      return `artifact ${artifact.name ?? artifact.artifactId} ${formatValue(joinTextParts(artifact))}${marked}`;
+      const flags = [...(append ? ['append'] : []), ...(lastChunk ? ['lastChunk'] : [])];
+      const suffix = flags.length > 0 ? ` (${flags.join(', ')})` : '';
+      return `artifact ${artifact.name ?? artifact.artifactId} ${formatValue(joinTextParts(artifact))}${suffix}`;
     }
   }
 }
 
-/** What broke a stream, in one line. */
-export function formatStreamError(broken: Error): string {
-  return `error ${'reason' in broken ? String(broken.reason) : broken.name}: ${broken.message}`;
+/** Formats the error of a stream as one line. */
+export function formatStreamError(error: Error): string {
+  return `error ${'reason' in error ? String(error.reason) : error.name}: ${error.message}`;
 }
 
-function said({ message }: { readonly message?: { readonly parts: readonly object[] } }): string {
+function formatStatusText({ message }: { readonly message?: { readonly parts: readonly object[] } }): string {
   return message ? ` ${formatValue(joinTextParts(message))}` : '';
 }

@@ -1,26 +1,24 @@
-/** How many characters of a value are shown. */
-const maxShown = 1_000;
+import { truncate } from '../../primitives/text.ts';
 
-/** A value in one line: JSON, in which expressions look as they are written. */
+/** Maximum length of a formatted value, in characters. */
+const maxLength = 1_000;
+
+/** Formats a value as one line of JSON; regular expressions keep their notation. */
 export function formatValue(value: unknown): string {
-  return shortened(written(value) ?? 'nothing');
+  return truncate(stringify(value) ?? 'undefined', maxLength, { showLength: true });
 }
 
-function written(value: unknown): string | undefined {
+function stringify(value: unknown): string | undefined {
   if (value instanceof RegExp) return String(value);
   if (value instanceof Uint8Array) return `${value.length} bytes ${Buffer.from(value).toString('base64')}`;
-  if (Array.isArray(value)) return `[${value.map((each) => written(each) ?? 'null').join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map((each) => stringify(each) ?? 'null').join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  // Matchers of a test framework describe themselves.
+  // Asymmetric matchers of vitest and jest have a description.
   if ('toAsymmetricMatcher' in value && typeof value.toAsymmetricMatcher === 'function')
     return String(value.toAsymmetricMatcher());
   const members = Object.entries(value).flatMap(([name, each]) => {
-    const text = written(each);
+    const text = stringify(each);
     return text === undefined ? [] : `${/^[\w$]+$/.test(name) ? name : JSON.stringify(name)}: ${text}`;
   });
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
-}
-
-function shortened(text: string): string {
-  return text.length > maxShown ? `${text.slice(0, maxShown)}… (${text.length} characters)` : text;
 }

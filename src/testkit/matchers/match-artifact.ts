@@ -8,7 +8,7 @@ import { type ValueMismatch, formatMismatches, findMismatches } from './partial-
 import { formatValue } from './format-value.ts';
 import { type MatcherResult, matcherResult, type MatcherResultFor } from './matcher-result.ts';
 
-/** What an artifact should hold: text (also of a file), bytes, or the data of its first data part. */
+/** Expected content of an artifact: text (also of a file), bytes, or the data of its first data part. */
 export type ExpectedArtifactContent =
   | string
   | RegExp
@@ -16,77 +16,77 @@ export type ExpectedArtifactContent =
   | { readonly [name: string]: unknown }
   | readonly unknown[];
 
-/** Finds whether a task, or the events that tell of it, has an artifact of that name or id. */
+/** Matcher: a task, or the stream of a task, has an artifact with a name or id. */
 export function matchArtifact<Actual extends Task | Message | EventInput>(
   actual: Actual,
   name: string | RegExp,
   content?: ExpectedArtifactContent,
 ): MatcherResultFor<Actual> {
   if (typeof actual === 'object' && actual !== null && ('status' in actual || 'parts' in actual))
-    return judgeAnswer(actual, name, content) as MatcherResultFor<Actual>;
-  return evaluateEvents(actual, 'toProduceArtifact', ({ events, broken }) => {
-    const found = judgeAnswer(reduce(events), name, content);
-    return broken
+    return matchResult(actual, name, content) as MatcherResultFor<Actual>;
+  return evaluateEvents(actual, 'toProduceArtifact', ({ events, error }) => {
+    const result = matchResult(reduce(events), name, content);
+    return error
       ? {
-          pass: found.pass,
-          message: () => `${found.message()}\nThe stream broke: ${formatStreamError(broken)}`,
+          pass: result.pass,
+          message: () => `${result.message()}\nThe stream failed: ${formatStreamError(error)}`,
         }
-      : found;
+      : result;
   }) as MatcherResultFor<Actual>;
 }
 
-function judgeAnswer(
-  answer: Task | Message | undefined,
+function matchResult(
+  result: Task | Message | undefined,
   name: string | RegExp,
   content: ExpectedArtifactContent | undefined,
 ): MatcherResult {
-  const artifacts = answer && isTask(answer) ? (answer.artifacts ?? []) : [];
-  const named = artifacts.filter((each) =>
+  const artifacts = result && isTask(result) ? (result.artifacts ?? []) : [];
+  const candidates = artifacts.filter((each) =>
     [each.name, each.artifactId].some((one) => findMismatches(name, one).length === 0),
   );
-  const compared = named.map(({ parts }) =>
-    content === undefined ? [] : contentDifferences(content, parts),
+  const compared = candidates.map(({ parts }) =>
+    content === undefined ? [] : contentMismatches(content, parts),
   );
-  const there = artifacts.map((each) => `  ${titleOf(each)}`);
+  const existing = artifacts.map((each) => `  ${formatArtifact(each)}`);
   return matcherResult(
     compared.some(({ length }) => length === 0),
     {
       failed: () => [
         `Expected an artifact ${formatValue(name)}${content === undefined ? '' : ` with ${formatValue(content)}`}`,
-        ...(named.length === 0
-          ? [there.length === 0 ? 'There is none at all.' : 'There are:', ...there]
-          : compared.flatMap((found, index) => [
-              `${titleOf(named[index] as Artifact)} is different:`,
-              ...formatMismatches(found, '  '),
+        ...(candidates.length === 0
+          ? [existing.length === 0 ? 'There are no artifacts.' : 'Artifacts:', ...existing]
+          : compared.flatMap((mismatches, index) => [
+              `${formatArtifact(candidates[index] as Artifact)} has different content:`,
+              ...formatMismatches(mismatches, '  '),
             ])),
       ],
       passed: () => [
         `Expected no artifact ${formatValue(name)}${content === undefined ? '' : ` with ${formatValue(content)}`}`,
-        'There are:',
-        ...there,
+        'Artifacts:',
+        ...existing,
       ],
     },
   );
 }
 
-function contentDifferences(expected: ExpectedArtifactContent, parts: readonly Part[]): ValueMismatch[] {
+function contentMismatches(expected: ExpectedArtifactContent, parts: readonly Part[]): ValueMismatch[] {
   if (expected instanceof Uint8Array) {
-    const actual = Buffer.concat(parts.flatMap((part) => bytesIn(part) ?? []));
+    const actual = Buffer.concat(parts.flatMap((part) => partBytes(part) ?? []));
     return actual.equals(expected) ? [] : [{ path: '', expected, actual }];
   }
   if (typeof expected === 'string' || expected instanceof RegExp) {
-    const actual = Buffer.concat(parts.flatMap((part) => bytesIn(part) ?? [])).toString('utf8');
+    const actual = Buffer.concat(parts.flatMap((part) => partBytes(part) ?? [])).toString('utf8');
     return findMismatches(expected, actual);
   }
   return findMismatches(expected, parts.find((part) => 'data' in part)?.data);
 }
 
-function bytesIn(part: Part): Uint8Array | undefined {
+function partBytes(part: Part): Uint8Array | undefined {
   if ('text' in part) return Buffer.from(part.text);
   return 'raw' in part ? bytesOf(part) : undefined;
 }
 
-function titleOf({ artifactId, name, parts }: Artifact): string {
+function formatArtifact({ artifactId, name, parts }: Artifact): string {
   const kinds = parts.map((part) => part.filename ?? part.mediaType ?? Object.keys(part)[0]);
   return `${name ?? artifactId}${name === undefined ? '' : ` (${artifactId})`}: ${kinds.join(', ')}`;
 }

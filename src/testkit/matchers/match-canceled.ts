@@ -1,17 +1,19 @@
 import { type RequestCapture, toRequestCapture, formatTimeline } from './request-capture.ts';
 import { type MatcherResult, matcherResult } from './matcher-result.ts';
 
-/** Finds whether somebody asked a test agent to cancel a task; any at all when none is named. */
+/** Matcher: a test agent has received a cancel request, for a task or for any task. */
 export function matchCanceled(server: RequestCapture, taskId?: string): MatcherResult {
   const captured = toRequestCapture(server, 'toHaveBeenCanceled');
-  const { canceledTaskIds: canceled } = captured;
-  const what = taskId === undefined ? 'a task' : `task ${taskId}`;
-  return matcherResult(taskId === undefined ? canceled.length > 0 : canceled.includes(taskId), {
+  const { canceledTaskIds } = captured;
+  const task = taskId === undefined ? 'a task' : `task ${taskId}`;
+  return matcherResult(taskId === undefined ? canceledTaskIds.length > 0 : canceledTaskIds.includes(taskId), {
     failed: () => [
-      `Expected somebody to have canceled ${what}`,
-      canceled.length === 0 ? 'Nobody canceled anything.' : `Canceled were: ${canceled.join(', ')}`,
+      `Expected a cancel request for ${task}`,
+      canceledTaskIds.length === 0
+        ? 'There were no cancel requests.'
+        : `Canceled tasks: ${canceledTaskIds.join(', ')}`,
       ...formatTimeline(captured),
     ],
-    passed: () => [`Expected nobody to have canceled ${what}`, ...formatTimeline(captured)],
+    passed: () => [`Expected no cancel request for ${task}`, ...formatTimeline(captured)],
   });
 }

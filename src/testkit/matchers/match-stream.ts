@@ -8,12 +8,12 @@ import { formatValue } from './format-value.ts';
 import { matcherResult, type MatcherResultFor } from './matcher-result.ts';
 
 /**
- * What is essential about an event of a stream.
+ * Expected event of a stream:
  *
  * - a state such as `'working'`: a status, or a task, in that state;
  * - `'task'`, `'status'`, `'artifact'`, `'message'`: any event of the kind;
  * - `'...'`: any number of events;
- * - an object: what is given must hold. `error` is for a stream that breaks, and looks at its reason or its words.
+ * - an object: all items fields must match. `error` matches the reason or message of the error that ends a stream.
  */
 export type ExpectedEvent =
   | TaskState
@@ -21,7 +21,7 @@ export type ExpectedEvent =
   | '...'
   | { readonly state: TaskState; readonly text?: string | RegExp }
   | {
-      /** The name of the artifact, or its id. */
+      /** Name or id of the artifact. */
       readonly artifact: string | RegExp;
       readonly text?: string | RegExp;
       readonly append?: boolean;
@@ -30,33 +30,33 @@ export type ExpectedEvent =
   | { readonly message: string | RegExp }
   | { readonly error: string | RegExp };
 
-/** What a stream gave: events and, perhaps, what broke it. */
-type Given = StreamEvent | Error;
+/** An event, or the error that ended the stream. */
+type StreamItem = StreamEvent | Error;
 
-/** Finds whether a stream consists of these events, in this order, and of no others. */
+/** Matcher: a stream consists of exactly these events, in this order. */
 export function matchStream<Actual extends EventInput>(
   actual: Actual,
   expected: readonly ExpectedEvent[],
 ): MatcherResultFor<Actual> {
-  return evaluateEvents(actual, 'toHaveStreamed', ({ events, broken }: CollectedEvents) => {
-    const told = named(events);
-    const given: Given[] = broken ? [...told, broken] : told;
-    const { distance, lines } = aligned(expected, given);
+  return evaluateEvents(actual, 'toHaveStreamed', ({ events, error }: CollectedEvents) => {
+    const named = withArtifactNames(events);
+    const items: StreamItem[] = error ? [...named, error] : named;
+    const { distance, lines } = alignEvents(expected, items);
     return matcherResult(distance === 0, {
       failed: () => [
-        'Expected the stream to be as described (- missing, + not expected):',
+        'Expected the stream to match (- missing, + unexpected):',
         ...lines().map((line) => `  ${line}`),
       ],
       passed: () => [
-        'Expected the stream to be another than',
-        ...(given.length === 0 ? ['  nothing'] : given.map((each) => `  ${lineOf(each)}`)),
+        'Expected the stream to differ from',
+        ...(items.length === 0 ? ['  (no events)'] : items.map((each) => `  ${formatItem(each)}`)),
       ],
     });
   });
 }
 
-/** Events whose chunks have the name of their artifact, which only the first has to say. */
-function named(events: readonly StreamEvent[]): StreamEvent[] {
+/** Adds the artifact name to all chunks, because only the first chunk has it. */
+function withArtifactNames(events: readonly StreamEvent[]): StreamEvent[] {
   const names = new Map<string, string>();
   return events.map((event) => {
     if (event.kind !== 'artifact') return event;
@@ -68,97 +68,108 @@ function named(events: readonly StreamEvent[]): StreamEvent[] {
   });
 }
 
-/** How far what was given is from what was expected, and both beside each other. */
-function aligned(
-  gists: readonly ExpectedEvent[],
-  given: readonly Given[],
+/** Aligns expected and actual events by edit distance. */
+function alignEvents(
+  expected: readonly ExpectedEvent[],
+  items: readonly StreamItem[],
 ): { distance: number; lines: () => string[] } {
-  const width = given.length + 1;
-  const costs = new Uint32Array((gists.length + 1) * width);
+  const width = items.length + 1;
+  const costs = new Uint32Array((expected.length + 1) * width);
   const cost = (i: number, j: number): number => costs[i * width + j] ?? 0;
-  for (let i = gists.length; i >= 0; i--) {
-    const gist = gists[i];
-    for (let j = given.length; j >= 0; j--) {
-      const each = given[j];
-      const free = gist === '...' ? 0 : 1;
+  for (let i = expected.length; i >= 0; i--) {
+    const expectedEvent = expected[i];
+    for (let j = items.length; j >= 0; j--) {
+      const each = items[j];
+      const penalty = expectedEvent === '...' ? 0 : 1;
       costs[i * width + j] =
-        gist !== undefined && each !== undefined && gist !== '...' && isLike(gist, each)
+        expectedEvent !== undefined &&
+        each !== undefined &&
+        expectedEvent !== '...' &&
+        matchesEvent(expectedEvent, each)
           ? cost(i + 1, j + 1)
           : Math.min(
-              gist === undefined ? Number.POSITIVE_INFINITY : free + cost(i + 1, j),
-              each === undefined ? Number.POSITIVE_INFINITY : free + cost(i, j + 1),
-              gist === undefined && each === undefined ? 0 : Number.POSITIVE_INFINITY,
+              expectedEvent === undefined ? Number.POSITIVE_INFINITY : penalty + cost(i + 1, j),
+              each === undefined ? Number.POSITIVE_INFINITY : penalty + cost(i, j + 1),
+              expectedEvent === undefined && each === undefined ? 0 : Number.POSITIVE_INFINITY,
             );
     }
   }
   const lines = (): string[] => {
-    const made: string[] = [];
-    for (let i = 0, j = 0; i < gists.length || j < given.length; ) {
-      const [gist, each] = [gists[i], given[j]];
-      const free = gist === '...' ? 0 : 1;
-      if (gist !== undefined && each !== undefined && gist !== '...' && isLike(gist, each)) {
-        made.push(`  ${lineOf(each)}`);
+    const output: string[] = [];
+    for (let i = 0, j = 0; i < expected.length || j < items.length; ) {
+      const [expectedEvent, each] = [expected[i], items[j]];
+      const penalty = expectedEvent === '...' ? 0 : 1;
+      if (
+        expectedEvent !== undefined &&
+        each !== undefined &&
+        expectedEvent !== '...' &&
+        matchesEvent(expectedEvent, each)
+      ) {
+        output.push(`  ${formatItem(each)}`);
         i++;
         j++;
-      } else if (gist !== undefined && cost(i, j) === free + cost(i + 1, j)) {
-        if (free) made.push(`- ${gistLine(gist)}`);
+      } else if (expectedEvent !== undefined && cost(i, j) === penalty + cost(i + 1, j)) {
+        if (penalty) output.push(`- ${formatExpectedEvent(expectedEvent)}`);
         i++;
       } else {
-        if (each !== undefined) made.push(`${free ? '+' : ' '} ${lineOf(each)}`);
+        if (each !== undefined) output.push(`${penalty ? '+' : ' '} ${formatItem(each)}`);
         j++;
       }
     }
-    return made.length === 0 ? ['nothing'] : made;
+    return output.length === 0 ? ['(no events)'] : output;
   };
   return { distance: cost(0, 0), lines };
 }
 
-function isLike(gist: ExpectedEvent, given: Given): boolean {
-  if (typeof gist === 'object' && 'error' in gist) {
-    if (!(given instanceof Error)) return false;
-    const reason = 'reason' in given ? given.reason : given.name;
-    return [reason, given.message].some((word) => findMismatches(gist.error, word).length === 0);
+function matchesEvent(expected: ExpectedEvent, item: StreamItem): boolean {
+  if (typeof expected === 'object' && 'error' in expected) {
+    if (!(item instanceof Error)) return false;
+    const reason = 'reason' in item ? item.reason : item.name;
+    return [reason, item.message].some((text) => findMismatches(expected.error, text).length === 0);
   }
-  if (given instanceof Error) return false;
-  if (typeof gist === 'string') return gist === given.kind || gist === stateOf(given)?.state;
-  if ('message' in gist)
+  if (item instanceof Error) return false;
+  if (typeof expected === 'string') return expected === item.kind || expected === statusOf(item)?.state;
+  if ('message' in expected)
     return (
-      given.kind === 'message' && findMismatches(gist.message, joinTextParts(given.message)).length === 0
+      item.kind === 'message' && findMismatches(expected.message, joinTextParts(item.message)).length === 0
     );
-  if ('artifact' in gist) {
-    if (given.kind !== 'artifact') return false;
-    const { artifact, append = false, lastChunk = false } = given;
-    const { artifact: name, text, ...flags } = gist;
+  if ('artifact' in expected) {
+    if (item.kind !== 'artifact') return false;
+    const { artifact, append = false, lastChunk = false } = item;
+    const { artifact: name, text, ...flags } = expected;
     return (
       [artifact.name, artifact.artifactId].some((each) => findMismatches(name, each).length === 0) &&
       (text === undefined || findMismatches(text, joinTextParts(artifact)).length === 0) &&
       findMismatches(flags, { append, lastChunk }).length === 0
     );
   }
-  const status = stateOf(given);
-  if (status?.state !== gist.state) return false;
+  const status = statusOf(item);
+  if (status?.state !== expected.state) return false;
   return (
-    gist.text === undefined ||
-    findMismatches(gist.text, joinTextParts(status.message ?? { parts: [] })).length === 0
+    expected.text === undefined ||
+    findMismatches(expected.text, joinTextParts(status.message ?? { parts: [] })).length === 0
   );
 }
 
-function stateOf(event: StreamEvent) {
+function statusOf(event: StreamEvent) {
   return event.kind === 'status' ? event.status : event.kind === 'task' ? event.task.status : undefined;
 }
 
-function lineOf(given: Given): string {
-  return given instanceof Error ? formatStreamError(given) : formatEvent(given);
+function formatItem(item: StreamItem): string {
+  return item instanceof Error ? formatStreamError(item) : formatEvent(item);
 }
 
-function gistLine(gist: ExpectedEvent): string {
-  if (typeof gist === 'string') return gist;
-  if ('state' in gist) return `${gist.state}${gist.text === undefined ? '' : ` ${formatValue(gist.text)}`}`;
-  if ('artifact' in gist) {
-    const { artifact, text, append, lastChunk } = gist;
+function formatExpectedEvent(expected: ExpectedEvent): string {
+  if (typeof expected === 'string') return expected;
+  if ('state' in expected)
+    return `${expected.state}${expected.text === undefined ? '' : ` ${formatValue(expected.text)}`}`;
+  if ('artifact' in expected) {
+    const { artifact, text, append, lastChunk } = expected;
     const flags = formatValue({ append, lastChunk });
     const name = typeof artifact === 'string' ? artifact : formatValue(artifact);
     return `artifact ${name}${text === undefined ? '' : ` ${formatValue(text)}`}${flags === '{}' ? '' : ` ${flags}`}`;
   }
-  return 'message' in gist ? `message ${formatValue(gist.message)}` : `error ${formatValue(gist.error)}`;
+  return 'message' in expected
+    ? `message ${formatValue(expected.message)}`
+    : `error ${formatValue(expected.error)}`;
 }

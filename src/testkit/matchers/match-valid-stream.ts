@@ -3,28 +3,25 @@ import { formatStreamError, formatEvent } from './format-event.ts';
 import { type EventInput, evaluateEvents } from './collect-events.ts';
 import { matcherResult, type MatcherResultFor } from './matcher-result.ts';
 
-/** Finds whether events are a legal story of one task; what is only seldom meant is legal. */
+/** Matcher: the events are a valid stream of one task. Lint warnings do not count. */
 export function matchValidStream<Actual extends EventInput>(actual: Actual): MatcherResultFor<Actual> {
-  return evaluateEvents(actual, 'toBeLegalStream', ({ events, broken }) => {
+  return evaluateEvents(actual, 'toBeValidStream', ({ events, error }) => {
     const errors = lintStream(events).filter(({ level }) => level === 'error');
-    return matcherResult(errors.length === 0 && !broken, {
+    return matcherResult(errors.length === 0 && !error, {
       failed: () => [
-        'Expected a legal stream',
-        ...events.flatMap((event, at) => [
-          `  ${at} ${formatEvent(event)}`,
+        'Expected a valid stream',
+        ...events.flatMap((event, position) => [
+          `  ${position} ${formatEvent(event)}`,
           ...errors
-            .filter(({ index }) => index === at)
+            .filter(({ index }) => index === position)
             .map(({ rule, message }) => `    ! ${rule}: ${message}`),
         ]),
         ...errors
           .filter(({ index }) => index >= events.length)
           .map(({ rule, message }) => `    ! ${rule}: ${message}`),
-        ...(broken ? [`    ! ${formatStreamError(broken)}`] : []),
+        ...(error ? [`    ! ${formatStreamError(error)}`] : []),
       ],
-      passed: () => [
-        'Expected a stream that is not legal',
-        ...events.map((event) => `  ${formatEvent(event)}`),
-      ],
+      passed: () => ['Expected an invalid stream', ...events.map((event) => `  ${formatEvent(event)}`)],
     });
   });
 }

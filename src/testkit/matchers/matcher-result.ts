@@ -1,18 +1,18 @@
-/** What a matcher finds, as `expect.extend` of vitest and of jest wants it. */
+/** Result of a matcher, in the format of `expect.extend` of vitest and jest. */
 export interface MatcherResult {
   readonly pass: boolean;
-  /** Why it failed or, where it passed, why it should not have. */
+  /** Returns the failure message, also for negated assertions. */
   readonly message: () => string;
 }
 
-/** A verdict now, or once a stream has ended. */
+/** A result, or a promise of it for an async iterable. */
 export type MatcherResultFor<Actual> =
   Actual extends AsyncIterable<unknown> ? Promise<MatcherResult> : MatcherResult;
 
-/** Makes a verdict. Its words are only made when somebody wants them. */
+/** Creates a matcher result with a lazily built message. */
 export function matcherResult(
   pass: boolean,
-  words: { readonly failed: () => readonly string[]; readonly passed: () => readonly string[] },
+  messages: { readonly failed: () => readonly string[]; readonly passed: () => readonly string[] },
 ): MatcherResult {
-  return { pass, message: () => (pass ? words.passed() : words.failed()).join('\n') };
+  return { pass, message: () => (pass ? messages.passed() : messages.failed()).join('\n') };
 }

@@ -18,29 +18,33 @@ import { matchReceivedMessage } from './match-received-message.ts';
 import { type ExpectedEvent, matchStream } from './match-stream.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
-const says = (text: string) => ({ messageId: 'm', role: 'agent' as const, parts: [{ text }] });
-const begins: StreamEvent = {
+const agentMessage = (text: string) => ({ messageId: 'm', role: 'agent' as const, parts: [{ text }] });
+const submitted: StreamEvent = {
   kind: 'task',
   task: { id: 't', contextId: 'c', status: { state: 'submitted' } },
 };
-const works: StreamEvent = { kind: 'status', ...ids, status: { state: 'working', message: says('Looking') } };
-const gives: StreamEvent = {
+const working: StreamEvent = {
+  kind: 'status',
+  ...ids,
+  status: { state: 'working', message: agentMessage('Looking') },
+};
+const firstChunk: StreamEvent = {
   kind: 'artifact',
   ...ids,
   artifact: { artifactId: 'a-1', name: 'report.csv', parts: [{ text: 'a,b\n' }] },
 };
-const givesMore: StreamEvent = {
+const lastChunk: StreamEvent = {
   kind: 'artifact',
   ...ids,
   artifact: { artifactId: 'a-1', parts: [{ text: '1,2\n' }] },
   append: true,
   lastChunk: true,
 };
-const ends: StreamEvent = { kind: 'status', ...ids, status: { state: 'completed' } };
-const story = [begins, works, gives, givesMore, ends];
+const completed: StreamEvent = { kind: 'status', ...ids, status: { state: 'completed' } };
+const events = [submitted, working, firstChunk, lastChunk, completed];
 
-async function* playing(events: readonly StreamEvent[], thrown?: Error): AsyncGenerator<StreamEvent> {
-  yield* events;
+async function* streamOf(items: readonly StreamEvent[], thrown?: Error): AsyncGenerator<StreamEvent> {
+  yield* items;
   if (thrown) throw thrown;
 }
 
@@ -52,15 +56,15 @@ const script =
   'rules:\n  - { name: waits, when: { text: wait }, then: [{ ask: Which? }] }\notherwise: { then: [{ complete: ok }] }';
 
 describe('toHaveReceivedMessage', () => {
-  it('looks at text, parts, headers and how often', () =>
+  it('matches text, parts, headers and count', () =>
     withTestAgent({ script }, async (agent) => {
       await using client = connect(agent.url);
       await client.send(message('book Rome', { metadata: { tenant: 'a' } }));
       await client.send(message('book Oslo'));
-      const holds = (...expected: Parameters<typeof matchReceivedMessage>[1][]): boolean[] =>
+      const passes = (...expected: Parameters<typeof matchReceivedMessage>[1][]): boolean[] =>
         expected.map((each) => matchReceivedMessage(agent, each).pass);
       expect(
-        holds(
+        passes(
           undefined,
           'book Rome',
           /oslo/i,
@@ -72,25 +76,25 @@ describe('toHaveReceivedMessage', () => {
         ),
       ).toEqual(Array.from({ length: 8 }, () => true));
       expect(
-        holds('book', /paris/, { text: /^book/, count: 1 }, { parts: [] }, { metadata: { tenant: 'b' } }),
+        passes('book', /paris/, { text: /^book/, count: 1 }, { parts: [] }, { metadata: { tenant: 'b' } }),
       ).toEqual(Array.from({ length: 5 }, () => false));
-      // An expression that remembers where it was finds the same every time.
+      // A global regular expression has state; it must match the same every time.
       const sticky = /book/g;
-      expect(holds({ text: sticky, count: 2 }, { text: sticky, count: 2 })).toEqual([true, true]);
+      expect(passes({ text: sticky, count: 2 }, { text: sticky, count: 2 })).toEqual([true, true]);
     }));
 
-  it('says what was expected, what came closest and what happened', () =>
+  it('reports the expectation, the closest message and all requests', () =>
     withTestAgent({ script }, async (agent) => {
-      const silence = matchReceivedMessage(agent, 'hello').message();
-      expect(silence).toContain('It received 0');
-      expect(silence).toMatch(/What the agent was asked:\n {2}nothing$/);
+      const emptyReport = matchReceivedMessage(agent, 'hello').message();
+      expect(emptyReport).toContain('Received messages: 0');
+      expect(emptyReport).toMatch(/Requests to the agent:\n {2}none$/);
       await using client = connect(agent.url);
       const task = (await client.send(message('hi'))) as Task;
       const lines = matchReceivedMessage(agent, { text: /hello/, role: 'user' }).message().split('\n');
       expect(lines.slice(0, 6)).toEqual([
-        'Expected the agent to have received a message like { text: /hello/, role: "user" }',
-        'It received 1, of which 0 are like that.',
-        'The closest other one:',
+        'Expected the agent to have received a message matching { text: /hello/, role: "user" }',
+        'Received messages: 1, of which 0 match',
+        'Closest other message:',
         '  text',
         '  - /hello/',
         '  + "hi"',
@@ -99,25 +103,25 @@ describe('toHaveReceivedMessage', () => {
       expect(lines.slice(6).join('\n')).toContain(`POST / send (1.0 JSONRPC) "hi" task ${task.id} → 200`);
       expect(lines.slice(6).join('\n')).toContain('by otherwise (script.yaml:3)');
       expect(matchReceivedMessage(agent, 'hi').message()).toContain(
-        'not to have received a message like { text: "hi" }',
+        'not to have received a message matching { text: "hi" }',
       );
     }));
 
-  it('says what it can look at', () => {
-    expect(() => matchReceivedMessage({} as never, 'a')).toThrow('looks at a TestAgentServer, not at {}');
+  it('rejects values other than a test agent', () => {
+    expect(() => matchReceivedMessage({} as never, 'a')).toThrow('expects a TestAgentServer, got {}');
   });
 });
 
 describe('toHaveBeenCanceled', () => {
-  it('knows whose task somebody wanted to end', () =>
+  it('matches the canceled task id', () =>
     withTestAgent({ script }, async (agent) => {
       await using client = connect(agent.url);
-      expect(() => assertCanceled(agent)).toThrow('Nobody canceled anything.');
+      expect(() => assertCanceled(agent)).toThrow('There were no cancel requests.');
       const task = (await client.send(message('wait'))) as Task;
       await client.cancelTask({ id: task.id });
       assertCanceled(agent);
       assertCanceled(agent, task.id);
-      expect(() => assertCanceled(agent, 'another')).toThrow(`Canceled were: ${task.id}`);
+      expect(() => assertCanceled(agent, 'another')).toThrow(`Canceled tasks: ${task.id}`);
     }));
 });
 
@@ -127,11 +131,11 @@ describe('toHaveStreamed', () => {
     ['kinds', ['task', 'status', 'artifact', 'artifact', 'status']],
     ['gaps', ['...', { artifact: /csv$/ }, '...', 'completed']],
     [
-      'a gap of nothing',
+      'empty gaps',
       ['submitted', '...', 'working', '...', { artifact: 'a-1', append: true }, 'completed', '...'],
     ],
     [
-      'everything',
+      'all fields',
       [
         { state: 'submitted' },
         { state: 'working', text: 'Looking' },
@@ -140,25 +144,25 @@ describe('toHaveStreamed', () => {
         { state: 'completed' },
       ],
     ],
-  ])('is content with %s', async (_what, gists) => {
-    expect(matchStream(story, gists).pass).toBe(true);
-    expect((await matchStream(playing(story), gists)).pass).toBe(true);
+  ])('matches %s', async (_name, expected) => {
+    expect(matchStream(events, expected).pass).toBe(true);
+    expect((await matchStream(streamOf(events), expected)).pass).toBe(true);
   });
 
   it.each<[string, ExpectedEvent[]]>([
-    ['one event less', ['submitted', 'working', 'artifact', 'completed']],
-    ['one event more', ['submitted', 'working', 'artifact', 'artifact', 'artifact', 'completed']],
-    ['another order', ['working', 'submitted', 'artifact', 'artifact', 'completed']],
-    ['other words', ['...', { state: 'working', text: 'Loking' }, '...']],
-    ['another flag', ['...', { artifact: 'report.csv', lastChunk: true, append: false }, '...']],
-    ['a break', ['...', { error: /./ }]],
-    ['nothing', []],
-  ])('is not content with %s', (_what, gists) => {
-    expect(matchStream(story, gists).pass).toBe(false);
+    ['a missing event', ['submitted', 'working', 'artifact', 'completed']],
+    ['an additional event', ['submitted', 'working', 'artifact', 'artifact', 'artifact', 'completed']],
+    ['a different order', ['working', 'submitted', 'artifact', 'artifact', 'completed']],
+    ['a different text', ['...', { state: 'working', text: 'Loking' }, '...']],
+    ['a different flag', ['...', { artifact: 'report.csv', lastChunk: true, append: false }, '...']],
+    ['an error', ['...', { error: /./ }]],
+    ['no events', []],
+  ])('does not match %s', (_name, expected) => {
+    expect(matchStream(events, expected).pass).toBe(false);
   });
 
-  it('shows both beside each other', () => {
-    const found = matchStream(story, ['submitted', { state: 'working', text: /Search/ }, '...', 'failed']);
+  it('aligns expected and actual events in the message', () => {
+    const found = matchStream(events, ['submitted', { state: 'working', text: /Search/ }, '...', 'failed']);
     expect(found.message().split('\n').slice(1)).toEqual([
       '    task submitted',
       '  - working /Search/',
@@ -170,16 +174,16 @@ describe('toHaveStreamed', () => {
     ]);
   });
 
-  it('sees how a stream breaks', async () => {
-    const cut = new A2AError('UNAVAILABLE', 'gone');
-    const found = await matchStream(playing([begins], cut), ['submitted', { error: 'UNAVAILABLE' }]);
+  it('matches the error of a stream', async () => {
+    const error = new A2AError('UNAVAILABLE', 'gone');
+    const found = await matchStream(streamOf([submitted], error), ['submitted', { error: 'UNAVAILABLE' }]);
     expect(found.pass).toBe(true);
-    const other = await matchStream(playing([begins], cut), ['submitted']);
+    const other = await matchStream(streamOf([submitted], error), ['submitted']);
     expect(other.message()).toContain('  + error UNAVAILABLE: gone');
   });
 
-  it('says what it can look at', () => {
-    expect(() => matchStream(3 as never, [])).toThrow('looks at the events of a stream, not at 3');
+  it('rejects values other than events', () => {
+    expect(() => matchStream(3 as never, [])).toThrow('expects the events of a stream, got 3');
   });
 });
 
@@ -194,49 +198,49 @@ describe('toProduceArtifact', () => {
     ],
   };
 
-  it('finds it by name or id, with text, bytes or data', async () => {
+  it('matches by name or id and by text, bytes or data', async () => {
     expect(matchArtifact(task, 'a-2').pass).toBe(true);
     expect(matchArtifact(task, /png$/, new Uint8Array([137, 80])).pass).toBe(true);
     expect(matchArtifact(task, 'facts', { list: [1, 2] }).pass).toBe(true);
     expect(matchArtifact(task, 'facts', 'see').pass).toBe(true);
-    expect(matchArtifact(story, 'report.csv', 'a,b\n1,2\n').pass).toBe(true);
-    expect((await matchArtifact(playing(story), 'report.csv', /2/)).pass).toBe(true);
+    expect(matchArtifact(events, 'report.csv', 'a,b\n1,2\n').pass).toBe(true);
+    expect((await matchArtifact(streamOf(events), 'report.csv', /2/)).pass).toBe(true);
   });
 
-  it('says what there is instead', () => {
+  it('lists the artifacts in the message', () => {
     expect(matchArtifact(task, 'fact').message()).toBe(
-      'Expected an artifact "fact"\nThere are:\n  photo.png (a-1): raw\n  facts (a-2): text, data',
+      'Expected an artifact "fact"\nArtifacts:\n  photo.png (a-1): raw\n  facts (a-2): text, data',
     );
     expect(matchArtifact(task, 'facts', { sum: 4 }).message()).toBe(
-      'Expected an artifact "facts" with { sum: 4 }\nfacts (a-2): text, data is different:\n  sum\n  - 4\n  + 3',
+      'Expected an artifact "facts" with { sum: 4 }\nfacts (a-2): text, data has different content:\n  sum\n  - 4\n  + 3',
     );
-    expect(matchArtifact(says('hi'), 'a').message()).toContain('There is none at all.');
+    expect(matchArtifact(agentMessage('hi'), 'a').message()).toContain('There are no artifacts.');
     expect(matchArtifact(task, 'photo.png', new Uint8Array([1])).pass).toBe(false);
   });
 });
 
-describe('toBeLegalStream', () => {
-  it('is content with a whole story and says what is wrong with another', async () => {
-    expect(matchValidStream(story).pass).toBe(true);
-    expect((await matchValidStream(playing(story))).pass).toBe(true);
-    expect(matchValidStream([begins, ends, works]).message().split('\n')).toEqual([
-      'Expected a legal stream',
+describe('toBeValidStream', () => {
+  it('matches a valid stream and lists the lint errors of an invalid one', async () => {
+    expect(matchValidStream(events).pass).toBe(true);
+    expect((await matchValidStream(streamOf(events))).pass).toBe(true);
+    expect(matchValidStream([submitted, completed, working]).message().split('\n')).toEqual([
+      'Expected a valid stream',
       '  0 task submitted',
       '  1 completed',
       '  2 working "Looking"',
       '    ! after-terminal: No event may follow the terminal state completed',
       '    ! unfinished: The stream ended in the state working',
     ]);
-    expect((await matchValidStream(playing(story, new Error('cut')))).pass).toBe(false);
+    expect((await matchValidStream(streamOf(events, new Error('error')))).pass).toBe(false);
   });
 });
 
-describe('the assertions', () => {
-  it('throw what test runners know, where the test is', async () => {
-    expect(() => assertStreamed(story, ['submitted'])).toThrow(AssertionError);
-    const rejected: unknown = await assertStreamed(playing(story), []).catch((thrown: unknown) => thrown);
+describe('assertions', () => {
+  it('throw an AssertionError with the stack of the test', async () => {
+    expect(() => assertStreamed(events, ['submitted'])).toThrow(AssertionError);
+    const rejected: unknown = await assertStreamed(streamOf(events), []).catch((thrown: unknown) => thrown);
     expect(rejected).toBeInstanceOf(AssertionError);
-    expect(() => assertProducedArtifact(story, 'nothing')).toThrow(AssertionError);
+    expect(() => assertProducedArtifact(events, 'nothing')).toThrow(AssertionError);
     expect(() => assertValidStream([])).toThrow(/no-events/);
     try {
       assertValidStream([]);
@@ -245,9 +249,9 @@ describe('the assertions', () => {
     }
   });
 
-  it('give nothing when all is well', async () => {
-    expect(assertValidStream(story)).toBeUndefined();
-    expect(await assertProducedArtifact(playing(story), 'report.csv')).toBeUndefined();
+  it('return undefined on success', async () => {
+    expect(assertValidStream(events)).toBeUndefined();
+    expect(await assertProducedArtifact(streamOf(events), 'report.csv')).toBeUndefined();
     await withTestAgent({ script }, async (agent) => {
       expect(() => assertReceivedMessage(agent)).toThrow(AssertionError);
     });

@@ -5,7 +5,7 @@ import { matchReceivedMessage } from './match-received-message.ts';
 import { matchStream } from './match-stream.ts';
 
 /**
- * The matchers, for `expect.extend` of vitest and of jest.
+ * Matchers for `expect.extend` of vitest and jest.
  *
  * @example
  * ```ts
@@ -18,5 +18,5 @@ export const matchers = {
   toHaveBeenCanceled: matchCanceled,
   toHaveStreamed: matchStream,
   toProduceArtifact: matchArtifact,
-  toBeLegalStream: matchValidStream,
+  toBeValidStream: matchValidStream,
 } as const;

@@ -3,54 +3,51 @@ import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { TestAgentServer } from '../test-agent-server.ts';
 import { formatValue } from './format-value.ts';
 
-/** What matchers look at: a test agent, or whatever captures as one does. */
+/** Source of captured requests for matchers, such as a test agent. */
 export type RequestCapture = Pick<TestAgentServer, 'journal' | 'receivedMessages' | 'canceledTaskIds'>;
 
-/** @throws A2AError when a test gave something else. */
+/** @throws A2AError `INVALID_PARAMS` if the value is not a test agent. */
 export function toRequestCapture(actual: unknown, matcher: string): RequestCapture {
   if (typeof (actual as Partial<RequestCapture> | null | undefined)?.journal?.entries === 'function')
     return actual as RequestCapture;
-  throw new A2AError(
-    'INVALID_PARAMS',
-    `${matcher} looks at a TestAgentServer, not at ${formatValue(actual)}`,
-  );
+  throw new A2AError('INVALID_PARAMS', `${matcher} expects a TestAgentServer, got ${formatValue(actual)}`);
 }
 
-/** How many requests are shown; the newest. */
+/** Maximum number of requests in a message; the newest are shown. */
 const maxLines = 30;
 
-/** What a test agent was asked, in the order of time, for people who wonder what happened. */
+/** Formats the requests of a test agent in chronological order. */
 export function formatTimeline({ journal }: RequestCapture): string[] {
   const entries = journal.entries();
   const first = entries[0]?.time;
-  const left = entries.length - maxLines;
+  const omitted = entries.length - maxLines;
   return [
-    'What the agent was asked:',
-    ...(first === undefined ? ['  nothing'] : []),
-    ...(left > 0 ? [`  … ${left} before`] : []),
+    'Requests to the agent:',
+    ...(first === undefined ? ['  none'] : []),
+    ...(omitted > 0 ? [`  … ${omitted} earlier requests`] : []),
     ...entries.slice(-maxLines).flatMap((entry) => entryLines(entry, first ?? entry.time)),
   ];
 }
 
 function entryLines(
-  { time, request, call, origin, nearMisses, response: answer }: JournalEntry,
+  { time, request, call, origin, nearMisses, response }: JournalEntry,
   first: string,
 ): string[] {
   const since = `${Date.parse(time) - Date.parse(first)} ms`.padStart(9);
-  const words = call?.message ? ` ${formatValue(joinTextParts(call.message))}` : '';
-  const asked = call ? `${call.operation} (${call.version ?? '?'} ${call.transport})` : 'not understood';
-  const frames = answer?.frames ? `, ${answer.frames.length} events` : '';
-  const end = answer && answer.end !== 'finished' ? `, ${answer.end}` : '';
-  const answered = answer ? `${answer.status}${frames}${end}` : 'no answer yet';
+  const text = call?.message ? ` ${formatValue(joinTextParts(call.message))}` : '';
+  const operation = call ? `${call.operation} (${call.version ?? '?'} ${call.transport})` : '(not decoded)';
+  const frames = response?.frames ? `, ${response.frames.length} events` : '';
+  const end = response && response.end !== 'finished' ? `, ${response.end}` : '';
+  const result = response ? `${response.status}${frames}${end}` : 'no response yet';
   const ids = call?.taskId === undefined ? '' : ` task ${call.taskId}`;
   return [
-    `  ${since}  ${request.method} ${request.path} ${asked}${words}${ids} → ${answered}`,
+    `  ${since}  ${request.method} ${request.path} ${operation}${text}${ids} → ${result}`,
     ...(origin === undefined ? [] : [`             by ${origin}`]),
     ...(nearMisses ?? []).map(({ rule, mismatches }) => `             not ${rule}: ${mismatches.join('; ')}`),
   ];
 }
 
-/** The text parts, joined by line breaks, as rules of scripts see them. */
+/** Joins the text parts by line breaks. */
 export function joinTextParts({ parts }: { readonly parts: readonly object[] }): string {
   return parts
     .flatMap((part) => ('text' in part && typeof part.text === 'string' ? [part.text] : []))

@@ -6,31 +6,31 @@ import type { ExpectationMismatch } from './expectations/compare-values.ts';
 import type { Scenario } from './files/read-scenarios.ts';
 import type { ScenarioCapture, ScenarioHarness } from './harness/harness-types.ts';
 
-/** What became of one case. */
+/** Result of one case. */
 export interface ScenarioResult {
   readonly scenario: Scenario;
   readonly outcome: 'passed' | 'failed' | 'skipped';
-  /** Why it was skipped, or what stopped it. */
+  /** Why the case was skipped or could not finish. */
   readonly reason?: string;
   readonly mismatches: readonly ExpectationMismatch[];
   readonly milliseconds: number;
-  /** What was seen, where it ran. */
+  /** Observed events and requests; undefined if the case did not run. */
   readonly capture?: ScenarioCapture;
 }
 
-/** How cases are run. */
+/** Options of {@link runScenarios}. */
 export interface RunScenariosOptions {
-  /** Makes a rig; each worker has its own and keeps it for all its cases. */
+  /** Opens a harness. Each worker opens one and uses it for all its cases. */
   readonly openHarness: () => ScenarioHarness | Promise<ScenarioHarness>;
-  /** How many cases run at once. @defaultValue twice the number of cores */
+  /** Number of parallel workers. @defaultValue twice the number of cores */
   readonly parallel?: number;
-  /** Hears of each case as it ends. */
+  /** Called when a case ends. */
   readonly onResult?: (result: ScenarioResult) => void;
-  /** Ends the run: cases that have not begun are skipped. */
+  /** Stops the run: cases that have not started are skipped. */
   readonly signal?: AbortSignal;
 }
 
-/** Runs cases, several at a time, and gives the results in the order of the cases. */
+/** Runs cases in parallel. Returns the results in the order of the cases. */
 export async function runScenarios(
   scenarios: readonly Scenario[],
   options: RunScenariosOptions,
@@ -39,27 +39,27 @@ export async function runScenarios(
   const results: ScenarioResult[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    let rig: ScenarioHarness | undefined;
+    let harness: ScenarioHarness | undefined;
     try {
-      for (let at = next++; at < scenarios.length; at = next++) {
-        const scenario = scenarios[at] as Scenario;
-        const skipped = options.signal?.aborted ? 'the run was stopped' : scenario.skipped;
-        rig ??= skipped === undefined ? await options.openHarness() : undefined;
+      for (let index = next++; index < scenarios.length; index = next++) {
+        const scenario = scenarios[index] as Scenario;
+        const skipReason = options.signal?.aborted ? 'the run was stopped' : scenario.skipReason;
+        harness ??= skipReason === undefined ? await options.openHarness() : undefined;
         const result =
-          skipped === undefined && rig
-            ? await runScenario(scenario, rig)
+          skipReason === undefined && harness
+            ? await runScenario(scenario, harness)
             : {
                 scenario,
                 outcome: 'skipped' as const,
-                reason: skipped ?? '',
+                reason: skipReason ?? '',
                 mismatches: [],
                 milliseconds: 0,
               };
-        results[at] = result;
+        results[index] = result;
         onResult?.(result);
       }
     } finally {
-      await rig?.close();
+      await harness?.close();
     }
   };
   const workers = Math.max(1, Math.min(parallel, scenarios.length));
@@ -67,15 +67,15 @@ export async function runScenarios(
   return results;
 }
 
-async function runScenario(scenario: Scenario, rig: ScenarioHarness): Promise<ScenarioResult> {
-  const began = performance.now();
+async function runScenario(scenario: Scenario, harness: ScenarioHarness): Promise<ScenarioResult> {
+  const startedAt = performance.now();
   const seconds = scenario.spec.expected_completion_timeout_seconds;
   const timeout = AbortSignal.timeout(seconds * 1_000);
   let capture: ScenarioCapture | undefined;
   const mismatches: ExpectationMismatch[] = [];
   let reason: string | undefined;
   try {
-    capture = await rig.run(scenario, timeout);
+    capture = await harness.run(scenario, timeout);
     mismatches.push(
       ...outputMismatches(scenario, capture.events),
       ...(await fileMismatches(scenario, capture.files)),
@@ -83,7 +83,7 @@ async function runScenario(scenario: Scenario, rig: ScenarioHarness): Promise<Sc
     );
     const last = capture.events.at(-1)?.type;
     if (timeout.aborted && last !== 'final_response' && last !== 'error')
-      reason = `it did not end within ${seconds} s (expected_completion_timeout_seconds)`;
+      reason = `the case did not end within ${seconds} s (expected_completion_timeout_seconds)`;
   } catch (thrown) {
     reason = thrown instanceof Error ? thrown.message : String(thrown);
   }
@@ -92,7 +92,7 @@ async function runScenario(scenario: Scenario, rig: ScenarioHarness): Promise<Sc
     outcome: mismatches.length === 0 && reason === undefined ? 'passed' : 'failed',
     ...(reason === undefined ? {} : { reason }),
     mismatches,
-    milliseconds: performance.now() - began,
+    milliseconds: performance.now() - startedAt,
     ...(capture ? { capture } : {}),
   };
 }

@@ -17,7 +17,7 @@ afterEach(async () => {
 
 /** A test agent that plays one of the examples. */
 async function playing(example: string): Promise<TestAgentServer> {
-  const scriptFile = fileURLToPath(new URL(`../../examples/scripts/${example}.yaml`, import.meta.url));
+  const scriptFile = fileURLToPath(new URL(`../../../examples/scripts/${example}.yaml`, import.meta.url));
   server = await TestAgentServer.start({ scriptFile });
   return server;
 }

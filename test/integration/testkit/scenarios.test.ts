@@ -278,7 +278,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
   });
 
   it.each(['0.1', '0.3', '1.0'])('a caller may speak %s', async (version) => {
-    await expectPassed({ caller: { version }, skip_intermediate_events: true });
+    await expectPassed({ client: { version }, skip_intermediate_events: true });
   });
 
   it.each([

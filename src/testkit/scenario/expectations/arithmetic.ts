@@ -1,83 +1,84 @@
-/** A number, and whether it is written with a point even where it is whole. */
-interface Figure {
+/** A number with its Python type: int or float. */
+interface PythonNumber {
   value: number;
   isFractional: boolean;
 }
 
-const tokens = /\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+|\*\*|\/\/|[-+*/%()])/y;
+const tokenPattern = /\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+|\*\*|\/\/|[-+*/%()])/y;
 
 /**
- * Works out a sum such as `2 * (3 + 4) ** 2`, with the operators and the spelling of Python: `/` always gives a number
- * with a point, `//` and `%` round down.
+ * Evaluates an arithmetic expression such as `2 * (3 + 4) ** 2` with the operators and number format of Python: `/`
+ * always returns a float, `//` and `%` round down.
  *
- * @returns the result as text, or undefined when it is no sum.
+ * @returns the result as text, or undefined if the expression is invalid.
  */
 export function calculate(text: string): string | undefined {
-  const words = wordsOf(text);
-  if (!words) return undefined;
-  let at = 0;
+  const tokens = tokenize(text);
+  if (!tokens) return undefined;
+  let position = 0;
   try {
     const result = sum();
-    return at === words.length ? written(result) : undefined;
+    return position === tokens.length ? formatNumber(result) : undefined;
   } catch {
-    // Not a sum.
+    // Invalid expression.
     return undefined;
   }
 
-  function sum(): Figure {
+  function sum(): PythonNumber {
     let left = product();
-    while (words?.[at] === '+' || words?.[at] === '-') left = apply(words[at++] ?? '', left, product());
+    while (tokens?.[position] === '+' || tokens?.[position] === '-')
+      left = apply(tokens[position++] ?? '', left, product());
     return left;
   }
 
-  function product(): Figure {
+  function product(): PythonNumber {
     let left = signed();
-    while (['*', '/', '//', '%'].includes(words?.[at] ?? ''))
-      left = apply(words?.[at++] ?? '', left, signed());
+    while (['*', '/', '//', '%'].includes(tokens?.[position] ?? ''))
+      left = apply(tokens?.[position++] ?? '', left, signed());
     return left;
   }
 
-  function signed(): Figure {
-    const word = words?.[at];
-    if (word !== '-' && word !== '+') return power();
-    at++;
+  function signed(): PythonNumber {
+    const token = tokens?.[position];
+    if (token !== '-' && token !== '+') return power();
+    position++;
     const { value, isFractional } = signed();
-    return { value: word === '-' ? -value : value, isFractional };
+    return { value: token === '-' ? -value : value, isFractional };
   }
 
-  function power(): Figure {
+  function power(): PythonNumber {
     const left = atom();
-    if (words?.[at] !== '**') return left;
-    at++;
-    // Powers are worked out from the right, and the exponent may have a sign.
+    if (tokens?.[position] !== '**') return left;
+    position++;
+    // Powers are right-associative, and the exponent may have a sign.
     return apply('**', left, signed());
   }
 
-  function atom(): Figure {
-    const word = words?.[at++];
-    if (word === '(') {
+  function atom(): PythonNumber {
+    const token = tokens?.[position++];
+    if (token === '(') {
       const inside = sum();
-      if (words?.[at++] !== ')') throw new SyntaxError();
+      if (tokens?.[position++] !== ')') throw new SyntaxError();
       return inside;
     }
-    if (word === undefined || !/^[\d.]/.test(word)) throw new SyntaxError();
-    return { value: Number(word), isFractional: /[.eE]/.test(word) };
+    if (token === undefined || !/^[\d.]/.test(token)) throw new SyntaxError();
+    return { value: Number(token), isFractional: /[.eE]/.test(token) };
   }
 }
 
-function wordsOf(text: string): string[] | undefined {
-  const words: string[] = [];
+function tokenize(text: string): string[] | undefined {
+  const tokens: string[] = [];
   const trimmed = text.trim();
-  tokens.lastIndex = 0;
-  while (tokens.lastIndex < trimmed.length) {
-    const found = tokens.exec(trimmed);
+  tokenPattern.lastIndex = 0;
+  while (tokenPattern.lastIndex < trimmed.length) {
+    const found = tokenPattern.exec(trimmed);
     if (!found) return undefined;
-    words.push(found[1] ?? '');
+    tokens.push(found[1] ?? '');
   }
-  return words;
+  return tokens;
 }
 
-function apply(operator: string, left: Figure, right: Figure): Figure {
+function apply(operator: string, left: PythonNumber, right: PythonNumber): PythonNumber {
   const a = left.value;
   const b = right.value;
   const isFractional = left.isFractional || right.isFractional;
@@ -104,6 +105,6 @@ function nonZero(value: number): number {
   return value;
 }
 
-function written({ value, isFractional }: Figure): string {
+function formatNumber({ value, isFractional }: PythonNumber): string {
   return isFractional && Number.isInteger(value) ? `${value}.0` : String(value);
 }

@@ -9,7 +9,7 @@ import {
 } from './compare-values.ts';
 import type { ExpectedPartContent } from '../files/scenario-schema.ts';
 
-/** What a status can be for: the `type` of its first data part, if it is one of these. */
+/** Known purposes of status updates: values of `type` in the first data part. */
 const purposes = [
   'tool_invocation_start',
   'llm_invocation',
@@ -19,19 +19,19 @@ const purposes = [
   'artifact_saved',
 ];
 
-/** What a status is for. */
+/** Returns the purpose of a status update. */
 export function statusPurpose(parts: readonly Part[]): string {
   const type = (firstData(parts) as { type?: unknown } | undefined)?.type;
   return typeof type === 'string' && purposes.includes(type) ? type : 'generic_text_update';
 }
 
-/** The data of the first part that has any. */
+/** Returns the data of the first data part. */
 export function firstData(parts: readonly Part[]): unknown {
   for (const part of parts) if ('data' in part) return part.data;
   return undefined;
 }
 
-/** The words of a status: its text, or what it says of the progress. */
+/** Returns the text of a status update, or its progress text. */
 export function statusText(parts: readonly Part[]): string {
   const data = firstData(parts) as { status_text?: unknown } | undefined;
   if (statusPurpose(parts) === 'agent_progress_update' && typeof data?.status_text === 'string')
@@ -39,7 +39,7 @@ export function statusText(parts: readonly Part[]): string {
   return textOf(parts);
 }
 
-/** Compares texts and data with what is expected of them. */
+/** Compares text and data with their expectations. */
 export function contentMismatches(
   expected: readonly ExpectedPartContent[],
   actual: { text: string; data?: unknown },
@@ -48,40 +48,43 @@ export function contentMismatches(
   return expected.flatMap((each, index) => {
     const at = `${path}[${index}]`;
     return each.type === 'text'
-      ? textDifferences(each, actual.text, at)
+      ? textMismatches(each, actual.text, at)
       : each.data_contains === undefined
         ? []
         : compareValues(each.data_contains, actual.data, `${at}.data_contains`);
   });
 }
 
-function textDifferences(
+function textMismatches(
   expected: Extract<ExpectedPartContent, { type: 'text' }>,
   actual: string,
   path: string,
 ): ExpectationMismatch[] {
-  const found: ExpectationMismatch[] = [];
-  const { text_exact: exact, text_contains: contains, text_not_contains: unwanted } = expected;
-  if (exact !== undefined) found.push(...equalityMismatch(exact, actual, `${path}.text_exact`));
+  const mismatches: ExpectationMismatch[] = [];
+  const { text_exact: exact, text_contains: contains, text_not_contains: excluded } = expected;
+  if (exact !== undefined) mismatches.push(...equalityMismatch(exact, actual, `${path}.text_exact`));
   if (contains !== undefined) {
-    const named = [contains].flat().map(workedOut);
-    found.push(...containmentMismatches(named, actual, `${path}.text_contains`));
+    const expectedTexts = [contains].flat().map(evaluateMath);
+    mismatches.push(...containmentMismatches(expectedTexts, actual, `${path}.text_contains`));
   }
   if (expected.text_matches_regex !== undefined)
-    found.push(...regexMismatch(expected.text_matches_regex, actual, `${path}.text_matches_regex`));
-  for (const each of [unwanted ?? []].flat()) {
+    mismatches.push(...regexMismatch(expected.text_matches_regex, actual, `${path}.text_matches_regex`));
+  for (const each of [excluded ?? []].flat()) {
     if (containmentMismatches(each, actual, '').length === 0)
-      found.push({
+      mismatches.push({
         path: `${path}.text_not_contains`,
-        problem: 'contains what it should not',
+        problem: 'contains an excluded value',
         expected: each,
         actual,
       });
   }
-  return found;
+  return mismatches;
 }
 
-/** The text with the results of its sums in their places; what is no sum stays as it is. */
-function workedOut(text: string): string {
-  return text.replaceAll(/eval_math:\[([^\]]+)\]/g, (whole, sum: string) => calculate(sum) ?? whole);
+/** Replaces `eval_math:[…]` by its result; invalid expressions are unchanged. */
+function evaluateMath(text: string): string {
+  return text.replaceAll(
+    /eval_math:\[([^\]]+)\]/g,
+    (match, expression: string) => calculate(expression) ?? match,
+  );
 }

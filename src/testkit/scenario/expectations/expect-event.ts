@@ -14,41 +14,46 @@ import type { ExpectedOutput } from '../files/scenario-schema.ts';
 type Event<Type extends GatewayEvent['type']> = Extract<GatewayEvent, { type: Type }>;
 type Expected<Type extends ExpectedOutput['type']> = Extract<ExpectedOutput, { type: Type }>;
 
-/** What an event is held against beside the expectation itself. */
+/** Context of the comparison of one event. */
 export interface EventExpectationContext {
-  /** In the words of the file. */
+  /** Path of the expectation in the file. */
   readonly path: string;
-  /** The text of all updates up to the event. */
+  /** Text of all status updates before the event. */
   readonly streamed: string;
-  /** What the first version of a file is called. */
-  readonly versionsFrom: 0 | 1;
+  /** Number of the first version of a file. */
+  readonly firstVersion: 0 | 1;
 }
 
-/** Compares an event with what is expected. */
+/** Compares an event with its expectation. */
 export function eventMismatches(
   expected: ExpectedOutput,
   event: GatewayEvent,
-  around: EventExpectationContext,
+  context: EventExpectationContext,
 ): ExpectationMismatch[] {
   if (expected.type === 'status_update' && event.type === 'status_update')
-    return statusDifferences(expected, event, around.path);
+    return statusMismatches(expected, event, context.path);
   if (expected.type === 'artifact_update' && event.type === 'artifact_update')
-    return artifactDifferences(expected, event, around.path);
+    return artifactMismatches(expected, event, context.path);
   if (expected.type === 'final_response' && event.type === 'final_response')
-    return finalDifferences(expected, event, around);
+    return finalMismatches(expected, event, context);
   if (expected.type === 'error' && event.type === 'error')
-    return errorDifferences(expected, event, around.path);
+    return errorMismatches(expected, event, context.path);
   return [
-    { path: `${around.path}.type`, problem: 'is another event', expected: expected.type, actual: event.type },
+    {
+      path: `${context.path}.type`,
+      problem: 'is a different event',
+      expected: expected.type,
+      actual: event.type,
+    },
   ];
 }
 
-/** The parts of what a status says. */
+/** Returns the parts of the status message. */
 export function statusParts(event: Event<'status_update'>): readonly Part[] {
   return event.status.message?.parts ?? [];
 }
 
-function statusDifferences(
+function statusMismatches(
   expected: Expected<'status_update'>,
   event: Event<'status_update'>,
   path: string,
@@ -56,12 +61,14 @@ function statusDifferences(
   const parts = statusParts(event);
   const data = firstData(parts);
   const fields = (data ?? {}) as { [key: string]: unknown };
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   if (expected.event_purpose !== undefined)
-    found.push(...equalityMismatch(expected.event_purpose, statusPurpose(parts), `${path}.event_purpose`));
+    mismatches.push(
+      ...equalityMismatch(expected.event_purpose, statusPurpose(parts), `${path}.event_purpose`),
+    );
   if (expected.final_flag !== undefined)
-    found.push(...equalityMismatch(expected.final_flag, event.isFinal, `${path}.final_flag`));
-  found.push(
+    mismatches.push(...equalityMismatch(expected.final_flag, event.isFinal, `${path}.final_flag`));
+  mismatches.push(
     ...contentMismatches(
       expected.content_parts ?? [],
       { text: statusText(parts), data },
@@ -69,10 +76,10 @@ function statusDifferences(
     ),
   );
   if (expected.expected_tool_name !== undefined)
-    found.push(
+    mismatches.push(
       ...equalityMismatch(expected.expected_tool_name, fields.tool_name, `${path}.expected_tool_name`),
     );
-  const inside: [unknown, unknown, string][] = [
+  const nested: [unknown, unknown, string][] = [
     [expected.expected_tool_args_contain, fields.tool_args, 'expected_tool_args_contain'],
     [
       expected.expected_llm_data_contains,
@@ -81,40 +88,43 @@ function statusDifferences(
     ],
     [expected.expected_artifact_saved_data_contains, data, 'expected_artifact_saved_data_contains'],
   ];
-  for (const [wanted, there, key] of inside)
-    if (wanted !== undefined) found.push(...compareValues(wanted, there, `${path}.${key}`));
-  return found;
+  for (const [expectedValue, actualValue, key] of nested)
+    if (expectedValue !== undefined)
+      mismatches.push(...compareValues(expectedValue, actualValue, `${path}.${key}`));
+  return mismatches;
 }
 
-function artifactDifferences(
+function artifactMismatches(
   expected: Expected<'artifact_update'>,
   event: Event<'artifact_update'>,
   path: string,
 ): ExpectationMismatch[] {
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   const name = expected.expected_artifact_name_contains;
   if (name !== undefined)
-    found.push(
+    mismatches.push(
       ...containmentMismatches(name, event.artifact.name ?? '', `${path}.expected_artifact_name_contains`),
     );
-  found.push(...partsDifferences(expected.content_parts, event.artifact.parts, `${path}.content_parts`));
-  const wantsReference = expected.assert_part_is_uri_reference;
-  if (wantsReference !== undefined) {
+  mismatches.push(...partsMismatches(expected.content_parts, event.artifact.parts, `${path}.content_parts`));
+  const expectsLink = expected.assert_part_is_uri_reference;
+  if (expectsLink !== undefined) {
     const files = event.received.filter((part) => 'url' in part || 'raw' in part);
-    const isReference =
+    const isLink =
       files.length > 0 && files.every((part) => 'url' in part && part.url.startsWith('artifact://'));
-    if (isReference !== wantsReference)
-      found.push({
+    if (isLink !== expectsLink)
+      mismatches.push({
         path: `${path}.assert_part_is_uri_reference`,
-        problem: wantsReference ? 'the file did not come as an artifact:// link' : 'the file came as a link',
-        expected: wantsReference,
+        problem: expectsLink
+          ? 'the file was not received as an artifact:// link'
+          : 'the file was received as a link',
+        expected: expectsLink,
         actual: event.received,
       });
   }
-  return found;
+  return mismatches;
 }
 
-function partsDifferences(
+function partsMismatches(
   expected: Expected<'artifact_update'>['content_parts'],
   parts: readonly Part[],
   path: string,
@@ -122,108 +132,109 @@ function partsDifferences(
   return contentMismatches(expected ?? [], { text: statusText(parts), data: firstData(parts) }, path);
 }
 
-/** What the task made, in order. */
-function madeDifferences(
+/** Compares the artifacts of the task in order. */
+function taskArtifactMismatches(
   expected: NonNullable<Expected<'final_response'>['expected_task_artifacts']>,
-  made: readonly Artifact[],
+  artifacts: readonly Artifact[],
   path: string,
 ): ExpectationMismatch[] {
-  const found = equalityMismatch(expected.length, made.length, `${path}.length`);
+  const mismatches = equalityMismatch(expected.length, artifacts.length, `${path}.length`);
   for (const [index, { name, content_parts: content }] of expected.entries()) {
-    const artifact = made[index];
+    const artifact = artifacts[index];
     if (!artifact) break;
-    if (name !== undefined) found.push(...equalityMismatch(name, artifact.name, `${path}[${index}].name`));
-    found.push(...partsDifferences(content, artifact.parts, `${path}[${index}].content_parts`));
+    if (name !== undefined)
+      mismatches.push(...equalityMismatch(name, artifact.name, `${path}[${index}].name`));
+    mismatches.push(...partsMismatches(content, artifact.parts, `${path}[${index}].content_parts`));
   }
-  return found;
+  return mismatches;
 }
 
-function finalDifferences(
+function finalMismatches(
   expected: Expected<'final_response'>,
   { task }: Event<'final_response'>,
-  { path, streamed, versionsFrom }: EventExpectationContext,
+  { path, streamed, firstVersion }: EventExpectationContext,
 ): ExpectationMismatch[] {
   const parts = task.status.message?.parts ?? [];
   const text = expected.assert_content_against_stream ? streamed : statusText(parts);
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   if (expected.task_state !== undefined) {
-    const differs = equalityMismatch(expected.task_state, task.status.state, `${path}.task_state`);
-    // Why a task failed is the first thing that one wants to know.
-    found.push(
-      ...differs.map((each) =>
-        text === '' ? each : { ...each, problem: `is not the same; it says: ${text}` },
+    const stateMismatches = equalityMismatch(expected.task_state, task.status.state, `${path}.task_state`);
+    // The status text usually explains an unexpected state.
+    mismatches.push(
+      ...stateMismatches.map((each) =>
+        text === '' ? each : { ...each, problem: `is different; status text: ${text}` },
       ),
     );
   }
-  // Only texts of it are looked at.
+  // Only text expectations apply to the final response.
   const texts = (expected.content_parts ?? []).filter(({ type }) => type === 'text');
-  found.push(...contentMismatches(texts, { text }, `${path}.content_parts`));
+  mismatches.push(...contentMismatches(texts, { text }, `${path}.content_parts`));
   if (expected.expected_produced_artifacts !== undefined)
-    found.push(
-      ...producedDifferences(
+    mismatches.push(
+      ...producedMismatches(
         expected.expected_produced_artifacts,
         task.metadata?.produced_artifacts,
         `${path}.expected_produced_artifacts`,
-        versionsFrom,
+        firstVersion,
       ),
     );
   if (expected.expected_task_artifacts !== undefined)
-    found.push(
-      ...madeDifferences(
+    mismatches.push(
+      ...taskArtifactMismatches(
         expected.expected_task_artifacts,
         task.artifacts ?? [],
         `${path}.expected_task_artifacts`,
       ),
     );
   if (expected.metadata_contains !== undefined)
-    found.push(
+    mismatches.push(
       ...compareValues(expected.metadata_contains, task.metadata ?? {}, `${path}.metadata_contains`),
     );
-  return found;
+  return mismatches;
 }
 
-interface Produced {
+interface ProducedArtifact {
   filename: string;
   version?: number | undefined;
 }
 
-/** The same files, in whatever order. A version that is not named may be any. */
-function producedDifferences(
-  expected: readonly Produced[],
+/** Compares produced files in any order. An expectation without version matches all versions. */
+function producedMismatches(
+  expected: readonly ProducedArtifact[],
   actual: unknown,
   path: string,
-  versionsFrom: 0 | 1,
+  firstVersion: 0 | 1,
 ): ExpectationMismatch[] {
-  const left = Array.isArray(actual) ? [...(actual as Produced[])] : [];
-  const found: ExpectationMismatch[] = [];
+  const remaining = Array.isArray(actual) ? [...(actual as ProducedArtifact[])] : [];
+  const mismatches: ExpectationMismatch[] = [];
   for (const [index, each] of expected.entries()) {
-    const place = left.findIndex(
+    const position = remaining.findIndex(
       ({ filename, version }) =>
-        filename === each.filename && (each.version === undefined || version === each.version - versionsFrom),
+        filename === each.filename && (each.version === undefined || version === each.version - firstVersion),
     );
-    if (place < 0)
-      found.push({ path: `${path}[${index}]`, problem: 'was not produced', expected: each, actual });
-    else left.splice(place, 1);
+    if (position < 0)
+      mismatches.push({ path: `${path}[${index}]`, problem: 'was not produced', expected: each, actual });
+    else remaining.splice(position, 1);
   }
-  for (const each of left) found.push({ path, problem: 'was produced too', actual: each });
-  return found;
+  for (const each of remaining) mismatches.push({ path, problem: 'was produced unexpectedly', actual: each });
+  return mismatches;
 }
 
-function errorDifferences(
+function errorMismatches(
   expected: Expected<'error'>,
   event: Event<'error'>,
   path: string,
 ): ExpectationMismatch[] {
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   const { code, message, data } = event;
   if (expected.error_code !== undefined)
-    found.push(...equalityMismatch(expected.error_code, code, `${path}.error_code`));
+    mismatches.push(...equalityMismatch(expected.error_code, code, `${path}.error_code`));
   if (expected.error_message_contains !== undefined)
-    found.push(
+    mismatches.push(
       ...containmentMismatches(expected.error_message_contains, message, `${path}.error_message_contains`),
     );
   if (expected.error_message_matches_regex !== undefined)
-    found.push(
+    mismatches.push(
       ...regexMismatch(
         expected.error_message_matches_regex,
         message,
@@ -232,6 +243,6 @@ function errorDifferences(
       ),
     );
   if (expected.error_data_contains !== undefined)
-    found.push(...compareValues(expected.error_data_contains, data, `${path}.error_data_contains`));
-  return found;
+    mismatches.push(...compareValues(expected.error_data_contains, data, `${path}.error_data_contains`));
+  return mismatches;
 }

@@ -11,137 +11,144 @@ import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from '../harness/harness-types.ts';
 import type { ExpectedArtifact, ExpectedArtifactState } from '../files/scenario-schema.ts';
 
-/** Compares the files that are there with what is expected of them. */
+/** Compares stored files with their expectations. */
 export async function fileMismatches(
   scenario: Scenario,
   files: CaseFiles | undefined,
 ): Promise<ExpectationMismatch[]> {
-  const { spec: words } = scenario;
-  const expectedOfEvents = words.expected_gateway_output.flatMap((output, index) =>
-    (output.assert_artifact_state ?? []).map((state, place) => ({
+  const { spec } = scenario;
+  const expectedStates = spec.expected_gateway_output.flatMap((output, index) =>
+    (output.assert_artifact_state ?? []).map((state, stateIndex) => ({
       state,
-      path: `expected_gateway_output[${index}].assert_artifact_state[${place}]`,
+      path: `expected_gateway_output[${index}].assert_artifact_state[${stateIndex}]`,
     })),
   );
-  if (expectedOfEvents.length + words.expected_artifacts.length === 0) return [];
+  if (expectedStates.length + spec.expected_artifacts.length === 0) return [];
   if (!files)
-    return [{ path: 'expected_artifacts', problem: 'nothing keeps files here; use the gateway: mesh' }];
-  const found: ExpectationMismatch[] = [];
-  for (const { state, path } of expectedOfEvents)
-    found.push(...(await stateDifferences(state, { scenario, files, path })));
-  for (const [index, each] of words.expected_artifacts.entries())
-    found.push(
-      ...(await artifactDifferences(each, { scenario, files, path: `expected_artifacts[${index}]` })),
+    return [{ path: 'expected_artifacts', problem: 'this harness stores no files; use harness: mesh' }];
+  const mismatches: ExpectationMismatch[] = [];
+  for (const { state, path } of expectedStates)
+    mismatches.push(...(await stateMismatches(state, { scenario, files, path })));
+  for (const [index, each] of spec.expected_artifacts.entries())
+    mismatches.push(
+      ...(await artifactMismatches(each, { scenario, files, path: `expected_artifacts[${index}]` })),
     );
-  return found;
+  return mismatches;
 }
 
-interface Place {
+interface FileContext {
   scenario: Scenario;
   files: CaseFiles;
   path: string;
 }
 
-interface Named {
+interface ExpectedFilename {
   filename?: string | undefined;
   filename_matches_regex?: string | undefined;
 }
 
-async function stateDifferences(
+async function stateMismatches(
   expected: ExpectedArtifactState,
-  place: Place,
+  context: FileContext,
 ): Promise<ExpectationMismatch[]> {
-  const { files, path, scenario } = place;
+  const { files, path, scenario } = context;
   const scope = {
     app: files.app,
     user: expected.user_id ?? scenario.user,
     session: expected.session_id ?? scenario.session,
   };
-  const key = await keyOf(expected, scope, place);
+  const key = await findKey(expected, scope, context);
   if (!isKey(key)) return [key];
-  const inside = expected.namespace === 'user' && !key.filename.startsWith('user:');
-  const wanted = inside ? { ...key, filename: `user:${key.filename}` } : key;
-  const file = await load(wanted, expected.version, place);
+  const isUserFile = expected.namespace === 'user' && !key.filename.startsWith('user:');
+  const fileKey = isUserFile ? { ...key, filename: `user:${key.filename}` } : key;
+  const file = await load(fileKey, expected.version, context);
   if (!isLoaded(file)) return [file];
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   if (expected.expected_content_text !== undefined)
-    found.push(
+    mismatches.push(
       ...equalityMismatch(expected.expected_content_text, file.text, `${path}.expected_content_text`),
     );
   if (expected.expected_content_bytes_base64 !== undefined)
-    found.push(
-      ...sameBytes(
+    mismatches.push(
+      ...bytesMismatch(
         expected.expected_content_bytes_base64,
         file.bytes,
         `${path}.expected_content_bytes_base64`,
       ),
     );
-  const { expected_metadata_contains: known, assert_metadata_schema_key_count: count } = expected;
-  if (known === undefined && count === undefined) return found;
-  // What is known about a version has its number.
-  const metadata = await loadMetadata(files.store, wanted, file.version);
-  if (known !== undefined)
-    found.push(...compareValues(known, metadata, `${path}.expected_metadata_contains`));
+  const { expected_metadata_contains: expectedMetadata, assert_metadata_schema_key_count: count } = expected;
+  if (expectedMetadata === undefined && count === undefined) return mismatches;
+  // Metadata has the same version number as its file.
+  const metadata = await loadMetadata(files.store, fileKey, file.version);
+  if (expectedMetadata !== undefined)
+    mismatches.push(...compareValues(expectedMetadata, metadata, `${path}.expected_metadata_contains`));
   if (count !== undefined) {
     const keys = Object.keys((metadata?.schema as { structure?: object } | undefined)?.structure ?? {});
-    found.push(...equalityMismatch(count, keys.length, `${path}.assert_metadata_schema_key_count`));
+    mismatches.push(...equalityMismatch(count, keys.length, `${path}.assert_metadata_schema_key_count`));
   }
-  return found;
+  return mismatches;
 }
 
-async function artifactDifferences(expected: ExpectedArtifact, place: Place): Promise<ExpectationMismatch[]> {
-  const { files, path, scenario } = place;
+async function artifactMismatches(
+  expected: ExpectedArtifact,
+  context: FileContext,
+): Promise<ExpectationMismatch[]> {
+  const { files, path, scenario } = context;
   const scope = { app: files.app, user: scenario.user, session: scenario.session };
-  const key = await keyOf(expected, scope, place);
+  const key = await findKey(expected, scope, context);
   if (!isKey(key)) return [key];
-  const file = await load(key, expected.version ?? 'latest', place);
+  const file = await load(key, expected.version ?? 'latest', context);
   if (!isLoaded(file)) return [file];
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   if (expected.mime_type !== undefined)
-    found.push(...equalityMismatch(expected.mime_type, file.mimeType, `${path}.mime_type`));
+    mismatches.push(...equalityMismatch(expected.mime_type, file.mimeType, `${path}.mime_type`));
   if (expected.content_contains !== undefined)
-    found.push(...containmentMismatches(expected.content_contains, file.text, `${path}.content_contains`));
+    mismatches.push(
+      ...containmentMismatches(expected.content_contains, file.text, `${path}.content_contains`),
+    );
   if (expected.text_exact !== undefined)
-    found.push(...equalityMismatch(expected.text_exact, file.text, `${path}.text_exact`));
+    mismatches.push(...equalityMismatch(expected.text_exact, file.text, `${path}.text_exact`));
   if (expected.content_base64_exact !== undefined)
-    found.push(...sameBytes(expected.content_base64_exact, file.bytes, `${path}.content_base64_exact`));
+    mismatches.push(
+      ...bytesMismatch(expected.content_base64_exact, file.bytes, `${path}.content_base64_exact`),
+    );
   if (expected.metadata_contains !== undefined)
-    found.push(
+    mismatches.push(
       ...compareValues(
         expected.metadata_contains,
         await loadMetadata(files.store, key),
         `${path}.metadata_contains`,
       ),
     );
-  return found;
+  return mismatches;
 }
 
-async function keyOf(
-  named: Named,
+async function findKey(
+  expected: ExpectedFilename,
   scope: Omit<ArtifactKey, 'filename'>,
-  { files, path }: Place,
+  { files, path }: FileContext,
 ): Promise<ArtifactKey | ExpectationMismatch> {
-  if (named.filename !== undefined) return { ...scope, filename: named.filename };
-  const expression = new RegExp(named.filename_matches_regex ?? '');
+  if (expected.filename !== undefined) return { ...scope, filename: expected.filename };
+  const expression = new RegExp(expected.filename_matches_regex ?? '');
   const names = await files.store.list(scope);
-  // The companion of a file is none of its own.
+  // Metadata companions do not count as files.
   const companions = new Set(names.map((filename) => companionFilename({ ...scope, filename }).filename));
   const matching = names.filter((name) => !companions.has(name) && expression.test(name));
   const [filename] = matching;
   if (matching.length === 1 && filename !== undefined) return { ...scope, filename };
   return {
     path: `${path}.filename_matches_regex`,
-    problem: `${matching.length} files match, where one should`,
-    expected: named.filename_matches_regex,
+    problem: `${matching.length} files match, expected exactly one`,
+    expected: expected.filename_matches_regex,
     actual: names,
   };
 }
 
-function isKey(found: ArtifactKey | ExpectationMismatch): found is ArtifactKey {
-  return 'filename' in found;
+function isKey(mismatches: ArtifactKey | ExpectationMismatch): mismatches is ArtifactKey {
+  return 'filename' in mismatches;
 }
 
-interface Loaded {
+interface LoadedFile {
   version: number;
   mimeType: string;
   bytes: Uint8Array;
@@ -151,9 +158,9 @@ interface Loaded {
 async function load(
   key: ArtifactKey,
   version: number | 'latest',
-  { files: { store }, path, scenario: { versionsFrom } }: Place,
-): Promise<Loaded | ExpectationMismatch> {
-  const file = await store.load(key, version === 'latest' ? undefined : version - versionsFrom);
+  { files: { store }, path, scenario: { firstVersion } }: FileContext,
+): Promise<LoadedFile | ExpectationMismatch> {
+  const file = await store.load(key, version === 'latest' ? undefined : version - firstVersion);
   if (file) {
     const bytes = await file.bytes();
     return {
@@ -163,24 +170,24 @@ async function load(
       text: Buffer.from(bytes).toString('utf8'),
     };
   }
-  const versions = (await store.versions(key)).map((each) => each + versionsFrom);
+  const versions = (await store.versions(key)).map((each) => each + firstVersion);
   const { filename, user, session } = key;
   return {
     path,
-    problem: versions.length === 0 ? 'there is no such file' : 'there is no such version',
+    problem: versions.length === 0 ? 'file not found' : 'version not found',
     expected: { filename, version },
     actual:
       versions.length === 0 ? { files: await store.list({ app: key.app, user, session }) } : { versions },
   };
 }
 
-function isLoaded(found: Loaded | ExpectationMismatch): found is Loaded {
-  return 'bytes' in found;
+function isLoaded(mismatches: LoadedFile | ExpectationMismatch): mismatches is LoadedFile {
+  return 'bytes' in mismatches;
 }
 
-function sameBytes(expected: string, actual: Uint8Array, path: string): ExpectationMismatch[] {
+function bytesMismatch(expected: string, actual: Uint8Array, path: string): ExpectationMismatch[] {
   const isEqual = Buffer.from(bytesOf({ raw: expected })).equals(actual);
   return isEqual
     ? []
-    : [{ path, problem: 'is not the same', expected, actual: Buffer.from(actual).toString('base64') }];
+    : [{ path, problem: 'is different', expected, actual: Buffer.from(actual).toString('base64') }];
 }

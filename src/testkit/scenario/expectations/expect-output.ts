@@ -8,57 +8,55 @@ import type { ExpectedOutput } from '../files/scenario-schema.ts';
 type StatusUpdate = Extract<GatewayEvent, { type: 'status_update' }>;
 
 /**
- * Compares what came out with what is expected, in order. Events that nothing expects are a difference, unless the
- * case lets them pass.
+ * Compares gateway events with their expectations, in order. Unexpected events are mismatches, unless the case has
+ * `skip_intermediate_events`.
  */
 export function outputMismatches(
-  { spec: words, versionsFrom }: Pick<Scenario, 'spec' | 'versionsFrom'>,
+  { spec, firstVersion }: Pick<Scenario, 'spec' | 'firstVersion'>,
   events: readonly GatewayEvent[],
 ): ExpectationMismatch[] {
-  const found: ExpectationMismatch[] = [];
-  const skips = words.skip_intermediate_events;
-  let at = 0;
-  for (const [index, expected] of words.expected_gateway_output.entries()) {
+  const skipsEvents = spec.skip_intermediate_events;
+  let start = 0;
+  for (const [index, expected] of spec.expected_gateway_output.entries()) {
     const path = `expected_gateway_output[${index}]`;
     let closest: ExpectationMismatch[] | undefined;
-    let place = at;
-    for (; place < events.length; place++) {
-      const { event, next } = gathered(expected, events, place);
-      const streamed = streamedUpTo(events, place);
-      const differences = eventMismatches(expected, event, { path, streamed, versionsFrom });
-      if (differences.length === 0) {
+    let position = start;
+    for (; position < events.length; position++) {
+      const { event, next } = aggregateEvent(expected, events, position);
+      const streamed = streamedText(events, position);
+      const mismatches = eventMismatches(expected, event, { path, streamed, firstVersion });
+      if (mismatches.length === 0) {
         closest = undefined;
-        at = next;
+        start = next;
         break;
       }
-      // The first of the kind that is looked for was probably meant.
+      // Reports the first event of the expected type, which is probably the intended one.
       if (!closest || (event.type === expected.type && closest[0]?.path.endsWith('].type')))
-        closest = differences;
-      if (!skips) break;
+        closest = mismatches;
+      if (!skipsEvents) break;
     }
-    if (closest) return [...found, ...closest];
-    if (place >= events.length)
-      return [...found, { path, problem: 'nothing more came', expected, actual: undefined }];
+    if (closest) return closest;
+    if (position >= events.length) return [{ path, problem: 'no more events', expected, actual: undefined }];
   }
-  if (!skips)
-    for (const event of events.slice(at))
-      found.push({ path: 'expected_gateway_output', problem: 'nothing expects this event', actual: event });
-  return found;
+  if (skipsEvents) return [];
+  return events
+    .slice(start)
+    .map((actual) => ({ path: 'expected_gateway_output', problem: 'unexpected event', actual }));
 }
 
-/** The event, or consecutive texts as one where the expectation is of all of them together. */
-function gathered(
+/** Returns an event; merges consecutive text updates if the expectation applies to their aggregated text. */
+function aggregateEvent(
   expected: ExpectedOutput,
   events: readonly GatewayEvent[],
-  place: number,
+  position: number,
 ): { event: GatewayEvent; next: number } {
-  const event = events[place] as GatewayEvent;
-  if (expected.type !== 'status_update' || !expected.assert_aggregated_stream_content || !isPlain(event))
-    return { event, next: place + 1 };
+  const event = events[position] as GatewayEvent;
+  if (expected.type !== 'status_update' || !expected.assert_aggregated_stream_content || !isTextUpdate(event))
+    return { event, next: position + 1 };
   let text = '';
   let last = event;
-  let next = place;
-  for (let each = events[next]; each && isPlain(each); each = events[++next]) {
+  let next = position;
+  for (let each = events[next]; each && isTextUpdate(each); each = events[++next]) {
     text += statusText(statusParts(each));
     last = each;
   }
@@ -66,13 +64,13 @@ function gathered(
   return { event: { ...last, status: { ...last.status, message } }, next };
 }
 
-function isPlain(event: GatewayEvent): event is StatusUpdate {
+function isTextUpdate(event: GatewayEvent): event is StatusUpdate {
   return event.type === 'status_update' && statusPurpose(statusParts(event)) === 'generic_text_update';
 }
 
-function streamedUpTo(events: readonly GatewayEvent[], place: number): string {
+function streamedText(events: readonly GatewayEvent[], position: number): string {
   let text = '';
-  for (const event of events.slice(0, place))
+  for (const event of events.slice(0, position))
     if (event.type === 'status_update') text += statusText(statusParts(event));
   return text;
 }

@@ -10,20 +10,20 @@ import type { ScenarioCase } from '../files/scenario-schema.ts';
 
 type ExpectedHeader = NonNullable<ScenarioCase['assert_downstream_auth'][number]['api_key_header']>;
 
-/** Compares what the test agent and the token endpoint were asked with what is expected. */
+/** Compares requests to the test agent and the token endpoint with their expectations. */
 export function requestMismatches(
-  { spec: words }: Pick<Scenario, 'spec'>,
+  { spec }: Pick<Scenario, 'spec'>,
   capture: ScenarioCapture,
 ): ExpectationMismatch[] {
   return [
-    ...bodyDifferences(words.assert_downstream_request, capture),
-    ...headerDifferences(words.assert_downstream_auth, capture),
-    ...tokenDifferences(words.assert_oauth_token_requests, capture),
-    ...cancellationDifferences(words.assert_cancellation_sent, capture),
+    ...bodyMismatches(spec.assert_downstream_request, capture),
+    ...authMismatches(spec.assert_downstream_auth, capture),
+    ...tokenRequestMismatches(spec.assert_oauth_token_requests, capture),
+    ...cancellationMismatches(spec.assert_cancellation_sent, capture),
   ];
 }
 
-function bodyDifferences(
+function bodyMismatches(
   expected: ScenarioCase['assert_downstream_request'],
   { requests }: ScenarioCapture,
 ): ExpectationMismatch[] {
@@ -31,11 +31,11 @@ function bodyDifferences(
   return expected.flatMap((each, index) => {
     const path = `assert_downstream_request[${index}]`;
     if (index < bodies.length) return compareValues(each, bodies[index], path);
-    return [{ path, problem: 'there was no such request', expected: each }];
+    return [{ path, problem: 'request not received', expected: each }];
   });
 }
 
-function headerDifferences(
+function authMismatches(
   expected: ScenarioCase['assert_downstream_auth'],
   { requests }: ScenarioCapture,
 ): ExpectationMismatch[] {
@@ -46,76 +46,81 @@ function headerDifferences(
       return [
         {
           path: `${path}.request_index`,
-          problem: 'there was no such request',
+          problem: 'request not received',
           expected: each.request_index,
           actual: `${requests.length} requests`,
         },
       ];
     return [
-      ...headerDifference(each.authorization_header, request.authorization, `${path}.authorization_header`),
-      ...headerDifference(each.api_key_header, request.apiKey, `${path}.api_key_header`),
+      ...headerMismatches(each.authorization_header, request.authorization, `${path}.authorization_header`),
+      ...headerMismatches(each.api_key_header, request.apiKey, `${path}.api_key_header`),
     ];
   });
 }
 
-function headerDifference(
+function headerMismatches(
   expected: ExpectedHeader | undefined,
   actual: string | undefined,
   path: string,
 ): ExpectationMismatch[] {
   if (!expected) return [];
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   const { exact, starts_with: start, contains } = expected;
-  // The empty text stands for a header that is not there.
-  if (exact !== undefined) found.push(...equalityMismatch(exact, actual ?? '', `${path}.exact`));
+  // The empty string means that the header is missing.
+  if (exact !== undefined) mismatches.push(...equalityMismatch(exact, actual ?? '', `${path}.exact`));
   if (start !== undefined && actual?.startsWith(start) !== true)
-    found.push({ path: `${path}.starts_with`, problem: 'begins otherwise', expected: start, actual });
+    mismatches.push({
+      path: `${path}.starts_with`,
+      problem: 'does not start with the value',
+      expected: start,
+      actual,
+    });
   if (contains !== undefined)
-    found.push(...containmentMismatches(contains, actual ?? '', `${path}.contains`));
-  return found;
+    mismatches.push(...containmentMismatches(contains, actual ?? '', `${path}.contains`));
+  return mismatches;
 }
 
-function tokenDifferences(
+function tokenRequestMismatches(
   expected: ScenarioCase['assert_oauth_token_requests'],
   { tokenRequests }: ScenarioCapture,
 ): ExpectationMismatch[] {
   return expected.flatMap((each, index) => {
     const path = `assert_oauth_token_requests[${index}]`;
-    const there = tokenRequests.filter(({ url }) => url === each.token_url);
-    const found: ExpectationMismatch[] = [];
+    const requests = tokenRequests.filter(({ url }) => url === each.token_url);
+    const mismatches: ExpectationMismatch[] = [];
     if (each.call_count !== undefined)
-      found.push(...equalityMismatch(each.call_count, there.length, `${path}.call_count`));
+      mismatches.push(...equalityMismatch(each.call_count, requests.length, `${path}.call_count`));
     for (const [key, value] of Object.entries(each.request_body_contains ?? {})) {
       const field = `${key}=${value}`;
-      if (there.length === 0 || there.some(({ body }) => !body.includes(field)))
-        found.push({
+      if (requests.length === 0 || requests.some(({ body }) => !body.includes(field)))
+        mismatches.push({
           path: `${path}.request_body_contains.${key}`,
-          problem: 'does not contain it',
+          problem: 'does not contain the value',
           expected: field,
-          actual: there.map(({ body }) => body),
+          actual: requests.map(({ body }) => body),
         });
     }
-    return found;
+    return mismatches;
   });
 }
 
-function cancellationDifferences(
+function cancellationMismatches(
   expected: ScenarioCase['assert_cancellation_sent'],
   { cancellation: { sent, received } }: ScenarioCapture,
 ): ExpectationMismatch[] {
   const path = 'assert_cancellation_sent';
-  const found: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   if (expected?.gateway_sent !== undefined)
-    found.push(...equalityMismatch(expected.gateway_sent, sent, `${path}.gateway_sent`));
-  const { downstream_received: wanted, downstream_task_id: id } = expected ?? {};
-  if (wanted !== undefined)
-    found.push(...equalityMismatch(wanted, received.length > 0, `${path}.downstream_received`));
+    mismatches.push(...equalityMismatch(expected.gateway_sent, sent, `${path}.gateway_sent`));
+  const { downstream_received: isReceived, downstream_task_id: id } = expected ?? {};
+  if (isReceived !== undefined)
+    mismatches.push(...equalityMismatch(isReceived, received.length > 0, `${path}.downstream_received`));
   if (id !== undefined && !received.includes(id))
-    found.push({
+    mismatches.push({
       path: `${path}.downstream_task_id`,
-      problem: 'was not asked for',
+      problem: 'was not canceled',
       expected: id,
       actual: received,
     });
-  return found;
+  return mismatches;
 }

@@ -8,21 +8,21 @@ import { requestMismatches } from './expect-requests.ts';
 import { readScenarios, type Scenario } from '../files/read-scenarios.ts';
 import type { ScenarioCapture, GatewayEvent } from '../harness/harness-types.ts';
 
-/** A case with some words, written as JSON, which is YAML too. */
-function scenarioWith(words: object): Scenario {
+/** Builds a case from JSON, which is valid YAML. */
+function scenarioWith(keys: object): Scenario {
   const input = { target_agent_name: 'Someone', user_identity: 'alice', parts: [{ text: 'hi' }] };
-  const text = JSON.stringify({ test_case_id: 'a', gateway_input: input, ...words });
+  const text = JSON.stringify({ test_case_id: 'a', gateway_input: input, ...keys });
   const [scenario] = readScenarios(text, 'a.yaml');
   if (!scenario) throw new Error('no case');
   return scenario;
 }
 
-const says = (parts: Part[]) => ({ messageId: 'm', role: 'agent' as const, parts });
+const agentMessage = (parts: Part[]) => ({ messageId: 'm', role: 'agent' as const, parts });
 
 const update = (...parts: Part[]): GatewayEvent => ({
   at: 1,
   type: 'status_update',
-  status: { state: 'working', message: says(parts) },
+  status: { state: 'working', message: agentMessage(parts) },
   isFinal: false,
 });
 
@@ -32,7 +32,7 @@ const task = (overrides: Partial<Task> = {}): GatewayEvent => ({
   task: {
     id: 't',
     contextId: 'c',
-    status: { state: 'completed', message: says([{ text: 'Done.' }]) },
+    status: { state: 'completed', message: agentMessage([{ text: 'Done.' }]) },
     metadata: { produced_artifacts: [{ filename: 'a.txt', version: 0 }], agent_name: 'X' },
     ...overrides,
   },
@@ -53,7 +53,11 @@ const failure: GatewayEvent = {
   data: { taskId: 't', agent: { name: 'X' } },
 };
 
-function pathsOf(expected: readonly object[], events: readonly GatewayEvent[], more: object = {}): string[] {
+function mismatchPaths(
+  expected: readonly object[],
+  events: readonly GatewayEvent[],
+  more: object = {},
+): string[] {
   const scenario = scenarioWith({ expected_gateway_output: expected, ...more });
   return outputMismatches(scenario, events).map(({ path }) => path.replace('expected_gateway_output', 'out'));
 }
@@ -62,9 +66,9 @@ const progress = update({ data: { type: 'agent_progress_update', status_text: 'H
 const tool = update({
   data: { type: 'tool_invocation_start', tool_name: 'add', tool_args: { a: 1, b: 2 } },
 });
-const text = (words: object) => ({ content_parts: [{ type: 'text', ...words }] });
+const text = (expected: object) => ({ content_parts: [{ type: 'text', ...expected }] });
 
-describe('an expectation of an event', () => {
+describe('outputMismatches', () => {
   it.each<[string, object, GatewayEvent, object]>([
     [
       'event_purpose',
@@ -187,60 +191,60 @@ describe('an expectation of an event', () => {
       { type: 'error', error_data_contains: { agent: { name: 'Y' } } },
     ],
     ['type', { type: 'error' }, failure, { type: 'final_response' }],
-  ])('holds and fails by %s', (_what, right, event, wrong) => {
-    expect(pathsOf([{ type: 'status_update', ...right }], [event])).toEqual([]);
-    expect(pathsOf([{ type: 'status_update', ...wrong }], [event])).not.toEqual([]);
+  ])('checks %s', (_name, matching, event, differing) => {
+    expect(mismatchPaths([{ type: 'status_update', ...matching }], [event])).toEqual([]);
+    expect(mismatchPaths([{ type: 'status_update', ...differing }], [event])).not.toEqual([]);
   });
 
-  it('takes consecutive texts as one where it says so', () => {
+  it('aggregates consecutive texts with assert_aggregated_stream_content', () => {
     const events = [update({ text: 'Hello' }), update({ text: ', ' }), update({ text: 'you' }), task()];
     const all = { type: 'status_update', assert_aggregated_stream_content: true };
     const end = { type: 'final_response' };
-    expect(pathsOf([{ ...all, ...text({ text_exact: 'Hello, you' }) }, end], events)).toEqual([]);
-    expect(pathsOf([{ ...all, ...text({ text_exact: 'Hello' }) }, end], events)).toEqual([
+    expect(mismatchPaths([{ ...all, ...text({ text_exact: 'Hello, you' }) }, end], events)).toEqual([]);
+    expect(mismatchPaths([{ ...all, ...text({ text_exact: 'Hello' }) }, end], events)).toEqual([
       'out[0].content_parts[0].text_exact',
     ]);
   });
 
-  it('holds the streamed text against the end where it says so', () => {
+  it('compares the streamed text with assert_content_against_stream', () => {
     const events = [update({ text: 'Hel' }), update({ text: 'lo' }), task()];
     const end = { type: 'final_response', assert_content_against_stream: true };
     const skip = { skip_intermediate_events: true };
-    expect(pathsOf([{ ...end, ...text({ text_exact: 'Hello' }) }], events, skip)).toEqual([]);
-    expect(pathsOf([{ ...end, ...text({ text_exact: 'Done.' }) }], events, skip)).not.toEqual([]);
+    expect(mismatchPaths([{ ...end, ...text({ text_exact: 'Hello' }) }], events, skip)).toEqual([]);
+    expect(mismatchPaths([{ ...end, ...text({ text_exact: 'Done.' }) }], events, skip)).not.toEqual([]);
   });
 });
 
-describe('the order of events', () => {
+describe('event order', () => {
   const wants = (what: string) => ({ type: 'status_update', ...text({ text_exact: what }) });
   const came = [update({ text: 'one' }), update({ text: 'two' }), task()];
 
-  it('must be exactly as expected', () => {
-    expect(pathsOf([wants('one'), wants('two'), { type: 'final_response' }], came)).toEqual([]);
-    expect(pathsOf([wants('two'), wants('one'), { type: 'final_response' }], came)).toEqual([
+  it('must match exactly by default', () => {
+    expect(mismatchPaths([wants('one'), wants('two'), { type: 'final_response' }], came)).toEqual([]);
+    expect(mismatchPaths([wants('two'), wants('one'), { type: 'final_response' }], came)).toEqual([
       'out[0].content_parts[0].text_exact',
     ]);
-    expect(pathsOf([wants('one'), { type: 'final_response' }], came)).toEqual(['out[1].type']);
-    expect(pathsOf([wants('one'), wants('two')], came)).toEqual(['out']);
-    expect(pathsOf([], came)).toEqual(['out', 'out', 'out']);
-    expect(pathsOf([wants('one'), wants('two'), { type: 'final_response' }, wants('x')], came)).toEqual([
-      'out[3]',
-    ]);
+    expect(mismatchPaths([wants('one'), { type: 'final_response' }], came)).toEqual(['out[1].type']);
+    expect(mismatchPaths([wants('one'), wants('two')], came)).toEqual(['out']);
+    expect(mismatchPaths([], came)).toEqual(['out', 'out', 'out']);
+    expect(mismatchPaths([wants('one'), wants('two'), { type: 'final_response' }, wants('x')], came)).toEqual(
+      ['out[3]'],
+    );
   });
 
-  it('lets others pass where the case says so', () => {
+  it('allows other events with skip_intermediate_events', () => {
     const skip = { skip_intermediate_events: true };
-    expect(pathsOf([wants('two'), { type: 'final_response' }], came, skip)).toEqual([]);
-    expect(pathsOf([{ type: 'final_response' }], came, skip)).toEqual([]);
-    expect(pathsOf([wants('two'), wants('one')], came, skip)).not.toEqual([]);
+    expect(mismatchPaths([wants('two'), { type: 'final_response' }], came, skip)).toEqual([]);
+    expect(mismatchPaths([{ type: 'final_response' }], came, skip)).toEqual([]);
+    expect(mismatchPaths([wants('two'), wants('one')], came, skip)).not.toEqual([]);
     // The difference is told against the first event of that kind, not against the first of all.
-    expect(pathsOf([{ type: 'final_response', task_state: 'failed' }], came, skip)).toEqual([
+    expect(mismatchPaths([{ type: 'final_response', task_state: 'failed' }], came, skip)).toEqual([
       'out[0].task_state',
     ]);
   });
 });
 
-describe('an expectation of files', () => {
+describe('fileMismatches', () => {
   async function filesOfAlice() {
     const store = memoryArtifactStore();
     const scope = { app: 'ns', user: 'alice', session: 's1' };
@@ -259,7 +263,7 @@ describe('an expectation of files', () => {
     parts: [{ text: 'hi' }],
     external_context: { a2a_session_id: 's1' },
   };
-  const pathsOfFiles = async (words: object) =>
+  const fileMismatchPaths = async (words: object) =>
     (await fileMismatches(scenarioWith({ gateway_input: input, ...words }), await filesOfAlice())).map(
       ({ path, problem }) => `${path}: ${problem}`,
     );
@@ -280,18 +284,18 @@ describe('an expectation of files', () => {
       { metadata_contains: { description: 'the second' } },
       { metadata_contains: { description: 'the first' } },
     ],
-  ])('holds and fails by %s', async (_what, right, wrong) => {
+  ])('checks %s', async (_name, matching, differing) => {
     const named = { filename: 'a.txt' };
-    expect(await pathsOfFiles({ expected_artifacts: [{ ...named, ...right }] })).toEqual([]);
-    expect(await pathsOfFiles({ expected_artifacts: [{ ...named, ...wrong }] })).toHaveLength(1);
+    expect(await fileMismatchPaths({ expected_artifacts: [{ ...named, ...matching }] })).toEqual([]);
+    expect(await fileMismatchPaths({ expected_artifacts: [{ ...named, ...differing }] })).toHaveLength(1);
   });
 
-  it('finds a file by an expression, which must match one', async () => {
+  it('finds a file by filename_matches_regex, which must match exactly one', async () => {
     const named = (source: string) => ({ expected_artifacts: [{ filename_matches_regex: source }] });
-    expect(await pathsOfFiles(named('^a\\.'))).toEqual([]);
-    expect(await pathsOfFiles(named('^z'))).toHaveLength(1);
-    expect(await pathsOfFiles(named('txt$'))).toEqual([
-      'expected_artifacts[0].filename_matches_regex: 2 files match, where one should',
+    expect(await fileMismatchPaths(named('^a\\.'))).toEqual([]);
+    expect(await fileMismatchPaths(named('^z'))).toHaveLength(1);
+    expect(await fileMismatchPaths(named('txt$'))).toEqual([
+      'expected_artifacts[0].filename_matches_regex: 2 files match, expected exactly one',
     ]);
   });
 
@@ -315,31 +319,31 @@ describe('an expectation of files', () => {
     ['user_id', { user_id: 'alice' }, { user_id: 'bob' }],
     ['session_id', { session_id: 's1' }, { session_id: 's2' }],
     ['namespace', { filename: 'b.txt', namespace: 'user' }, { namespace: 'user' }],
-  ])('holds and fails with an event by %s', async (_what, right, wrong) => {
-    const words = (state: object) => ({
+  ])('checks assert_artifact_state by %s', async (_name, matching, differing) => {
+    const expected = (state: object) => ({
       expected_gateway_output: [
         { type: 'final_response', assert_artifact_state: [{ filename: 'a.txt', version: 0, ...state }] },
       ],
     });
-    expect(await pathsOfFiles(words(right))).toEqual([]);
-    expect(await pathsOfFiles(words(wrong))).toHaveLength(1);
+    expect(await fileMismatchPaths(expected(matching))).toEqual([]);
+    expect(await fileMismatchPaths(expected(differing))).toHaveLength(1);
   });
 
-  it('counts versions from 1 where the case does', async () => {
-    const words = (version: number) => ({
-      versions_from: 1,
+  it('counts versions from first_version', async () => {
+    const expected = (version: number) => ({
+      first_version: 1,
       expected_artifacts: [{ filename: 'a.txt', version, text_exact: 'first' }],
     });
-    expect(await pathsOfFiles(words(1))).toEqual([]);
-    expect(await pathsOfFiles(words(0))).toEqual(['expected_artifacts[0]: there is no such version']);
+    expect(await fileMismatchPaths(expected(1))).toEqual([]);
+    expect(await fileMismatchPaths(expected(0))).toEqual(['expected_artifacts[0]: version not found']);
   });
 
-  it('says which files there are when the one that is wanted is not', async () => {
+  it('lists the existing files if the expected one is missing', async () => {
     const scenario = scenarioWith({ gateway_input: input, expected_artifacts: [{ filename: 'z' }] });
     expect(await fileMismatches(scenario, await filesOfAlice())).toEqual([
       {
         path: 'expected_artifacts[0]',
-        problem: 'there is no such file',
+        problem: 'file not found',
         expected: { filename: 'z', version: 'latest' },
         actual: { files: ['a.txt', 'a.txt.metadata.json', 'user:b.txt'] },
       },
@@ -347,7 +351,7 @@ describe('an expectation of files', () => {
   });
 });
 
-describe('an expectation of requests', () => {
+describe('requestMismatches', () => {
   const body = { method: 'message/send' };
   const post = { at: 0, path: '/a2a', authorization: undefined, apiKey: undefined, body };
   const seen: ScenarioCapture = {
@@ -435,8 +439,8 @@ describe('an expectation of requests', () => {
       { assert_cancellation_sent: { downstream_task_id: 't1' } },
       { assert_cancellation_sent: { downstream_task_id: 't2' } },
     ],
-  ])('holds and fails by %s', (_what, right, wrong) => {
-    expect(requestMismatches(scenarioWith(right), seen)).toEqual([]);
-    expect(requestMismatches(scenarioWith(wrong), seen)).toHaveLength(1);
+  ])('checks %s', (_name, matching, differing) => {
+    expect(requestMismatches(scenarioWith(matching), seen)).toEqual([]);
+    expect(requestMismatches(scenarioWith(differing), seen)).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ gateway_input:
       text: hello
 `;
 
-function complaintsAbout(text: string, mode: ScenarioMode = 'strict'): string[] {
+function diagnosticsFor(text: string, mode: ScenarioMode = 'strict'): string[] {
   try {
     readScenarios(text, 'a.yaml', mode);
     return [];
@@ -26,24 +26,24 @@ const first = (text: string, mode?: ScenarioMode) => {
   return scenario;
 };
 
-describe('a scenario file', () => {
-  it('has defaults for what it does not say', () => {
-    const { id, user, session, parts, versionsFrom, convertsProgress, skipped, spec: words } = first(small);
-    expect({ id, user, session, parts, versionsFrom, convertsProgress, skipped }).toEqual({
+describe('readScenarios', () => {
+  it('applies defaults', () => {
+    const { id, user, session, parts, firstVersion, convertProgress, skipReason, spec } = first(small);
+    expect({ id, user, session, parts, firstVersion, convertProgress, skipReason }).toEqual({
       id: 'a',
       user: 'default_test_user@example.com',
       session: 'setup_session_for_default_test_user@example.com',
       parts: [{ type: 'text', text: 'hello' }],
-      versionsFrom: 0,
-      convertsProgress: undefined,
-      skipped: undefined,
+      firstVersion: 0,
+      convertProgress: undefined,
+      skipReason: undefined,
     });
-    expect(words.skip_intermediate_events).toBe(false);
-    expect(words.expected_completion_timeout_seconds).toBe(10);
-    expect(words.gateway_input?.is_streaming).toBe(true);
+    expect(spec.skip_intermediate_events).toBe(false);
+    expect(spec.expected_completion_timeout_seconds).toBe(10);
+    expect(spec.gateway_input?.is_streaming).toBe(true);
   });
 
-  it('may hold a list of cases', () => {
+  it('reads a list of cases', () => {
     const list = `- ${small.trimEnd().replaceAll('\n', '\n  ')}\n- ${small.trimEnd().replaceAll('\n', '\n  ').replace(': a', ': b')}\n`;
     expect(readScenarios(list, 'a.yaml').map(({ id, line }) => [id, line])).toEqual([
       ['a', 1],
@@ -51,7 +51,7 @@ describe('a scenario file', () => {
     ]);
   });
 
-  it('sends a2a_parts rather than parts', () => {
+  it('prefers a2a_parts to parts', () => {
     const text = `${small}  a2a_parts:\n    - type: text\n      text: rather\n`;
     expect(first(text).parts).toEqual([{ type: 'text', text: 'rather' }]);
   });
@@ -75,20 +75,20 @@ describe('a scenario file', () => {
     ],
     ['a case without input', 'test_case_id: a\n', 'a.yaml:1:1: gateway_input: is missing'],
     [
-      'an expression that is none',
+      'an invalid regular expression',
       `${small}expected_gateway_output:\n  - type: error\n    error_message_matches_regex: "("\n`,
-      expect.stringMatching(/^a\.yaml:9:5: .*error_message_matches_regex: is no regular expression/),
+      expect.stringMatching(/^a\.yaml:9:5: .*error_message_matches_regex: must be a regular expression/),
     ],
     [
       'a file without a name',
       `${small}expected_artifacts:\n  - version: 0\n`,
-      'a.yaml:8:5: expected_artifacts[0]: needs either filename or filename_matches_regex',
+      'a.yaml:8:5: expected_artifacts[0]: must have either filename or filename_matches_regex',
     ],
-  ])('is complained about, with line and column, for %s', (_what, text, complaint) => {
-    expect(complaintsAbout(text)).toEqual([complaint]);
+  ])('reports %s with line and column', (_name, text, diagnostic) => {
+    expect(diagnosticsFor(text)).toEqual([diagnostic]);
   });
 
-  it('counts versions from 1 and leaves words alone when it asks with prompt', () => {
+  it('counts versions from 1 and does not convert progress with prompt', () => {
     const text = `test_case_id: a
 gateway_input:
   target_agent_name: Someone
@@ -96,15 +96,15 @@ gateway_input:
     parts:
       - text: hello
 `;
-    const { parts, versionsFrom, convertsProgress } = first(text);
-    expect({ parts, versionsFrom, convertsProgress }).toEqual({
+    const { parts, firstVersion, convertProgress } = first(text);
+    expect({ parts, firstVersion, convertProgress }).toEqual({
       parts: [{ text: 'hello' }],
-      versionsFrom: 1,
-      convertsProgress: false,
+      firstVersion: 1,
+      convertProgress: false,
     });
-    expect(first(`${text}versions_from: 0\nconvert_progress_updates: true\n`)).toMatchObject({
-      versionsFrom: 0,
-      convertsProgress: true,
+    expect(first(`${text}first_version: 0\nconvert_progress_updates: true\n`)).toMatchObject({
+      firstVersion: 0,
+      convertProgress: true,
     });
   });
 
@@ -118,19 +118,19 @@ gateway_input:
     ['primed_image_generation_responses: []', expect.stringContaining('primed_image_generation_responses')],
     ['test_runner_config_overrides: {}', expect.stringContaining('test_runner_config_overrides')],
     ['description: "{{STATIC_FILE_SERVER_URL}}/a"', expect.stringContaining('STATIC_FILE_SERVER_URL')],
-  ])('is skipped with a reason when it has %s', (line, reason) => {
-    expect(first(`${small}${line}\n`).skipped).toEqual(reason);
+  ])('skips a case with %s', (line, reason) => {
+    expect(first(`${small}${line}\n`).skipReason).toEqual(reason);
   });
 
-  it('is not skipped for a list of no interactions', () => {
-    expect(first(`${small}llm_interactions: []\n`).skipped).toBeUndefined();
+  it('does not skip a case with an empty llm_interactions list', () => {
+    expect(first(`${small}llm_interactions: []\n`).skipReason).toBeUndefined();
   });
 });
 
-describe('a file that is read compatibly', () => {
-  const theirs = `test_case_id: a
+describe('readScenarios in compatible mode', () => {
+  const foreignFile = `test_case_id: a
 surprise: 1
-gateway: direct
+harness: direct
 gateway_input:
   target_agent_name: Someone
   gateway_request_id: x
@@ -149,26 +149,26 @@ expected_gateway_output:
 expected_artifacts:
 `;
 
-  it('leaves out what the other runner does not look at', () => {
-    const { spec: words, parts } = first(theirs, 'compatible');
-    expect(words.gateway).toBeUndefined();
-    expect(words).not.toHaveProperty('surprise');
-    expect(words.gateway_input).not.toHaveProperty('prompt');
+  it('ignores unknown and Dragoman-only keys', () => {
+    const { spec, parts } = first(foreignFile, 'compatible');
+    expect(spec.harness).toBeUndefined();
+    expect(spec).not.toHaveProperty('surprise');
+    expect(spec.gateway_input).not.toHaveProperty('prompt');
     expect(parts).toEqual([{ type: 'text', text: 'hello' }]);
-    expect(words.expected_gateway_output).toEqual([
+    expect(spec.expected_gateway_output).toEqual([
       { type: 'final_response', task_state: 'completed' },
       { type: 'artifact_update' },
     ]);
   });
 
-  it('is complained about in the strict mode', () => {
-    expect(complaintsAbout(theirs).length).toBeGreaterThan(5);
-    expect(complaintsAbout(theirs, 'compatible')).toEqual([]);
+  it('accepts a file that the strict mode rejects', () => {
+    expect(diagnosticsFor(foreignFile).length).toBeGreaterThan(5);
+    expect(diagnosticsFor(foreignFile, 'compatible')).toEqual([]);
   });
 
-  it('is still complained about for what is wrong', () => {
-    expect(complaintsAbout('test_case_id: 1\ngateway_input: {target_agent_name: a}\n', 'compatible')).toEqual(
-      ['a.yaml:1:1: test_case_id: expected string, received number'],
-    );
+  it('reports invalid values', () => {
+    expect(diagnosticsFor('test_case_id: 1\ngateway_input: {target_agent_name: a}\n', 'compatible')).toEqual([
+      'a.yaml:1:1: test_case_id: expected string, received number',
+    ]);
   });
 });

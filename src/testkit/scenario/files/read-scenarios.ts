@@ -10,150 +10,151 @@ import {
   type ScenarioPart,
 } from './scenario-schema.ts';
 
-/** By whose rules a file is read. */
+/** `strict` reports unknown keys; `compatible` ignores them, like the test runner of Solace Agent Mesh. */
 export type ScenarioMode = 'strict' | 'compatible';
 
-/** One case, ready to be run. */
+/** One case of a scenario file. */
 export interface Scenario {
   readonly id: string;
-  /** Where it stands. */
   readonly file: string;
   readonly line: number;
   readonly mode: ScenarioMode;
   readonly spec: ScenarioCase;
-  /** Whose words these are. */
+  /** Id of the user who sends the message. */
   readonly user: string;
-  /** The conversation. */
+  /** Id of the session, used as context id. */
   readonly session: string;
-  /** What the caller sends, whatever the file calls it. */
+  /** Parts of the message, from `a2a_parts`, `parts` or `prompt`. */
   readonly parts: readonly ScenarioPart[];
-  /** What the first version of a file is called: 0, or 1 in files that ask with `prompt`. */
-  readonly versionsFrom: 0 | 1;
-  /** Whether words on the way become data: undefined leaves it to the agent that is asked for. */
-  readonly convertsProgress: boolean | undefined;
-  /** Why it cannot be run here. */
-  readonly skipped: string | undefined;
+  /** Number of the first version of a file: 0, or 1 in cases with `prompt`. */
+  readonly firstVersion: 0 | 1;
+  /** Whether status texts are converted to progress data; undefined uses the default of the target agent. */
+  readonly convertProgress: boolean | undefined;
+  /** Why the case cannot run; undefined if it can. */
+  readonly skipReason: string | undefined;
 }
 
-/** What only other runners can do. */
-const beyondUs: { readonly [Word in keyof ScenarioCase]?: string } = {
-  http_request_input: 'it drives the HTTP interface of another product (http_request_input)',
-  expected_http_responses: 'it looks at the HTTP interface of another product (expected_http_responses)',
+/** Keys that need the test runner of another product, with the skip reason. */
+const unsupportedKeys: { readonly [Key in keyof ScenarioCase]?: string } = {
+  http_request_input: 'it uses the HTTP interface of another product (http_request_input)',
+  expected_http_responses: 'it checks the HTTP interface of another product (expected_http_responses)',
   setup_tasks: 'it needs the task database of another product (setup_tasks)',
   setup_projects: 'it needs the projects of another product (setup_projects)',
-  monkeypatch_spec: 'it changes the code of another product (monkeypatch_spec)',
-  primed_image_generation_responses: 'it needs a model that draws (primed_image_generation_responses)',
+  monkeypatch_spec: 'it patches the code of another product (monkeypatch_spec)',
+  primed_image_generation_responses: 'it needs an image model (primed_image_generation_responses)',
   test_runner_config_overrides: 'it configures an agent of another product (test_runner_config_overrides)',
 };
 
 /**
- * Reads a scenario file: one case, or a list of cases.
+ * Parses a scenario file: one case, or a list of cases.
  *
- * @throws DocumentError with line and column of everything that is wrong. In the compatible mode an unknown word is
- *   left out without a word.
+ * @throws DocumentError with all diagnostics. The compatible mode ignores unknown keys.
  */
 export function readScenarios(text: string, file: string, mode: ScenarioMode = 'strict'): Scenario[] {
   const document = Document.parse(text, file);
   const isList = Array.isArray(document.value);
   const value = mode === 'compatible' ? pruneUnknownKeys(scenarioFileSchema, document.value) : document.value;
-  // Checked against the form that it has, so that complaints are about that form.
+  // Checked against the matching option of the union, so that diagnostics refer to it.
   const cases = isList
     ? document.check(scenarioFileSchema.options[1], value)
     : [document.check(scenarioCaseSchema, value)];
-  const complaints: Diagnostic[] = [];
-  const scenarios = cases.map((words, index) => {
+  const diagnostics: Diagnostic[] = [];
+  const scenarios = cases.map((spec, index) => {
     const at = isList ? [index] : [];
-    for (const { path, message } of mistakesOf(words))
-      complaints.push(document.diagnostic([...at, ...path], message));
-    return scenarioOf(words, { file, mode, line: document.locate([...at, 'test_case_id']).line });
+    for (const { path, message } of findErrors(spec))
+      diagnostics.push(document.diagnostic([...at, ...path], message));
+    return toScenario(spec, { file, mode, line: document.locate([...at, 'test_case_id']).line });
   });
-  if (complaints.length > 0) throw new DocumentError(file, complaints);
+  if (diagnostics.length > 0) throw new DocumentError(file, diagnostics);
   return scenarios;
 }
 
-function scenarioOf(
-  words: ScenarioCase,
-  place: { file: string; line: number; mode: ScenarioMode },
+function toScenario(
+  spec: ScenarioCase,
+  location: { file: string; line: number; mode: ScenarioMode },
 ): Scenario {
-  const { gateway_input: input } = words;
+  const { gateway_input: input } = spec;
   const user = input?.user_identity ?? '';
-  // How the design wrote its example: versions from 1, and words on the way stay words.
-  const asksWithPrompt = input?.prompt !== undefined;
+  // The original format with `prompt` counts versions from 1 and does not convert status texts.
+  const hasPrompt = input?.prompt !== undefined;
   return {
-    ...place,
-    id: words.test_case_id,
-    spec: words,
+    ...location,
+    id: spec.test_case_id,
+    spec,
     user,
     session: input?.external_context?.a2a_session_id ?? `setup_session_for_${user}`,
     parts: input?.a2a_parts ?? input?.parts ?? input?.prompt?.parts ?? [],
-    versionsFrom: words.versions_from ?? (asksWithPrompt ? 1 : 0),
-    convertsProgress: words.convert_progress_updates ?? (asksWithPrompt ? false : undefined),
-    skipped: reasonToSkip(words),
+    firstVersion: spec.first_version ?? (hasPrompt ? 1 : 0),
+    convertProgress: spec.convert_progress_updates ?? (hasPrompt ? false : undefined),
+    skipReason: findSkipReason(spec),
   };
 }
 
-function reasonToSkip(words: ScenarioCase): string | undefined {
-  if (words.llm_interactions && words.llm_interactions.length > 0)
+function findSkipReason(spec: ScenarioCase): string | undefined {
+  if (spec.llm_interactions && spec.llm_interactions.length > 0)
     return 'it needs a language model (llm_interactions)';
-  for (const [word, reason] of Object.entries(beyondUs))
-    if (words[word as keyof ScenarioCase] !== undefined) return reason;
-  const proof = words.proxy_auth_config?.authentication;
-  if (proof && 'type' in proof && proof.type === interactiveAuthType)
-    return `it needs a person who logs in (${interactiveAuthType})`;
-  const server = /\{\{(?:STATIC_FILE_SERVER_URL|LLM_SERVER_URL)\}\}/.exec(JSON.stringify(words));
-  return server ? `it needs a server that is not here (${server[0]})` : undefined;
+  for (const [key, reason] of Object.entries(unsupportedKeys))
+    if (spec[key as keyof ScenarioCase] !== undefined) return reason;
+  const authentication = spec.proxy_auth_config?.authentication;
+  if (authentication && 'type' in authentication && authentication.type === interactiveAuthType)
+    return `it needs an interactive login (${interactiveAuthType})`;
+  const server = /\{\{(?:STATIC_FILE_SERVER_URL|LLM_SERVER_URL)\}\}/.exec(JSON.stringify(spec));
+  return server ? `it needs a server that is not available (${server[0]})` : undefined;
 }
 
-/** What is wrong although each word for itself is right. */
-function mistakesOf(words: ScenarioCase): { path: (string | number)[]; message: string }[] {
-  const found: { path: (string | number)[]; message: string }[] = [];
-  if (!words.gateway_input && reasonToSkip(words) === undefined)
-    found.push({ path: ['gateway_input'], message: 'is missing' });
-  if (words.downstream_script) {
+/** Finds errors that the schema cannot express. */
+function findErrors(spec: ScenarioCase): { path: (string | number)[]; message: string }[] {
+  const errors: { path: (string | number)[]; message: string }[] = [];
+  if (!spec.gateway_input && findSkipReason(spec) === undefined)
+    errors.push({ path: ['gateway_input'], message: 'is missing' });
+  if (spec.downstream_script) {
     try {
-      openScript(JSON.stringify(words.downstream_script), 'downstream_script');
+      openScript(JSON.stringify(spec.downstream_script), 'downstream_script');
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
       for (const { path, message } of thrown.diagnostics)
-        found.push({ path: ['downstream_script'], message: path === '' ? message : `${path}: ${message}` });
+        errors.push({ path: ['downstream_script'], message: path === '' ? message : `${path}: ${message}` });
     }
   }
   const expressions: [(string | number)[], string | undefined][] = [];
-  for (const [index, each] of words.expected_gateway_output.entries()) {
+  for (const [index, each] of spec.expected_gateway_output.entries()) {
     const path = ['expected_gateway_output', index];
     if (each.type === 'error')
       expressions.push([[...path, 'error_message_matches_regex'], each.error_message_matches_regex]);
     const parts = 'content_parts' in each ? (each.content_parts ?? []) : [];
-    for (const [place, part] of parts.entries()) {
+    for (const [partIndex, part] of parts.entries()) {
       if (part.type === 'text')
-        expressions.push([[...path, 'content_parts', place, 'text_matches_regex'], part.text_matches_regex]);
+        expressions.push([
+          [...path, 'content_parts', partIndex, 'text_matches_regex'],
+          part.text_matches_regex,
+        ]);
     }
-    for (const [place, state] of (each.assert_artifact_state ?? []).entries())
-      checkName([...path, 'assert_artifact_state', place], state);
+    for (const [stateIndex, state] of (each.assert_artifact_state ?? []).entries())
+      checkFilename([...path, 'assert_artifact_state', stateIndex], state);
   }
-  for (const [index, each] of words.expected_artifacts.entries())
-    checkName(['expected_artifacts', index], each);
+  for (const [index, each] of spec.expected_artifacts.entries())
+    checkFilename(['expected_artifacts', index], each);
   for (const [path, source] of expressions) {
     if (source === undefined) continue;
-    const why = whyNoExpression(source);
-    if (why !== undefined) found.push({ path, message: why });
+    const message = regexError(source);
+    if (message !== undefined) errors.push({ path, message });
   }
-  return found;
+  return errors;
 
-  function checkName(
+  function checkFilename(
     path: (string | number)[],
-    named: { filename?: string | undefined; filename_matches_regex?: string | undefined },
+    expected: { filename?: string | undefined; filename_matches_regex?: string | undefined },
   ): void {
-    if ((named.filename === undefined) === (named.filename_matches_regex === undefined))
-      found.push({ path, message: 'needs either filename or filename_matches_regex' });
-    expressions.push([[...path, 'filename_matches_regex'], named.filename_matches_regex]);
+    if ((expected.filename === undefined) === (expected.filename_matches_regex === undefined))
+      errors.push({ path, message: 'must have either filename or filename_matches_regex' });
+    expressions.push([[...path, 'filename_matches_regex'], expected.filename_matches_regex]);
   }
 }
 
-function whyNoExpression(source: string): string | undefined {
+function regexError(source: string): string | undefined {
   try {
     return void new RegExp(source);
   } catch (thrown) {
-    return `is no regular expression: ${(thrown as Error).message}`;
+    return `must be a regular expression: ${(thrown as Error).message}`;
   }
 }

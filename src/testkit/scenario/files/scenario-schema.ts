@@ -2,25 +2,25 @@ import * as z from 'zod';
 import { authenticationSchema } from '../../../gateway/config/proxied-agent-schema.ts';
 import { scriptSchema } from '../../script/schema/script-schema.ts';
 
-const ours = new WeakSet<z.ZodType>();
+const dragomanKeys = new WeakSet<z.ZodType>();
 
-/** A word that only our own files have: files for other runners may have it and mean nothing, or something else. */
-function own<Type extends z.ZodType>(type: Type): Type {
-  ours.add(type);
+/** Marks a key that only Dragoman defines. The compatible mode ignores it. */
+function dragomanKey<Type extends z.ZodType>(type: Type): Type {
+  dragomanKeys.add(type);
   return type;
 }
 
-/** Tells whether a word is one of ours. */
+/** Returns true for keys that only Dragoman defines. */
 export function isDragomanKey(type: z.ZodType): boolean {
-  return ours.has(type);
+  return dragomanKeys.has(type);
 }
 
-/** A way to prove who one is for which a person has to log in. */
+/** Authentication type that needs an interactive login. */
 export const interactiveAuthType = 'oauth2_authorization_code';
 
-const anything = z.unknown();
-const mapping = z.record(z.string(), anything);
-const textOrTexts = z.union([z.string(), z.array(z.string())]);
+const unknownValue = z.unknown();
+const mapping = z.record(z.string(), unknownValue);
+const stringOrStrings = z.union([z.string(), z.array(z.string())]);
 const versionOrLatest = z.union([z.int().min(0), z.literal('latest')]);
 
 const part = z.union([
@@ -33,7 +33,7 @@ const part = z.union([
     mime_type: z.string().optional(),
     metadata: mapping.optional(),
   }),
-  z.strictObject({ type: z.literal('data'), data: anything, metadata: mapping.optional() }),
+  z.strictObject({ type: z.literal('data'), data: unknownValue, metadata: mapping.optional() }),
 ]);
 
 const gatewayInput = z.strictObject({
@@ -41,7 +41,7 @@ const gatewayInput = z.strictObject({
   user_identity: z.string().default('default_test_user@example.com'),
   a2a_parts: z.array(part).optional(),
   parts: z.array(part).optional(),
-  prompt: own(z.strictObject({ parts: z.array(part) }).optional()),
+  prompt: dragomanKey(z.strictObject({ parts: z.array(part) }).optional()),
   external_context: z.strictObject({ a2a_session_id: z.string().optional() }).optional(),
   is_streaming: z.boolean().default(true),
   invoked_with_artifacts: z
@@ -62,10 +62,10 @@ const setupArtifact = z.strictObject({
 const contentPart = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('text'),
-    text_contains: textOrTexts.optional(),
+    text_contains: stringOrStrings.optional(),
     text_exact: z.string().optional(),
     text_matches_regex: z.string().optional(),
-    text_not_contains: textOrTexts.optional(),
+    text_not_contains: stringOrStrings.optional(),
   }),
   z.strictObject({ type: z.literal('data'), data_contains: mapping.optional() }),
 ]);
@@ -83,7 +83,7 @@ const artifactState = z.strictObject({
   assert_metadata_schema_key_count: z.int().optional(),
 });
 
-const states = { assert_artifact_state: z.array(artifactState).optional() };
+const artifactStates = { assert_artifact_state: z.array(artifactState).optional() };
 
 const expectedOutput = z.discriminatedUnion('type', [
   z.strictObject({
@@ -96,14 +96,14 @@ const expectedOutput = z.discriminatedUnion('type', [
     expected_tool_args_contain: mapping.optional(),
     expected_llm_data_contains: mapping.optional(),
     expected_artifact_saved_data_contains: mapping.optional(),
-    ...states,
+    ...artifactStates,
   }),
   z.strictObject({
     type: z.literal('artifact_update'),
     expected_artifact_name_contains: z.string().optional(),
-    content_parts: own(z.array(contentPart).optional()),
-    assert_part_is_uri_reference: own(z.boolean().optional()),
-    ...states,
+    content_parts: dragomanKey(z.array(contentPart).optional()),
+    assert_part_is_uri_reference: dragomanKey(z.boolean().optional()),
+    ...artifactStates,
   }),
   z.strictObject({
     type: z.literal('final_response'),
@@ -114,14 +114,14 @@ const expectedOutput = z.discriminatedUnion('type', [
       .array(z.strictObject({ filename: z.string(), version: z.int().min(0).optional() }))
       .optional(),
     metadata_contains: mapping.optional(),
-    expected_task_artifacts: own(
+    expected_task_artifacts: dragomanKey(
       z
         .array(
           z.strictObject({ name: z.string().optional(), content_parts: z.array(contentPart).optional() }),
         )
         .optional(),
     ),
-    ...states,
+    ...artifactStates,
   }),
   z.strictObject({
     type: z.literal('error'),
@@ -129,7 +129,7 @@ const expectedOutput = z.discriminatedUnion('type', [
     error_message_contains: z.string().optional(),
     error_message_matches_regex: z.string().optional(),
     error_data_contains: mapping.optional(),
-    ...states,
+    ...artifactStates,
   }),
 ]);
 
@@ -138,13 +138,13 @@ const expectedArtifact = z.strictObject({
   filename_matches_regex: z.string().optional(),
   version: versionOrLatest.optional(),
   mime_type: z.string().optional(),
-  content_contains: textOrTexts.optional(),
+  content_contains: stringOrStrings.optional(),
   text_exact: z.string().optional(),
   content_base64_exact: z.string().optional(),
   metadata_contains: mapping.optional(),
 });
 
-const tokenAnswer = {
+const tokenResponse = {
   access_token: z.string().optional(),
   expires_in: z.number().optional(),
   error: z.string().optional(),
@@ -157,30 +157,33 @@ const expectedHeader = z.strictObject({
   contains: z.string().optional(),
 });
 
-/** How the proxy proves who it is; for one of the ways a person has to be there. */
-const proof = z.union([authenticationSchema, z.looseObject({ type: z.literal(interactiveAuthType) })]);
+/** Authentication of the proxy at the test agent. */
+const authentication = z.union([
+  authenticationSchema,
+  z.looseObject({ type: z.literal(interactiveAuthType) }),
+]);
 
-const spoken = z.strictObject({
+const protocolSchema = z.strictObject({
   version: z.enum(['0.1', '0.2', '0.3', '1.0']).optional(),
   transport: z.enum(['JSONRPC', 'HTTP+JSON']).optional(),
 });
 
-/** One case of a scenario file. */
+/** Schema of one case. */
 export const scenarioCaseSchema = z.strictObject({
-  test_case_id: z.string().min(1).describe('The name of the case, unique among those of a run.'),
+  test_case_id: z.string().min(1).describe('Id of the case, unique in a run.'),
   description: z.string().optional(),
   tags: z.array(z.string()).default([]),
   skip_intermediate_events: z
     .boolean()
     .default(false)
-    .describe('Lets events pass that nothing expects; otherwise all must be expected, in order.'),
+    .describe('Ignores events that are not expected; by default all events must be expected, in order.'),
   expected_completion_timeout_seconds: z.number().positive().default(10),
-  gateway_input: gatewayInput.optional().describe('What the caller sends.'),
-  setup_artifacts: z.array(setupArtifact).default([]).describe('Files that are there before.'),
+  gateway_input: gatewayInput.optional().describe('The request of the client.'),
+  setup_artifacts: z.array(setupArtifact).default([]).describe('Files that exist before the case.'),
   downstream_a2a_agent_responses: z
     .array(mapping)
     .default([])
-    .describe('What the test agent plays: to the first final event for each request.'),
+    .describe('Primed responses of the mock agent, up to the first final event per request.'),
   downstream_agent_auth: z
     .strictObject({
       enabled: z.boolean().default(true),
@@ -189,15 +192,17 @@ export const scenarioCaseSchema = z.strictObject({
       should_fail_once: z.boolean().default(false),
     })
     .optional(),
-  downstream_http_error: z.strictObject({ status_code: z.int(), error_body: anything.optional() }).optional(),
+  downstream_http_error: z
+    .strictObject({ status_code: z.int(), error_body: unknownValue.optional() })
+    .optional(),
   mock_oauth_server: z
     .strictObject({
       token_url: z.string(),
-      ...tokenAnswer,
-      response_sequence: z.array(z.strictObject(tokenAnswer)).optional(),
+      ...tokenResponse,
+      response_sequence: z.array(z.strictObject(tokenResponse)).optional(),
     })
     .optional(),
-  proxy_auth_config: z.strictObject({ agent_name: z.string(), authentication: proof }).optional(),
+  proxy_auth_config: z.strictObject({ agent_name: z.string(), authentication: authentication }).optional(),
   proxy_config_override: z.strictObject({ agent_name: z.string(), url: z.string() }).optional(),
   gateway_actions_after_input: z
     .array(z.strictObject({ type: z.literal('cancel_task'), delay_seconds: z.number().min(0).default(0.1) }))
@@ -230,65 +235,63 @@ export const scenarioCaseSchema = z.strictObject({
       downstream_task_id: z.string().optional(),
     })
     .optional(),
-  // What only the runner of another product can do; a case with any of it is skipped.
-  llm_interactions: z.array(anything).optional(),
-  http_request_input: anything.optional(),
-  expected_http_responses: anything.optional(),
-  setup_tasks: anything.optional(),
-  setup_projects: anything.optional(),
-  monkeypatch_spec: anything.optional(),
-  primed_image_generation_responses: anything.optional(),
-  test_runner_config_overrides: anything.optional(),
-  // Ours.
-  gateway: own(
-    z.enum(['mesh', 'http', 'direct']).optional().describe('What stands between the caller and the agent.'),
+  // Keys that need the test runner of another product; cases with any of them are skipped.
+  llm_interactions: z.array(unknownValue).optional(),
+  http_request_input: unknownValue.optional(),
+  expected_http_responses: unknownValue.optional(),
+  setup_tasks: unknownValue.optional(),
+  setup_projects: unknownValue.optional(),
+  monkeypatch_spec: unknownValue.optional(),
+  primed_image_generation_responses: unknownValue.optional(),
+  test_runner_config_overrides: unknownValue.optional(),
+  // Keys that only Dragoman defines.
+  harness: dragomanKey(
+    z.enum(['mesh', 'http', 'direct']).optional().describe('Connection between client and mock agent.'),
   ),
-  caller: own(spoken.optional().describe('What the caller speaks.')),
-  downstream: own(spoken.optional().describe('What the test agent is spoken to in.')),
-  downstream_script: own(
-    scriptSchema
-      .optional()
-      .describe('What the test agent does, as in a script file, instead of primed responses.'),
+  client: dragomanKey(protocolSchema.optional().describe('Protocol of the client.')),
+  downstream: dragomanKey(protocolSchema.optional().describe('Protocol between proxy and mock agent.')),
+  downstream_script: dragomanKey(
+    scriptSchema.optional().describe('Mock script that replaces the primed responses.'),
   ),
-  versions_from: own(
+  first_version: dragomanKey(
     z
       .union([z.literal(0), z.literal(1)])
       .optional()
-      .describe('What the first version of a file is called here. Default 0, or 1 with prompt.'),
+      .describe('Number of the first version of a file. Default 0, or 1 with prompt.'),
   ),
-  convert_progress_updates: own(
+  convert_progress_updates: dragomanKey(
     z
       .boolean()
       .optional()
-      .describe('Whether words on the way become data. Default as the target, or false with prompt.'),
+      .describe('Converts status texts to progress data. Default of the target agent, or false with prompt.'),
   ),
 });
 
-/** A scenario file: one case, or a list of them. */
+/** Schema of a scenario file: one case, or a list of cases. */
 export const scenarioFileSchema = z.union([scenarioCaseSchema, z.array(scenarioCaseSchema).min(1)]);
 
-/** The JSON Schema of scenario files. */
+/** Returns the JSON Schema of scenario files. */
 export function scenarioJsonSchema(): { readonly [keyword: string]: unknown } {
   return z.toJSONSchema(scenarioFileSchema, { io: 'input', reused: 'ref' });
 }
 
-/** One case as it stands in a file, with defaults filled in. */
+/** One case with defaults applied. */
 export type ScenarioCase = z.output<typeof scenarioCaseSchema>;
 
-/** A part that the caller sends. */
+/** A part of the request. */
 export type ScenarioPart = z.output<typeof part>;
 
-/** One expectation of what comes out. */
+/** Expectation of one gateway event. */
 export type ExpectedOutput = z.output<typeof expectedOutput>;
 
-/** One expectation of a text or of data. */
+/** Expectation of text or data. */
 export type ExpectedPartContent = z.output<typeof contentPart>;
 
-/** One expectation of a file, with the event that it belongs to. */
+/** Expectation of a file, attached to an event. */
 export type ExpectedArtifactState = z.output<typeof artifactState>;
 
-/** One expectation of a file at the end. */
+/** Expectation of a file at the end of the case. */
 export type ExpectedArtifact = z.output<typeof expectedArtifact>;
 
-/** What a token endpoint answers. */
+/** Responses of the fake token endpoint. */
 export type TokenResponses = NonNullable<ScenarioCase['mock_oauth_server']>;

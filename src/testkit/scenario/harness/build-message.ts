@@ -5,34 +5,36 @@ import type { Scenario } from '../files/read-scenarios.ts';
 import type { ScenarioPart } from '../files/scenario-schema.ts';
 
 /**
- * The parts that a case sends.
+ * Returns the parts that a case sends.
  *
- * @throws A2AError when it sends none, as a file does whose words are not read in the compatible mode.
+ * @throws A2AError `INVALID_PARAMS` if there are none.
  */
 export function partsToSend({ parts, mode }: Scenario): Part[] {
-  if (parts.length > 0) return parts.map(partOf);
-  const why = mode === 'compatible' ? ' (prompt is not looked at in the compatible mode)' : '';
-  throw new A2AError('INVALID_PARAMS', `gateway_input has neither a2a_parts nor parts${why}`);
+  if (parts.length > 0) return parts.map(toPart);
+  const note = mode === 'compatible' ? ' (prompt is ignored in the compatible mode)' : '';
+  throw new A2AError('INVALID_PARAMS', `gateway_input has neither a2a_parts nor parts${note}`);
 }
 
-function partOf(given: ScenarioPart): Part {
-  const metadata = given.metadata ? { metadata: given.metadata } : {};
-  if (given.type === 'data') return { data: given.data, ...metadata };
-  if (given.type !== 'file') return { text: given.text, ...metadata };
+function toPart(spec: ScenarioPart): Part {
+  const metadata = spec.metadata ? { metadata: spec.metadata } : {};
+  if (spec.type === 'data') return { data: spec.data, ...metadata };
+  if (spec.type !== 'file') return { text: spec.text, ...metadata };
   const labels = {
-    ...(given.name === undefined ? {} : { filename: given.name }),
-    ...(given.mime_type === undefined ? {} : { mediaType: given.mime_type }),
+    ...(spec.name === undefined ? {} : { filename: spec.name }),
+    ...(spec.mime_type === undefined ? {} : { mediaType: spec.mime_type }),
     ...metadata,
   };
-  return given.uri === undefined
-    ? { raw: given.bytes_base64 ?? '', ...labels }
-    : { url: given.uri, ...labels };
+  return spec.uri === undefined ? { raw: spec.bytes_base64 ?? '', ...labels } : { url: spec.uri, ...labels };
 }
 
-/** The message that a case sends. */
-export function buildScenarioMessage(scenario: Scenario, parts: Part[], more: Metadata = {}): Message {
+/** Builds the message that a case sends. */
+export function buildScenarioMessage(
+  scenario: Scenario,
+  parts: Part[],
+  baseMetadata: Metadata = {},
+): Message {
   const { invoked_with_artifacts: files, test_event_id: event } = scenario.spec.gateway_input ?? {};
-  const metadata: Metadata = { ...more };
+  const metadata: Metadata = { ...baseMetadata };
   if (files) metadata.invoked_with_artifacts = files;
   if (event !== undefined) metadata.test_event_id = event;
   return {
@@ -44,7 +46,7 @@ export function buildScenarioMessage(scenario: Scenario, parts: Part[], more: Me
   };
 }
 
-/** An id without dashes, as gateways of the mesh make them. */
+/** Generates a UUID without dashes, in the format of mesh gateways. */
 export function hexId(): string {
   return crypto.randomUUID().replaceAll('-', '');
 }

@@ -11,10 +11,10 @@ import type { DownstreamRequest } from './harness-types.ts';
 import type { CaseTimeline } from './case-timeline.ts';
 import { FakeTokenEndpoint } from './fake-token-endpoint.ts';
 
-/** What the test agent says of itself. */
+/** Card of the test agent. */
 const card: CardDraft = {
   name: 'test_agent',
-  description: 'Plays what a scenario says.',
+  description: 'Mock agent of a scenario.',
   securitySchemes: {
     bearer: { type: 'http', scheme: 'bearer' },
     apikey: { type: 'apiKey', location: 'header', name: 'X-API-Key' },
@@ -24,36 +24,39 @@ const card: CardDraft = {
 
 const basePath = '/a2a';
 
-/** How long the proxy waits for the test agent, in seconds. */
-const patience = 3;
+/** Request timeout of the proxy, in seconds. */
+const proxyTimeoutSeconds = 3;
 
-/** One case on the stage. */
+/** Environment of one case. */
 export interface CaseEnvironment {
-  /** The test agent, as the proxy reaches it. */
+  /** The test agent as upstream of the proxy. */
   readonly upstream: Upstream;
   readonly agent: TestAgentServer;
-  readonly tokens: FakeTokenEndpoint;
-  /** What the test agent was asked. */
+  readonly tokenEndpoint: FakeTokenEndpoint;
+  /** Returns the requests that the test agent received. */
   requests(): DownstreamRequest[];
-  /** Takes everything down that is of this case alone. */
+  /** Releases the resources of this case. */
   end(): Promise<void>;
 }
 
-/** The test agent and the way to it, which are used for one case after the other. */
+/** Creates the environment of each case. The test agent and its HTTP client are reused between cases. */
 export class CaseEnvironments {
-  readonly #http: HttpClient = undiciHttpClient({ connectTimeout: patience * 1_000, maxConnections: 64 });
-  readonly #memory = createEndpointCache();
+  readonly #http: HttpClient = undiciHttpClient({
+    connectTimeout: proxyTimeoutSeconds * 1_000,
+    maxConnections: 64,
+  });
+  readonly #endpointCache = createEndpointCache();
   #agent: Promise<TestAgentServer> | undefined;
 
-  /** Sets everything up for a case; nothing of the one before is left. */
-  async begin(scenario: Scenario, timeline: CaseTimeline): Promise<CaseEnvironment> {
-    const { spec: words } = scenario;
-    // A script says who the agent is, too, so that it needs one of its own.
-    const script = words.downstream_script && JSON.stringify(words.downstream_script);
-    const agent = script === undefined ? await this.#shared() : await start({ script });
+  /** Creates the environment of a case, without state of the previous one. */
+  async create(scenario: Scenario, timeline: CaseTimeline): Promise<CaseEnvironment> {
+    const { spec } = scenario;
+    // A script also defines the card, so it needs its own agent.
+    const script = spec.downstream_script && JSON.stringify(spec.downstream_script);
+    const agent = script === undefined ? await this.#sharedAgent() : await startAgent({ script });
     agent.reset();
-    agent.prime(words.downstream_a2a_agent_responses);
-    const { downstream_agent_auth: auth, downstream_http_error: error } = words;
+    agent.prime(spec.downstream_a2a_agent_responses);
+    const { downstream_agent_auth: auth, downstream_http_error: error } = spec;
     if (auth)
       agent.requireAuth({
         enabled: auth.enabled,
@@ -62,19 +65,19 @@ export class CaseEnvironments {
         failOnce: auth.should_fail_once,
       });
     if (error) agent.injectHttpError({ status: error.status_code, body: error.error_body });
-    const tokens = new FakeTokenEndpoint(this.#http, words.mock_oauth_server, timeline.now);
-    const upstream = createUpstream(configOf(scenario, agent.url), {
-      http: tokens,
-      endpointCache: this.#memory,
+    const tokenEndpoint = new FakeTokenEndpoint(this.#http, spec.mock_oauth_server, timeline.now);
+    const upstream = createUpstream(toProxyConfig(scenario, agent.url), {
+      http: tokenEndpoint,
+      endpointCache: this.#endpointCache,
     });
     return {
       upstream,
       agent,
-      tokens,
+      tokenEndpoint,
       requests: () =>
         agent.journal
           .entries({ method: 'POST', where: ({ request }) => request.path.startsWith(basePath) })
-          .map((entry) => requestOf(entry, timeline.beganAt)),
+          .map((entry) => toDownstreamRequest(entry, timeline.startedAt)),
       async end() {
         await upstream.close();
         if (script !== undefined) await agent.stop();
@@ -87,28 +90,28 @@ export class CaseEnvironments {
     await this.#http.close();
   }
 
-  #shared(): Promise<TestAgentServer> {
-    return (this.#agent ??= start({ card }));
+  #sharedAgent(): Promise<TestAgentServer> {
+    return (this.#agent ??= startAgent({ card }));
   }
 }
 
-function start(options: { card?: CardDraft; script?: string }): Promise<TestAgentServer> {
+function startAgent(options: { card?: CardDraft; script?: string }): Promise<TestAgentServer> {
   return TestAgentServer.start({ ...options, basePath, admin: false });
 }
 
-/** The entry of a file by which the proxy knows the agent: what was asked for is an alias of the one that is there. */
-function configOf({ spec: words }: Scenario, url: string): ProxiedAgent {
-  const name = words.gateway_input?.target_agent_name ?? '';
-  const { proxy_auth_config: auth, proxy_config_override: override, downstream } = words;
+/** Returns the proxy configuration: the target agent of the case is an alias of the test agent. */
+function toProxyConfig({ spec }: Scenario, url: string): ProxiedAgent {
+  const name = spec.gateway_input?.target_agent_name ?? '';
+  const { proxy_auth_config: auth, proxy_config_override: override, downstream } = spec;
   return {
     name,
     url: override?.agent_name === name ? override.url : url,
-    // An agent somewhere else has the time that its case gives it.
+    // Another agent may need the whole timeout of the case.
     request_timeout_seconds:
       override?.agent_name === name
-        ? Math.max(patience, words.expected_completion_timeout_seconds)
-        : patience,
-    // What those who wrote such files see at their agents, unless a case wants something else.
+        ? Math.max(proxyTimeoutSeconds, spec.expected_completion_timeout_seconds)
+        : proxyTimeoutSeconds,
+    // Protocol of the proxy in Solace Agent Mesh, unless the case overrides it.
     a2a_version: downstream?.version ?? '0.3',
     transport: downstream?.transport ?? 'JSONRPC',
     ...(auth?.agent_name === name
@@ -117,17 +120,17 @@ function configOf({ spec: words }: Scenario, url: string): ProxiedAgent {
   };
 }
 
-/** What is known of a request: those that the door answered brought credentials, but nobody looked at their body. */
-function requestOf(
-  { time, request, responseOrigin: answeredBy }: JournalEntry,
-  beganAt: number,
+/** Converts a journal entry. Intercepted requests have credentials but no body, because it was not read. */
+function toDownstreamRequest(
+  { time, request, responseOrigin }: JournalEntry,
+  startedAt: number,
 ): DownstreamRequest {
   const header = (name: string): string | undefined => [request.headers[name]].flat()[0];
   return {
-    at: Date.parse(time) - beganAt,
+    at: Date.parse(time) - startedAt,
     path: request.path,
     authorization: header('authorization'),
     apiKey: header('x-api-key'),
-    body: answeredBy === 'agent' ? request.json : undefined,
+    body: responseOrigin === 'agent' ? request.json : undefined,
   };
 }

@@ -5,13 +5,13 @@ import { bytesOf, type Part, rawPart } from '../../../protocol/part.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from './harness-types.ts';
 
-/** Under which application files are kept: agents of one namespace share them, whatever a link says. */
+/** Application name of stored files. All agents of a namespace share it. */
 export const sharedApp = 'test_namespace';
 
-/** A place for files of one case, with those in it that are there before. */
-export async function createCaseFiles({ spec: words, user, session }: Scenario): Promise<CaseFiles> {
+/** Creates the artifact store of a case with its `setup_artifacts`. */
+export async function createCaseFiles({ spec, user, session }: Scenario): Promise<CaseFiles> {
   const store = memoryArtifactStore();
-  for (const each of words.setup_artifacts) {
+  for (const each of spec.setup_artifacts) {
     const key = { app: sharedApp, user, session, filename: each.filename };
     const bytes =
       each.content_base64 === undefined
@@ -28,7 +28,7 @@ export async function createCaseFiles({ spec: words, user, session }: Scenario):
   return { store, app: sharedApp };
 }
 
-/** The parts with links in the place of bytes, which are stored as somebody's upload. */
+/** Stores raw parts as user uploads and replaces them by artifact links. */
 export async function uploadRawParts(
   parts: readonly Part[],
   scenario: Scenario,
@@ -42,19 +42,19 @@ export async function uploadRawParts(
     }
     const { raw, ...labels } = part;
     const filename = part.filename ?? `upload-${index}`;
-    const { user, session, spec: words } = scenario;
+    const { user, session, spec } = scenario;
     const key = { user, session, filename };
     const saved = await saveWithMetadata(files.store, { ...key, app: files.app }, bytesOf({ raw }), {
       ...(part.mediaType === undefined ? {} : { mimeType: part.mediaType }),
       tags: ['__user_uploaded'],
     });
-    const app = words.gateway_input?.target_agent_name ?? files.app;
+    const app = spec.gateway_input?.target_agent_name ?? files.app;
     linked.push({ ...labels, url: writeArtifactUri({ ...key, app, version: saved.version }) });
   }
   return linked;
 }
 
-/** The parts with bytes in the place of links to files that we keep. Other links stay. */
+/** Replaces links to files of the case store by their bytes. Other links are unchanged. */
 export async function downloadLinkedParts(
   parts: readonly Part[],
   { store, app }: CaseFiles,

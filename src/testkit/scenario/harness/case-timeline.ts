@@ -2,51 +2,51 @@ import type { GatewayEvent } from './harness-types.ts';
 
 type Untimed<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
-/** What comes out of one case, in order, until its end. */
+/** Records the gateway events of one case until its end. */
 export class CaseTimeline {
   readonly events: GatewayEvent[] = [];
-  /** Resolves with the first task or error, or when the waiting is over. */
-  readonly over: Promise<void>;
-  /** When the case began, by the clock of the machine. */
-  readonly beganAt = Date.now();
-  readonly #began = performance.now();
-  #end: () => void = () => {};
-  #isOver = false;
+  /** Resolves with the first final response or error, or when the signal aborts. */
+  readonly ended: Promise<void>;
+  /** Start of the case by the system clock. */
+  readonly startedAt = Date.now();
+  readonly #start = performance.now();
+  #resolveEnded: () => void = () => {};
+  #isEnded = false;
 
   constructor(signal: AbortSignal) {
-    this.over = new Promise((resolve) => {
-      this.#end = resolve;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
     });
     if (signal.aborted) this.#finish();
     else signal.addEventListener('abort', () => this.#finish(), { once: true });
   }
 
-  /** Milliseconds since the case began. */
-  readonly now = (): number => performance.now() - this.#began;
+  /** Returns the milliseconds since the start of the case. */
+  readonly now = (): number => performance.now() - this.#start;
 
-  /** Notes an event. What comes after the end is not looked at. */
+  /** Records an event. Events after the end are ignored. */
   add(event: Untimed<GatewayEvent>): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.events.push({ at: this.now(), ...event });
     if (event.type === 'final_response' || event.type === 'error') this.#finish();
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get isEnded(): boolean {
+    return this.#isEnded;
   }
 
-  /** Waits a while, though not beyond the end. */
-  async pause(milliseconds: number): Promise<void> {
+  /** Waits, but not beyond the end of the case. */
+  async sleep(milliseconds: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const passed = new Promise<void>((resolve) => {
+    const elapsed = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, milliseconds);
     });
-    await Promise.race([passed, this.over]);
+    await Promise.race([elapsed, this.ended]);
     clearTimeout(timer);
   }
 
   #finish(): void {
-    this.#isOver = true;
-    this.#end();
+    this.#isEnded = true;
+    this.#resolveEnded();
   }
 }

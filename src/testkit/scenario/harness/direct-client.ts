@@ -5,78 +5,78 @@ import { A2AError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/event.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { startReducer, type TaskReducer } from '../../../protocol/reduce.ts';
-import { isInterrupted, isTask, isTerminal, type Task } from '../../../protocol/task.ts';
+import { isTask, isTerminal, isTerminalOrInterrupted, type Task } from '../../../protocol/task.ts';
 import { downloadLinkedParts } from './case-files.ts';
 import { buildScenarioMessage, partsToSend } from './build-message.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from './harness-types.ts';
 import type { CaseTimeline } from './case-timeline.ts';
 
-/** What sends what a case sends. */
+/** Sends the request of a case. */
 export interface ScenarioClient {
-  /** Sends, and waits for the end. */
-  drive(): Promise<void>;
-  /** Asks for an end to the task. */
+  /** Sends the request and waits for the end of the case. */
+  run(): Promise<void>;
+  /** Sends a cancel request for the task. */
   cancel(): Promise<void>;
 }
 
-/** Calls an agent as any client does, and tells what comes in the words of a gateway. */
+/** Calls an agent and records its events as gateway events. */
 export class DirectScenarioClient implements ScenarioClient {
   readonly #agent: Agent;
   readonly #scenario: Scenario;
   readonly #timeline: CaseTimeline;
   readonly #files: CaseFiles;
-  readonly #stop = new AbortController();
-  #fold: TaskReducer | undefined;
-  /** Resolves with the id of the task, once somebody knows it. */
-  readonly #named: Promise<string>;
-  #name: (id: string) => void = () => {};
+  readonly #abort = new AbortController();
+  #reducer: TaskReducer | undefined;
+  /** Resolves with the id of the task when it is known. */
+  readonly #taskId: Promise<string>;
+  #resolveTaskId: (id: string) => void = () => {};
 
   constructor(agent: Agent, parts: { scenario: Scenario; timeline: CaseTimeline; files: CaseFiles }) {
     this.#agent = agent;
     this.#scenario = parts.scenario;
     this.#timeline = parts.timeline;
     this.#files = parts.files;
-    this.#named = new Promise((resolve) => {
-      this.#name = resolve;
+    this.#taskId = new Promise((resolve) => {
+      this.#resolveTaskId = resolve;
     });
   }
 
-  async drive(): Promise<void> {
+  async run(): Promise<void> {
     const request = { message: buildScenarioMessage(this.#scenario, partsToSend(this.#scenario)) };
-    const call = { signal: this.#stop.signal, owner: this.#scenario.user };
-    void this.#timeline.over.then(() => this.#stop.abort());
+    const call = { signal: this.#abort.signal, owner: this.#scenario.user };
+    void this.#timeline.ended.then(() => this.#abort.abort());
     try {
       if (this.#scenario.spec.gateway_input?.is_streaming === false) {
-        const answer = await this.#agent.send(request, call);
-        await this.#finish(isTask(answer) ? answer : wrapped(answer, this.#scenario));
+        const result = await this.#agent.send(request, call);
+        await this.#finish(isTask(result) ? result : toTask(result, this.#scenario));
         return;
       }
       for await (const event of this.#agent.stream(request, call)) {
-        await this.#take(event);
-        if (this.#timeline.isOver) return;
+        await this.#receive(event);
+        if (this.#timeline.isEnded) return;
       }
-      await this.#hangUp();
+      await this.#endStream();
     } catch (thrown) {
-      if (!this.#timeline.isOver)
+      if (!this.#timeline.isEnded)
         this.#timeline.add({ type: 'error', ...v0_3.rpcError.write(A2AError.from(thrown)) });
     }
   }
 
   async cancel(): Promise<void> {
-    const id = await Promise.race([this.#named, this.#timeline.over]);
+    const id = await Promise.race([this.#taskId, this.#timeline.ended]);
     if (id !== undefined) await this.#agent.cancelTask({ id }, { owner: this.#scenario.user });
   }
 
-  /** Tasks on the way are no news, and neither are updates that say nothing. */
-  async #take(event: StreamEvent): Promise<void> {
+  /** Gateways do not forward intermediate tasks and status updates without parts. */
+  async #receive(event: StreamEvent): Promise<void> {
     if (event.kind === 'message') {
-      await this.#finish(wrapped(event.message, this.#scenario));
+      await this.#finish(toTask(event.message, this.#scenario));
       return;
     }
-    this.#fold ??= startReducer(event);
-    this.#fold?.apply(event);
-    this.#name(this.#fold?.id ?? '');
+    this.#reducer ??= startReducer(event);
+    this.#reducer?.apply(event);
+    this.#resolveTaskId(this.#reducer?.id ?? '');
     if (event.kind === 'task') {
       if (isTerminal(event.task.status.state)) await this.#finish(event.task);
     } else if (event.kind === 'artifact') {
@@ -88,23 +88,23 @@ export class DirectScenarioClient implements ScenarioClient {
         received: artifact.parts,
       });
     } else {
-      const isLast = isFinalStatus(event);
+      const isFinal = isFinalStatus(event);
       const { status, metadata } = event;
-      if (isLast || (status.message?.parts.length ?? 0) > 0)
+      if (isFinal || (status.message?.parts.length ?? 0) > 0)
         this.#timeline.add({
           type: 'status_update',
           status,
-          isFinal: isLast,
+          isFinal,
           ...(metadata ? { metadata } : {}),
         });
-      if (isLast && this.#fold) await this.#finish(this.#fold.task());
+      if (isFinal && this.#reducer) await this.#finish(this.#reducer.task());
     }
   }
 
-  /** The stream is over and nobody said how the task ended. */
-  async #hangUp(): Promise<void> {
-    const task = this.#fold?.task();
-    if (task && (isTerminal(task.status.state) || isInterrupted(task.status.state))) await this.#finish(task);
+  /** Handles a stream that ended without a final event. */
+  async #endStream(): Promise<void> {
+    const task = this.#reducer?.task();
+    if (task && isTerminalOrInterrupted(task.status.state)) await this.#finish(task);
     else throw new A2AError('UNAVAILABLE', 'The agent disconnected without completing the task');
   }
 
@@ -122,8 +122,8 @@ export class DirectScenarioClient implements ScenarioClient {
   }
 }
 
-/** A direct answer as a task, which is all that a gateway knows. */
-function wrapped(message: Message, { session }: Scenario): Task {
+/** Wraps a direct message in a task, because gateways return only tasks. */
+function toTask(message: Message, { session }: Scenario): Task {
   return {
     id: message.messageId,
     contextId: message.contextId ?? session,

@@ -3,39 +3,39 @@ import type { TokenRequest } from './harness-types.ts';
 import type { TokenResponses } from '../files/scenario-schema.ts';
 
 /**
- * A client whose requests for tokens are answered as a case says, without a network: the address of a token endpoint
- * must be https, and no server of ours can have its name. Everything else goes its way.
+ * HTTP client that fakes the responses of the token endpoint and passes all other requests on. A real server is not
+ * possible: the URL of a token endpoint must be https with a foreign host name.
  */
 export class FakeTokenEndpoint implements HttpClient {
   readonly requests: TokenRequest[] = [];
   readonly #http: HttpClient;
-  readonly #answers: TokenResponses | undefined;
+  readonly #responses: TokenResponses | undefined;
   readonly #now: () => number;
 
-  /** @param http - is not closed with this. */
-  constructor(http: HttpClient, answers: TokenResponses | undefined, now: () => number) {
+  /** @param http - passed-on requests; it is not closed. */
+  constructor(http: HttpClient, responses: TokenResponses | undefined, now: () => number) {
     this.#http = http;
-    this.#answers = answers;
+    this.#responses = responses;
     this.#now = now;
   }
 
   async request(request: HttpRequest): Promise<HttpResponse> {
     const url = `${request.origin}${request.path}`;
-    if (!this.#answers || url !== this.#answers.token_url) return this.#http.request(request);
-    const { response_sequence: sequence, ...always } = this.#answers;
-    // Who asks more often than the sequence is long gets the last answer again.
-    const answer = sequence?.[this.requests.length] ?? sequence?.at(-1) ?? always;
+    if (!this.#responses || url !== this.#responses.token_url) return this.#http.request(request);
+    const { response_sequence: sequence, ...single } = this.#responses;
+    // The last response of the sequence repeats.
+    const response = sequence?.[this.requests.length] ?? sequence?.at(-1) ?? single;
     this.requests.push({ at: this.#now(), url, body: request.body ?? '' });
-    const { access_token: token, expires_in: seconds = 3600, error, status_code: status } = answer;
+    const { access_token: token, expires_in: seconds = 3600, error, status_code: status } = response;
     if (error !== undefined || token === undefined)
-      return answered(status ?? 400, { error: error ?? 'invalid_request' });
-    return answered(status ?? 200, { access_token: token, token_type: 'Bearer', expires_in: seconds });
+      return jsonResponse(status ?? 400, { error: error ?? 'invalid_request' });
+    return jsonResponse(status ?? 200, { access_token: token, token_type: 'Bearer', expires_in: seconds });
   }
 
   async close(): Promise<void> {}
 }
 
-function answered(status: number, body: object): HttpResponse {
+function jsonResponse(status: number, body: object): HttpResponse {
   const text = JSON.stringify(body);
   return {
     status,

@@ -4,7 +4,7 @@ import type { Metadata } from '../../../protocol/part.ts';
 import type { ArtifactStore } from '../../../artifacts/artifact-store.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 
-/** What came out at the caller's side, and when: milliseconds since the request. */
+/** An event that the client received. `at` is in milliseconds since the start of the case. */
 export type GatewayEvent = { readonly at: number } & (
   | {
       readonly type: 'status_update';
@@ -14,7 +14,7 @@ export type GatewayEvent = { readonly at: number } & (
     }
   | {
       readonly type: 'artifact_update';
-      /** Links to files that we keep are resolved. */
+      /** Links to files of the case store are resolved. */
       readonly artifact: Artifact;
       /** The parts as they arrived. */
       readonly received: readonly Part[];
@@ -29,7 +29,7 @@ export interface DownstreamRequest {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly apiKey: string | undefined;
-  /** What it asked; undefined where the test agent was told to answer without looking at it. */
+  /** Parsed body; undefined if the request was intercepted before the agent. */
   readonly body: unknown;
 }
 
@@ -40,34 +40,34 @@ export interface TokenRequest {
   readonly body: string;
 }
 
-/** Where the files of a case are. */
+/** Artifact store of a case. */
 export interface CaseFiles {
   readonly store: ArtifactStore;
-  /** Under which application they are kept. */
+  /** Application name of the stored files. */
   readonly app: string;
 }
 
-/** What was seen while a case ran. */
+/** Observations of one case. */
 export interface ScenarioCapture {
   readonly events: readonly GatewayEvent[];
   readonly requests: readonly DownstreamRequest[];
   readonly tokenRequests: readonly TokenRequest[];
   readonly cancellation: {
-    /** Whether the caller asked for an end. */
+    /** Whether the client sent a cancel request. */
     readonly sent: boolean;
-    /** The tasks that the test agent was asked to end. */
+    /** Ids of the tasks for which the test agent received a cancel request. */
     readonly received: readonly string[];
   };
-  /** Undefined where nothing keeps files. */
+  /** Undefined in the harness `direct`, which stores no files. */
   readonly files: CaseFiles | undefined;
 }
 
-/** Drives cases, one at a time, and keeps nothing of one for the next. */
+/** Test harness: runs cases one at a time, without shared state. */
 export interface ScenarioHarness extends AsyncDisposable {
   /**
-   * Sends what the case sends and waits for its end.
+   * Sends the request of a case and waits for its end.
    *
-   * @param signal - ends the waiting; what was seen until then is given all the same.
+   * @param signal - timeout; the observations until then are returned.
    */
   run(scenario: Scenario, signal: AbortSignal): Promise<ScenarioCapture>;
   close(): Promise<void>;

@@ -20,20 +20,19 @@ import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from './harness-types.ts';
 import type { CaseTimeline } from './case-timeline.ts';
 
-/** What a gateway works with. */
+/** Collaborators of {@broker MeshScenarioClient}. */
 export interface MeshScenarioClientParts {
-  readonly link: BrokerConnection;
+  readonly broker: BrokerConnection;
   readonly topics: MeshTopics;
-  /** The name of the gateway, in the topics of its answers. */
+  /** Id of the gateway in its response topics. */
   readonly id: string;
   readonly files: CaseFiles;
   readonly timeline: CaseTimeline;
 }
 
 /**
- * The side of a mesh where people are, as the tests of the Solace Agent Mesh have it: it says when a request came,
- * stores what it is sent and sends links, makes bytes of links that come back, and takes the first task or error for
- * the end.
+ * Gateway of a mesh, compatible with the test gateway of Solace Agent Mesh: it adds the time of arrival, uploads files
+ * and sends links, downloads linked files of responses, and ends with the first task or error.
  */
 export class MeshScenarioClient {
   readonly #parts: MeshScenarioClientParts;
@@ -42,64 +41,64 @@ export class MeshScenarioClient {
   readonly #taskId = `gdk-task-${hexId()}`;
   #message: Message | undefined;
   #reader: EventReader | undefined;
-  /** Deliveries are worked off in order, although making bytes of links takes its time. */
-  #working: Promise<void> = Promise.resolve();
+  /** Processes messages in order, although downloads are asynchronous. */
+  #processing: Promise<void> = Promise.resolve();
 
   constructor(parts: MeshScenarioClientParts, scenario: Scenario) {
     this.#parts = parts;
     this.#scenario = scenario;
-    this.#dialect = dialectOf(scenario.spec.caller?.version);
+    this.#dialect = dialectFor(scenario.spec.client?.version);
   }
 
-  /** Sends what the case sends and waits for the end. */
-  async drive(): Promise<void> {
-    const { link, topics, id, timeline } = this.#parts;
-    const inbox = await link.subscribe(topics.inbox('gateway', id), (delivery) => {
-      this.#working = this.#working.then(() => this.#receive(delivery));
-      return this.#working;
+  /** Sends the request of the case and waits for its end. */
+  async run(): Promise<void> {
+    const { broker, topics, id, timeline } = this.#parts;
+    const inbox = await broker.subscribe(topics.inbox('gateway', id), (delivery) => {
+      this.#processing = this.#processing.then(() => this.#receive(delivery));
+      return this.#processing;
     });
     try {
       await this.#send();
-      await timeline.over;
+      await timeline.ended;
     } finally {
       await inbox.close();
     }
   }
 
-  /** Asks for an end to the task. There is no answer to it but the end of the task. */
+  /** Sends a cancel request. It has no response except the end of the task. */
   async cancel(): Promise<void> {
-    const { link } = this.#parts;
+    const { broker } = this.#parts;
     const params = this.#dialect.requests.cancelTask.write({ id: this.#taskId });
     const method = rpcMethodName(this.#dialect, 'cancelTask') ?? '';
     const { clientId, userId } = this.#properties();
-    await link.publish(this.#requestTopic(), writeRequest(hexId(), method, params), { clientId, userId });
+    await broker.publish(this.#requestTopic(), writeRequest(hexId(), method, params), { clientId, userId });
   }
 
   async #send(): Promise<void> {
-    const { link, files } = this.#parts;
-    const { spec: words } = this.#scenario;
-    const sent = await uploadRawParts(partsToSend(this.#scenario), this.#scenario, files);
+    const { broker, files } = this.#parts;
+    const { spec } = this.#scenario;
+    const parts = await uploadRawParts(partsToSend(this.#scenario), this.#scenario, files);
     const arrival = { text: `Request received by gateway at: ${new Date().toISOString()}` };
-    const target = words.gateway_input?.target_agent_name ?? '';
-    const message = buildScenarioMessage(this.#scenario, [arrival, ...sent], { agent_name: target });
+    const target = spec.gateway_input?.target_agent_name ?? '';
+    const message = buildScenarioMessage(this.#scenario, [arrival, ...parts], { agent_name: target });
     this.#message = message;
-    const operation = words.gateway_input?.is_streaming === false ? 'send' : 'stream';
-    const isFirst = this.#dialect === v0_1;
+    const operation = spec.gateway_input?.is_streaming === false ? 'send' : 'stream';
+    const isV0_1 = this.#dialect === v0_1;
     const params = this.#dialect.requests[operation].write({
       message,
-      // In the first version the caller names its task; later ones know it by the id of the request.
-      ...(isFirst ? { clientTaskId: this.#taskId } : {}),
+      // In 0.1 the client chooses the task id; later versions use the id of the request.
+      ...(isV0_1 ? { clientTaskId: this.#taskId } : {}),
     });
     const payload = writeRequest(
-      isFirst ? hexId() : this.#taskId,
+      isV0_1 ? hexId() : this.#taskId,
       rpcMethodName(this.#dialect, operation) ?? '',
       params,
     );
-    const { a2aStatusTopic, ...always } = this.#properties();
-    await link.publish(
+    const { a2aStatusTopic, ...properties } = this.#properties();
+    await broker.publish(
       this.#requestTopic(),
       payload,
-      operation === 'stream' ? { ...always, a2aStatusTopic } : always,
+      operation === 'stream' ? { ...properties, a2aStatusTopic } : properties,
     );
   }
 
@@ -122,7 +121,7 @@ export class MeshScenarioClient {
   }
 
   async #receive({ topic, payload }: MeshMessage): Promise<void> {
-    // Answers to somebody else's task are not for us.
+    // Ignores messages of other tasks.
     if (topic.split('/').at(-1) !== this.#taskId) return;
     const { timeline } = this.#parts;
     const { result, error } = (parseJsonOrUndefined(payload) ?? {}) as { result?: unknown; error?: unknown };
@@ -151,13 +150,13 @@ export class MeshScenarioClient {
   }
 
   async #finish(result: unknown): Promise<void> {
-    const answer = this.#dialect.results.send.read(result, lenientMode());
-    if (!isTask(answer)) throw new TypeError('a message came where a task belongs');
-    this.#check(answer.id);
-    this.#parts.timeline.add({ type: 'final_response', task: await this.#resolved(answer) });
+    const task = this.#dialect.results.send.read(result, lenientMode());
+    if (!isTask(task)) throw new TypeError('expected a task, got a message');
+    this.#checkTaskId(task.id);
+    this.#parts.timeline.add({ type: 'final_response', task: await this.#withDownloads(task) });
   }
 
-  /** Updates that say nothing are not passed on. */
+  /** Gateways do not forward status updates without parts. */
   async #update(result: unknown): Promise<void> {
     const { timeline, files } = this.#parts;
     this.#reader ??= this.#dialect.eventReader({
@@ -167,13 +166,13 @@ export class MeshScenarioClient {
     });
     for (const event of this.#reader.read(result, lenientMode())) {
       if (event.kind === 'status') {
-        this.#check(event.taskId);
+        this.#checkTaskId(event.taskId);
         const { status, metadata } = event;
         const isFinal = (result as { final?: unknown }).final === true || isTerminal(status.state);
         if (!isFinal && (status.message?.parts.length ?? 0) === 0) continue;
         timeline.add({ type: 'status_update', status, isFinal, ...(metadata ? { metadata } : {}) });
       } else if (event.kind === 'artifact') {
-        this.#check(event.taskId);
+        this.#checkTaskId(event.taskId);
         const { artifact } = event;
         const parts = await downloadLinkedParts(artifact.parts, files);
         timeline.add({ type: 'artifact_update', artifact: { ...artifact, parts }, received: artifact.parts });
@@ -181,13 +180,12 @@ export class MeshScenarioClient {
     }
   }
 
-  /** What is in a payload must be about the task in the topic. */
-  #check(taskId: string): void {
-    if (taskId !== this.#taskId)
-      throw new TypeError(`it is about ${taskId}, which is not the task of its topic`);
+  /** The task id of the payload must match the topic. */
+  #checkTaskId(taskId: string): void {
+    if (taskId !== this.#taskId) throw new TypeError(`task id ${taskId} does not match the topic`);
   }
 
-  async #resolved(task: Task): Promise<Task> {
+  async #withDownloads(task: Task): Promise<Task> {
     if (!task.artifacts) return task;
     const { files } = this.#parts;
     const artifacts = await Promise.all(
@@ -197,7 +195,7 @@ export class MeshScenarioClient {
   }
 }
 
-function dialectOf(version: ProtocolVersion | undefined): Dialect {
+function dialectFor(version: ProtocolVersion | undefined): Dialect {
   if (version === '0.1') return v0_1;
   return version === '1.0' ? v1_0 : v0_3;
 }

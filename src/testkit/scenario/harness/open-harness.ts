@@ -16,111 +16,119 @@ import { type CaseEnvironment, CaseEnvironments } from './case-environments.ts';
 import { CaseTimeline } from './case-timeline.ts';
 
 /**
- * What stands between caller and test agent: a mesh with the proxy on it, the proxy over HTTP, or nothing but a client.
+ * Test harness of a case: a proxy on the mesh, a proxy over HTTP, or a client that calls the mock agent directly.
  */
 export type HarnessKind = 'mesh' | 'http' | 'direct';
 
-/** How cases are driven. */
+/** Options of {@link openHarness}. */
 export interface HarnessOptions {
-  /** For cases that do not say. @defaultValue `mesh` */
+  /** Harness of cases without the key `harness`. @defaultValue `mesh` */
   readonly kind?: HarnessKind;
-  /** The broker of the mesh: `memory`, or its URL. @defaultValue `memory` */
+  /** `memory`, or the URL of a broker. @defaultValue `memory` */
   readonly broker?: string;
 }
 
-/** What a case needs beside its act, and what takes it down again. */
+/** Collaborators and cleanup of one case. */
 interface CaseSetup {
   readonly scenario: Scenario;
   readonly timeline: CaseTimeline;
   readonly files: CaseFiles;
-  readonly act: CaseEnvironment;
-  /** Runs when the case is over, the last one first. */
+  readonly environment: CaseEnvironment;
+  /** Called after the case, the last one first. */
   readonly cleanUp: (() => Promise<unknown>)[];
 }
 
-/** The target whose words on the way stay words, as the files of the Solace Agent Mesh know it. */
-const plainTarget = 'TestAgent_Proxied_NoConvert';
+/** Target of Solace Agent Mesh scenarios whose status texts are not converted to progress data. */
+const unconvertedTarget = 'TestAgent_Proxied_NoConvert';
 
 const gatewayId = 'TestHarnessGateway_01';
 
-/** Opens what drives cases, one after the other. */
+/** Opens a test harness that runs cases one after the other. */
 export async function openHarness(options: HarnessOptions = {}): Promise<ScenarioHarness> {
-  const { kind: rig = 'mesh', broker: link = 'memory' } = options;
-  const stage = new CaseEnvironments();
-  const broker = link === 'memory' ? connectMemoryBroker() : await connectBroker(link);
-  // Several may run at one broker, each in a namespace of its own.
-  const topics = new MeshTopics(link === 'memory' ? sharedApp : `${sharedApp}/${hexId()}`);
+  const { kind = 'mesh', broker: brokerUrl = 'memory' } = options;
+  const environments = new CaseEnvironments();
+  const broker = brokerUrl === 'memory' ? connectMemoryBroker() : await connectBroker(brokerUrl);
+  // Several harnesses may share a broker; each one uses its own namespace.
+  const topics = new MeshTopics(brokerUrl === 'memory' ? sharedApp : `${sharedApp}/${hexId()}`);
 
-  async function onMesh({ scenario, timeline, files, act, cleanUp }: CaseSetup): Promise<ScenarioClient> {
-    const name = act.upstream.name;
-    const face = await serveOnMesh(withFiles(act.upstream.agent, name, files), {
-      broker: broker,
+  async function onMesh({
+    scenario,
+    timeline,
+    files,
+    environment,
+    cleanUp,
+  }: CaseSetup): Promise<ScenarioClient> {
+    const name = environment.upstream.name;
+    const server = await serveOnMesh(withFiles(environment.upstream.agent, name, files), {
+      broker,
       namespace: topics.namespace,
       name,
       card: { interval: 0 },
-      // What is still open when a case is over is of no interest.
+      // Open requests do not matter after the end of a case.
       timeouts: { close: 1 },
-      convertProgress: scenario.convertsProgress ?? name !== plainTarget,
+      convertProgress: scenario.convertProgress ?? name !== unconvertedTarget,
     });
-    cleanUp.push(() => face.close());
-    return new MeshScenarioClient({ link: broker, topics, id: gatewayId, files, timeline }, scenario);
+    cleanUp.push(() => server.close());
+    return new MeshScenarioClient({ broker, topics, id: gatewayId, files, timeline }, scenario);
   }
 
-  async function overHttp(scene: CaseSetup): Promise<ScenarioClient> {
-    const { scenario, files, act, cleanUp } = scene;
-    const server = await serve(withFiles(act.upstream.agent, act.upstream.name, files, scenario.user));
+  async function overHttp(setup: CaseSetup): Promise<ScenarioClient> {
+    const { scenario, files, environment, cleanUp } = setup;
+    const server = await serve(
+      withFiles(environment.upstream.agent, environment.upstream.name, files, scenario.user),
+    );
     cleanUp.push(() => server.stop(0));
-    const { version = '0.3', transport = 'JSONRPC' } = scenario.spec.caller ?? {};
+    const { version = '0.3', transport = 'JSONRPC' } = scenario.spec.client ?? {};
     const client = connect(server.url, { versions: [version], transports: [transport] });
     cleanUp.push(() => client.close());
-    return new DirectScenarioClient(client, scene);
+    return new DirectScenarioClient(client, setup);
   }
 
-  const callers: { readonly [Name in HarnessKind]: (scene: CaseSetup) => Promise<ScenarioClient> } = {
+  const clients: { readonly [Name in HarnessKind]: (setup: CaseSetup) => Promise<ScenarioClient> } = {
     mesh: onMesh,
     http: overHttp,
-    direct: async (scene) => new DirectScenarioClient(scene.act.upstream.agent, scene),
+    direct: async (setup) => new DirectScenarioClient(setup.environment.upstream.agent, setup),
   };
 
   async function run(scenario: Scenario, signal: AbortSignal): Promise<ScenarioCapture> {
     const timeline = new CaseTimeline(signal);
     const files = await createCaseFiles(scenario);
-    const act = await stage.begin(scenario, timeline);
-    const cleanUp: (() => Promise<unknown>)[] = [() => act.end()];
+    const environment = await environments.create(scenario, timeline);
+    const cleanUp: (() => Promise<unknown>)[] = [() => environment.end()];
     try {
-      const name = scenario.spec.gateway ?? rig;
-      const caller = await callers[name]({ scenario, timeline, files, act, cleanUp });
-      const [sent] = await Promise.all([acted(scenario, caller, timeline), caller.drive()]);
+      const harness = scenario.spec.harness ?? kind;
+      const client = await clients[harness]({ scenario, timeline, files, environment, cleanUp });
+      const [sent] = await Promise.all([runActions(scenario, client, timeline), client.run()]);
       return {
         events: timeline.events,
-        requests: act.requests(),
-        tokenRequests: act.tokens.requests,
-        cancellation: { sent, received: act.agent.canceledTaskIds },
-        files: name === 'direct' ? undefined : files,
+        requests: environment.requests(),
+        tokenRequests: environment.tokenEndpoint.requests,
+        cancellation: { sent, received: environment.agent.canceledTaskIds },
+        files: harness === 'direct' ? undefined : files,
       };
     } finally {
-      for (const each of cleanUp.toReversed()) await each();
+      for (const close of cleanUp.toReversed()) await close();
     }
   }
 
   const close = async (): Promise<void> => {
-    await stage.close();
+    await environments.close();
     await broker.close();
   };
   return { run, close, [Symbol.asyncDispose]: close };
 }
 
-/** Does what the caller does after it has sent. @returns whether it asked for an end. */
-async function acted(
-  { spec: words }: Scenario,
-  caller: ScenarioClient,
+/** Runs `gateway_actions_after_input`. @returns whether a cancel request was sent */
+async function runActions(
+  { spec }: Scenario,
+  client: ScenarioClient,
   timeline: CaseTimeline,
 ): Promise<boolean> {
   let sent = false;
-  for (const { delay_seconds: seconds } of words.gateway_actions_after_input) {
-    await timeline.pause(seconds * 1_000);
-    if (timeline.isOver) break;
-    await caller.cancel();
+  for (const { delay_seconds: seconds } of spec.gateway_actions_after_input) {
+    await timeline.sleep(seconds * 1_000);
+    if (timeline.isEnded) break;
+    await client.cancel();
     sent = true;
   }
   return sent;

@@ -51,7 +51,7 @@ const results: ScenarioResult[] = [
     mismatches: [
       {
         path: 'expected_gateway_output[0].task_state',
-        problem: 'is not the same',
+        problem: 'is different',
         expected: 'a\nb',
         actual: 'c',
       },
@@ -61,8 +61,8 @@ const results: ScenarioResult[] = [
   },
 ];
 
-describe('a report', () => {
-  it('counts', () => {
+describe('scenario reports', () => {
+  it('count the results by outcome', () => {
     expect(summarizeResults(results)).toEqual({ total: 3, passed: 1, failed: 1, skipped: 1 });
     expect(formatSummaryLine(summarizeResults(results))).toBe('3 cases: 1 passed, 1 failed, 1 skipped');
     expect(results.map((each) => formatResultLine(each))).toEqual([
@@ -72,19 +72,19 @@ describe('a report', () => {
     ]);
   });
 
-  it('tells people what differs, what came out and what was asked, but no secret', () => {
+  it('formatFailure lists mismatches, events and requests without secrets', () => {
     const text = formatFailure(results[2] as ScenarioResult);
     expect(text.split('\n')).toEqual([
       'failed wrong some & <other>.yaml:1',
       '  Says "hi"',
-      '  expected_gateway_output[0].task_state: is not the same',
+      '  expected_gateway_output[0].task_state: is different',
       '    - a',
       '    - b',
       '    + "c"',
-      '  what came out',
+      '  received events',
       '        3 ms status_update working ""',
       expect.stringContaining('    5 ms error -32603'),
-      '  what the test agent was asked',
+      '  requests to the test agent',
       '        2 ms POST /a2a with Authorization',
       '      {"method":"message/send"}',
       '        1 ms POST https://a/token',
@@ -92,7 +92,7 @@ describe('a report', () => {
     ]);
   });
 
-  it('tells programs the same', () => {
+  it('scenarioJsonReport contains cases and mismatches without secrets', () => {
     const report = JSON.parse(scenarioJsonReport(results)) as {
       summary: unknown;
       cases: { [key: string]: unknown }[];
@@ -106,15 +106,15 @@ describe('a report', () => {
     expect(report.cases[2]).toMatchObject({
       file,
       line: 1,
-      differences: [{ actual: 'c' }],
+      mismatches: [{ actual: 'c' }],
       milliseconds: 1234,
     });
     expect(scenarioJsonReport(results)).not.toContain('very-secret');
   });
 
-  it('is XML in the form of JUnit, whatever a case says', () => {
+  it('scenarioJunitReport escapes all content', () => {
     const xml = scenarioJunitReport(results);
-    // Nothing that XML cannot have, and no character with a meaning where it is text.
+    // Only characters that XML allows, and no unescaped markup in text.
     expect(xml).not.toMatch(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u);
     const open: string[] = [];
     for (const [, close, name = '', alone] of xml.matchAll(/<(\/?)([a-z]+)(?: [a-z]+="[^"<>]*")*(\/?)>/g)) {
@@ -124,11 +124,9 @@ describe('a report', () => {
     expect(open).toEqual([]);
     expect(xml.replaceAll(/<\?xml[^>]*>|<\/?[a-z]+(?: [a-z]+="[^"<>]*")*\/?>/g, '')).not.toMatch(/[<>]/);
     expect(xml).not.toMatch(/&(?!amp;|lt;|gt;|quot;|apos;)/);
-    expect(xml).toContain(
-      '<testsuites name="dragoman test" tests="3" failures="1" errors="0" skipped="1" time="1.246">',
-    );
+    expect(xml).toContain('<testsuites name="dragoman test" tests="3" failures="1" errors="0" time="1.246">');
     expect(xml).toContain('<testcase name="fine" classname="some &amp; &lt;other&gt;.yaml" time="0.012"/>');
     expect(xml).toContain('<skipped message="no &quot;model&quot;"/>');
-    expect(xml).toContain('<failure message="expected_gateway_output[0].task_state: is not the same">');
+    expect(xml).toContain('<failure message="expected_gateway_output[0].task_state: is different">');
   });
 });

@@ -1,9 +1,10 @@
 import type { ExpectationMismatch } from '../expectations/compare-values.ts';
 import type { GatewayEvent } from '../harness/harness-types.ts';
 import type { ScenarioResult } from '../run-scenarios.ts';
+import { truncate } from '../../../primitives/text.ts';
 import { statusText } from '../expectations/expect-content.ts';
 
-/** How many cases ended how. */
+/** Number of cases by outcome. */
 export interface ScenarioSummary {
   readonly total: number;
   readonly passed: number;
@@ -11,7 +12,7 @@ export interface ScenarioSummary {
   readonly skipped: number;
 }
 
-/** Counts results. */
+/** Counts results by outcome. */
 export function summarizeResults(results: readonly ScenarioResult[]): ScenarioSummary {
   const count = (outcome: ScenarioResult['outcome']): number =>
     results.filter((each) => each.outcome === outcome).length;
@@ -23,7 +24,7 @@ export function summarizeResults(results: readonly ScenarioResult[]): ScenarioSu
   };
 }
 
-/** What a text is dressed in, where colours are wanted. */
+/** Text styles of a terminal. */
 export interface TextStyles {
   readonly green: (text: string) => string;
   readonly red: (text: string) => string;
@@ -32,85 +33,88 @@ export interface TextStyles {
   readonly bold: (text: string) => string;
 }
 
-const plainly = (text: string): string => text;
+const plain = (text: string): string => text;
 
-/** No colours. */
-const unpainted: TextStyles = {
-  green: plainly,
-  red: plainly,
-  yellow: plainly,
-  dim: plainly,
-  bold: plainly,
+/** No styles. */
+const plainStyles: TextStyles = {
+  green: plain,
+  red: plain,
+  yellow: plain,
+  dim: plain,
+  bold: plain,
 };
 
-/** One line for a case that ended. */
+/** Formats the result of a case as one line. */
 export function formatResultLine(
   { scenario, outcome, milliseconds, reason }: ScenarioResult,
-  paint = unpainted,
+  styles = plainStyles,
 ): string {
   const { id, file, line } = scenario;
   if (outcome === 'passed')
-    return `${paint.green('passed ')} ${id} ${paint.dim(`(${Math.round(milliseconds)} ms)`)}`;
-  if (outcome === 'skipped') return `${paint.yellow('skipped')} ${id}${paint.dim(`: ${reason ?? ''}`)}`;
-  return `${paint.red('failed ')} ${id} ${paint.dim(`${file}:${line}`)}`;
+    return `${styles.green('passed ')} ${id} ${styles.dim(`(${Math.round(milliseconds)} ms)`)}`;
+  if (outcome === 'skipped') return `${styles.yellow('skipped')} ${id}${styles.dim(`: ${reason ?? ''}`)}`;
+  return `${styles.red('failed ')} ${id} ${styles.dim(`${file}:${line}`)}`;
 }
 
-/** The last line of a run. */
+/** Formats the summary of a run as one line. */
 export function formatSummaryLine(
   { total, passed, failed, skipped }: ScenarioSummary,
-  paint = unpainted,
+  styles = plainStyles,
 ): string {
   const parts = [
-    paint.green(`${passed} passed`),
-    failed > 0 ? paint.red(`${failed} failed`) : `${failed} failed`,
+    styles.green(`${passed} passed`),
+    failed > 0 ? styles.red(`${failed} failed`) : `${failed} failed`,
     `${skipped} skipped`,
   ];
-  return `${paint.bold(`${total} ${total === 1 ? 'case' : 'cases'}`)}: ${parts.join(', ')}`;
+  return `${styles.bold(`${total} ${total === 1 ? 'case' : 'cases'}`)}: ${parts.join(', ')}`;
 }
 
-/** Everything that a person needs to know about a case that failed: what differs, what happened, what was asked. */
-export function formatFailure(result: ScenarioResult, paint = unpainted): string {
-  const { scenario, reason, mismatches: differences, capture } = result;
+/** Formats a failed case: mismatches, received events and requests to the test agent. */
+export function formatFailure(result: ScenarioResult, styles = plainStyles): string {
+  const { scenario, reason, mismatches, capture } = result;
   const lines = [
-    `${paint.red('failed')} ${paint.bold(scenario.id)} ${paint.dim(`${scenario.file}:${scenario.line}`)}`,
+    `${styles.red('failed')} ${styles.bold(scenario.id)} ${styles.dim(`${scenario.file}:${scenario.line}`)}`,
   ];
-  if (scenario.spec.description !== undefined) lines.push(`  ${paint.dim(scenario.spec.description.trim())}`);
+  if (scenario.spec.description !== undefined)
+    lines.push(`  ${styles.dim(scenario.spec.description.trim())}`);
   if (reason !== undefined) lines.push(`  ${reason}`);
-  for (const difference of differences) lines.push(...differenceLines(difference, paint));
+  for (const mismatch of mismatches) lines.push(...formatMismatch(mismatch, styles));
   if (capture) {
-    lines.push(`  ${paint.bold('what came out')}`);
-    if (capture.events.length === 0) lines.push('    nothing');
-    for (const event of capture.events) lines.push(`    ${timelineOf(event)}`);
-    lines.push(`  ${paint.bold('what the test agent was asked')}`);
-    if (capture.requests.length === 0) lines.push('    nothing');
+    lines.push(`  ${styles.bold('received events')}`);
+    if (capture.events.length === 0) lines.push('    none');
+    for (const event of capture.events) lines.push(`    ${formatEventLine(event)}`);
+    lines.push(`  ${styles.bold('requests to the test agent')}`);
+    if (capture.requests.length === 0) lines.push('    none');
     for (const { at, path, authorization, apiKey, body } of capture.requests) {
-      const proof = [
+      const credentials = [
         authorization === undefined ? '' : ' with Authorization',
         apiKey === undefined ? '' : ' with X-API-Key',
       ];
-      lines.push(`    ${stamp(at)} POST ${path}${proof.join('')}`);
-      if (body !== undefined) lines.push(`      ${shortened(JSON.stringify(body))}`);
+      lines.push(`    ${formatTime(at)} POST ${path}${credentials.join('')}`);
+      if (body !== undefined)
+        lines.push(`      ${truncate(JSON.stringify(body), maxBodyLength, { showLength: true })}`);
     }
     for (const { at, url, body } of capture.tokenRequests)
-      lines.push(`    ${stamp(at)} POST ${url}`, `      ${withoutSecrets(body)}`);
+      lines.push(`    ${formatTime(at)} POST ${url}`, `      ${redactSecrets(body)}`);
   }
   return lines.join('\n');
 }
 
-function differenceLines(
+function formatMismatch(
   { path, problem, expected, actual }: ExpectationMismatch,
-  paint: TextStyles,
+  styles: TextStyles,
 ): string[] {
   const lines = [`  ${path}: ${problem}`];
-  if (expected !== undefined) lines.push(...told(expected).map((line) => paint.red(`    - ${line}`)));
+  if (expected !== undefined)
+    lines.push(...formatValueLines(expected).map((line) => styles.red(`    - ${line}`)));
   if (actual !== undefined || expected !== undefined)
-    lines.push(...told(actual).map((line) => paint.green(`    + ${line}`)));
+    lines.push(...formatValueLines(actual).map((line) => styles.green(`    + ${line}`)));
   return lines;
 }
 
-/** A value as lines. A text of one line is quoted, so that blanks at its ends are seen. */
-function told(value: unknown): string[] {
-  if (value === undefined) return ['(nothing)'];
+/** Formats a value as lines. Single-line strings are quoted, so that leading and trailing spaces are visible. */
+function formatValueLines(value: unknown): string[] {
+  if (value === undefined) return ['(missing)'];
   const text =
     typeof value === 'string' && value.includes('\n') ? value : (JSON.stringify(value, undefined, 2) ?? '');
   const lines = text.split('\n');
@@ -120,19 +124,14 @@ function told(value: unknown): string[] {
 }
 
 const maxLines = 40;
-const maxWidth = 2_000;
+const maxBodyLength = 2_000;
 
-function shortened(text: string): string {
-  return text.length > maxWidth ? `${text.slice(0, maxWidth)}… (${text.length} characters)` : text;
-}
-
-/** One line for an event. */
-function timelineOf(event: GatewayEvent): string {
-  const at = stamp(event.at);
+function formatEventLine(event: GatewayEvent): string {
+  const at = formatTime(event.at);
   switch (event.type) {
     case 'status_update': {
-      const words = JSON.stringify(statusText(event.status.message?.parts ?? []));
-      return `${at} status_update ${event.status.state}${event.isFinal ? ' (final)' : ''} ${words}`;
+      const text = JSON.stringify(statusText(event.status.message?.parts ?? []));
+      return `${at} status_update ${event.status.state}${event.isFinal ? ' (final)' : ''} ${text}`;
     }
     case 'artifact_update':
       return `${at} artifact_update ${event.artifact.name ?? event.artifact.artifactId}`;
@@ -143,35 +142,35 @@ function timelineOf(event: GatewayEvent): string {
   }
 }
 
-function stamp(milliseconds: number): string {
+function formatTime(milliseconds: number): string {
   return `${milliseconds.toFixed(0).padStart(5)} ms`;
 }
 
-/** The form of a request for a token, without what must not be in a log. */
-function withoutSecrets(form: string): string {
+/** Redacts secrets in the form body of a token request. */
+function redactSecrets(form: string): string {
   return form.replaceAll(/((?:client_secret|password|refresh_token|assertion)=)[^&]*/g, '$1…');
 }
 
-/** The results for a program. */
+/** Formats the results as JSON. */
 export function scenarioJsonReport(results: readonly ScenarioResult[]): string {
-  return `${JSON.stringify({ summary: summarizeResults(results), cases: results.map(entryOf) }, undefined, 2)}\n`;
+  return `${JSON.stringify({ summary: summarizeResults(results), cases: results.map(toJsonCase) }, undefined, 2)}\n`;
 }
 
-function entryOf({
+function toJsonCase({
   scenario,
   outcome,
   reason,
-  mismatches: differences,
+  mismatches,
   milliseconds,
   capture,
 }: ScenarioResult): object {
-  const { id, file, line, spec: words } = scenario;
+  const { id, file, line, spec } = scenario;
   const entry = {
     id,
     file,
     line,
-    description: words.description,
-    tags: words.tags,
+    description: spec.description,
+    tags: spec.tags,
     outcome,
     reason,
     milliseconds: Math.round(milliseconds),
@@ -179,12 +178,12 @@ function entryOf({
   if (outcome !== 'failed') return entry;
   return {
     ...entry,
-    differences,
+    mismatches,
     events: capture?.events ?? [],
     requests: capture?.requests ?? [],
     tokenRequests: (capture?.tokenRequests ?? []).map((each) => ({
       ...each,
-      body: withoutSecrets(each.body),
+      body: redactSecrets(each.body),
     })),
   };
 }
