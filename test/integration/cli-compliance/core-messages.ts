@@ -71,7 +71,7 @@ export const messages: readonly Row[] = [
         'text/csv',
         'text/markdown',
       ]);
-      expect((await run(`send -a ${url} --media-type text/polling x`)).code).toBe(2);
+      expect((await run(`send -a ${url} --media-type text/plain x`)).code).toBe(2);
     },
   ),
   row(
@@ -87,7 +87,7 @@ export const messages: readonly Row[] = [
       expect(requests[0]?.request.message.parts).toEqual([
         { text: 'one' },
         { data: { k: [1] }, mediaType: 'application/json' },
-        { raw: 'Yw==', filename: 'c.txt', mediaType: 'text/polling' },
+        { raw: 'Yw==', filename: 'c.txt', mediaType: 'text/plain' },
         { url: 'https://files.example.com/x.pdf', filename: 'x.pdf', mediaType: 'application/pdf' },
         { text: 'two' },
       ]);

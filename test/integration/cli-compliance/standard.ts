@@ -204,7 +204,7 @@ export const standard: readonly Row[] = [
       const file = (filename: string, text: string) => ({
         raw: Buffer.from(text).toString('base64'),
         filename,
-        mediaType: 'text/polling',
+        mediaType: 'text/plain',
       });
       const odd = await raw({
         on: {
@@ -237,7 +237,7 @@ export const standard: readonly Row[] = [
         ['X-2.txt', '_bashrc', 'notes-5.txt', 'notes-6.json', 'passwd', 'x.txt'].toSorted(),
       );
       expect((await document(`task download task-1 -a ${odd.url} --dir saved`, 2)).error.message).toContain(
-        'is there already',
+        'already exists',
       );
       expect((await run(`task download task-1 -a ${odd.url} --dir saved --force`)).code).toBe(0);
       let place = '';

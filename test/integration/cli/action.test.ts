@@ -142,6 +142,6 @@ describe('GitHub action', () => {
     });
     expect(code).toBe(2);
     expect(outputs.level).toBe('');
-    expect(summary).toContain('Nobody answers');
+    expect(summary).toContain('No response from http://127.0.0.1:');
   });
 });

@@ -301,7 +301,7 @@ describe('dragoman up without its defaults', () => {
         [summary.console, '4200', 'the console'],
       ] as const) {
         const actual = new URL(url ?? '').port;
-        const note = `info: port ${port} is in use, so ${name} has another\n`;
+        const note = `info: port ${port} is in use; using another port for ${name}\n`;
         expect(running.stderr.includes(note)).toBe(actual !== port);
         seen.add(actual);
       }
@@ -320,7 +320,9 @@ describe('dragoman up without its defaults', () => {
     started.push(running);
     const summary = await readSummary(running);
     expect(summary.mcp).toBeUndefined();
-    expect(running.stderr).toContain('info: no MCP before: npm install @modelcontextprotocol/server\n');
+    expect(running.stderr).toContain(
+      'info: MCP is not available: npm install @modelcontextprotocol/server\n',
+    );
     expect((await httpGet(`${summary.gateway}/agents`)).json.agents).toHaveLength(2);
   });
 });
@@ -390,7 +392,7 @@ describe('dragoman up -c', () => {
     [
       'the file',
       'agents:\n  a: { modul: x.js }\n',
-      /^error: Invalid file: dragoman\.yaml\n {2}dragoman\.yaml:2:8: agents\.a\./,
+      /^error: Invalid file: dragoman\.yaml\n[^]*^ {2}dragoman\.yaml:2:8: agents\.a\.modul: [^]*\nhint: Fix/m,
     ],
     ['a script', 'agents:\n  a: { script: wrong.yaml }\n', /wrong\.yaml:1:1: rulez: /],
   ])('exits with 2 and prints the position of an error in %s', async (_what, text, place) => {
@@ -420,7 +422,7 @@ describe('dragoman up -c', () => {
     server.close();
     expect(code).toBe(2);
     expect(stderr).toContain(`Port ${port} for ${what} is in use\n`);
-    expect(stderr).toContain('Give it another in dragoman.yaml, or 0 for any free one.');
+    expect(stderr).toContain('hint: Set another port in dragoman.yaml, or 0 for any free port.');
   });
 
   it('exits with 2 when the file does not exist', async () => {
