@@ -9,8 +9,8 @@ import { connectMemoryBroker } from '../src/mesh/brokers/memory/connect-memory.t
 import { meshAgent } from '../src/mesh/client/mesh-agent.ts';
 import type { ProtocolVersion, Transport } from '../src/protocol/card.ts';
 import { serve } from '../src/server/node/serve.ts';
-import { httpCaller, meshCaller } from './matrix/clients.ts';
-import type { Spoken, Version as Shape } from './matrix/versions.ts';
+import { httpMatrixClient, meshMatrixClient } from './matrix/clients.ts';
+import type { Version as Shape, WireVersion } from './matrix/versions.ts';
 import { readPage } from './support/docs/code-blocks.ts';
 
 /** Rows of the table: all versions with all transports. */
@@ -50,10 +50,14 @@ const shapeOf = (version: ProtocolVersion): Shape => (version === '0.2' ? '0.3' 
 async function canSend(url: string, version: ProtocolVersion, transport: Transport): Promise<boolean> {
   const shape = shapeOf(version);
   const isRest = transport === 'HTTP+JSON';
-  const spoken: Spoken = isRest && shape === '0.3' ? '0.3 REST' : shape;
-  const { texts } = await httpCaller(url, spoken, isRest ? 'REST' : 'JSONRPC').ask('parrot', 'send', {
-    text: 'hello',
-  }).outcome;
+  const wireVersion: WireVersion = isRest && shape === '0.3' ? '0.3 REST' : shape;
+  const { texts } = await httpMatrixClient(url, wireVersion, isRest ? 'REST' : 'JSONRPC').request(
+    'parrot',
+    'send',
+    {
+      text: 'hello',
+    },
+  ).outcome;
   return texts.includes('hello');
 }
 
@@ -118,8 +122,8 @@ const trials: { [part: string]: (version: ProtocolVersion, transport: Transport)
       async () => meshServer.close(),
       async () => client.close?.(),
     );
-    const caller = await meshCaller(broker, 'test', shapeOf(version));
-    const { texts } = await caller.ask('parrot', 'send', { text: 'hello' }).outcome;
+    const matrixClient = await meshMatrixClient(broker, 'test', shapeOf(version));
+    const { texts } = await matrixClient.request('parrot', 'send', { text: 'hello' }).outcome;
     await client.send({ message: hello() });
     return texts.includes('hello');
   },

@@ -3,17 +3,17 @@ import type { Metadata } from '../protocol/part.ts';
 import { mediaTypeFor } from './media-types.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, SavedArtifact } from './artifact-store.ts';
 
-/** What is known of a file when it is saved. */
+/** Metadata of a file to save. */
 export interface ArtifactDetails {
-  /** @defaultValue guessed by the name of the file */
+  /** @defaultValue derived from the file extension */
   readonly mimeType?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  /** Where the file came from, such as `proxied_from_artifact_id`. */
+  /** Origin of the file, such as `proxied_from_artifact_id`. */
   readonly source?: Metadata;
 }
 
-/** What the companion of a file says, with whatever else somebody wrote into it. */
+/** Content of the metadata file of an artifact. May contain further fields. */
 export interface ArtifactMetadata extends Metadata {
   filename: string;
   mime_type: string;
@@ -24,18 +24,18 @@ export interface ArtifactMetadata extends Metadata {
   tags?: string[];
 }
 
-/** What became of a file and its companion. */
+/** Result of {@link saveWithMetadata}. */
 export interface SavedWithMetadata extends SavedArtifact {
-  /** Why there is no companion, if there is none: the file itself is saved all the same. */
+  /** Error if the metadata file could not be saved. The file itself is saved. */
   readonly error?: A2AError;
 }
 
-/** The file that tells of another one. */
+/** Returns the key of the metadata file of an artifact. */
 export function companionFilename(key: ArtifactKey): ArtifactKey {
   return { ...key, filename: `${key.filename}.metadata.json` };
 }
 
-/** Saves a file, and beside it, under the same version, what is known of it. */
+/** Saves a file and its metadata file under the same version. */
 export async function saveWithMetadata(
   store: ArtifactStore,
   key: ArtifactKey,
@@ -56,7 +56,7 @@ export async function saveWithMetadata(
   if (details.tags?.length) metadata.tags = [...details.tags];
   const bytes = Buffer.from(JSON.stringify(metadata));
   try {
-    // A store that cannot choose the number counts in step, unless two save the same file at the same moment.
+    // Without saveAs the versions match unless two clients save the same file concurrently.
     if (store.saveAs) await store.saveAs(companionFilename(key), saved.version, bytes, 'application/json');
     else await store.save(companionFilename(key), bytes, 'application/json');
     return saved;
@@ -65,7 +65,7 @@ export async function saveWithMetadata(
   }
 }
 
-/** Reads what is known of a version of a file, by default the newest. @returns undefined when nothing is */
+/** Reads the metadata of a version, by default the newest. @returns undefined if there is no valid metadata */
 export async function loadMetadata(
   store: ArtifactStore,
   key: ArtifactKey,

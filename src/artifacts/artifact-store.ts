@@ -1,56 +1,56 @@
-/** Where a file is: who made it, whose it is, in which conversation, and its name. */
+/** Key of a file: application, user, session and filename. */
 export interface ArtifactKey {
-  /** The application: on a mesh the name of the agent, or the namespace that agents share. */
+  /** Application; on a mesh the name of the agent, or the namespace that agents share. */
   readonly app: string;
-  /** Whose file it is. */
+  /** User who owns the file. */
   readonly user: string;
-  /** The conversation. A file name that begins with `user:` is the same file in every one of them. */
+  /** Session. Files whose name starts with `user:` are shared by all sessions of the user. */
   readonly session: string;
   readonly filename: string;
 }
 
-/** What a file consists of: all there, or still arriving. A piece is good until the next one is asked for. */
+/** Content of a file, complete or as a stream. A chunk is valid only until the next one is requested. */
 export type ArtifactContent = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** One version of a file. */
 export interface StoredArtifact {
-  /** Counted from 0; a version never changes. */
+  /** Starts at 0. Versions are immutable. */
   readonly version: number;
   readonly mimeType: string;
   readonly size: number;
-  /** All of it. */
+  /** Reads the complete content. */
   bytes(): Promise<Uint8Array>;
-  /** Piece by piece, for what is large. */
+  /** Reads the content in chunks, for large files. */
   stream(): AsyncIterable<Uint8Array>;
 }
 
-/** What became of a file that was saved. */
+/** Result of {@link ArtifactStore.save}. */
 export interface SavedArtifact {
   readonly version: number;
   readonly size: number;
 }
 
 /**
- * Where files are kept, in versions. Every operation rejects with an `A2AError` and nothing else; a name that could
- * leave its folder is refused, and so is more than the limit of the driver.
+ * Stores files in versions. Every operation rejects only with `A2AError`, also for names that contain path segments and
+ * for content beyond the limit of the driver.
  */
 export interface ArtifactStore {
-  /** Adds a version. Two that save at once get two versions. What fails half way leaves nothing behind. */
+  /** Adds a version. Concurrent saves get different versions. A failed save leaves no partial file. */
   save(key: ArtifactKey, content: ArtifactContent, mimeType: string): Promise<SavedArtifact>;
   /**
-   * Adds a version of a certain number, so that what belongs together has the same.
+   * Adds a version with a given number, so that related files have the same version.
    *
-   * @returns false when there is one already, which stays as it is.
+   * @returns false if the version exists; it is not changed.
    */
   saveAs?(key: ArtifactKey, version: number, content: ArtifactContent, mimeType: string): Promise<boolean>;
-  /** @param version - the newest when absent. @returns undefined when there is no such file or version. */
+  /** @param version - default: the newest. @returns undefined if the file or version does not exist. */
   load(key: ArtifactKey, version?: number): Promise<StoredArtifact | undefined>;
-  /** The versions there are, oldest first. */
+  /** Returns the existing versions, oldest first. */
   versions(key: ArtifactKey): Promise<number[]>;
-  /** The names of the files of a conversation, in order, those of every conversation (`user:`) included. */
+  /** Returns the sorted filenames of a session, including the files of all sessions (`user:`). */
   list(scope: Omit<ArtifactKey, 'filename'>): Promise<string[]>;
-  /** Removes a file with all its versions. Succeeds when there is none. */
+  /** Deletes all versions of a file. Idempotent. */
   delete(key: ArtifactKey): Promise<void>;
-  /** Lets go of what the driver holds. */
+  /** Releases the resources of the driver. */
   close?(): Promise<void>;
 }

@@ -5,8 +5,8 @@ import { readArtifactUri, writeArtifactUri } from './artifact-uri.ts';
 
 const file = { app: 'Agent', user: 'user@example.com', session: 's-1', filename: 'a b.txt' };
 
-describe('the URI of a file', () => {
-  it('is written encoded, and read encoded or not', () => {
+describe('artifact URI', () => {
+  it('is written encoded and read encoded or not', () => {
     const uri = 'artifact://Agent/user@example.com/s-1/a%20b.txt?version=3';
     expect(writeArtifactUri({ ...file, version: 3 })).toBe(uri);
     expect(readArtifactUri(uri)).toEqual({ ...file, version: 3 });
@@ -16,7 +16,7 @@ describe('the URI of a file', () => {
     });
   });
 
-  it('may leave the version open', () => {
+  it('has an optional version', () => {
     expect(writeArtifactUri(file)).toBe('artifact://Agent/user@example.com/s-1/a%20b.txt');
     for (const end of ['', '?version=', '?version=latest', '?other=1', '#top']) {
       expect(readArtifactUri(`artifact://Agent/user@example.com/s-1/a%20b.txt${end}`)).toEqual(file);
@@ -29,18 +29,18 @@ describe('the URI of a file', () => {
     ['too many segments', 'artifact://a/b/c/d/e'],
     ['an empty segment', 'artifact://a//c/d'],
     ['no application', 'artifact:///b/c/d'],
-    ['no name', 'artifact://a/b/c/'],
-    ['a version that is none', 'artifact://a/b/c/d?version=-1'],
-    ['a version that is a word', 'artifact://a/b/c/d?version=one'],
-  ])('is not one with %s', (_what, uri) => {
+    ['no filename', 'artifact://a/b/c/'],
+    ['a negative version', 'artifact://a/b/c/d?version=-1'],
+    ['a version that is not a number', 'artifact://a/b/c/d?version=one'],
+  ])('is rejected with %s', (_what, uri) => {
     expect(readArtifactUri(uri)).toBeUndefined();
   });
 
-  it('keeps a percent sign that nobody encoded', () => {
+  it('keeps an unencoded percent sign', () => {
     expect(readArtifactUri('artifact://a/b/c/100%.txt')?.filename).toBe('100%.txt');
   });
 
-  it('comes back as it was written, whatever the names are', () => {
+  it('round-trips any names', () => {
     const name = fc.string({ minLength: 1, unit: 'grapheme' });
     fc.assert(
       fc.property(
@@ -58,7 +58,7 @@ describe('the URI of a file', () => {
   });
 });
 
-describe('URIs in a text', () => {
+describe('findArtifactUris', () => {
   const found = (text: string) => findArtifactUris(text).map((one) => one.text);
 
   it.each([
@@ -74,11 +74,11 @@ describe('URIs in a text', () => {
     ['artifact://.../input.txt', []],
     ['artifact://a/b and artifact://', []],
     ['nothing at all', []],
-  ])('of %j are %j', (text, uris) => {
+  ])('finds in %j: %j', (text, uris) => {
     expect(found(text)).toEqual(uris);
   });
 
-  it('are found up to a limit, and quickly in long texts', () => {
+  it('stops at the limit and is fast for long texts', () => {
     expect(findArtifactUris('artifact://a/b/c/d '.repeat(100), 3)).toHaveLength(3);
     expect(found(`artifact://${'a'.repeat(1_000_000)}`)).toEqual([]);
   });

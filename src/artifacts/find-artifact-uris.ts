@@ -1,25 +1,25 @@
 import { type ArtifactUri, artifactScheme, readArtifactUri } from './artifact-uri.ts';
 
-/** A URI that stands in a text. */
+/** An artifact URI found in a text. */
 export interface FoundUri {
-  /** As it stands there. */
+  /** The URI as written in the text. */
   readonly text: string;
   readonly uri: ArtifactUri;
 }
 
-/** What a URI ends at: white space, quotes, brackets. */
+/** A URI ends at white space, quotes and brackets. */
 const mention = /artifact:\/\/[^\s"'`<>()[\]{}|\\^“”‘’«»]+/gi;
-/** What ends a sentence is not part of the URI before it. */
+/** Punctuation at the end of a sentence is not part of the URI. */
 const punctuation = /[.,;:!?…。、]+$/u;
 
 /**
- * Finds the `artifact://` URIs in a text. What only looks like one is left out.
+ * Finds the valid `artifact://` URIs in a text.
  *
- * @param limit - how many at most
+ * @param limit - maximum number of URIs
  */
 export function findArtifactUris(text: string, limit = Number.POSITIVE_INFINITY): FoundUri[] {
   const found: FoundUri[] = [];
-  // Most texts have none, and this says so quickest.
+  // Fast path: most texts contain no URI.
   if (!text.toLowerCase().includes(artifactScheme)) return found;
   for (const [match] of text.matchAll(mention)) {
     if (found.length >= limit) break;

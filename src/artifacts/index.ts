@@ -1,6 +1,6 @@
 /**
- * Files beside messages: where they are kept, in versions and by owner, the URIs that name them, and the wrapper that
- * puts links in the place of bytes.
+ * Artifact stores for files in versions, `artifact://` URIs, and middleware that replaces file bytes in messages by such
+ * URIs.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** The extension that files of a media type usually have. The first type of an extension is the one it stands for. */
+/** File extensions by media type. The first media type of an extension is used for the reverse lookup. */
 const extensions: readonly (readonly [mediaType: string, extension: string])[] = [
   ['text/plain', 'txt'],
   ['text/csv', 'csv'],
@@ -26,16 +26,15 @@ const extensions: readonly (readonly [mediaType: string, extension: string])[] =
 const extensionByType = new Map(extensions);
 const typeByExtension = new Map(extensions.toReversed().map(([type, extension]) => [extension, type]));
 
-/** What stands for any bytes. */
-const anyBytes = 'application/octet-stream';
+const defaultMediaType = 'application/octet-stream';
 
-/** Gives the extension, without a dot, that a file of a media type gets. */
+/** Returns the file extension of a media type, without a dot; `bin` if unknown. */
 export function extensionFor(mediaType: string | undefined): string {
   const bare = mediaType?.split(';')[0]?.trim().toLowerCase() ?? '';
   return extensionByType.get(bare) ?? 'bin';
 }
 
-/** Guesses the media type of a file by its name. */
+/** Returns the media type of a file by its extension; `application/octet-stream` if unknown. */
 export function mediaTypeFor(filename: string): string {
-  return typeByExtension.get(/\.(\w+)$/.exec(filename)?.[1]?.toLowerCase() ?? '') ?? anyBytes;
+  return typeByExtension.get(/\.(\w+)$/.exec(filename)?.[1]?.toLowerCase() ?? '') ?? defaultMediaType;
 }

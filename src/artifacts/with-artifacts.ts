@@ -10,59 +10,60 @@ import { safeSegment } from './stores/storage-path.ts';
 import { ResponseRewriter, withProducedArtifacts } from './middleware/rewrite-response.ts';
 import { rewriteStream, type StreamRewriteContext } from './middleware/rewrite-stream.ts';
 import { FilePublisher, TaskFiles } from './middleware/file-publisher.ts';
-import { LruCache } from './middleware/lru-cache.ts';
+import { compositeKey } from '../primitives/composite-key.ts';
+import { LruMap } from '../primitives/lru-map.ts';
 import type { ArtifactKey, ArtifactStore } from './artifact-store.ts';
 
-/** How much {@link withArtifacts} takes and remembers. */
+/** Limits of {@link withArtifacts}. */
 export interface ArtifactLimits {
-  /** How large a file of the agent may be. @defaultValue 100 MiB */
+  /** Maximum size of a file of the agent, in bytes. @defaultValue 100 MiB */
   readonly maxBytes?: number;
-  /** How many files a message may bring. @defaultValue 32 */
+  /** Maximum number of files per message. @defaultValue 32 */
   readonly maxFiles?: number;
-  /** How many files a task may make. @defaultValue 1,000 */
+  /** Maximum number of files per task. @defaultValue 1,000 */
   readonly maxFilesPerTask?: number;
-  /** How many artifacts of a stream may be under way at once. @defaultValue 64 */
+  /** Maximum number of incomplete artifacts per stream. @defaultValue 64 */
   readonly maxOpenArtifacts?: number;
-  /** Of how many tasks, and messages, it is remembered which files are theirs. @defaultValue 1,000 */
+  /** Capacity of the LRU maps of task files and message links. @defaultValue 1,000 */
   readonly maxTasks?: number;
 }
 
-/** Where files are kept, and whose they are. */
+/** Options of {@link withArtifacts}. */
 export interface WithArtifactsOptions {
   readonly store: ArtifactStore;
-  /** The name of the agent, as URIs have it. */
+  /** Name of the agent in artifact URIs. */
   readonly app: string;
-  /** The namespace that agents share. */
+  /** Namespace that agents share. */
   readonly namespace?: string;
   /**
-   * Who shares the files: all agents of the namespace, each agent its own, or all that say the same word.
-   * @defaultValue `namespace` where there is one, else `app`
+   * Which agents share files: all agents of the namespace, none, or all with the same `value`.
+   * @defaultValue `namespace` if one is set, otherwise `app`
    */
   readonly scope?: 'namespace' | 'app' | { readonly value: string };
-  /** Whose files they are. @defaultValue the owner of the call, else `default_user` */
+  /** Returns the user who owns the files. @defaultValue the owner of the call, otherwise `default_user` */
   readonly user?: (call: CallContext) => string;
   /**
-   * The conversation in which files are kept.
-   * @param contextId - that of the request, or else that of the answer
-   * @defaultValue the context, else `default`
+   * Returns the session in which files are stored.
+   * @param contextId - of the request, otherwise of the response
+   * @defaultValue the context, otherwise `default`
    */
   readonly session?: (contextId: string | undefined, call: CallContext) => string;
-  /** Whether the caller may have the file of another user. @defaultValue nobody may */
+  /** Returns true if the client may read a file of another user. @defaultValue always false */
   readonly canRead?: (key: ArtifactKey, call: CallContext) => boolean | Promise<boolean>;
-  /** Whether files that a text mentions are added to the message. @defaultValue true */
+  /** Attaches files that are mentioned in text parts. @defaultValue true */
   readonly resolveMentions?: boolean;
-  /** How many bytes of files a message may bring. @defaultValue 100 MiB */
+  /** Maximum total size of the files of a message, in bytes. @defaultValue 100 MiB */
   readonly maxInlineBytes?: number;
   readonly limits?: ArtifactLimits;
-  /** Where large artifacts are gathered. @defaultValue the folder of the system for temporary files */
+  /** Directory for incomplete large artifacts. @defaultValue the system's temporary directory */
   readonly spoolFolder?: string;
   readonly clock?: { now(): number };
   readonly log?: LogSink;
 }
 
 /**
- * Keeps files out of messages: what the caller names by `artifact://` reaches the agent as bytes, and bytes of the
- * agent are stored and reach the caller as `artifact://`.
+ * Middleware that keeps file content out of messages: resolves `artifact://` URIs of the client to bytes for the agent,
+ * stores bytes of the agent and returns `artifact://` URIs to the client.
  */
 export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agent {
   const { store, app: alias, log, limits = {}, clock = Date } = options;
@@ -70,92 +71,96 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     maxBytes = defaultMaxBytes,
     maxFiles = 32,
     maxFilesPerTask = 1000,
-    maxOpenArtifacts: maxOpen = 64,
+    maxOpenArtifacts = 64,
     maxTasks = 1000,
   } = limits;
-  const shared = sharedApp(options);
+  const sharedAppName = sharedApp(options);
   const publisher = new FilePublisher(store, alias, maxFilesPerTask, () => clock.now(), log);
-  const tasks = new LruCache<TaskFiles>(maxTasks);
-  const messages = new LruCache<ReadonlyMap<string, UrlPart>>(maxTasks);
+  const taskFiles = new LruMap<string, TaskFiles>({ maxEntries: maxTasks });
+  const messageLinks = new LruMap<string, ReadonlyMap<string, UrlPart>>({ maxEntries: maxTasks });
 
-  const userOf = (call: CallContext): string =>
+  const resolveUser = (call: CallContext): string =>
     safeSegment(options.user ? options.user(call) : call.owner || 'default_user');
-  const sessionOf = (contextId: string | undefined, call: CallContext): string =>
+  const resolveSession = (contextId: string | undefined, call: CallContext): string =>
     safeSegment(options.session ? options.session(contextId, call) : (contextId ?? 'default'));
 
-  /** @param asked - the conversation that the caller named, which goes before what the agent calls it */
-  function scopeFor(call: CallContext, asked?: string): StreamRewriteContext {
-    const user = userOf(call);
+  /** @param requestContextId - context of the request, which takes precedence over that of the response */
+  function rewriteContext(call: CallContext, requestContextId?: string): StreamRewriteContext {
+    const user = resolveUser(call);
     return {
       publisher,
       alias,
       log,
-      maxOpen,
-      spooling: { maxBytes, ...(options.spoolFolder !== undefined && { folder: options.spoolFolder }) },
-      shelf: (contextId) => ({ app: shared ?? alias, user, session: sessionOf(asked ?? contextId, call) }),
+      maxOpenArtifacts,
+      spoolOptions: { maxBytes, ...(options.spoolFolder !== undefined && { folder: options.spoolFolder }) },
+      fileScope: (contextId) => ({
+        app: sharedAppName ?? alias,
+        user,
+        session: resolveSession(requestContextId ?? contextId, call),
+      }),
       files(taskId) {
-        const id = JSON.stringify([user, taskId]);
-        const files = tasks.get(id) ?? new TaskFiles();
-        tasks.set(id, files);
+        const key = compositeKey(user, taskId);
+        const files = taskFiles.get(key) ?? new TaskFiles();
+        taskFiles.set(key, files);
         return files;
       },
-      brought: (messageId) => messages.get(JSON.stringify([user, messageId])),
+      clientLinks: (messageId) => messageLinks.get(compositeKey(user, messageId)),
       task: (id) => agent.getTask({ id }, call),
     };
   }
 
-  /** The request as the agent gets it. */
-  async function resolved(request: SendRequest, call: CallContext): Promise<SendRequest> {
+  async function resolve(request: SendRequest, call: CallContext): Promise<SendRequest> {
     const { contextId, messageId } = request.message;
-    const user = userOf(call);
-    const scope: ResolveContext = {
+    const user = resolveUser(call);
+    const context: ResolveContext = {
       store,
       alias,
       user,
       call,
       maxFiles,
-      session: contextId === undefined && !options.session ? undefined : sessionOf(contextId, call),
+      session: contextId === undefined && !options.session ? undefined : resolveSession(contextId, call),
       resolveMentions: options.resolveMentions ?? true,
       maxInlineBytes: options.maxInlineBytes ?? defaultMaxBytes,
-      app: (named) => shared ?? named,
-      mayRead: options.canRead ?? (() => false),
+      app: (uriApp) => sharedAppName ?? uriApp,
+      canRead: options.canRead ?? (() => false),
     };
-    const found = await resolveRequest(request, scope);
-    if (!found) return request;
-    messages.set(JSON.stringify([user, messageId]), found.brought);
-    return found.request;
+    const resolved = await resolveRequest(request, context);
+    if (!resolved) return request;
+    messageLinks.set(compositeKey(user, messageId), resolved.links);
+    return resolved.request;
   }
 
   return {
     card: (call) => agent.card(call),
     extendedCard: (call) => agent.extendedCard(call),
     async send(request, call = {}) {
-      const answer = await agent.send(await resolved(request, call), call);
-      const scope = scopeFor(call, request.message.contextId);
-      const outbound = new ResponseRewriter(scope);
-      if (isTask(answer)) return await outbound.task(answer, true);
-      const files = answer.taskId === undefined ? new TaskFiles() : scope.files(answer.taskId);
-      return withProducedArtifacts(await outbound.message(answer, files, answer.contextId), files);
+      const response = await agent.send(await resolve(request, call), call);
+      const context = rewriteContext(call, request.message.contextId);
+      const rewriter = new ResponseRewriter(context);
+      if (isTask(response)) return await rewriter.task(response, true);
+      const files = response.taskId === undefined ? new TaskFiles() : context.files(response.taskId);
+      return withProducedArtifacts(await rewriter.message(response, files, response.contextId), files);
     },
     stream: (request, call = {}) =>
       rewriteStream(
-        async () => agent.stream(await resolved(request, call), call),
-        scopeFor(call, request.message.contextId),
+        async () => agent.stream(await resolve(request, call), call),
+        rewriteContext(call, request.message.contextId),
       ),
     async getTask(request, call = {}) {
-      return await new ResponseRewriter(scopeFor(call)).task(await agent.getTask(request, call));
+      return await new ResponseRewriter(rewriteContext(call)).task(await agent.getTask(request, call));
     },
     async listTasks(request, call = {}) {
       const page = await agent.listTasks(request, call);
-      const outbound = new ResponseRewriter(scopeFor(call));
+      const rewriter = new ResponseRewriter(rewriteContext(call));
       const rewritten: Task[] = [];
-      for (const task of page.tasks) rewritten.push(await outbound.task(task));
+      for (const task of page.tasks) rewritten.push(await rewriter.task(task));
       return { ...page, tasks: rewritten };
     },
     async cancelTask(request, call = {}) {
-      return await new ResponseRewriter(scopeFor(call)).task(await agent.cancelTask(request, call));
+      return await new ResponseRewriter(rewriteContext(call)).task(await agent.cancelTask(request, call));
     },
-    subscribe: (request, call = {}) => rewriteStream(() => agent.subscribe(request, call), scopeFor(call)),
+    subscribe: (request, call = {}) =>
+      rewriteStream(() => agent.subscribe(request, call), rewriteContext(call)),
     createPushConfig: (config, call) => agent.createPushConfig(config, call),
     getPushConfig: (ref, call) => agent.getPushConfig(ref, call),
     listPushConfigs: (request, call) => agent.listPushConfigs(request, call),
@@ -166,11 +171,10 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
   };
 }
 
-/** The application under which all files are kept, or undefined when each has its own. */
+/** Returns the application under which all agents store files, or undefined if files are not shared. */
 function sharedApp({ scope, namespace }: WithArtifactsOptions): string | undefined {
   if (typeof scope === 'object') return scope.value;
   if (scope === 'app' || (scope === undefined && namespace === undefined)) return undefined;
-  if (namespace === undefined)
-    throw invalidField('namespace', 'must be there when it is the scope of artifacts');
+  if (namespace === undefined) throw invalidField('namespace', 'must be set for the scope namespace');
   return namespace;
 }

@@ -22,8 +22,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('gives processes that save the same file at once a version each', async () => {
-  const module = join(built.folder, 'artifacts', 'filesystem.js');
+it('assigns distinct versions to processes that save the same file concurrently', async () => {
+  const module = join(built.folder, 'artifacts/stores/filesystem.js');
   const shared = join(folder, 'shared');
   const names = ['a', 'b', 'c'];
   const children = names.map((name) => {
@@ -33,47 +33,47 @@ it('gives processes that save the same file at once a version each', async () =>
     child.stdout.setEncoding('utf8');
     return child;
   });
-  // All are up before any begins.
+  // All processes are ready before the first one starts to save.
   for (const child of children) await once(child.stdout, 'data');
-  const answers = children.map((child) => once(child.stdout, 'data') as Promise<[string]>);
+  const results = children.map((child) => once(child.stdout, 'data') as Promise<[string]>);
   for (const child of children) child.stdin.end('go\n');
-  const versions = (await Promise.all(answers)).map(([text]) => JSON.parse(text) as number[]);
+  const versions = (await Promise.all(results)).map(([text]) => JSON.parse(text) as number[]);
   await Promise.all(children.map(async (child) => child.exitCode ?? (await once(child, 'exit'))));
   expect(versions.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, n) => n));
   const store = filesystemArtifactStore(shared);
   const key = { app: 'ns', user: 'alice', session: 's', filename: 'shared.txt' };
-  for (const [at, mine] of versions.entries()) {
-    for (const [n, version] of mine.entries()) {
+  for (const [at, ownVersions] of versions.entries()) {
+    for (const [n, version] of ownVersions.entries()) {
       const bytes = await (await store.load(key, version))?.bytes();
       expect(Buffer.from(bytes ?? []).toString()).toBe(`${names[at]} ${n}`);
     }
   }
 });
 
-describe.skipIf(process.platform !== 'linux')('a file of 100 MB', () => {
+describe.skipIf(process.platform !== 'linux')('memory use with a file of 100 MB', () => {
   const size = 100 * 1024 * 1024;
   const limit = 64 * 1024 * 1024;
 
-  async function weigh(what: string, options: object): Promise<{ extra: number; result: unknown[] }> {
+  async function measure(what: string, options: object): Promise<{ extra: number; result: unknown[] }> {
     const args = ['--expose-gc', fixture('artifact-weigher'), built.folder, what, JSON.stringify(options)];
     const { stdout } = await promisify(execFile)(process.execPath, args);
-    const weighed = JSON.parse(stdout) as { extra: number; result: unknown[] };
+    const measured = JSON.parse(stdout) as { extra: number; result: unknown[] };
     process.stdout.write(
-      `${what} ${JSON.stringify(options).slice(0, 40)}: ${(weighed.extra / 1048576).toFixed(1)} MiB extra\n`,
+      `${what} ${JSON.stringify(options).slice(0, 40)}: ${(measured.extra / 1048576).toFixed(1)} MiB extra\n`,
     );
-    return weighed;
+    return measured;
   }
 
-  it('passes a folder in less than 64 MB', async () => {
-    const { extra, result } = await weigh('store', { store: 'folder', folder: join(folder, 'large') });
+  it('stays below 64 MB with the filesystem store', async () => {
+    const { extra, result } = await measure('store', { store: 'folder', folder: join(folder, 'large') });
     expect(result).toEqual([size, size]);
     expect(extra).toBeLessThan(limit);
   });
 
-  it('passes a bucket in less than 64 MB', async () => {
+  it('stays below 64 MB with the S3 store', async () => {
     const server = await startS3();
     try {
-      const { extra, result } = await weigh('store', { store: 'bucket', ...server });
+      const { extra, result } = await measure('store', { store: 'bucket', ...server });
       expect(result).toEqual([size, size]);
       expect(extra).toBeLessThan(limit);
       expect(server.requests.filter((request) => request.includes('partNumber'))).toHaveLength(20);
@@ -82,26 +82,26 @@ describe.skipIf(process.platform !== 'linux')('a file of 100 MB', () => {
     }
   });
 
-  it('takes memory only once where files are kept in memory', async () => {
-    const { extra, result } = await weigh('store', { store: 'memory' });
+  it('holds one copy with the memory store', async () => {
+    const { extra, result } = await measure('store', { store: 'memory' });
     expect(result).toEqual([size, size]);
     expect(extra).toBeLessThan(size + limit);
   });
 
-  it('becomes a link in less than 64 MB beyond its text', async () => {
-    const { extra, result } = await weigh('whole', { folder: join(folder, 'whole') });
+  it('stays below 64 MB beyond the base64 text when replacing bytes by a link', async () => {
+    const { extra, result } = await measure('whole', { folder: join(folder, 'whole') });
     expect(result).toEqual([[{ filename: 'large.bin', version: 0 }], expect.closeTo(size, -2)]);
     expect(extra).toBeLessThan(limit);
   });
 
-  it('becomes a link in less than 64 MB when it comes in chunks', async () => {
-    const { extra, result } = await weigh('chunks', { folder: join(folder, 'chunks') });
+  it('stays below 64 MB when assembling chunks', async () => {
+    const { extra, result } = await measure('chunks', { folder: join(folder, 'chunks') });
     expect(result).toEqual([[{ filename: 'large.bin', version: 0 }], size]);
     expect(extra).toBeLessThan(limit);
   });
 
-  it('becomes bytes in less than 64 MB beyond their text', async () => {
-    const { extra, result } = await weigh('link', { folder: join(folder, 'link') });
+  it('stays below 64 MB beyond the base64 text when resolving a link', async () => {
+    const { extra, result } = await measure('link', { folder: join(folder, 'link') });
     expect(result).toEqual([Math.ceil(size / 3) * 4]);
     expect(extra).toBeLessThan(limit);
   });

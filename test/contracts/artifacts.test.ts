@@ -9,7 +9,7 @@ import { describeArtifacts, maxBytes } from './artifacts.ts';
 
 describeArtifacts('memory', async () => ({ store: memoryArtifactStore({ maxBytes }) }));
 
-describeArtifacts('a folder', async () => {
+describeArtifacts('filesystem', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-artifacts-'));
   return {
     store: filesystemArtifactStore(folder, { maxBytes }),
@@ -18,7 +18,7 @@ describeArtifacts('a folder', async () => {
   };
 });
 
-describeArtifacts('a bucket', async () => {
+describeArtifacts('S3', async () => {
   const server = await startS3();
   return {
     store: s3ArtifactStore({ ...server, maxBytes }),
@@ -27,7 +27,7 @@ describeArtifacts('a bucket', async () => {
   };
 });
 
-describeArtifacts('a bucket of a service that lets writers replace each other', async () => {
+describeArtifacts('S3 without conditional writes', async () => {
   const server = await startS3({ isConditional: false });
   return { store: s3ArtifactStore({ ...server, maxBytes }), close: () => server.close() };
 });

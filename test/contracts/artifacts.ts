@@ -4,49 +4,49 @@ import type { A2AError } from '../../src/protocol/errors.ts';
 import { loadMetadata, saveWithMetadata } from '../../src/artifacts/artifact-metadata.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore } from '../../src/artifacts/artifact-store.ts';
 
-/** A store to be tried. */
-export interface Tried {
+/** The store under test. */
+export interface StoreFixture {
   readonly store: ArtifactStore;
-  /** The same files through another store, as another process has it; undefined when there can be none. */
+  /** A second store with the same files, as in another process; undefined if not possible. */
   readonly other?: ArtifactStore;
   close?(): Promise<void>;
 }
 
-/** The largest file that the store to be tried takes. */
+/** Size limit of the store under test. */
 export const maxBytes = 20 * 1024 * 1024;
 
-async function* slowly(...pieces: (string | Error)[]): AsyncGenerator<Uint8Array> {
-  for (const piece of pieces) {
+async function* streamOf(...chunks: (string | Error)[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) {
     await Promise.resolve();
-    if (piece instanceof Error) throw piece;
-    yield Buffer.from(piece);
+    if (chunk instanceof Error) throw chunk;
+    yield Buffer.from(chunk);
   }
 }
 
-const refusal = (action: Promise<unknown>): Promise<A2AError> =>
+const catchError = (action: Promise<unknown>): Promise<A2AError> =>
   action.then(
     (value) => {
-      throw new Error(`it was not refused: ${JSON.stringify(value)}`);
+      throw new Error(`not rejected: ${JSON.stringify(value)}`);
     },
     (thrown: unknown) => thrown as A2AError,
   );
 
-/** What every store of artifacts does. @param open - a store without files, that takes files of {@link maxBytes} */
-export function describeArtifacts(name: string, open: () => Promise<Tried>): void {
-  describe(`artifacts in ${name}`, () => {
-    let tried: Tried;
+/** Contract of every artifact store. @param open - creates an empty store with the limit {@link maxBytes} */
+export function describeArtifacts(name: string, open: () => Promise<StoreFixture>): void {
+  describe(`ArtifactStore contract: ${name}`, () => {
+    let fixture: StoreFixture;
     let store: ArtifactStore;
     let sessions = 0;
     beforeAll(async () => {
-      tried = await open();
-      store = tried.store;
+      fixture = await open();
+      store = fixture.store;
     });
     afterAll(async () => {
-      await tried.store.close?.();
-      await tried.other?.close?.();
-      await tried.close?.();
+      await fixture.store.close?.();
+      await fixture.other?.close?.();
+      await fixture.close?.();
     });
-    /** A file in a conversation of its own. */
+    /** A key in a new session. */
     const fresh = (filename = 'report.csv'): ArtifactKey => ({
       app: 'ns',
       user: 'alice@example.com',
@@ -59,7 +59,7 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       return found && Buffer.from(await found.bytes()).toString();
     };
 
-    it('counts versions from 0 and keeps each', async () => {
+    it('numbers versions from 0 and retains each', async () => {
       const key = fresh();
       expect(await save(key, 'first')).toEqual({ version: 0, size: 5 });
       expect(await store.save(key, Buffer.from('{"a":2}'), 'application/json')).toEqual({
@@ -73,14 +73,14 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       expect(await store.load(key)).toMatchObject({ version: 1, mimeType: 'application/json', size: 7 });
     });
 
-    it('counts on after ten', async () => {
+    it('sorts versions numerically beyond ten', async () => {
       const key = fresh();
       for (let n = 0; n < 12; n++) expect((await save(key, `${n}`)).version).toBe(n);
       expect(await store.versions(key)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
       expect(await textOf(key)).toBe('11');
     });
 
-    it('knows nothing of what was never saved', async () => {
+    it('returns undefined for unknown files and versions', async () => {
       const key = fresh();
       expect(await store.load(key)).toBeUndefined();
       expect(await store.load(key, 3)).toBeUndefined();
@@ -93,34 +93,34 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       expect(await store.load(key, 0.5)).toBeUndefined();
     });
 
-    it('keeps files that are empty', async () => {
+    it('stores empty files', async () => {
       const key = fresh();
       expect(await store.save(key, new Uint8Array(), 'text/plain')).toEqual({ version: 0, size: 0 });
-      expect(await store.save(key, slowly(), 'text/plain')).toEqual({ version: 1, size: 0 });
+      expect(await store.save(key, streamOf(), 'text/plain')).toEqual({ version: 1, size: 0 });
       expect(await store.load(key)).toMatchObject({ size: 0, mimeType: 'text/plain' });
       expect(await textOf(key)).toBe('');
     });
 
-    it('takes and gives content in pieces', async () => {
+    it('reads and writes content in chunks', async () => {
       const key = fresh();
-      expect(await store.save(key, slowly('one ', '', 'two ', 'three'), 'text/plain')).toEqual({
+      expect(await store.save(key, streamOf('one ', '', 'two ', 'three'), 'text/plain')).toEqual({
         version: 0,
         size: 13,
       });
       const found = await store.load(key);
-      const pieces: Uint8Array[] = [];
-      for await (const piece of found?.stream() ?? []) pieces.push(piece);
-      expect(Buffer.concat(pieces).toString()).toBe('one two three');
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of found?.stream() ?? []) chunks.push(chunk);
+      expect(Buffer.concat(chunks).toString()).toBe('one two three');
       expect(await textOf(key)).toBe('one two three');
     });
 
-    it('keeps large files byte by byte', async () => {
+    it('preserves the content of large files', async () => {
       const key = fresh();
-      const piece = randomBytes(1024 * 1024);
+      const chunk = randomBytes(1024 * 1024);
       const hash = createHash('sha256');
-      for (let n = 0; n < 18; n++) hash.update(piece);
+      for (let n = 0; n < 18; n++) hash.update(chunk);
       async function* large() {
-        for (let n = 0; n < 18; n++) yield piece;
+        for (let n = 0; n < 18; n++) yield chunk;
       }
       expect(await store.save(key, large(), 'application/octet-stream')).toEqual({
         version: 0,
@@ -133,7 +133,7 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       expect(back.digest('hex')).toBe(hash.digest('hex'));
     });
 
-    it('does not change when whoever saved changes the bytes', async () => {
+    it('copies content, so that later changes of the buffer have no effect', async () => {
       const key = fresh();
       const bytes = Buffer.from('before');
       await store.save(key, bytes, 'text/plain');
@@ -143,12 +143,12 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       expect(await textOf(key)).toBe('before');
     });
 
-    it('gives fifty that save at once fifty versions', async () => {
+    it('assigns distinct versions to fifty concurrent saves', async () => {
       const key = fresh();
-      const stores = [store, tried.other ?? store];
+      const stores = [store, fixture.other ?? store];
       const saved = await Promise.all(
         Array.from({ length: 50 }, async (_, n) => {
-          const content: ArtifactContent = n % 2 ? Buffer.from(`${n}`) : slowly(`${n}`);
+          const content: ArtifactContent = n % 2 ? Buffer.from(`${n}`) : streamOf(`${n}`);
           return await stores[n % 2]?.save(key, content, 'text/plain');
         }),
       );
@@ -158,7 +158,7 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       for (const [n, one] of saved.entries()) expect(await textOf(key, one?.version)).toBe(`${n}`);
     });
 
-    it('adds a version of a certain number once', async () => {
+    it('saves a given version number only once', async () => {
       const key = fresh();
       const add = async (text: string) => await store.saveAs?.(key, 7, Buffer.from(text), 'text/plain');
       const added = await Promise.all(['a', 'b', 'c'].map(add));
@@ -167,52 +167,52 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       expect((await save(key, 'next')).version).toBe(8);
     });
 
-    it('is read by others at once', async () => {
-      if (!tried.other) return;
+    it('is immediately visible to other stores', async () => {
+      if (!fixture.other) return;
       const key = fresh();
       await save(key, 'x');
-      expect(await textOf(key, 0, tried.other)).toBe('x');
-      expect(await tried.other.list(key)).toEqual(['report.csv']);
-      await tried.other.delete(key);
+      expect(await textOf(key, 0, fixture.other)).toBe('x');
+      expect(await fixture.other.list(key)).toEqual(['report.csv']);
+      await fixture.other.delete(key);
       expect(await store.load(key)).toBeUndefined();
     });
 
-    it('leaves nothing of what fails half way', async () => {
+    it('leaves no partial file after a failed save', async () => {
       const key = fresh();
-      const fault = await refusal(
-        store.save(key, slowly('half', new Error('the source broke')), 'text/plain'),
+      const error = await catchError(
+        store.save(key, streamOf('half', new Error('the source broke')), 'text/plain'),
       );
-      expect(fault).toMatchObject({ name: 'A2AError', reason: 'INTERNAL_ERROR' });
-      expect(fault.message).not.toContain('the source broke');
+      expect(error).toMatchObject({ name: 'A2AError', reason: 'INTERNAL_ERROR' });
+      expect(error.message).not.toContain('the source broke');
       expect(await store.versions(key)).toEqual([]);
       expect(await store.list(key)).toEqual([]);
       expect((await save(key, 'whole')).version).toBe(0);
     });
 
-    it('takes a file of the limit, but not a byte more', async () => {
+    it('accepts a file of exactly maxBytes and rejects a larger one', async () => {
       const key = fresh();
-      const most = new Uint8Array(maxBytes);
-      await store.save(key, most, 'application/octet-stream');
+      const maximal = new Uint8Array(maxBytes);
+      await store.save(key, maximal, 'application/octet-stream');
       async function* more() {
-        yield most;
+        yield maximal;
         yield new Uint8Array(1);
       }
       for (const content of [new Uint8Array(maxBytes + 1), more()]) {
-        expect((await refusal(store.save(key, content, 'text/plain'))).reason).toBe('PAYLOAD_TOO_LARGE');
+        expect((await catchError(store.save(key, content, 'text/plain'))).reason).toBe('PAYLOAD_TOO_LARGE');
       }
       expect(await store.versions(key)).toEqual([0]);
     });
 
-    it('lists files in order, and those of every conversation', async () => {
+    it('lists files sorted, including those shared by all sessions', async () => {
       const key = fresh('b.txt');
-      const lone = { ...key, user: `lister-${sessions}` };
-      await save(lone, 'b');
-      await save({ ...lone, filename: 'a.txt' }, 'a');
-      await save({ ...lone, filename: 'user:profile.json' }, '{}');
-      await save({ ...lone, session: 'elsewhere', filename: 'c.txt' }, 'c');
-      expect(await store.list(lone)).toEqual(['a.txt', 'b.txt', 'user:profile.json']);
-      expect(await store.list({ ...lone, session: 'elsewhere' })).toEqual(['c.txt', 'user:profile.json']);
-      expect(await store.list({ ...lone, session: 'nowhere' })).toEqual(['user:profile.json']);
+      const ownKey = { ...key, user: `lister-${sessions}` };
+      await save(ownKey, 'b');
+      await save({ ...ownKey, filename: 'a.txt' }, 'a');
+      await save({ ...ownKey, filename: 'user:profile.json' }, '{}');
+      await save({ ...ownKey, session: 'elsewhere', filename: 'c.txt' }, 'c');
+      expect(await store.list(ownKey)).toEqual(['a.txt', 'b.txt', 'user:profile.json']);
+      expect(await store.list({ ...ownKey, session: 'elsewhere' })).toEqual(['c.txt', 'user:profile.json']);
+      expect(await store.list({ ...ownKey, session: 'nowhere' })).toEqual(['user:profile.json']);
     });
 
     it('shares a file of the user among conversations, and with nobody else', async () => {
@@ -224,7 +224,7 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       expect(await textOf({ ...key, filename: 'shared.txt' })).toBeUndefined();
     });
 
-    it('keeps owners, conversations and applications apart', async () => {
+    it('isolates users, sessions and applications', async () => {
       const key = fresh();
       await save(key, 'mine');
       for (const other of [
@@ -233,15 +233,15 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
         { app: 'elsewhere' },
         { user: 'alice' },
       ]) {
-        const theirs = { ...key, ...other };
-        expect(await textOf(theirs)).toBeUndefined();
-        expect(await store.list(theirs)).not.toContain(key.filename);
-        await store.delete(theirs);
+        const otherKey = { ...key, ...other };
+        expect(await textOf(otherKey)).toBeUndefined();
+        expect(await store.list(otherKey)).not.toContain(key.filename);
+        await store.delete(otherKey);
       }
       expect(await textOf(key)).toBe('mine');
     });
 
-    it('deletes a file with all its versions, and no other', async () => {
+    it('deletes all versions of a file and no other file', async () => {
       const key = fresh('a');
       const near = { ...key, filename: 'ab' };
       await save(key, '0');
@@ -254,7 +254,7 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       expect((await save(key, 'anew')).version).toBe(0);
     });
 
-    it('is right whoever saves and deletes at once', async () => {
+    it('stays consistent with concurrent saves and deletes', async () => {
       const key = fresh();
       const work = Array.from({ length: 40 }, (_, n) =>
         n % 4 === 3 ? store.delete(key) : save(key, `${n}`),
@@ -266,26 +266,26 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
     });
 
     it.each([
-      ['nothing', ''],
-      ['the folder', '.'],
-      ['the folder above', '..'],
-      ['a way up', '../../escape'],
+      ['an empty text', ''],
+      ['the current directory', '.'],
+      ['the parent directory', '..'],
+      ['a path traversal', '../../escape'],
       ['a path', 'a/b'],
-      ['the root', '/etc/passwd'],
-      ['a path of Windows', 'a\\b'],
-      ['NUL', 'a\u0000b'],
+      ['an absolute path', '/etc/passwd'],
+      ['a Windows path', 'a\\b'],
+      ['a NUL character', 'a\u0000b'],
       ['a line break', 'a\nb'],
       ['1,000 characters', 'x'.repeat(1000)],
-      ['a device', 'CON'],
-      ['a device with an extension', 'nul.txt'],
-      ['a dot at its end', 'name.'],
-      ['a space at its end', 'name '],
-      ['dots that look like dots', '․․'],
-      ['a slash that looks like one', 'a／b'],
-      ['half a character', 'a\uD800'],
-      ['a path in all conversations', 'user:../x'],
-      ['nothing in all conversations', 'user:'],
-    ])('refuses a name that is %s', async (_what, filename) => {
+      ['a device name', 'CON'],
+      ['a device name with an extension', 'nul.txt'],
+      ['a trailing dot', 'name.'],
+      ['a trailing space', 'name '],
+      ['look-alike dots', '․․'],
+      ['a look-alike slash', 'a／b'],
+      ['a lone surrogate', 'a\uD800'],
+      ['a path traversal in shared files', 'user:../x'],
+      ['an empty shared name', 'user:'],
+    ])('rejects a filename with %s', async (_what, filename) => {
       const key = fresh(filename);
       const actions = [
         () => save(key, 'x'),
@@ -293,22 +293,22 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
         () => store.versions(key),
         () => store.delete(key),
       ];
-      for (const action of actions) expect((await refusal(action())).reason).toBe('INVALID_PARAMS');
+      for (const action of actions) expect((await catchError(action())).reason).toBe('INVALID_PARAMS');
       expect(await store.list(key)).not.toContain(filename);
     });
 
     it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', 'x'.repeat(1000), 'x.', 'aux'])(
-      'refuses a user and a conversation called %j',
-      async (word) => {
+      'rejects the user and session %j',
+      async (text) => {
         const key = fresh();
-        for (const wrong of [
-          { ...key, user: word },
-          { ...key, session: word },
+        for (const invalid of [
+          { ...key, user: text },
+          { ...key, session: text },
         ]) {
-          expect((await refusal(save(wrong, 'x'))).reason).toBe('INVALID_PARAMS');
-          expect((await refusal(store.list(wrong))).reason).toBe('INVALID_PARAMS');
+          expect((await catchError(save(invalid, 'x'))).reason).toBe('INVALID_PARAMS');
+          expect((await catchError(store.list(invalid))).reason).toBe('INVALID_PARAMS');
         }
-        expect((await refusal(save({ ...key, session: 'user' }, 'x'))).reason).toBe('INVALID_PARAMS');
+        expect((await catchError(save({ ...key, session: 'user' }, 'x'))).reason).toBe('INVALID_PARAMS');
       },
     );
 
@@ -326,24 +326,24 @@ export function describeArtifacts(name: string, open: () => Promise<Tried>): voi
       'con-tract.txt',
       '-rf',
       'a:b?c*d|e',
-    ])('keeps the name %j as it is', async (filename) => {
+    ])('preserves the filename %j', async (filename) => {
       const key = fresh(filename);
       await save(key, filename);
       await save(key, 'again');
       expect(await textOf(key, 0)).toBe(filename);
       expect(await store.versions(key)).toEqual([0, 1]);
-      // The library for buckets takes what looks like an entity for one.
+      // The S3 library decodes text that looks like an XML entity.
       if (filename !== 'a&#39;b') expect(await store.list(key)).toEqual([filename]);
     });
 
-    it('takes names that look alike for one', async () => {
+    it('treats look-alike names as equal (NFKC)', async () => {
       const key = fresh('ﬁle①.txt');
       await save(key, 'x');
       expect(await textOf({ ...key, filename: 'file1.txt' })).toBe('x');
       expect(await store.list(key)).toEqual(['file1.txt']);
     });
 
-    it('gives the companion of a version the same number, whoever saves at once', async () => {
+    it('saves metadata under the same version with concurrent saves', async () => {
       const key = fresh();
       await save(key, 'without a companion');
       const saved = await Promise.all(

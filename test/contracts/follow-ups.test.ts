@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newFile = (): string => join(folder, `${files++}.db`);
 
-interface Opening {
+interface StoreOptions {
   readonly clock: { now(): number };
   readonly max: number;
 }
@@ -31,60 +31,60 @@ const question: FollowUp = {
 };
 const alice = { userId: 'alice', sessionId: 's' };
 
-function describeFollowUps(name: string, open: (options: Opening) => Promise<FollowUpStore>): void {
-  describe(`follow-ups in ${name}`, () => {
+function describeFollowUps(name: string, open: (options: StoreOptions) => Promise<FollowUpStore>): void {
+  describe(`FollowUpStore contract: ${name}`, () => {
     let now = 1_000_000;
-    let kept: FollowUpStore;
+    let store: FollowUpStore;
     beforeEach(async () => {
-      kept = await open({ clock: { now: () => now }, max: 3 });
+      store = await open({ clock: { now: () => now }, max: 3 });
     });
-    afterEach(() => kept.close?.());
+    afterEach(() => store.close?.());
 
-    it('are there once', async () => {
-      await kept.put('k', question, 1_000);
-      expect(await kept.take('k', alice)).toEqual(question);
-      expect(await kept.take('k', alice)).toBeUndefined();
-    });
-
-    it('can be given back', async () => {
-      await kept.put('k', question, 1_000);
-      await kept.put('k', { ...question, taskId: 't2' }, 1_000);
-      expect((await kept.take('k', alice))?.taskId).toBe('t2');
-      await kept.put('k', question, 1_000);
-      expect((await kept.take('k', alice))?.taskId).toBe('t');
+    it('returns a follow-up only once', async () => {
+      await store.put('k', question, 1_000);
+      expect(await store.take('k', alice)).toEqual(question);
+      expect(await store.take('k', alice)).toBeUndefined();
     });
 
-    it('are gone when their time is up', async () => {
-      await kept.put('k', question, 1_000);
+    it('replaces a follow-up and accepts it again', async () => {
+      await store.put('k', question, 1_000);
+      await store.put('k', { ...question, taskId: 't2' }, 1_000);
+      expect((await store.take('k', alice))?.taskId).toBe('t2');
+      await store.put('k', question, 1_000);
+      expect((await store.take('k', alice))?.taskId).toBe('t');
+    });
+
+    it('expires a follow-up after its ttl', async () => {
+      await store.put('k', question, 1_000);
       now += 999;
-      expect(await kept.take('k', alice)).toBeDefined();
-      await kept.put('k', question, 1_000);
+      expect(await store.take('k', alice)).toBeDefined();
+      await store.put('k', question, 1_000);
       now += 1_000;
-      expect(await kept.take('k', alice)).toBeUndefined();
+      expect(await store.take('k', alice)).toBeUndefined();
     });
 
-    it('are for the user and the session that got them, and stay there for these', async () => {
-      await kept.put('k', question, 1_000);
+    it('returns a follow-up only to its user and session', async () => {
+      await store.put('k', question, 1_000);
       for (const other of [
         { ...alice, userId: 'bob' },
         { ...alice, sessionId: 'x' },
         { userId: 'alice', sessionId: undefined },
       ])
-        expect(await kept.take('k', other)).toBeUndefined();
-      expect(await kept.take('k', alice)).toEqual(question);
+        expect(await store.take('k', other)).toBeUndefined();
+      expect(await store.take('k', alice)).toEqual(question);
     });
 
-    it('are for every session of the user when they began in none', async () => {
-      const free = { ...question, sessionId: undefined };
-      await kept.put('k', free, 1_000);
-      expect(await kept.take('k', alice)).toEqual(free);
+    it('returns a follow-up without session to every session of the user', async () => {
+      const withoutSession = { ...question, sessionId: undefined };
+      await store.put('k', withoutSession, 1_000);
+      expect(await store.take('k', alice)).toEqual(withoutSession);
     });
 
-    it('give way when there are too many, the oldest first', async () => {
-      for (const key of ['1', '2', '3', '4']) await kept.put(key, question, 1_000);
-      expect(await kept.take('1', alice)).toBeUndefined();
-      expect(await kept.take('2', alice)).toBeDefined();
-      expect(await kept.take('4', alice)).toBeDefined();
+    it('evicts the oldest follow-ups beyond max', async () => {
+      for (const key of ['1', '2', '3', '4']) await store.put(key, question, 1_000);
+      expect(await store.take('1', alice)).toBeUndefined();
+      expect(await store.take('2', alice)).toBeDefined();
+      expect(await store.take('4', alice)).toBeDefined();
     });
   });
 }
@@ -92,22 +92,22 @@ function describeFollowUps(name: string, open: (options: Opening) => Promise<Fol
 describeFollowUps('memory', async (options) => memoryFollowUpStore(options));
 describeFollowUps('SQLite', (options) => sqliteFollowUpStore({ ...options, file: newFile() }));
 
-describe('follow-ups in a file', () => {
-  it('are there after a restart, also in the file of a ledger', async () => {
+describe('sqliteFollowUpStore', () => {
+  it('survives a restart in the file of a task store', async () => {
     const file = newFile();
-    const ledger = await sqliteTaskStore({ file });
+    const taskStore = await sqliteTaskStore({ file });
     const before = await sqliteFollowUpStore({ file });
     await before.put('k', question, 60_000);
     await before.close?.();
-    await ledger[Symbol.asyncDispose]();
-    const again = await sqliteTaskStore({ file });
+    await taskStore[Symbol.asyncDispose]();
+    const reopened = await sqliteTaskStore({ file });
     const after = await sqliteFollowUpStore({ file });
     expect(await after.take('k', alice)).toEqual(question);
     await after.close?.();
-    await again[Symbol.asyncDispose]();
+    await reopened[Symbol.asyncDispose]();
   });
 
-  it('are taken by one of two that share the file', async () => {
+  it('returns a follow-up to only one of two stores on the same file', async () => {
     const file = newFile();
     const [one, two] = [await sqliteFollowUpStore({ file }), await sqliteFollowUpStore({ file })];
     await one.put('k', question, 60_000);

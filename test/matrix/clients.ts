@@ -2,38 +2,42 @@ import type { BrokerConnection } from '../../src/mesh/brokers/broker-connection.
 import { streamSseFrames } from '../support/http/sse-frames.ts';
 import { MeshTestClient } from '../support/mesh/mesh-test-client.ts';
 import { httpOpen } from '../support/http/http-calls.ts';
-import { hear, type Heard, partsOf, type Said, type Spoken } from './versions.ts';
+import { buildParts, type Content, readContent, type WireContent, type WireVersion } from './versions.ts';
 
-/** Everything that came back for one request. */
-export interface Outcome extends Heard {
-  /** The state in which it ended. */
+/** Everything that was received for one request. */
+export interface Outcome extends WireContent {
+  /** The last state. */
   readonly state: string | undefined;
-  /** How many updates came before the end; of what is no stream, none. */
+  /** Number of updates before the last response; 0 without a stream. */
   readonly updates: number;
-  /** What was said with the end: words of the message and of artifacts. */
+  /** Texts of the last response: message and artifacts. */
   readonly lastTexts: readonly string[];
-  /** Of an error, its message. */
+  /** Message of an error. */
   readonly error: string | undefined;
   readonly taskId: string | undefined;
 }
 
-/** One request on its way. */
-interface Asking {
-  /** Resolves when the agent is at work, where that can be seen. */
-  readonly begun: Promise<string>;
+/** A pending request. */
+interface PendingRequest {
+  /** Resolves with the task id when the task is working, if observable. */
+  readonly started: Promise<string>;
   readonly outcome: Promise<Outcome>;
 }
 
-/** Somebody who asks an agent of the gateway. */
-export interface Caller {
-  readonly version: Spoken;
-  ask(agent: string, operation: 'send' | 'stream', said: Said, of?: Conversation): Asking;
-  /** Asks to cancel a task of theirs. */
+/** A client of an agent of the gateway. */
+export interface MatrixClient {
+  readonly version: WireVersion;
+  request(
+    agent: string,
+    operation: 'send' | 'stream',
+    content: Content,
+    ids?: ConversationIds,
+  ): PendingRequest;
   cancel(agent: string, taskId: string): Promise<void>;
 }
 
-/** What a request goes on with. */
-interface Conversation {
+/** Context and task that a request continues. */
+interface ConversationIds {
   readonly contextId: string;
   readonly taskId?: string;
 }
@@ -47,14 +51,13 @@ const methods = {
   '1.0': { send: 'SendMessage', stream: 'SendStreamingMessage', cancel: 'CancelTask' },
 } as const;
 
-/** The parameters of a message. */
-function paramsOf(
-  version: Spoken,
-  said: Said,
-  { contextId, taskId }: Conversation,
+function buildParams(
+  version: WireVersion,
+  content: Content,
+  { contextId, taskId }: ConversationIds,
   newTaskId: string,
 ): object {
-  const parts = partsOf(version, said);
+  const parts = buildParts(version, content);
   if (version === '0.1')
     return { id: taskId ?? newTaskId, sessionId: contextId, message: { role: 'user', parts } };
   const message = { messageId: newId(), contextId, taskId };
@@ -68,33 +71,35 @@ function paramsOf(
   }
 }
 
-/** Reads what came, the last one being the end. */
-function outcomeOf(version: Spoken, bodies: readonly any[]): Outcome {
+function readOutcome(version: WireVersion, bodies: readonly any[]): Outcome {
   const results = bodies.map((body) => body?.result ?? body);
-  const heard = hear(version, results);
-  const last = hear(version, results.at(-1));
+  const last = readContent(version, results.at(-1));
   return {
-    ...heard,
+    ...readContent(version, results),
     state: last.states.at(0),
     updates: bodies.length - 1,
     lastTexts: last.texts,
-    error: errorIn(bodies.at(-1)),
-    taskId: taskIdIn(results[0]),
+    error: readError(bodies.at(-1)),
+    taskId: readTaskId(results[0]),
   };
 }
 
-function errorIn(body: any): string | undefined {
+function readError(body: any): string | undefined {
   if (body?.error) return String(body.error.message);
   return body?.code !== undefined && body?.message !== undefined ? String(body.message) : undefined;
 }
 
-function taskIdIn(result: any): string | undefined {
+function readTaskId(result: any): string | undefined {
   const inner = result?.task ?? result?.statusUpdate ?? result?.artifactUpdate ?? result;
   return inner?.taskId ?? inner?.id;
 }
 
-/** A caller over HTTP. */
-export function httpCaller(gateway: string, version: Spoken, transport: 'JSONRPC' | 'REST'): Caller {
+/** Creates a client over HTTP. */
+export function httpMatrixClient(
+  gateway: string,
+  version: WireVersion,
+  transport: 'JSONRPC' | 'REST',
+): MatrixClient {
   const headers: Record<string, string> = version === '1.0' ? { 'a2a-version': '1.0' } : {};
   const isRest = transport === 'REST';
   const prefix = version === '0.3 REST' ? '/v1' : '';
@@ -104,76 +109,78 @@ export function httpCaller(gateway: string, version: Spoken, transport: 'JSONRPC
       { jsonrpc: '2.0', id: newId(), method, params },
       { ...headers, ...(accept !== undefined && { accept }) },
     );
-  const methodsHere = methods[version === '0.3 REST' ? '0.3' : version];
+  const versionMethods = methods[version === '0.3 REST' ? '0.3' : version];
   return {
     version,
-    ask(agent, operation, said, of = { contextId: newId() }) {
-      const params = paramsOf(version, said, of, newId());
+    request(agent, operation, content, ids = { contextId: newId() }) {
+      const params = buildParams(version, content, ids, newId());
       const response = isRest
         ? httpOpen(`${gateway}/agents/${agent}${prefix}/message:${operation}`, params, headers)
         : rpc(
             agent,
-            methodsHere[operation],
+            versionMethods[operation],
             params,
             operation === 'stream' ? 'text/event-stream' : undefined,
           );
-      let begin = (_taskId: string): void => {};
-      const begun = new Promise<string>((resolve) => {
-        begin = resolve;
+      let markStarted = (_taskId: string): void => {};
+      const started = new Promise<string>((resolve) => {
+        markStarted = resolve;
       });
-      const outcome = response.then(async (answer) => {
-        if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
-          return outcomeOf(version, [await answer.json()]);
+      const outcome = response.then(async (response) => {
+        if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+          return readOutcome(version, [await response.json()]);
         const bodies: any[] = [];
-        for await (const { data } of streamSseFrames(answer)) {
+        for await (const { data } of streamSseFrames(response)) {
           if (data === undefined) continue;
           bodies.push(data);
-          if (hear(version, data).states.includes('working')) begin(taskIdIn(data.result ?? data) ?? '');
+          if (readContent(version, data).states.includes('working'))
+            markStarted(readTaskId(data.result ?? data) ?? '');
         }
-        return outcomeOf(version, bodies);
+        return readOutcome(version, bodies);
       });
-      return { begun, outcome };
+      return { started, outcome };
     },
     async cancel(agent, taskId) {
-      const answer = isRest
+      const response = isRest
         ? await httpOpen(`${gateway}/agents/${agent}${prefix}/tasks/${taskId}:cancel`, {}, headers)
-        : await rpc(agent, methodsHere.cancel, { id: taskId });
-      const body = await answer.json();
-      if (errorIn(body) !== undefined) throw new Error(`cancel: ${JSON.stringify(body)}`);
+        : await rpc(agent, versionMethods.cancel, { id: taskId });
+      const body = await response.json();
+      if (readError(body) !== undefined) throw new Error(`cancel: ${JSON.stringify(body)}`);
     },
   };
 }
 
-/** A caller over a mesh. */
-export async function meshCaller(
-  link: BrokerConnection,
+/** Creates a client over a mesh. */
+export async function meshMatrixClient(
+  broker: BrokerConnection,
   namespace: string,
   version: '0.1' | '0.3' | '1.0',
-): Promise<Caller> {
-  const caller = await MeshTestClient.join(link, namespace, `gateway_${version.replace('.', '_')}`);
+): Promise<MatrixClient> {
+  const client = await MeshTestClient.join(broker, namespace, `gateway_${version.replace('.', '_')}`);
   return {
     version,
-    ask(agent, operation, said, of = { contextId: newId() }) {
-      // Each request has a place of its own for its answer; a new task is called like it.
-      const place = newId();
-      const taskId = of.taskId ?? place;
-      const params = paramsOf(version, said, of, taskId);
-      const payload = { jsonrpc: '2.0', id: place, method: methods[version][operation], params };
-      const sent = caller.send(agent, place, payload, { withStatusTopic: operation === 'stream' });
-      const begun = sent.then(() =>
-        caller.waitFor(
-          ({ topic, body }) => topic.endsWith(`/${place}`) && hear(version, body).states.includes('working'),
+    request(agent, operation, content, ids = { contextId: newId() }) {
+      // Each request has its own reply id, which is also the id of a new task.
+      const replyId = newId();
+      const taskId = ids.taskId ?? replyId;
+      const params = buildParams(version, content, ids, taskId);
+      const payload = { jsonrpc: '2.0', id: replyId, method: methods[version][operation], params };
+      const sent = client.send(agent, replyId, payload, { withStatusTopic: operation === 'stream' });
+      const started = sent.then(() =>
+        client.waitFor(
+          ({ topic, body }) =>
+            topic.endsWith(`/${replyId}`) && readContent(version, body).states.includes('working'),
         ),
       );
       const outcome = sent.then(async () => {
-        await caller.waitForResponse(place);
-        const all = caller.repliesFor(place);
-        if (caller.repliesFor(place, 'response').length !== 1 || all.at(-1)?.channel !== 'response')
-          throw new Error(`${place} has not one answer at its end`);
+        await client.waitForResponse(replyId);
+        const all = client.repliesFor(replyId);
+        if (client.repliesFor(replyId, 'response').length !== 1 || all.at(-1)?.channel !== 'response')
+          throw new Error(`${replyId} must have exactly one response at its end`);
         const bodies = all.map(({ body }) => body);
-        return { ...outcomeOf(version, bodies), taskId };
+        return { ...readOutcome(version, bodies), taskId };
       });
-      return { begun: begun.then(() => taskId), outcome };
+      return { started: started.then(() => taskId), outcome };
     },
     async cancel(agent, taskId) {
       const payload = {
@@ -182,7 +189,7 @@ export async function meshCaller(
         method: methods[version].cancel,
         params: { id: taskId },
       };
-      await caller.send(agent, taskId, payload, { withStatusTopic: false, omitReplyTopic: true });
+      await client.send(agent, taskId, payload, { withStatusTopic: false, omitReplyTopic: true });
     },
   };
 }

@@ -8,13 +8,13 @@ import { readArtifactUri } from '../../src/artifacts/artifact-uri.ts';
 import { readGatewayConfig } from '../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../src/gateway/run-gateway.ts';
 import { connectBroker } from '../../src/mesh/brokers/connect-broker.ts';
-import { type Caller, httpCaller, meshCaller, type Outcome } from './clients.ts';
-import { type Downstream, made, startDownstream } from './downstream.ts';
+import { httpMatrixClient, type MatrixClient, meshMatrixClient, type Outcome } from './clients.ts';
+import { producedFile, startUpstream, type Upstream } from './upstream.ts';
 import { expectedLosses } from './expected-losses.ts';
 import { type File, type Version, versions } from './versions.ts';
 
-/** What is tried between each pair. */
-const doings = [
+/** Scenarios of each pair of versions. */
+const scenarios = [
   'send',
   'stream',
   'cancel',
@@ -23,38 +23,39 @@ const doings = [
   'artifact out',
   'failure',
 ] as const;
-type Doing = (typeof doings)[number];
+type Scenario = (typeof scenarios)[number];
 
-/** A way to the gateway. */
-export type Way = 'mesh' | 'JSONRPC' | 'REST';
+/** Transport between client and gateway. */
+export type MatrixTransport = 'mesh' | 'JSONRPC' | 'REST';
 
 /** One cell of the matrix. */
 export interface Cell {
-  readonly caller: Version;
-  readonly way: Way;
-  readonly downstream: Version;
-  readonly doing: Doing;
+  readonly client: Version;
+  readonly transport: MatrixTransport;
+  readonly upstream: Version;
+  readonly scenario: Scenario;
 }
 
-/** The cells of some ways. 0.1 has no REST. */
-export function cellsOf(ways: readonly Way[]): Cell[] {
-  return ways.flatMap((way) =>
+/** Returns all cells of some transports. 0.1 has no REST. */
+export function listCells(transports: readonly MatrixTransport[]): Cell[] {
+  return transports.flatMap((transport) =>
     versions
-      .filter((caller) => way !== 'REST' || caller !== '0.1')
-      .flatMap((caller) =>
-        versions.flatMap((downstream) => doings.map((doing) => ({ caller, way, downstream, doing }))),
+      .filter((client) => transport !== 'REST' || client !== '0.1')
+      .flatMap((client) =>
+        versions.flatMap((upstream) =>
+          scenarios.map((scenario) => ({ client, transport, upstream, scenario })),
+        ),
       ),
   );
 }
 
-const nameOf = ({ caller, way, downstream, doing }: Cell) =>
-  `${caller}_${way}_${downstream}_${doing}`.replaceAll(/[^A-Za-z0-9_]/g, '-').replace(/^/, 'c');
+const cellName = ({ client, transport, upstream, scenario }: Cell) =>
+  `${client}_${transport}_${upstream}_${scenario}`.replaceAll(/[^A-Za-z0-9_]/g, '-').replace(/^/, 'c');
 
-/** What the matrix of one gateway stands on. */
-interface Scene {
+interface Fixture {
   readonly store: ArtifactStore;
-  readonly callers: ReadonlyMap<string, Caller>;
-  /** What was reported as lost, for each agent. */
+  readonly clients: ReadonlyMap<string, MatrixClient>;
+  /** Reported translation losses by agent. */
   readonly losses: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -62,30 +63,30 @@ const namespace = 'matrix';
 const user = 'alice';
 const session = 'files';
 
-/** Describes the cells of some ways, all of them at one gateway. */
+/** Describes all cells of some transports at one gateway. */
 export function describeMatrix(
   title: string,
-  ways: readonly Way[],
+  transports: readonly MatrixTransport[],
   startBroker?: () => Promise<{ readonly url: string; remove(): Promise<void> }>,
 ): void {
-  const cells = cellsOf(ways);
+  const cells = listCells(transports);
   const open: (() => Promise<unknown>)[] = [];
-  let scene: Scene;
+  let fixture: Fixture;
 
   beforeAll(async () => {
-    const downstreams = new Map<string, Downstream>();
+    const upstreams = new Map<string, Upstream>();
     for (const version of versions) {
-      const started = await startDownstream(version);
+      const started = await startUpstream(version);
       open.push(() => started.close());
-      downstreams.set(version, started);
+      upstreams.set(version, started);
     }
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-matrix-'));
     open.push(async () => rmSync(folder, { recursive: true, force: true }));
     const broker = await startBroker?.();
     if (broker) open.push(() => broker.remove());
-    // An agent for each cell, so that what is lost can be told by its name.
+    // One agent per cell, so that losses can be assigned by its name.
     const agents = cells.map(
-      (cell) => `  ${nameOf(cell)}: { url: "${downstreams.get(cell.downstream)?.url}" }`,
+      (cell) => `  ${cellName(cell)}: { url: "${upstreams.get(cell.upstream)?.url}" }`,
     );
     const mesh =
       broker && `mesh: { url: "${broker.url}", namespace: ${namespace}, card_interval_seconds: 0 }`;
@@ -106,118 +107,121 @@ export function describeMatrix(
       },
     });
     open.push(() => gateway.stop(0));
-    const link = broker && (await connectBroker(broker.url));
-    if (link) open.push(() => link.close());
-    const callers = new Map<string, Caller>();
-    for (const way of ways)
+    const connection = broker && (await connectBroker(broker.url));
+    if (connection) open.push(() => connection.close());
+    const clients = new Map<string, MatrixClient>();
+    for (const transport of transports)
       for (const version of versions) {
-        const made =
-          way === 'mesh'
-            ? link && (await meshCaller(link, namespace, version))
-            : httpCaller(gateway.url ?? '', way === 'REST' && version === '0.3' ? '0.3 REST' : version, way);
-        if (made) callers.set(`${version} ${way}`, made);
+        const wireVersion = transport === 'REST' && version === '0.3' ? '0.3 REST' : version;
+        const client =
+          transport === 'mesh'
+            ? connection && (await meshMatrixClient(connection, namespace, version))
+            : httpMatrixClient(gateway.url ?? '', wireVersion, transport);
+        if (client) clients.set(`${version} ${transport}`, client);
       }
-    scene = { store: filesystemArtifactStore(folder), callers, losses };
+    fixture = { store: filesystemArtifactStore(folder), clients, losses };
   });
   afterAll(async () => {
     for (const close of open.toReversed()) await close();
   });
 
   describe.concurrent(title, () => {
-    it.each(cells)('$caller asks $downstream by $way: $doing', async (cell) => {
-      const caller = scene.callers.get(`${cell.caller} ${cell.way}`);
-      if (!caller) throw new Error('nobody asks');
-      await new Trial(cell, caller, scene.store)[cell.doing]();
-      const reported = new Set((scene.losses.get(nameOf(cell)) ?? []).map(withoutIds));
+    it.each(cells)('translates $client over $transport to $upstream: $scenario', async (cell) => {
+      const client = fixture.clients.get(`${cell.client} ${cell.transport}`);
+      if (!client) throw new Error('no client');
+      await new CellTest(cell, client, fixture.store)[cell.scenario]();
+      const reported = new Set((fixture.losses.get(cellName(cell)) ?? []).map(withoutIds));
       expect([...reported].toSorted()).toEqual(expectedLosses(cell));
     });
   });
 }
 
-/** Reports name ids, which differ. */
+/** Replaces ids, which differ between runs. */
 const withoutIds = (loss: string): string => loss.replaceAll(/[\w-]*[0-9a-f]{8}-[0-9a-f-]{27,}[\w-]*/g, '…');
 
-/** One cell at work. */
-class Trial implements Record<Doing, () => Promise<void>> {
+class CellTest implements Record<Scenario, () => Promise<void>> {
   readonly #cell: Cell;
-  readonly #caller: Caller;
+  readonly #client: MatrixClient;
   readonly #store: ArtifactStore;
   readonly #agent: string;
 
-  constructor(cell: Cell, caller: Caller, store: ArtifactStore) {
+  constructor(cell: Cell, client: MatrixClient, store: ArtifactStore) {
     this.#cell = cell;
-    this.#caller = caller;
+    this.#client = client;
     this.#store = store;
-    this.#agent = nameOf(cell);
+    this.#agent = cellName(cell);
   }
 
   async send(): Promise<void> {
-    const outcome = await this.#asked('send', { text: 'tea' });
+    const outcome = await this.#request('send', { text: 'tea' });
     expect(outcome).toMatchObject({ state: 'completed', updates: 0, error: undefined });
     expect(outcome.lastTexts).toContain('tea it is');
     expect(outcome.lastTexts).toContain('done');
   }
 
   async stream(): Promise<void> {
-    const outcome = await this.#asked('stream', { text: 'tea' });
+    const outcome = await this.#request('stream', { text: 'tea' });
     expect(outcome).toMatchObject({ state: 'completed', error: undefined });
     expect(outcome.updates).toBeGreaterThanOrEqual(2);
     for (const text of ['on it', 'tea it is', 'done']) expect(outcome.texts).toContain(text);
   }
 
   async cancel(): Promise<void> {
-    const asking = this.#caller.ask(this.#agent, 'stream', { text: 'cancel' });
-    await this.#caller.cancel(this.#agent, await asking.begun);
-    expect(await asking.outcome).toMatchObject({ state: 'canceled', error: undefined });
+    const pending = this.#client.request(this.#agent, 'stream', { text: 'cancel' });
+    await this.#client.cancel(this.#agent, await pending.started);
+    expect(await pending.outcome).toMatchObject({ state: 'canceled', error: undefined });
   }
 
   async 'input-required'(): Promise<void> {
     const contextId = crypto.randomUUID();
-    const first = await this.#caller.ask(this.#agent, 'send', { text: 'ask' }, { contextId }).outcome;
+    const first = await this.#client.request(this.#agent, 'send', { text: 'ask' }, { contextId }).outcome;
     expect(first).toMatchObject({ state: 'input-required', error: undefined });
     expect(first.texts).toContain('Which one?');
     const { taskId } = first;
-    if (taskId === undefined) throw new Error('there is no task');
-    const second = await this.#caller.ask(this.#agent, 'send', { text: 'tea' }, { contextId, taskId })
+    if (taskId === undefined) throw new Error('no task');
+    const second = await this.#client.request(this.#agent, 'send', { text: 'tea' }, { contextId, taskId })
       .outcome;
     expect(second).toMatchObject({ state: 'completed', error: undefined });
     expect(second.lastTexts).toContain('you chose tea');
   }
 
   async 'artifact in'(): Promise<void> {
-    const outcome = await this.#asked('send', { text: 'read', file: await this.#given('in.txt', 'of mine') });
+    const outcome = await this.#request('send', {
+      text: 'read',
+      file: await this.#clientFile('in.txt', 'of mine'),
+    });
     expect(outcome).toMatchObject({ state: 'completed', error: undefined });
     expect(outcome.lastTexts).toContain('in.txt text/plain of mine');
   }
 
   async 'artifact out'(): Promise<void> {
     for (const operation of ['send', 'stream'] as const) {
-      const outcome = await this.#asked(operation, { text: 'make' });
+      const outcome = await this.#request(operation, { text: 'make' });
       expect(outcome).toMatchObject({ state: 'completed', error: undefined });
       const [file] = outcome.files;
-      expect(file).toMatchObject({ name: expect.stringMatching(/^out/), type: made.type });
-      expect(await this.#bytes(file)).toBe(atob(made.bytes));
+      expect(file).toMatchObject({ name: expect.stringMatching(/^out/), type: producedFile.type });
+      expect(await this.#bytes(file)).toBe(atob(producedFile.bytes));
     }
   }
 
   async failure(): Promise<void> {
-    const failed = await this.#asked('stream', { text: 'fail' });
+    const failed = await this.#request('stream', { text: 'fail' });
     expect(failed).toMatchObject({ state: 'failed', error: undefined });
     expect(failed.lastTexts).toContain('it broke');
     for (const operation of ['send', 'stream'] as const) {
-      const { error } = await this.#asked(operation, { text: 'refuse' });
+      const { error } = await this.#request(operation, { text: 'refuse' });
       expect(error).toContain('I will not do this');
     }
   }
 
-  #asked(operation: 'send' | 'stream', said: { text: string; file?: File }): Promise<Outcome> {
-    return this.#caller.ask(this.#agent, operation, said, { contextId: crypto.randomUUID() }).outcome;
+  #request(operation: 'send' | 'stream', content: { text: string; file?: File }): Promise<Outcome> {
+    return this.#client.request(this.#agent, operation, content, { contextId: crypto.randomUUID() }).outcome;
   }
 
-  /** A file of the caller: over HTTP as bytes, on a mesh by its name. */
-  async #given(name: string, text: string): Promise<File> {
+  /** A file of the client: bytes over HTTP, an artifact URI on a mesh. */
+  async #clientFile(name: string, text: string): Promise<File> {
     const type = 'text/plain';
-    if (this.#cell.way !== 'mesh') return { name, type, bytes: btoa(text) };
+    if (this.#cell.transport !== 'mesh') return { name, type, bytes: btoa(text) };
     const key = { app: namespace, user, session, filename: `${this.#agent}-${name}` };
     const { version } = await this.#store.save(key, Buffer.from(text), type);
     const uri = `artifact://${namespace}/${user}/${session}/${this.#agent}-${name}?version=${version}`;
@@ -226,9 +230,9 @@ class Trial implements Record<Doing, () => Promise<void>> {
 
   async #bytes(file: File | undefined): Promise<string> {
     if (file?.bytes !== undefined) return atob(file.bytes);
-    expect(this.#cell.way).toBe('mesh');
+    expect(this.#cell.transport).toBe('mesh');
     const found = readArtifactUri(file?.uri ?? '');
-    if (!found) throw new Error(`there is no file at ${file?.uri}`);
+    if (!found) throw new Error(`no file at ${file?.uri}`);
     const { version, ...key } = found;
     const stored = await this.#store.load({ ...key, app: namespace }, version);
     return Buffer.from((await stored?.bytes()) ?? '').toString();

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { cellsOf, describeMatrix } from './matrix.ts';
+import { listCells, describeMatrix } from './matrix.ts';
 
-it('has a cell for each caller, downstream and doing', () => {
-  expect(cellsOf(['mesh'])).toHaveLength(3 * 3 * 7);
+it('has a cell for each client, upstream and scenario', () => {
+  expect(listCells(['mesh'])).toHaveLength(3 * 3 * 7);
 });
 
-describeMatrix('a mesh within the process', ['mesh'], async () => ({
+describeMatrix('gateway matrix over an in-memory mesh', ['mesh'], async () => ({
   url: 'memory:matrix',
   remove: async () => {},
 }));

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { natsServer, startNats } from '../support/mesh/broker.ts';
-import { cellsOf, describeMatrix } from './matrix.ts';
+import { listCells, describeMatrix } from './matrix.ts';
 
-it('has a cell for each caller, downstream and doing', () => {
-  expect(cellsOf(['mesh'])).toHaveLength(3 * 3 * 7);
+it('has a cell for each client, upstream and scenario', () => {
+  expect(listCells(['mesh'])).toHaveLength(3 * 3 * 7);
 });
 
-if (natsServer !== undefined) describeMatrix('a mesh on NATS', ['mesh'], () => startNats());
+if (natsServer !== undefined) describeMatrix('gateway matrix over NATS', ['mesh'], () => startNats());

@@ -1,27 +1,26 @@
-/** The words of each version, written by hand and read by hand: no code of ours is on either side of the matrix. */
+/** Wire formats of each version, implemented independently of the product code. */
 
 export const versions = ['0.1', '0.3', '1.0'] as const;
 export type Version = (typeof versions)[number];
-/** The REST of 0.3 has words of its own, those of its protocol buffers. */
-export type Spoken = Version | '0.3 REST';
+/** REST in 0.3 has its own wire format, that of its protocol buffers. */
+export type WireVersion = Version | '0.3 REST';
 
-/** A file beside words. */
 export interface File {
   name: string;
   type: string;
-  /** Base64, or where it is. */
+  /** Base64. */
   bytes?: string;
   uri?: string;
 }
 
-/** What is said: words, and perhaps a file. */
-export interface Said {
+/** Content of a message or artifact. */
+export interface Content {
   text?: string;
   file?: File;
 }
 
-/** How a version writes parts. */
-export function partsOf(version: Spoken, { text, file }: Said): object[] {
+/** Writes parts in the format of a version. */
+export function buildParts(version: WireVersion, { text, file }: Content): object[] {
   const parts: object[] = [];
   if (version === '0.3 REST') {
     if (text !== undefined) parts.push({ text });
@@ -46,70 +45,70 @@ export function partsOf(version: Spoken, { text, file }: Said): object[] {
   return parts;
 }
 
-/** How a version writes a state. */
-export function stateOf(version: Spoken, state: string): string {
+/** Writes a task state in the format of a version. */
+export function formatState(version: WireVersion, state: string): string {
   return version === '1.0' ? `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` : state;
 }
 
-const plainState = (state: string): string =>
+const normalizeState = (state: string): string =>
   state
     .replace(/^TASK_STATE_/, '')
     .toLowerCase()
     .replace('cancelled', 'canceled')
     .replaceAll('_', '-');
 
-/** What anything in any version says, looked at without regard to where it says it. */
-export interface Heard {
+/** All texts, files and states in a JSON value, regardless of their position. */
+export interface WireContent {
   texts: string[];
   files: File[];
   states: string[];
 }
 
-/** Collects all texts, files and states of something. @throws when it is in the words of another version. */
-export function hear(
-  version: Spoken,
+/** Collects all texts, files and states of a JSON value. @throws if it contains fields of another version. */
+export function readContent(
+  version: WireVersion,
   body: unknown,
-  heard: Heard = { texts: [], files: [], states: [] },
-): Heard {
+  content: WireContent = { texts: [], files: [], states: [] },
+): WireContent {
   if (Array.isArray(body)) {
-    for (const each of body) hear(version, each, heard);
-    return heard;
+    for (const each of body) readContent(version, each, content);
+    return content;
   }
-  if (typeof body !== 'object' || body === null) return heard;
+  if (typeof body !== 'object' || body === null) return content;
   const wire = body as { [key: string]: unknown };
-  checkWords(version, wire);
-  if (typeof wire.text === 'string') heard.texts.push(wire.text);
-  if (typeof wire.status_text === 'string') heard.texts.push(wire.status_text);
-  if (typeof wire.state === 'string') heard.states.push(plainState(wire.state));
+  checkFields(version, wire);
+  if (typeof wire.text === 'string') content.texts.push(wire.text);
+  if (typeof wire.status_text === 'string') content.texts.push(wire.status_text);
+  if (typeof wire.state === 'string') content.states.push(normalizeState(wire.state));
   const bytes = wire.bytes ?? wire.fileWithBytes ?? wire.raw;
   const uri = wire.uri ?? wire.fileWithUri ?? wire.url;
   if (typeof bytes === 'string' || typeof uri === 'string')
-    heard.files.push({
+    content.files.push({
       name: String(wire.name ?? wire.filename),
       type: String(wire.mimeType ?? wire.mediaType),
       ...(typeof bytes === 'string' ? { bytes } : { uri: String(uri) }),
     });
-  // What travels in metadata is for those who know it.
-  for (const [key, each] of Object.entries(wire)) if (key !== 'metadata') hear(version, each, heard);
-  return heard;
+  // Metadata may contain fields of other versions.
+  for (const [key, each] of Object.entries(wire)) if (key !== 'metadata') readContent(version, each, content);
+  return content;
 }
 
 const kinds = new Set(['text', 'file', 'task', 'message', 'status-update', 'artifact-update']);
 
-/** Fails on words that a version does not have. */
-function checkWords(version: Spoken, wire: { [key: string]: unknown }): void {
+/** Fails on fields that a version does not have. */
+function checkFields(version: WireVersion, wire: { [key: string]: unknown }): void {
   const isOf0_1 = wire.type === 'text' || wire.type === 'file';
   const isOf0_3 = typeof wire.kind === 'string' && kinds.has(wire.kind);
   const { state, role } = wire;
   const isProto = [state, role].some((each) => typeof each === 'string' && /^(TASK_STATE|ROLE)_/.test(each));
-  const spoken = [
+  const foundVersions = [
     isOf0_1 && '0.1',
     isOf0_3 && '0.3',
     ('content' in wire || 'fileWithBytes' in wire) && '0.3 REST',
     ('raw' in wire || 'filename' in wire) && '1.0',
     isProto && (version === '0.3 REST' ? version : '1.0'),
   ];
-  for (const each of spoken)
+  for (const each of foundVersions)
     if (each !== false && each !== version)
-      throw new Error(`words of ${each} in ${version}: ${JSON.stringify(wire)}`);
+      throw new Error(`fields of ${each} in ${version}: ${JSON.stringify(wire)}`);
 }

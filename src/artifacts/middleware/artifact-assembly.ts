@@ -6,25 +6,25 @@ import { type RewriteContext, continuesFile, fileLabels } from './rewrite-respon
 import type { PartLayout, TaskFiles } from './file-publisher.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 
-/** A file of an artifact, as far as it has come. */
-interface GrowingFile {
+/** A partially received file. */
+interface PartialFile {
   readonly spool: Spool;
   readonly first: RawPart;
-  pieces: number;
+  chunks: number;
 }
 
-/** An artifact that comes in chunks: its bytes are gathered, file by file, until it is whole. */
+/** Assembles the files of an artifact that is streamed in chunks. */
 export class ArtifactAssembly {
-  /** True when chunks came before those that were seen. */
-  readonly isTorn: boolean;
-  readonly #spooling: SpoolOptions;
-  readonly #files: GrowingFile[] = [];
+  /** True if the stream started after the first chunks of the artifact. */
+  readonly isIncomplete: boolean;
+  readonly #spoolOptions: SpoolOptions;
+  readonly #files: PartialFile[] = [];
   #head: Artifact;
   #event: Pick<TaskArtifactUpdateEvent, 'taskId' | 'contextId' | 'metadata'>;
 
-  constructor(event: TaskArtifactUpdateEvent, spooling: SpoolOptions, isTorn: boolean) {
-    this.isTorn = isTorn;
-    this.#spooling = spooling;
+  constructor(event: TaskArtifactUpdateEvent, spoolOptions: SpoolOptions, isIncomplete: boolean) {
+    this.isIncomplete = isIncomplete;
+    this.#spoolOptions = spoolOptions;
     this.#event = event;
     this.#head = { ...event.artifact, parts: [] };
   }
@@ -33,11 +33,11 @@ export class ArtifactAssembly {
     return this.#event.taskId;
   }
 
-  /** Takes the bytes of a chunk. @returns the parts that are no bytes */
-  async take(event: TaskArtifactUpdateEvent): Promise<Part[]> {
+  /** Adds the raw parts of a chunk. @returns all other parts */
+  async add(event: TaskArtifactUpdateEvent): Promise<Part[]> {
     const { artifact } = event;
     this.#event = event;
-    // Texts of the artifact may be what describes its files.
+    // Text parts may describe the files of the artifact.
     const texts = artifact.parts.filter((part) => 'text' in part);
     this.#head = { ...this.#head, ...artifact, parts: [...this.#head.parts, ...texts].slice(0, 16) };
     const others: Part[] = [];
@@ -51,36 +51,35 @@ export class ArtifactAssembly {
       const isSame =
         isFirst && event.append && last && (!part.filename || part.filename === last.first.filename);
       isFirst = false;
-      const file = last && (isSame || continuesFile(last.first, part)) ? last : this.#begin(part);
-      file.pieces++;
-      for await (const piece of decodeBase64Chunks([part.raw])) await file.spool.write(piece);
+      const file = last && (isSame || continuesFile(last.first, part)) ? last : this.#startFile(part);
+      file.chunks++;
+      for await (const chunk of decodeBase64Chunks([part.raw])) await file.spool.write(chunk);
     }
     return others;
   }
 
-  #begin(part: RawPart): GrowingFile {
-    // The base64 itself is not kept.
-    const file = { spool: new Spool(this.#spooling), first: { ...part, raw: '' }, pieces: 0 };
+  #startFile(part: RawPart): PartialFile {
+    // Drops the base64, which would stay in memory.
+    const file = { spool: new Spool(this.#spoolOptions), first: { ...part, raw: '' }, chunks: 0 };
     this.#files.push(file);
     return file;
   }
 
-  /** Stores the files, now that they are whole. @returns the event that tells of them */
-  async publish(scope: RewriteContext, files: TaskFiles): Promise<TaskArtifactUpdateEvent> {
+  /** Stores the complete files. @returns an event with links to them */
+  async publish(context: RewriteContext, files: TaskFiles): Promise<TaskArtifactUpdateEvent> {
     const { artifactId } = this.#head;
     const { taskId, contextId, metadata } = this.#event;
     const layouts: PartLayout[] = [];
-    for (const [number, { spool, first, pieces }] of this.#files.entries()) {
-      const labels = fileLabels(this.#head, first, number, scope.alias);
-      const file = await scope.publisher.publish(spool, labels, scope.shelf(contextId), files);
-      layouts.push({ pieces, file });
+    for (const [number, { spool, first, chunks }] of this.#files.entries()) {
+      const labels = fileLabels(this.#head, first, number, context.alias);
+      const file = await context.publisher.publish(spool, labels, context.fileScope(contextId), files);
+      layouts.push({ chunks, file });
     }
     files.setLayout(artifactId, layouts);
     const artifact = { ...this.#head, parts: layouts.map(({ file }) => file.part) };
     return { kind: 'artifact', taskId, contextId, artifact, lastChunk: true, ...(metadata && { metadata }) };
   }
 
-  /** Lets go of what was gathered. */
   async close(): Promise<void> {
     for (const { spool } of this.#files) await spool.close();
   }

@@ -9,13 +9,13 @@ import { safeFilename } from '../stores/storage-path.ts';
 import type { ArtifactStore } from '../artifact-store.ts';
 import { writeArtifactUri } from '../artifact-uri.ts';
 
-/** Bytes that are about to become a file. */
+/** Content of a file to store. */
 export interface ByteSource {
   readonly size: number;
   stream(): AsyncIterable<Uint8Array>;
 }
 
-/** The bytes of raw parts, one after the other. */
+/** Returns the concatenated bytes of raw parts. */
 export function rawPartSource(parts: readonly RawPart[]): ByteSource {
   const raws = parts.map(({ raw }) => raw);
   return {
@@ -24,14 +24,14 @@ export function rawPartSource(parts: readonly RawPart[]): ByteSource {
   };
 }
 
-/** What tells bytes from others. */
+/** Returns the SHA-256 digest of the content. */
 export async function contentDigest(source: ByteSource): Promise<string> {
   const hash = createHash('sha256');
-  for await (const piece of source.stream()) hash.update(piece);
+  for await (const chunk of source.stream()) hash.update(chunk);
   return hash.digest('hex');
 }
 
-/** A file that a store has. */
+/** A stored file and its link. */
 export interface PublishedFile {
   readonly filename: string;
   readonly version: number;
@@ -40,15 +40,15 @@ export interface PublishedFile {
   readonly part: UrlPart;
 }
 
-/** What became of the pieces of one artifact: how many raw parts in a row are which file. */
+/** Number of consecutive raw parts of an artifact that form one file. */
 export interface PartLayout {
-  readonly pieces: number;
+  readonly chunks: number;
   readonly file: PublishedFile;
 }
 
-/** The files of one task, so that what is seen again is not saved again. */
+/** Files of one task. Deduplicates files that appear in several responses. */
 export class TaskFiles {
-  /** What the agent made, in order. */
+  /** Files that the agent produced, in order. */
   readonly produced: { filename: string; version: number }[] = [];
   readonly #layouts = new Map<string, readonly PartLayout[]>();
   readonly #files: PublishedFile[] = [];
@@ -58,17 +58,17 @@ export class TaskFiles {
     return this.#files.length;
   }
 
-  /** The files of that name and size. */
+  /** Returns stored files with this name and size. */
   candidates(filename: string, size: number): PublishedFile[] {
     return this.#files.filter((file) => file.filename === filename && file.size === size);
   }
 
-  /** The files of an artifact that was whole. */
+  /** Returns the files of a completed artifact. */
   layoutOf(artifactId: string): readonly PartLayout[] {
     return this.#layouts.get(artifactId) ?? [];
   }
 
-  /** Notes which parts of an artifact are which file, for as many artifacts as there are files. */
+  /** Records the files of an artifact. Retains at most as many artifacts as there are files. */
   setLayout(artifactId: string, layouts: readonly PartLayout[]): void {
     this.#layouts.delete(artifactId);
     this.#layouts.set(artifactId, layouts);
@@ -84,37 +84,36 @@ export class TaskFiles {
     if (isProduced) this.produced.push({ filename: file.filename, version: file.version });
   }
 
-  /** Does one thing after the other: two streams of a task see the same file at the same moment. */
-  async inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const mine = this.#last.then(action);
-    this.#last = mine.catch(() => {});
-    return await mine;
+  /** Serializes actions, because two streams of a task may contain the same file concurrently. */
+  async serialize<T>(action: () => Promise<T>): Promise<T> {
+    const current = this.#last.then(action);
+    this.#last = current.catch(() => {});
+    return await current;
   }
 }
 
-/** What is said of a file. */
+/** Name, media type and description of a file to store. */
 export interface FileLabels {
   readonly filename: string | undefined;
   readonly mediaType: string | undefined;
-  /** What the file is called when it has no name, without an extension. */
+  /** Name of a file without filename, without extension. */
   readonly fallback: string;
   readonly description: string;
   readonly metadata?: Metadata;
-  /** The artifact that it was part of. */
+  /** Id of the artifact that contained the file. */
   readonly artifactId?: string;
-  /** False for what the caller brought. */
+  /** False for files that the client sent. */
   readonly isProduced: boolean;
 }
 
-/** Whose files they are, by the names of the folders. */
+/** Application, user and session of stored files. */
 export interface FileScope {
-  /** The application in the store. */
   readonly app: string;
   readonly user: string;
   readonly session: string;
 }
 
-/** Saves files and gives links to them. */
+/** Stores files and returns links to them. */
 export class FilePublisher {
   readonly #store: ArtifactStore;
   readonly #alias: string;
@@ -136,19 +135,19 @@ export class FilePublisher {
     this.#log = log;
   }
 
-  /** Saves a file, unless the task has it already, and gives the link to it. */
+  /** Stores a file unless the task already has it. */
   publish(
     source: ByteSource,
     labels: FileLabels,
-    shelf: FileScope,
+    scope: FileScope,
     files: TaskFiles,
   ): Promise<PublishedFile> {
-    return files.inTurn(() => this.#publish(source, labels, shelf, files));
+    return files.serialize(() => this.#publish(source, labels, scope, files));
   }
 
-  /** Finds a file that the task has already. */
+  /** Returns the file if the task already has it. */
   async find(source: ByteSource, labels: FileLabels, files: TaskFiles): Promise<PublishedFile | undefined> {
-    const candidates = files.candidates(filenameOf(labels), source.size);
+    const candidates = files.candidates(chooseFilename(labels), source.size);
     if (candidates.length === 0) return undefined;
     const digest = await contentDigest(source);
     return candidates.find((file) => file.digest === digest);
@@ -157,24 +156,24 @@ export class FilePublisher {
   async #publish(
     source: ByteSource,
     labels: FileLabels,
-    shelf: FileScope,
+    scope: FileScope,
     files: TaskFiles,
   ): Promise<PublishedFile> {
-    const known = await this.find(source, labels, files);
-    if (known) return known;
-    const filename = filenameOf(labels);
+    const existing = await this.find(source, labels, files);
+    if (existing) return existing;
+    const filename = chooseFilename(labels);
     if (files.count >= this.#maxFiles) {
       throw new A2AError(
         'INVALID_AGENT_RESPONSE',
-        `The agent made more than ${this.#maxFiles} files in one task`,
+        `The agent produced more than ${this.#maxFiles} files in one task`,
       );
     }
     const hash = createHash('sha256');
     const mimeType = labels.mediaType ?? mediaTypeFor(filename);
     const saved = await saveWithMetadata(
       this.#store,
-      { ...shelf, filename },
-      hashed(source, hash),
+      { ...scope, filename },
+      withHash(source, hash),
       {
         mimeType,
         description: labels.description,
@@ -185,12 +184,12 @@ export class FilePublisher {
     if (saved.error) {
       this.#log?.({
         level: 'warn',
-        message: `The metadata of ${filename} could not be saved`,
+        message: `Failed to save the metadata of ${filename}`,
         error: saved.error,
       });
     }
     const { version, size } = saved;
-    const url = writeArtifactUri({ ...shelf, app: this.#alias, filename, version });
+    const url = writeArtifactUri({ ...scope, app: this.#alias, filename, version });
     const part: UrlPart = { url, filename, mediaType: mimeType };
     if (labels.metadata) part.metadata = labels.metadata;
     const file = { filename, version, size, digest: hash.digest('hex'), part };
@@ -199,16 +198,16 @@ export class FilePublisher {
   }
 }
 
-function filenameOf({ filename, fallback, mediaType }: FileLabels): string {
+function chooseFilename({ filename, fallback, mediaType }: FileLabels): string {
   return safeFilename(filename, `${fallback}.${extensionFor(mediaType)}`);
 }
 
-async function* hashed(
+async function* withHash(
   source: ByteSource,
-  hash: { update(piece: Uint8Array): unknown },
+  hash: { update(chunk: Uint8Array): unknown },
 ): AsyncGenerator<Uint8Array> {
-  for await (const piece of source.stream()) {
-    hash.update(piece);
-    yield piece;
+  for await (const chunk of source.stream()) {
+    hash.update(chunk);
+    yield chunk;
   }
 }

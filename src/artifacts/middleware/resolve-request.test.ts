@@ -14,21 +14,21 @@ const call: CallContext = { owner: 'alice' };
 const key: ArtifactKey = { app: 'ns/', user: 'alice', session: 's-1', filename: 'input.txt' };
 const uri = 'artifact://helper/alice/s-1/input.txt?version=0';
 
-/** An agent behind the wrapper, and what reached it. */
-async function wrapped(options: Partial<WithArtifactsOptions> = {}) {
+/** Wraps an agent that records the requests it receives. */
+async function wrapAgent(options: Partial<WithArtifactsOptions> = {}) {
   const store = memoryArtifactStore();
   await store.save(key, Buffer.from('first'), 'text/plain');
   await store.save(key, Buffer.from('second'), 'text/plain');
-  const seen: SendRequest[] = [];
-  const answer: Message = { messageId: 'a-1', role: 'agent', parts: [{ text: 'ok' }] };
+  const received: SendRequest[] = [];
+  const response: Message = { messageId: 'a-1', role: 'agent', parts: [{ text: 'ok' }] };
   const inner: Agent = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
     async send(request) {
-      seen.push(request);
-      return answer;
+      received.push(request);
+      return response;
     },
   });
   const agent = withArtifacts(inner, { store, app: 'helper', namespace: 'ns/', ...options });
-  return { agent, store, seen };
+  return { agent, store, received };
 }
 
 const message = (parts: Part[], more: Partial<Message> = {}): SendRequest => ({
@@ -38,20 +38,20 @@ const message = (parts: Part[], more: Partial<Message> = {}): SendRequest => ({
 const textIn = (part: Part | undefined): string =>
   part && 'raw' in part ? Buffer.from(bytesOf(part)).toString() : 'no bytes';
 
-async function refused(answer: Promise<unknown>): Promise<A2AError> {
-  const error = await answer.then(
+async function catchError(result: Promise<unknown>): Promise<A2AError> {
+  const error = await result.then(
     () => undefined,
     (thrown: unknown) => thrown as A2AError,
   );
-  if (!error) throw new Error('it was not refused');
+  if (!error) throw new Error('not rejected');
   return error;
 }
 
-describe('what a caller links to', () => {
-  it('reaches the agent as bytes, with its name and type', async () => {
-    const { agent, seen } = await wrapped();
+describe('withArtifacts links in requests', () => {
+  it('are replaced by bytes with filename and media type', async () => {
+    const { agent, received } = await wrapAgent();
     await agent.send(message([{ text: 'look' }, { url: uri }]), call);
-    const [text, file] = seen[0]?.message.parts ?? [];
+    const [text, file] = received[0]?.message.parts ?? [];
     expect(text).toEqual({ text: 'look' });
     expect(file).toEqual({
       raw: Buffer.from('first').toString('base64'),
@@ -60,61 +60,61 @@ describe('what a caller links to', () => {
     });
   });
 
-  it('keeps the name and the type that the caller gave', async () => {
-    const { agent, seen } = await wrapped();
+  it('keep the filename and media type of the client', async () => {
+    const { agent, received } = await wrapAgent();
     const metadata = { a: 1 };
     await agent.send(
       message([{ url: uri, filename: 'mine.md', mediaType: 'text/markdown', metadata }]),
       call,
     );
-    expect(seen[0]?.message.parts[0]).toMatchObject({
+    expect(received[0]?.message.parts[0]).toMatchObject({
       filename: 'mine.md',
       mediaType: 'text/markdown',
       metadata,
     });
   });
 
-  it('is the newest version when none is named, and whatever application the link names', async () => {
-    const { agent, seen } = await wrapped();
+  it('resolve to the newest version and ignore the application in a shared scope', async () => {
+    const { agent, received } = await wrapAgent();
     await agent.send(message([{ url: 'artifact://another/alice/s-1/input.txt' }]), call);
-    expect(textIn(seen[0]?.message.parts[0])).toBe('second');
+    expect(textIn(received[0]?.message.parts[0])).toBe('second');
   });
 
-  it('is found by application where each has its own files', async () => {
-    const { agent, store, seen } = await wrapped({ scope: 'app' });
+  it('resolve by application with scope app', async () => {
+    const { agent, store, received } = await wrapAgent({ scope: 'app' });
     await store.save({ ...key, app: 'other' }, Buffer.from('of another'), 'text/plain');
     await agent.send(message([{ url: 'artifact://other/alice/s-1/input.txt' }]), call);
-    expect(textIn(seen[0]?.message.parts[0])).toBe('of another');
-    await refused(agent.send(message([{ url: uri }]), call));
+    expect(textIn(received[0]?.message.parts[0])).toBe('of another');
+    await catchError(agent.send(message([{ url: uri }]), call));
   });
 
-  it('is left alone when it lives on the web', async () => {
-    const { agent, seen } = await wrapped();
+  it('are unchanged for web URLs', async () => {
+    const { agent, received } = await wrapAgent();
     const request = message([{ url: 'https://files.example/x' }, { text: 'no artifact here' }]);
     await agent.send(request, call);
-    expect(seen[0]).toBe(request);
+    expect(received[0]).toBe(request);
   });
 
   it.each([
-    ['a version that is not there', 'artifact://helper/alice/s-1/input.txt?version=7'],
-    ['a file that is not there', 'artifact://helper/alice/s-1/none.txt'],
+    ['a missing version', 'artifact://helper/alice/s-1/input.txt?version=7'],
+    ['a missing file', 'artifact://helper/alice/s-1/none.txt'],
     ['a file of another user', 'artifact://helper/bob/s-1/input.txt'],
-    ['a way out of the folder', 'artifact://helper/alice/s-1/..%2F..%2Fsecret'],
-    ['what is no URI of a file', 'artifact://helper/input.txt'],
-    ['what is no version', 'artifact://helper/alice/s-1/input.txt?version=x'],
-  ])('is refused by name when it is %s', async (_what, url) => {
-    const { agent, seen, store } = await wrapped();
+    ['a path traversal', 'artifact://helper/alice/s-1/..%2F..%2Fsecret'],
+    ['an incomplete URI', 'artifact://helper/input.txt'],
+    ['an invalid version', 'artifact://helper/alice/s-1/input.txt?version=x'],
+  ])('are rejected with INVALID_PARAMS for %s', async (_what, url) => {
+    const { agent, received, store } = await wrapAgent();
     await store.save({ ...key, user: 'bob' }, Buffer.from('secret'), 'text/plain');
-    const error = await refused(agent.send(message([{ text: 'x' }, { url }]), call));
+    const error = await catchError(agent.send(message([{ text: 'x' }, { url }]), call));
     expect(error.reason).toBe('INVALID_PARAMS');
     expect(error.message).toContain(url);
     expect(error.violations[0]?.field).toBe('message.parts[1].url');
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  it('says the same of what is not there and of what is not theirs', async () => {
-    const { agent, store } = await wrapped();
-    const send = () => refused(agent.send(message([{ url: 'artifact://helper/bob/s/x' }]), call));
+  it('return the same error for missing files and files of another user', async () => {
+    const { agent, store } = await wrapAgent();
+    const send = () => catchError(agent.send(message([{ url: 'artifact://helper/bob/s/x' }]), call));
     const before = await send();
     await store.save(
       { app: 'ns/', user: 'bob', session: 's', filename: 'x' },
@@ -124,88 +124,88 @@ describe('what a caller links to', () => {
     expect((await send()).message).toBe(before.message);
   });
 
-  it('may be of another user when somebody allows it', async () => {
-    const asked: unknown[] = [];
-    const { agent, store, seen } = await wrapped({
+  it('resolve to files of another user if canRead allows it', async () => {
+    const calls: unknown[] = [];
+    const { agent, store, received } = await wrapAgent({
       canRead(wanted, by) {
-        asked.push([wanted, by]);
+        calls.push([wanted, by]);
         return true;
       },
     });
     await store.save({ ...key, user: 'bob' }, Buffer.from('shared'), 'text/plain');
     await agent.send(message([{ url: 'artifact://helper/bob/s-1/input.txt' }]), call);
-    expect(textIn(seen[0]?.message.parts[0])).toBe('shared');
-    expect(asked).toEqual([[{ ...key, user: 'bob' }, call]]);
+    expect(textIn(received[0]?.message.parts[0])).toBe('shared');
+    expect(calls).toEqual([[{ ...key, user: 'bob' }, call]]);
   });
 
-  it('is limited in size and number', async () => {
-    const { agent } = await wrapped({ maxInlineBytes: 10, limits: { maxFiles: 2 } });
+  it('are limited in size and number', async () => {
+    const { agent } = await wrapAgent({ maxInlineBytes: 10, limits: { maxFiles: 2 } });
     const link = { url: uri };
-    expect((await refused(agent.send(message([link, { url: `${uri.slice(0, -1)}1` }]), call))).reason).toBe(
-      'PAYLOAD_TOO_LARGE',
-    );
-    const { agent: other } = await wrapped({ limits: { maxFiles: 2 } });
-    const error = await refused(other.send(message([link, link, link]), call));
-    expect(error.message).toContain('message.parts[2].url is one file too many');
+    expect(
+      (await catchError(agent.send(message([link, { url: `${uri.slice(0, -1)}1` }]), call))).reason,
+    ).toBe('PAYLOAD_TOO_LARGE');
+    const { agent: other } = await wrapAgent({ limits: { maxFiles: 2 } });
+    const error = await catchError(other.send(message([link, link, link]), call));
+    expect(error.message).toContain('message.parts[2].url must not exceed the limit of 2 files');
   });
 });
 
-describe('what a text mentions', () => {
-  it('is added, and the text stays', async () => {
-    const { agent, seen } = await wrapped();
+describe('withArtifacts mentions in text', () => {
+  it('are attached and the text is unchanged', async () => {
+    const { agent, received } = await wrapAgent();
     const text =
       'Please process artifact://helper/alice/s-1/input.txt?version=0, and (artifact://helper/alice/s-1/input.txt).';
     await agent.send(message([{ text }]), call);
-    const parts = seen[0]?.message.parts ?? [];
+    const parts = received[0]?.message.parts ?? [];
     expect(parts[0]).toEqual({ text });
     expect(parts.slice(1).map(textIn)).toEqual(['first', 'second']);
     expect(parts[1]).toMatchObject({ filename: 'input.txt', mediaType: 'text/plain' });
   });
 
-  it('is added once, and not when it is linked to as well', async () => {
-    const { agent, seen } = await wrapped();
+  it('are attached once and not if also linked', async () => {
+    const { agent, received } = await wrapAgent();
     await agent.send(message([{ text: `${uri} ${uri}` }, { url: uri }]), call);
-    expect(seen[0]?.message.parts).toHaveLength(2);
+    expect(received[0]?.message.parts).toHaveLength(2);
   });
 
-  it('is refused when it is not there', async () => {
-    const { agent } = await wrapped();
-    const error = await refused(
+  it('are rejected if the file does not exist', async () => {
+    const { agent } = await wrapAgent();
+    const error = await catchError(
       agent.send(message([{ text: 'see artifact://helper/alice/s-1/none.txt!' }]), call),
     );
     expect(error.message).toContain(
-      'message.parts[0].text names a file that is not there: artifact://helper/alice/s-1/none.txt',
+      'message.parts[0].text must name an existing file, not artifact://helper/alice/s-1/none.txt',
     );
   });
 
-  it('is left alone when it only looks like a URI, or when nobody wants it', async () => {
-    const { agent, seen } = await wrapped();
+  it('are ignored if malformed or with resolveMentions: false', async () => {
+    const { agent, received } = await wrapAgent();
     const vague = message([{ text: 'Please process artifact://.../input.txt' }]);
     await agent.send(vague, call);
-    expect(seen[0]).toBe(vague);
-    const { agent: other, seen: others } = await wrapped({ resolveMentions: false });
+    expect(received[0]).toBe(vague);
+    const { agent: other, received: others } = await wrapAgent({ resolveMentions: false });
     const exact = message([{ text: uri }]);
     await other.send(exact, call);
     expect(others[0]).toBe(exact);
   });
 });
 
-describe('what a message was invoked with', () => {
-  it('comes with it', async () => {
-    const { agent, seen } = await wrapped();
+describe('withArtifacts invoked_with_artifacts', () => {
+  it('attaches the files of the message metadata', async () => {
+    const { agent, received } = await wrapAgent();
     const invoked_with_artifacts = [{ filename: 'input.txt', version: 0 }, { filename: 'input.txt' }];
     await agent.send(message([{ text: 'go' }], { metadata: { invoked_with_artifacts } }), call);
-    expect(seen[0]?.message.parts.slice(1).map(textIn)).toEqual(['first', 'second']);
+    expect(received[0]?.message.parts.slice(1).map(textIn)).toEqual(['first', 'second']);
   });
 
-  it('may stand beside the message', async () => {
-    const { agent, seen } = await wrapped();
+  it('accepts the metadata of the request', async () => {
+    const { agent, received } = await wrapAgent();
     const request = message([{ text: 'go' }]);
     await agent.send(
       { ...request, metadata: { invoked_with_artifacts: [{ filename: 'input.txt', version: 1 }] } },
       call,
     );
-    expect(seen[0]?.message.parts.slice(1).map(textIn)).toEqual(['second']);
+    expect(received[0]?.message.parts.slice(1).map(textIn)).toEqual(['second']);
   });
 
   it.each([
@@ -216,18 +216,18 @@ describe('what a message was invoked with', () => {
       [{ filename: 'x', version: -1 }],
       'message.metadata.invoked_with_artifacts[0].version must be',
     ],
-    ['a file', [{ filename: 'none.txt' }], 'names a file that is not there: none.txt'],
-  ])('needs %s', async (_what, invoked_with_artifacts, words) => {
-    const { agent } = await wrapped();
-    const error = await refused(
+    ['a file', [{ filename: 'none.txt' }], 'must name an existing file, not none.txt'],
+  ])('requires %s', async (_what, invoked_with_artifacts, text) => {
+    const { agent } = await wrapAgent();
+    const error = await catchError(
       agent.send(message([{ text: 'go' }], { metadata: { invoked_with_artifacts } }), call),
     );
     expect(error.reason).toBe('INVALID_PARAMS');
-    expect(error.message).toContain(words);
+    expect(error.message).toContain(text);
   });
 
-  it('needs a conversation, unless the file belongs to all of them', async () => {
-    const { agent, store, seen } = await wrapped();
+  it('requires a contextId unless the file is shared by all sessions', async () => {
+    const { agent, store, received } = await wrapAgent();
     const go = (filename: string) =>
       agent.send(
         message([{ text: 'go' }], {
@@ -236,26 +236,26 @@ describe('what a message was invoked with', () => {
         }),
         call,
       );
-    expect((await refused(go('input.txt'))).message).toContain('is of no conversation');
+    expect((await catchError(go('input.txt'))).message).toContain('without a contextId in the message');
     await store.save({ ...key, filename: 'user:profile.json' }, Buffer.from('{}'), 'application/json');
     await go('user:profile.json');
-    expect(seen[0]?.message.parts[1]).toMatchObject({
+    expect(received[0]?.message.parts[1]).toMatchObject({
       filename: 'profile.json',
       mediaType: 'application/json',
     });
   });
 });
 
-it('gives the caller back its links when the agent shows its message again', async () => {
-  const { store } = await wrapped();
+it('restores the links of the client in the task history', async () => {
+  const { store } = await wrapAgent();
   const inner = defineAgent({ name: 'helper', description: '', process: () => 'done' });
   const agent = withArtifacts(inner, { store, app: 'helper', namespace: 'ns/' });
-  const answer = await agent.send(message([{ text: `see ${uri}` }, { url: `${uri.slice(0, -1)}1` }]), call);
-  if (!('status' in answer)) throw new Error('no task');
-  const task = await agent.getTask({ id: answer.id }, call);
-  for (const { history, metadata } of [answer, task]) {
-    const said = history?.find(({ role }) => role === 'user');
-    expect(said?.parts.slice(1)).toEqual([
+  const response = await agent.send(message([{ text: `see ${uri}` }, { url: `${uri.slice(0, -1)}1` }]), call);
+  if (!('status' in response)) throw new Error('no task');
+  const task = await agent.getTask({ id: response.id }, call);
+  for (const { history, metadata } of [response, task]) {
+    const userMessage = history?.find(({ role }) => role === 'user');
+    expect(userMessage?.parts.slice(1)).toEqual([
       { url: `${uri.slice(0, -1)}1` },
       { url: uri, filename: 'input.txt' },
     ]);

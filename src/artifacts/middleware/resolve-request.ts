@@ -1,3 +1,5 @@
+import { asJsonObject } from '../../primitives/json.ts';
+import { truncate } from '../../primitives/text.ts';
 import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Part, RawPart, UrlPart } from '../../protocol/part.ts';
@@ -8,36 +10,38 @@ import { storagePath, safeSegment, sharedPrefix } from '../stores/storage-path.t
 import type { ArtifactKey, ArtifactStore } from '../artifact-store.ts';
 import { type ArtifactUri, artifactScheme, readArtifactUri, writeArtifactUri } from '../artifact-uri.ts';
 
-/** What the requests of one call are resolved with. */
+/** Collaborators and limits of {@link resolveRequest}. */
 export interface ResolveContext {
   readonly store: ArtifactStore;
   readonly alias: string;
   readonly resolveMentions: boolean;
   readonly maxInlineBytes: number;
-  /** How many files one request may bring. */
+  /** Maximum number of files per request. */
   readonly maxFiles: number;
-  /** The caller, as whose files are kept. */
+  /** User whose files the request may reference. */
   readonly user: string;
-  /** The conversation of the request, or undefined in a new one. */
+  /** Session of the request; undefined for a new one. */
   readonly session: string | undefined;
   readonly call: CallContext;
-  /** The application in the store for the one that a URI names. */
-  readonly app: (named: string) => string;
-  readonly mayRead: (key: ArtifactKey, call: CallContext) => boolean | Promise<boolean>;
+  /** Maps the application of a URI to that of the store. */
+  readonly app: (uriApp: string) => string;
+  /** Returns true if files of another user may be read. */
+  readonly canRead: (key: ArtifactKey, call: CallContext) => boolean | Promise<boolean>;
 }
 
-/** A request with bytes in the place of links, and the links by the digest of their bytes. */
+/** A request with bytes instead of links. */
 export interface ResolvedRequest {
   readonly request: SendRequest;
-  readonly brought: ReadonlyMap<string, UrlPart>;
+  /** The replaced links by the digest of their content. */
+  readonly links: ReadonlyMap<string, UrlPart>;
 }
 
-/** A file that a request speaks of. */
-interface Wanted {
+/** A file that a request references. */
+interface FileReference {
   readonly uri: ArtifactUri;
-  /** Where in the request, for the error. */
+  /** Path in the request, for errors. */
   readonly field: string;
-  /** As the caller wrote it. */
+  /** The reference as written by the client. */
   readonly text: string;
 }
 
@@ -45,95 +49,91 @@ function isLink(part: Part): part is UrlPart {
   return 'url' in part && part.url.slice(0, artifactScheme.length).toLowerCase() === artifactScheme;
 }
 
-/** Reads the files that a request names into it. @returns undefined when it names none */
+/** Inlines the files that a request references. @returns undefined if it references none */
 export async function resolveRequest(
   request: SendRequest,
-  scope: ResolveContext,
+  context: ResolveContext,
 ): Promise<ResolvedRequest | undefined> {
   const { message } = request;
-  const references = invokedWith(request);
-  const isConcerned =
+  const references = readMetadataReferences(request);
+  const hasReferences =
     references.length > 0 ||
     message.parts.some(
-      (part) => isLink(part) || ('text' in part && scope.resolveMentions && mayMention(part.text)),
+      (part) => isLink(part) || ('text' in part && context.resolveMentions && mayMention(part.text)),
     );
-  if (!isConcerned) return undefined;
-  const reader = new Reader(scope);
+  if (!hasReferences) return undefined;
+  const reader = new FileReader(context);
   const parts: Part[] = [];
   for (const [index, part] of message.parts.entries()) {
-    parts.push(isLink(part) ? await reader.inPlaceOf(part, `message.parts[${index}].url`) : part);
+    parts.push(isLink(part) ? await reader.readLink(part, `message.parts[${index}].url`) : part);
   }
   for (const [index, part] of message.parts.entries()) {
-    if (!('text' in part) || !scope.resolveMentions) continue;
-    for (const { text, uri } of findArtifactUris(part.text, scope.maxFiles + 1)) {
+    if (!('text' in part) || !context.resolveMentions) continue;
+    for (const { text, uri } of findArtifactUris(part.text, context.maxFiles + 1)) {
       const added = await reader.once({ uri, text, field: `message.parts[${index}].text` });
       if (added) parts.push(added);
     }
   }
-  for (const wanted of references) {
-    const added = await reader.once(reader.reference(wanted));
+  for (const reference of references) {
+    const added = await reader.once(reader.resolveReference(reference));
     if (added) parts.push(added);
   }
-  if (reader.brought.size === 0) return undefined;
-  return { request: { ...request, message: { ...message, parts } }, brought: reader.brought };
+  if (reader.links.size === 0) return undefined;
+  return { request: { ...request, message: { ...message, parts } }, links: reader.links };
 }
 
 function mayMention(text: string): boolean {
   return text.toLowerCase().includes(artifactScheme);
 }
 
-/** A file of the conversation that a request names in its metadata. */
-interface Reference {
+/** A file of the session that the metadata of a request references. */
+interface MetadataReference {
   readonly filename: string;
   readonly version: number | undefined;
   readonly field: string;
 }
 
-/** Reads `invoked_with_artifacts`, which older callers put beside the message. */
-function invokedWith({ message, metadata }: SendRequest): Reference[] {
+/** Reads `invoked_with_artifacts`, which older clients put into the metadata of the request. */
+function readMetadataReferences({ message, metadata }: SendRequest): MetadataReference[] {
   const inMessage = message.metadata?.invoked_with_artifacts;
-  const listed = inMessage ?? metadata?.invoked_with_artifacts;
-  if (listed === undefined || listed === null) return [];
+  const entries = inMessage ?? metadata?.invoked_with_artifacts;
+  if (entries === undefined || entries === null) return [];
   const path = `${inMessage === undefined ? '' : 'message.'}metadata.invoked_with_artifacts`;
-  if (!Array.isArray(listed)) throw invalidField(path, 'must be an array of files');
-  return listed.map((entry: unknown, index) => {
+  if (!Array.isArray(entries)) throw invalidField(path, 'must be an array of files');
+  return entries.map((entry: unknown, index) => {
     const field = `${path}[${index}]`;
-    const { filename, version } = (typeof entry === 'object' && entry !== null ? entry : {}) as {
-      filename?: unknown;
-      version?: unknown;
-    };
+    const { filename, version } = asJsonObject(entry) ?? {};
     if (typeof filename !== 'string' || filename === '') throw invalidField(field, 'must have a filename');
     if (version === undefined || version === null || version === 'latest') {
       return { filename, version: undefined, field };
     }
     const number = Number(version);
     if (!Number.isSafeInteger(number) || number < 0)
-      throw invalidField(`${field}.version`, 'must be a version');
+      throw invalidField(`${field}.version`, 'must be a version number');
     return { filename, version: number, field };
   });
 }
 
-/** Reads files for one request, within its limits. */
-class Reader {
-  readonly brought = new Map<string, UrlPart>();
-  readonly #scope: ResolveContext;
-  /** The files that are in the request already. */
-  readonly #seen = new Set<string>();
+/** Reads the files of one request and enforces its limits. */
+class FileReader {
+  readonly links = new Map<string, UrlPart>();
+  readonly #context: ResolveContext;
+  /** Ids of files that are already part of the request. */
+  readonly #included = new Set<string>();
   #count = 0;
-  #room: number;
+  #remainingBytes: number;
 
-  constructor(scope: ResolveContext) {
-    this.#scope = scope;
-    this.#room = scope.maxInlineBytes;
+  constructor(context: ResolveContext) {
+    this.#context = context;
+    this.#remainingBytes = context.maxInlineBytes;
   }
 
-  /** The bytes for a link. */
-  async inPlaceOf(part: UrlPart, field: string): Promise<RawPart> {
+  async readLink(part: UrlPart, field: string): Promise<RawPart> {
     const uri = readArtifactUri(part.url);
     if (!uri) {
       throw invalidField(
         field,
-        `is not the URI of a file: ${shown(part.url)} (artifact://app/user/session/file?version=0)`,
+        `must be a URI such as artifact://app/user/session/file?version=0, not ${truncate(part.url, 200)}`,
       );
     }
     const { url: _link, ...labels } = part;
@@ -146,23 +146,22 @@ class Reader {
     };
   }
 
-  /** The bytes of a file, or undefined when they are in the request already. */
-  async once(wanted: Wanted): Promise<RawPart | undefined> {
-    if (this.#seen.has(idOf(wanted.uri))) return undefined;
-    const { app, user, session, filename, version } = wanted.uri;
-    return await this.#read(wanted, {
+  /** Reads a file. Returns undefined if it is already part of the request. */
+  async once(file: FileReference): Promise<RawPart | undefined> {
+    if (this.#included.has(fileId(file.uri))) return undefined;
+    const { app, user, session, filename, version } = file.uri;
+    return await this.#read(file, {
       url: writeArtifactUri({ app, user, session, filename, version }),
       filename,
     });
   }
 
-  /** The file of this conversation that a reference names. */
-  reference({ filename, version, field }: Reference): Wanted {
-    const { session, user, alias } = this.#scope;
+  resolveReference({ filename, version, field }: MetadataReference): FileReference {
+    const { session, user, alias } = this.#context;
     if (session === undefined && !filename.startsWith(sharedPrefix)) {
       throw invalidField(
         field,
-        `names ${shown(filename)}, but the message is of no conversation (contextId)`,
+        `must not reference ${truncate(filename, 200)} without a contextId in the message`,
       );
     }
     return {
@@ -172,48 +171,46 @@ class Reader {
     };
   }
 
-  async #read(wanted: Wanted, link: UrlPart): Promise<RawPart & { filename: string; mediaType: string }> {
-    const { uri, field, text } = wanted;
-    if (++this.#count > this.#scope.maxFiles) {
-      throw invalidField(field, `is one file too many: ${this.#scope.maxFiles} may come with a message`);
+  async #read(
+    file: FileReference,
+    link: UrlPart,
+  ): Promise<RawPart & { filename: string; mediaType: string }> {
+    const { uri, field, text } = file;
+    if (++this.#count > this.#context.maxFiles) {
+      throw invalidField(field, `must not exceed the limit of ${this.#context.maxFiles} files per message`);
     }
     const found = await this.#find(uri);
-    // Whether there is no such file or it is another's is not for strangers to know.
-    if (!found) throw invalidField(field, `names a file that is not there: ${shown(text)}`);
-    if (found.size > this.#room) {
+    // The same error for missing files and files of other users, so that clients cannot tell them apart.
+    if (!found) throw invalidField(field, `must name an existing file, not ${truncate(text, 200)}`);
+    if (found.size > this.#remainingBytes) {
       throw new A2AError(
         'PAYLOAD_TOO_LARGE',
-        `The files of a message may have ${this.#scope.maxInlineBytes} bytes; ${shown(text)} is too much`,
+        `The files of the message exceed ${this.#context.maxInlineBytes} bytes at ${truncate(text, 200)}`,
       );
     }
-    const content = await encodeBase64(found.stream(), this.#room);
-    this.#room -= content.size;
-    this.#seen.add(idOf(uri));
-    if (uri.version === undefined) this.#seen.add(idOf({ ...uri, version: found.version }));
-    this.brought.set(content.digest, link);
+    const content = await encodeBase64(found.stream(), this.#remainingBytes);
+    this.#remainingBytes -= content.size;
+    this.#included.add(fileId(uri));
+    if (uri.version === undefined) this.#included.add(fileId({ ...uri, version: found.version }));
+    this.links.set(content.digest, link);
     return { raw: content.text, filename: uri.filename.replace(/^user:/, ''), mediaType: found.mimeType };
   }
 
   async #find({ app, user, session, filename, version }: ArtifactUri) {
-    const { store, call, mayRead } = this.#scope;
-    const isOwn = user === this.#scope.user || safeSegment(user) === this.#scope.user;
-    const key = { app: this.#scope.app(app), user: isOwn ? this.#scope.user : user, session, filename };
+    const { store, call, canRead } = this.#context;
+    const isOwn = user === this.#context.user || safeSegment(user) === this.#context.user;
+    const key = { app: this.#context.app(app), user: isOwn ? this.#context.user : user, session, filename };
     try {
       storagePath(key);
     } catch {
-      // A name that no store takes is the name of no file.
+      // No store accepts the name, so the file cannot exist.
       return undefined;
     }
-    if (!isOwn && !(await mayRead(key, call))) return undefined;
+    if (!isOwn && !(await canRead(key, call))) return undefined;
     return await store.load(key, version);
   }
 }
 
-function idOf({ app, user, session, filename, version }: ArtifactUri): string {
+function fileId({ app, user, session, filename, version }: ArtifactUri): string {
   return JSON.stringify([app, user, session, filename, version ?? 'newest']);
-}
-
-/** What a caller wrote, as much as an error needs of it. */
-function shown(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -20,12 +20,16 @@ const raw = (text: string, labels: Partial<RawPart> = {}): RawPart => ({
   raw: Buffer.from(text).toString('base64'),
   ...labels,
 });
-const said = (parts: Message['parts'], messageId = 'a-1'): Message => ({ messageId, role: 'agent', parts });
+const agentMessage = (parts: Message['parts'], messageId = 'a-1'): Message => ({
+  messageId,
+  role: 'agent',
+  parts,
+});
 
 const report: Task = {
   id: 't-1',
   contextId: 's-1',
-  status: { state: 'completed', message: said([{ text: 'done' }]) },
+  status: { state: 'completed', message: agentMessage([{ text: 'done' }]) },
   artifacts: [
     {
       artifactId: 'art-1',
@@ -39,28 +43,28 @@ const report: Task = {
   ],
 };
 
-function wrapped(answer: Task | Message, options: Partial<WithArtifactsOptions> = {}) {
+function wrapAgent(response: Task | Message, options: Partial<WithArtifactsOptions> = {}) {
   const store = options.store ?? memoryArtifactStore();
   const inner: Agent = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
-    send: async () => answer,
-    getTask: async () => answer as Task,
-    cancelTask: async () => answer as Task,
-    listTasks: async () => ({ tasks: [answer as Task], nextPageToken: '', pageSize: 1, totalSize: 1 }),
+    send: async () => response,
+    getTask: async () => response as Task,
+    cancelTask: async () => response as Task,
+    listTasks: async () => ({ tasks: [response as Task], nextPageToken: '', pageSize: 1, totalSize: 1 }),
   });
   const clock = { now: () => 1_700_000_000_500 };
   return { store, agent: withArtifacts(inner, { store, app: 'helper', namespace: 'ns', clock, ...options }) };
 }
 
-async function taskOf(agent: Agent): Promise<Task> {
-  const answer = await agent.send(request, call);
-  if (!isTask(answer)) throw new Error('not a task');
-  return answer;
+async function sendTask(agent: Agent): Promise<Task> {
+  const response = await agent.send(request, call);
+  if (!isTask(response)) throw new Error('not a task');
+  return response;
 }
 
-describe('the bytes of an answer', () => {
-  it('become a file, a link and a companion that tells of it', async () => {
-    const { agent, store } = wrapped(report);
-    const task = await taskOf(agent);
+describe('withArtifacts bytes in responses', () => {
+  it('become a stored file with metadata and a link', async () => {
+    const { agent, store } = wrapAgent(report);
+    const task = await sendTask(agent);
     expect(task.artifacts).toEqual([
       {
         artifactId: 'art-1',
@@ -92,9 +96,9 @@ describe('the bytes of an answer', () => {
     });
   });
 
-  it('are stored once, however often the task is asked for', async () => {
-    const { agent, store } = wrapped(report);
-    const first = await taskOf(agent);
+  it('are stored once for repeated requests of the task', async () => {
+    const { agent, store } = wrapAgent(report);
+    const first = await sendTask(agent);
     expect(await agent.getTask({ id: 't-1' }, call)).toEqual(first);
     expect((await agent.listTasks({}, call)).tasks).toEqual([first]);
     expect(await agent.cancelTask({ id: 't-1' }, call)).toEqual(first);
@@ -102,30 +106,30 @@ describe('the bytes of an answer', () => {
     expect(report.artifacts?.[0]?.parts[1]).toHaveProperty('raw');
   });
 
-  it('are another version when they are others', async () => {
+  it('become a new version when they change', async () => {
     const store = memoryArtifactStore();
-    await taskOf(wrapped(report, { store }).agent);
+    await sendTask(wrapAgent(report, { store }).agent);
     const changed = {
       ...report,
       id: 't-2',
       artifacts: [{ artifactId: 'art-1', parts: [raw('3,4', { filename: 'report.csv' })] }],
     };
-    const task = await taskOf(wrapped(changed, { store }).agent);
+    const task = await sendTask(wrapAgent(changed, { store }).agent);
     expect(task.metadata?.produced_artifacts).toEqual([{ filename: 'report.csv', version: 1 }]);
     expect((await loadMetadata(store, { ...scope, filename: 'report.csv' }, 1))?.size_bytes).toBe(3);
   });
 
-  it('are found in status messages, in what was said before and in direct messages', async () => {
+  it('are replaced in status messages, history and direct messages', async () => {
     const task: Task = {
       ...report,
       artifacts: [],
-      status: { state: 'completed', message: said([raw('a', { mediaType: 'image/png' })]) },
-      history: [said([{ text: 'a draft' }, raw('b', { filename: 'draft.txt' })], 'a-0')],
+      status: { state: 'completed', message: agentMessage([raw('a', { mediaType: 'image/png' })]) },
+      history: [agentMessage([{ text: 'a draft' }, raw('b', { filename: 'draft.txt' })], 'a-0')],
     };
-    const { agent, store } = wrapped(task);
-    const answer = await taskOf(agent);
-    expect(JSON.stringify(answer)).not.toContain('"raw"');
-    expect(answer.metadata?.produced_artifacts).toEqual([
+    const { agent, store } = wrapAgent(task);
+    const response = await sendTask(agent);
+    expect(JSON.stringify(response)).not.toContain('"raw"');
+    expect(response.metadata?.produced_artifacts).toEqual([
       { filename: 'a-1.png', version: 0 },
       { filename: 'draft.txt', version: 0 },
     ]);
@@ -134,17 +138,17 @@ describe('the bytes of an answer', () => {
       'Artifact created by helper',
     );
 
-    const direct = await wrapped(said([raw('c', { filename: 'c.txt' })])).agent.send(request, call);
+    const direct = await wrapAgent(agentMessage([raw('c', { filename: 'c.txt' })])).agent.send(request, call);
     expect(direct).toMatchObject({
       parts: [{ url: 'artifact://helper/alice@example.com/s-1/c.txt?version=0' }],
       metadata: { produced_artifacts: [{ filename: 'c.txt', version: 0 }] },
     });
   });
 
-  it('are not a product when the caller sent them', async () => {
+  it('are not listed as produced if the client sent them', async () => {
     const mine: Message = { messageId: 'm-1', role: 'user', parts: [raw('mine', { filename: 'mine.txt' })] };
-    const { agent, store } = wrapped({ ...report, artifacts: [], history: [mine] });
-    const task = await taskOf(agent);
+    const { agent, store } = wrapAgent({ ...report, artifacts: [], history: [mine] });
+    const task = await sendTask(agent);
     expect(task.history?.[0]?.parts[0]).toMatchObject({
       url: expect.stringContaining('/mine.txt?version=0') as string,
     });
@@ -153,20 +157,20 @@ describe('the bytes of an answer', () => {
     expect(await store.versions({ ...scope, filename: 'mine.txt' })).toEqual([0]);
   });
 
-  it('wait until the task rests, because more may come', async () => {
+  it('are omitted until the task reaches a terminal or interrupted state', async () => {
     const working: Task = { ...report, status: { state: 'working' } };
-    const { agent, store } = wrapped(working);
-    const task = await taskOf(agent);
+    const { agent, store } = wrapAgent(working);
+    const task = await sendTask(agent);
     expect(task.artifacts).toEqual([{ ...report.artifacts?.[0], parts: [{ text: 'see' }] }]);
     expect(await store.list(scope)).toEqual([]);
-    const asking = wrapped({ ...report, status: { state: 'input-required' } });
-    expect((await taskOf(asking.agent)).metadata?.produced_artifacts).toHaveLength(1);
+    const asking = wrapAgent({ ...report, status: { state: 'input-required' } });
+    expect((await sendTask(asking.agent)).metadata?.produced_artifacts).toHaveLength(1);
   });
 
-  it('that have the same name in one artifact are one file', async () => {
+  it('with the same filename in one artifact form one file', async () => {
     const parts = [raw('ab', { filename: 'x.txt' }), raw('cd', { filename: 'x.txt' }), raw('e'), raw('f')];
-    const { agent, store } = wrapped({ ...report, artifacts: [{ artifactId: 'art-1', parts }] });
-    const task = await taskOf(agent);
+    const { agent, store } = wrapAgent({ ...report, artifacts: [{ artifactId: 'art-1', parts }] });
+    const task = await sendTask(agent);
     expect(task.metadata?.produced_artifacts).toEqual([
       { filename: 'x.txt', version: 0 },
       { filename: 'art-1-2.bin', version: 0 },
@@ -187,23 +191,23 @@ describe('the bytes of an answer', () => {
     ['', 'art-1.txt'],
     ['evil\u202Etxt.exe', 'evil_txt.exe'],
     [`${'é'.repeat(500)}.txt`, `${'é'.repeat(98)}.txt`],
-  ])('called %j are stored as %j', async (filename, safe) => {
+  ])('named %j are stored as %j', async (filename, safe) => {
     const part = raw('x', { filename, mediaType: 'text/plain' });
-    const { agent } = wrapped({ ...report, artifacts: [{ artifactId: 'art-1', parts: [part] }] });
-    expect((await taskOf(agent)).metadata?.produced_artifacts).toEqual([{ filename: safe, version: 0 }]);
+    const { agent } = wrapAgent({ ...report, artifacts: [{ artifactId: 'art-1', parts: [part] }] });
+    expect((await sendTask(agent)).metadata?.produced_artifacts).toEqual([{ filename: safe, version: 0 }]);
   });
 
-  it('are kept apart by user and conversation, whatever those are called', async () => {
-    const { agent, store } = wrapped(report, { user: () => '../bob', session: () => 'user' });
-    const task = await taskOf(agent);
+  it('are isolated by user and session with any names', async () => {
+    const { agent, store } = wrapAgent(report, { user: () => '../bob', session: () => 'user' });
+    const task = await sendTask(agent);
     expect(task.artifacts?.[0]?.parts[1]).toMatchObject({
       url: 'artifact://helper/..%252Fbob/%2575ser/report.csv?version=0',
     });
     expect(await store.list({ app: 'ns', user: '..%2Fbob', session: '%75ser' })).toContain('report.csv');
   });
 
-  it('never reach the caller when they cannot be stored', async () => {
-    const { agent } = wrapped(report, { store: memoryArtifactStore({ maxBytes: 2 }) });
+  it('are never returned if they cannot be stored', async () => {
+    const { agent } = wrapAgent(report, { store: memoryArtifactStore({ maxBytes: 2 }) });
     const error = await agent.send(request, call).then(
       () => undefined,
       (thrown: unknown) => thrown as A2AError,
@@ -212,17 +216,17 @@ describe('the bytes of an answer', () => {
   });
 });
 
-it('leaves what has no bytes as it is', async () => {
+it('returns responses without bytes unchanged', async () => {
   const plain: Task = {
     ...report,
     artifacts: [{ artifactId: 'a', parts: [{ text: 'x' }] }],
-    history: [said([{ data: 1 }])],
+    history: [agentMessage([{ data: 1 }])],
   };
-  expect(await wrapped(plain).agent.send(request, call)).toBe(plain);
+  expect(await wrapAgent(plain).agent.send(request, call)).toBe(plain);
 });
 
-it('wants a namespace when the files are those of one', () => {
-  expect(() => wrapped(report, { namespace: undefined, scope: 'namespace' })).toThrow(
-    'namespace must be there',
+it('requires a namespace for scope namespace', () => {
+  expect(() => wrapAgent(report, { namespace: undefined, scope: 'namespace' })).toThrow(
+    'namespace must be set',
   );
 });

@@ -2,10 +2,9 @@ import type { Message } from '../../protocol/message.ts';
 import { type Metadata, type Part, type RawPart, textOf, type UrlPart } from '../../protocol/part.ts';
 import {
   type Artifact,
-  isInterrupted,
   isTerminal,
+  isTerminalOrInterrupted,
   type Task,
-  type TaskState,
   type TaskStatus,
 } from '../../protocol/task.ts';
 import {
@@ -18,45 +17,36 @@ import {
   type TaskFiles,
 } from './file-publisher.ts';
 
-/** What the caller sent as links and the agent was given as bytes, by digest. */
-type Brought = ReadonlyMap<string, UrlPart>;
-
-/** What the answers to one call are rewritten with. */
+/** Collaborators of {@link ResponseRewriter}. */
 export interface RewriteContext {
   readonly publisher: FilePublisher;
   readonly alias: string;
-  /** Where files of a conversation are kept. */
-  readonly shelf: (contextId: string | undefined) => FileScope;
-  /** The files of a task. */
+  /** Returns the scope in which files of a context are stored. */
+  readonly fileScope: (contextId: string | undefined) => FileScope;
   readonly files: (taskId: string) => TaskFiles;
-  /** What came with a message of the caller. */
-  readonly brought: (messageId: string) => Brought | undefined;
+  /** Returns the links of a client message that were replaced by bytes, by digest. */
+  readonly clientLinks: (messageId: string) => ReadonlyMap<string, UrlPart> | undefined;
 }
 
-/** True when nothing more comes of a task, at least until its caller speaks. */
-export function isTerminalOrInterrupted(state: TaskState): boolean {
-  return isTerminal(state) || isInterrupted(state);
-}
-
-/** Tells whether some of the parts are bytes. */
+/** Returns true if a part contains raw bytes. */
 export function hasRawPart(parts: readonly Part[]): boolean {
   for (const part of parts) if ('raw' in part) return true;
   return false;
 }
 
-/** Adds what was produced, in the form that the mesh knows: file names and versions. */
+/** Adds `produced_artifacts` to the metadata: filenames and versions, as Solace Agent Mesh expects. */
 export function withProducedArtifacts<T extends { metadata?: Metadata }>(
-  thing: T,
+  response: T,
   { produced }: TaskFiles,
 ): T {
-  if (produced.length === 0) return thing;
+  if (produced.length === 0) return response;
   return {
-    ...thing,
-    metadata: { ...thing.metadata, produced_artifacts: produced.map((file) => ({ ...file })) },
+    ...response,
+    metadata: { ...response.metadata, produced_artifacts: produced.map((file) => ({ ...file })) },
   };
 }
 
-/** What is said of a file of an artifact. @param number - counted from 0 among the files of the artifact */
+/** Returns the labels of a file of an artifact. @param number - index of the file in the artifact, from 0 */
 export function fileLabels(artifact: Artifact, part: RawPart, number: number, alias: string): FileLabels {
   return {
     filename: part.filename,
@@ -69,28 +59,28 @@ export function fileLabels(artifact: Artifact, part: RawPart, number: number, al
   };
 }
 
-/** Raw parts that are one file. */
-interface Group {
-  readonly pieces: RawPart[];
+/** Raw parts that form one file. */
+interface FileGroup {
+  readonly chunks: RawPart[];
   file: PublishedFile | undefined;
 }
 
-/** True when bytes go on with the file before them: only a name that both have says so. */
+/** Returns true if a part continues the file of the previous part: both have the same non-empty filename. */
 export function continuesFile(before: RawPart | undefined, part: RawPart): boolean {
   return before?.filename !== undefined && before.filename !== '' && before.filename === part.filename;
 }
 
-/** Stores the bytes of whatever an agent answers and puts links in their place. What has no bytes stays as it is. */
+/** Replaces bytes in responses of an agent by links to stored files. Returns responses without bytes unchanged. */
 export class ResponseRewriter {
-  readonly #scope: RewriteContext;
+  readonly #context: RewriteContext;
 
-  constructor(scope: RewriteContext) {
-    this.#scope = scope;
+  constructor(context: RewriteContext) {
+    this.#context = context;
   }
 
-  /** A task as it stands. @param isAnswer - answers to a message tell what was produced, whatever the state */
-  async task(task: Task, isAnswer = false): Promise<Task> {
-    const files = this.#scope.files(task.id);
+  /** @param isSendResult - adds the produced artifacts in every state, not only in terminal ones */
+  async task(task: Task, isSendResult = false): Promise<Task> {
+    const files = this.#context.files(task.id);
     let changed = task;
     const artifacts = await this.#artifacts(task, files);
     if (artifacts !== task.artifacts) {
@@ -104,32 +94,31 @@ export class ResponseRewriter {
       for (const message of task.history) history.push(await this.message(message, files, task.contextId));
       changed = { ...changed, history };
     }
-    return isAnswer || isTerminal(task.status.state) ? withProducedArtifacts(changed, files) : changed;
+    return isSendResult || isTerminal(task.status.state) ? withProducedArtifacts(changed, files) : changed;
   }
 
   async #artifacts(task: Task, files: TaskFiles): Promise<Artifact[] | undefined> {
     if (!task.artifacts?.some(({ parts }) => hasRawPart(parts))) return task.artifacts;
-    const kept: Artifact[] = [];
-    const isWhole = isTerminalOrInterrupted(task.status.state);
+    const artifacts: Artifact[] = [];
+    const isComplete = isTerminalOrInterrupted(task.status.state);
     for (const artifact of task.artifacts) {
-      const changed = await this.artifact(artifact, task.contextId, files, isWhole);
-      if (changed.parts.length > 0) kept.push(changed);
+      const changed = await this.artifact(artifact, task.contextId, files, isComplete);
+      if (changed.parts.length > 0) artifacts.push(changed);
     }
-    return kept;
+    return artifacts;
   }
 
-  /** A status with its message. */
   async status(status: TaskStatus, contextId: string, files: TaskFiles): Promise<TaskStatus> {
     if (!status.message || !hasRawPart(status.message.parts)) return status;
     return { ...status, message: await this.message(status.message, files, contextId) };
   }
 
-  /** A message of anybody. What the caller brought is shown as the caller wrote it, and is not a product. */
+  /** Restores links that the client sent; its files are not produced artifacts. */
   async message(message: Message, files: TaskFiles, contextId: string | undefined): Promise<Message> {
     if (!hasRawPart(message.parts)) return message;
-    const { publisher, alias, shelf, brought } = this.#scope;
+    const { publisher, alias, fileScope, clientLinks } = this.#context;
     const isProduced = message.role === 'agent';
-    const links = isProduced ? undefined : brought(message.messageId);
+    const links = isProduced ? undefined : clientLinks(message.messageId);
     const parts: Part[] = [];
     let number = 0;
     for (const part of message.parts) {
@@ -154,7 +143,7 @@ export class ResponseRewriter {
           isProduced,
           ...(part.metadata && { metadata: part.metadata }),
         },
-        shelf(message.contextId ?? contextId),
+        fileScope(message.contextId ?? contextId),
         files,
       );
       parts.push(file.part);
@@ -162,37 +151,33 @@ export class ResponseRewriter {
     return { ...message, parts };
   }
 
-  /**
-   * An artifact as it stands.
-   *
-   * @param isWhole - false while more may come of it: bytes that are not stored yet are left out until then
-   */
+  /** @param isComplete - false while more chunks may follow; bytes that are not stored yet are omitted then */
   async artifact(
     artifact: Artifact,
     contextId: string,
     files: TaskFiles,
-    isWhole: boolean,
+    isComplete: boolean,
   ): Promise<Artifact> {
     const raws = artifact.parts.filter((part) => 'raw' in part);
     if (raws.length === 0) return artifact;
-    const groups = await this.#groups(artifact.artifactId, raws, files);
-    const { publisher, alias, shelf } = this.#scope;
+    const groups = await this.#groupFiles(artifact.artifactId, raws, files);
+    const { publisher, alias, fileScope } = this.#context;
     for (const [number, group] of groups.entries()) {
-      const [first] = group.pieces;
+      const [first] = group.chunks;
       if (group.file || !first) continue;
       const labels = fileLabels(artifact, first, number, alias);
-      const source = rawPartSource(group.pieces);
-      group.file = isWhole
-        ? await publisher.publish(source, labels, shelf(contextId), files)
+      const source = rawPartSource(group.chunks);
+      group.file = isComplete
+        ? await publisher.publish(source, labels, fileScope(contextId), files)
         : await publisher.find(source, labels, files);
     }
-    if (isWhole) {
+    if (isComplete) {
       files.setLayout(
         artifact.artifactId,
-        groups.flatMap(({ pieces, file }) => (file ? [{ pieces: pieces.length, file }] : [])),
+        groups.flatMap(({ chunks, file }) => (file ? [{ chunks: chunks.length, file }] : [])),
       );
     }
-    const firsts = new Map(groups.map(({ pieces: [first], file }) => [first, file]));
+    const firsts = new Map(groups.map(({ chunks: [first], file }) => [first, file]));
     const parts = artifact.parts.flatMap((part): Part[] => {
       if (!('raw' in part)) return [part];
       const file = firsts.get(part);
@@ -201,21 +186,21 @@ export class ResponseRewriter {
     return { ...artifact, parts };
   }
 
-  /** Which parts are one file: those that came in chunks are known, the others are told by their names. */
-  async #groups(artifactId: string, raws: readonly RawPart[], files: TaskFiles): Promise<Group[]> {
-    const groups: Group[] = [];
+  /** Groups parts to files: by the recorded layout of streamed chunks, otherwise by filename. */
+  async #groupFiles(artifactId: string, raws: readonly RawPart[], files: TaskFiles): Promise<FileGroup[]> {
+    const groups: FileGroup[] = [];
     let at = 0;
-    for (const { pieces, file } of files.layoutOf(artifactId)) {
-      const taken = raws.slice(at, at + pieces);
-      const source = rawPartSource(taken);
+    for (const { chunks: count, file } of files.layoutOf(artifactId)) {
+      const chunks = raws.slice(at, at + count);
+      const source = rawPartSource(chunks);
       if (source.size !== file.size || (await contentDigest(source)) !== file.digest) break;
-      groups.push({ pieces: taken, file });
-      at += pieces;
+      groups.push({ chunks, file });
+      at += count;
     }
     let before: RawPart | undefined;
     for (const part of raws.slice(at)) {
-      if (continuesFile(before, part)) groups.at(-1)?.pieces.push(part);
-      else groups.push({ pieces: [part], file: undefined });
+      if (continuesFile(before, part)) groups.at(-1)?.chunks.push(part);
+      else groups.push({ chunks: [part], file: undefined });
       before = part;
     }
     return groups;

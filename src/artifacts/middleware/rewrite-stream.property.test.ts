@@ -16,7 +16,7 @@ const request = {
   message: { messageId: 'm', role: 'user' as const, contextId: 's', parts: [{ text: 'go' }] },
 };
 
-/** What one step of an agent adds: bytes, a text or both, and whether the artifact ends with it. */
+/** One artifact update of an agent. */
 interface Step {
   artifact: 'a' | 'b' | 'c';
   bytes: string | undefined;
@@ -31,9 +31,9 @@ const step: fc.Arbitrary<Step> = fc.record({
   isLast: fc.boolean(),
 });
 
-/** A legal stream out of any steps. */
-function streamOf(steps: readonly Step[]): StreamEvent[] {
-  const begun = new Set<string>();
+/** Builds a valid stream from any steps. */
+function buildStream(steps: readonly Step[]): StreamEvent[] {
+  const started = new Set<string>();
   const closed = new Set<string>();
   const events: StreamEvent[] = [
     { kind: 'task', task: { id: 't', contextId: 's', status: { state: 'working' } } },
@@ -49,9 +49,9 @@ function streamOf(steps: readonly Step[]): StreamEvent[] {
       ...ids,
       artifact: { artifactId: artifact, parts },
     };
-    if (begun.has(artifact)) event.append = true;
+    if (started.has(artifact)) event.append = true;
     if (isLast) event.lastChunk = true;
-    begun.add(artifact);
+    started.add(artifact);
     if (isLast) closed.add(artifact);
     events.push(event);
   }
@@ -59,38 +59,38 @@ function streamOf(steps: readonly Step[]): StreamEvent[] {
   return events;
 }
 
-const taskOf = (events: StreamEvent[]): Task => {
+const reduceToTask = (events: StreamEvent[]): Task => {
   const task = reduce(events);
   if (!task || !isTask(task)) throw new Error('no task');
   return task;
 };
-const partsOf = (task: Task, id: string): Part[] =>
+const artifactParts = (task: Task, id: string): Part[] =>
   task.artifacts?.find(({ artifactId }) => artifactId === id)?.parts ?? [];
 
-it('stays legal and loses nothing, however an artifact comes', async () => {
+it('keeps the stream valid and the content complete for any chunking', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps) => {
-      const events = streamOf(steps);
+      const events = buildStream(steps);
       const store = memoryArtifactStore();
       const inner = stubAgent(defineAgent({ name: 'x', description: '', process: () => 'ok' }), {
         async *stream() {
           yield* events;
         },
-        getTask: async () => taskOf(events),
+        getTask: async () => reduceToTask(events),
       });
       const agent = withArtifacts(inner, { store, app: 'x' });
-      const seen: StreamEvent[] = [];
-      for await (const event of agent.stream(request, { owner: 'alice' })) seen.push(event);
+      const rewritten: StreamEvent[] = [];
+      for await (const event of agent.stream(request, { owner: 'alice' })) rewritten.push(event);
       expect(lintStream(events)).toEqual([]);
-      expect(lintStream(seen)).toEqual([]);
-      const given = taskOf(events);
-      const got = taskOf(seen);
+      expect(lintStream(rewritten)).toEqual([]);
+      const input = reduceToTask(events);
+      const output = reduceToTask(rewritten);
       const produced: unknown[] = [];
       for (const id of ['a', 'b', 'c']) {
-        const bytes = partsOf(given, id).filter((part): part is RawPart => 'raw' in part);
-        const links = partsOf(got, id).flatMap((part) => ('url' in part ? [part.url] : []));
-        const texts = (task: Task) => partsOf(task, id).filter((part) => 'text' in part);
-        expect(texts(got)).toEqual(texts(given));
+        const bytes = artifactParts(input, id).filter((part): part is RawPart => 'raw' in part);
+        const links = artifactParts(output, id).flatMap((part) => ('url' in part ? [part.url] : []));
+        const texts = (task: Task) => artifactParts(task, id).filter((part) => 'text' in part);
+        expect(texts(output)).toEqual(texts(input));
         expect(links).toHaveLength(bytes.length > 0 ? 1 : 0);
         const uri = links[0] === undefined ? undefined : readArtifactUri(links[0]);
         if (!uri) continue;
@@ -99,11 +99,11 @@ it('stays legal and loses nothing, however an artifact comes', async () => {
         expect(stored).toEqual(Buffer.concat(bytes.map(({ raw }) => Buffer.from(raw, 'base64'))));
         expect(await store.versions(uri)).toEqual([0]);
       }
-      const listed = got.metadata?.produced_artifacts as unknown[] | undefined;
+      const listed = output.metadata?.produced_artifacts as unknown[] | undefined;
       expect(listed ?? []).toHaveLength(produced.length);
       expect(listed ?? []).toEqual(expect.arrayContaining(produced));
-      const asked = await agent.getTask({ id: 't' }, { owner: 'alice' });
-      expect(asked.metadata).toEqual(got.metadata);
+      const fetched = await agent.getTask({ id: 't' }, { owner: 'alice' });
+      expect(fetched.metadata).toEqual(output.metadata);
       expect(await store.list({ app: 'x', user: 'alice', session: 's' })).toHaveLength(2 * produced.length);
     }),
     { numRuns: 300 },

@@ -22,7 +22,7 @@ const raw = (text: string, labels: Partial<RawPart> = {}): RawPart => ({
   raw: Buffer.from(text).toString('base64'),
   ...labels,
 });
-const begin: StreamEvent = {
+const started: StreamEvent = {
   kind: 'task',
   task: { id: 't-1', contextId: 's-1', status: { state: 'working' } },
 };
@@ -44,13 +44,13 @@ const chunk = (
 const more = { append: true };
 const last = { append: true, lastChunk: true };
 
-interface Played {
+interface Scenario {
   events: StreamEvent[];
   task?: Task;
   options?: Partial<WithArtifactsOptions>;
 }
 
-function wrapped({ events, task, options }: Played) {
+function wrapAgent({ events, task, options }: Scenario) {
   const store = options?.store ?? memoryArtifactStore();
   async function* play() {
     yield* events;
@@ -59,24 +59,24 @@ function wrapped({ events, task, options }: Played) {
     stream: play,
     subscribe: play,
     async getTask() {
-      if (!task) throw new Error('nobody asked for this');
+      if (!task) throw new Error('unexpected getTask');
       return task;
     },
   });
   return { store, agent: withArtifacts(inner, { store, app: 'helper', namespace: 'ns', ...options }) };
 }
 
-/** Plays events, checks that what comes out is as legal as what went in, and gives the files. */
-async function played(given: Played) {
-  const { store, agent } = wrapped(given);
-  const seen = await collectStream(agent.stream(request, call));
-  expect(JSON.stringify(seen)).not.toContain('"raw"');
-  expect(lintStream(seen).filter(({ level }) => level === 'error')).toEqual(
-    lintStream(given.events).filter(({ level }) => level === 'error'),
+/** Rewrites a stream and checks that the output is as valid as the input. */
+async function rewrite(scenario: Scenario) {
+  const { store, agent } = wrapAgent(scenario);
+  const rewritten = await collectStream(agent.stream(request, call));
+  expect(JSON.stringify(rewritten)).not.toContain('"raw"');
+  expect(lintStream(rewritten).filter(({ level }) => level === 'error')).toEqual(
+    lintStream(scenario.events).filter(({ level }) => level === 'error'),
   );
   const content = async (filename: string, version?: number) =>
     Buffer.from((await (await store.load({ ...scope, filename }, version))?.bytes()) ?? []).toString();
-  return { seen, store, agent, content };
+  return { rewritten, store, agent, content };
 }
 
 const link = (filename: string, version = 0) => ({
@@ -91,13 +91,13 @@ const produced = (events: StreamEvent[]): unknown => {
   return event?.metadata?.produced_artifacts;
 };
 
-describe('an artifact in chunks', () => {
+describe('rewriteStream chunked artifact', () => {
   const x = { filename: 'x.txt', mediaType: 'text/plain' };
 
-  it('becomes one file and one version, told when its last chunk came', async () => {
-    const { seen, store, content } = await played({
+  it('becomes one file and one version, sent with the last chunk', async () => {
+    const { rewritten, store, content } = await rewrite({
       events: [
-        begin,
+        started,
         chunk('a', [raw('one ', x)]),
         status('working'),
         chunk('a', [raw('two ')], more),
@@ -105,64 +105,64 @@ describe('an artifact in chunks', () => {
         status('completed'),
       ],
     });
-    expect(seen.map(({ kind }) => kind)).toEqual(['task', 'status', 'artifact', 'status']);
-    expect(seen[2]).toEqual({ ...chunk('a', [link('x.txt')]), lastChunk: true });
+    expect(rewritten.map(({ kind }) => kind)).toEqual(['task', 'status', 'artifact', 'status']);
+    expect(rewritten[2]).toEqual({ ...chunk('a', [link('x.txt')]), lastChunk: true });
     expect(await content('x.txt')).toBe('one two three');
     expect(await store.versions({ ...scope, filename: 'x.txt' })).toEqual([0]);
     expect(await store.versions({ ...scope, filename: 'x.txt.metadata.json' })).toEqual([0]);
-    expect(produced(seen)).toEqual([{ filename: 'x.txt', version: 0 }]);
+    expect(produced(rewritten)).toEqual([{ filename: 'x.txt', version: 0 }]);
   });
 
-  it('lets texts and data pass as they come, and what follows adds to them', async () => {
-    const { seen } = await played({
+  it('passes text and data immediately and appends the link', async () => {
+    const { rewritten } = await rewrite({
       events: [
-        begin,
+        started,
         chunk('a', [raw('one', x), { text: 'first' }]),
         chunk('a', [{ text: ' second' }], more),
         chunk('a', [raw('two'), { data: { n: 1 } }], last),
         status('completed'),
       ],
     });
-    expect(seen.slice(1, -1)).toEqual([
+    expect(rewritten.slice(1, -1)).toEqual([
       chunk('a', [{ text: 'first' }]),
       chunk('a', [{ text: ' second' }], more),
       chunk('a', [{ data: { n: 1 } }, link('x.txt')], last),
     ]);
   });
 
-  it('begins with whatever is passed on first', async () => {
-    const { seen } = await played({
-      events: [begin, chunk('a', [raw('1', x)]), chunk('a', [{ text: 't' }], more), status('completed')],
+  it('sends its first event without append', async () => {
+    const { rewritten } = await rewrite({
+      events: [started, chunk('a', [raw('1', x)]), chunk('a', [{ text: 't' }], more), status('completed')],
     });
-    expect(seen.slice(1, -1)).toEqual([
+    expect(rewritten.slice(1, -1)).toEqual([
       chunk('a', [{ text: 't' }]),
       { ...chunk('a', [link('x.txt')]), ...last },
     ]);
   });
 
-  it('is whole when the task rests, if nobody says so before', async () => {
+  it('is completed when the task reaches a terminal or interrupted state', async () => {
     for (const state of ['completed', 'failed', 'input-required'] as const) {
-      const { seen } = await played({
-        events: [begin, chunk('a', [raw('1', x)]), status('working'), status(state)],
+      const { rewritten } = await rewrite({
+        events: [started, chunk('a', [raw('1', x)]), status('working'), status(state)],
       });
-      expect(seen.map((event) => event.kind)).toEqual(['task', 'status', 'artifact', 'status']);
+      expect(rewritten.map((event) => event.kind)).toEqual(['task', 'status', 'artifact', 'status']);
     }
   });
 
-  it('keeps its name, description and metadata although its first event is held back', async () => {
+  it('keeps name, description and metadata of the event that was held back', async () => {
     const event = chunk('a', [raw('1', x)], { metadata: { e: 1 } });
     Object.assign(event.artifact, { name: 'N', description: 'D', metadata: { k: 1 } });
-    const { seen } = await played({
-      events: [begin, event, chunk('a', [raw('2')], more), status('completed')],
+    const { rewritten } = await rewrite({
+      events: [started, event, chunk('a', [raw('2')], more), status('completed')],
     });
-    expect(seen[1]).toMatchObject({ artifact: { name: 'N', description: 'D', metadata: { k: 1 } } });
+    expect(rewritten[1]).toMatchObject({ artifact: { name: 'N', description: 'D', metadata: { k: 1 } } });
   });
 
-  it('may hold several files, and several may come at once', async () => {
+  it('may contain several files and be interleaved with other artifacts', async () => {
     const y = { filename: 'y.txt', mediaType: 'text/plain' };
-    const { seen, content } = await played({
+    const { rewritten, content } = await rewrite({
       events: [
-        begin,
+        started,
         chunk('a', [raw('x1', x)]),
         chunk('b', [raw('b1', { filename: 'b.txt' })]),
         chunk('a', [raw('x2'), raw('y1', y)], more),
@@ -176,17 +176,17 @@ describe('an artifact in chunks', () => {
       'y1y2',
       'b1b2',
     ]);
-    expect(produced(seen)).toEqual([
+    expect(produced(rewritten)).toEqual([
       { filename: 'b.txt', version: 0 },
       { filename: 'x.txt', version: 0 },
       { filename: 'y.txt', version: 0 },
     ]);
   });
 
-  it('that begins anew leaves what was there as a version of its own', async () => {
-    const { content } = await played({
+  it('that restarts keeps the previous content as a version', async () => {
+    const { content } = await rewrite({
       events: [
-        begin,
+        started,
         chunk('a', [raw('old', x)]),
         chunk('a', [raw('new', x)], { lastChunk: true }),
         status('completed'),
@@ -195,7 +195,7 @@ describe('an artifact in chunks', () => {
     expect([await content('x.txt', 0), await content('x.txt', 1)]).toEqual(['old', 'new']);
   });
 
-  it('is not saved again when the task is told at the end, or asked for, or watched by another', async () => {
+  it('is not stored again for snapshots, getTask and other subscribers', async () => {
     const parts = [raw('one ', x), raw('two')];
     const task: Task = {
       id: 't-1',
@@ -204,32 +204,32 @@ describe('an artifact in chunks', () => {
       artifacts: [{ artifactId: 'a', parts }],
     };
     const events = [
-      begin,
+      started,
       chunk('a', [raw('one ', x)]),
       chunk('a', [raw('two')], last),
       status('working', [raw('s', { filename: 's.txt' })]),
       { kind: 'task' as const, task },
     ];
-    const { seen, agent, store } = await played({ events, task });
-    const end = seen.at(-1);
+    const { rewritten, agent, store } = await rewrite({ events, task });
+    const end = rewritten.at(-1);
     expect(end).toMatchObject({ task: { artifacts: [{ artifactId: 'a', parts: [link('x.txt')] }] } });
     const list = [
       { filename: 'x.txt', version: 0 },
       { filename: 's.txt', version: 0 },
     ];
-    expect(produced(seen)).toEqual(list);
+    expect(produced(rewritten)).toEqual(list);
     expect(await agent.getTask({ id: 't-1' }, call)).toEqual(end?.kind === 'task' && end.task);
     const [one, two] = await Promise.all([
       collectStream(agent.subscribe({ id: 't-1' }, call)),
       collectStream(agent.stream(request, call)),
     ]);
-    expect(one).toEqual(seen);
-    expect(two).toEqual(seen);
+    expect(one).toEqual(rewritten);
+    expect(two).toEqual(rewritten);
     expect(await store.list(scope)).toEqual(['s.txt', 's.txt.metadata.json', 'x.txt', 'x.txt.metadata.json']);
     expect(await store.versions({ ...scope, filename: 'x.txt' })).toEqual([0]);
   });
 
-  it('goes on from what the task tells when somebody joins in the middle', async () => {
+  it('continues from the snapshot when a subscriber joins late', async () => {
     const task: Task = {
       id: 't-1',
       contextId: 's-1',
@@ -239,19 +239,21 @@ describe('an artifact in chunks', () => {
         { artifactId: 'b', parts: [raw('b', { filename: 'b' })] },
       ],
     };
-    const { seen, content } = await played({
+    const { rewritten, content } = await rewrite({
       events: [{ kind: 'task', task }, chunk('a', [raw('two')], last), status('completed')],
     });
-    expect(seen[0]).toMatchObject({ task: { artifacts: [{ artifactId: 'a', parts: [{ text: 't' }] }] } });
-    expect(seen[1]).toEqual(chunk('a', [link('x.txt')], last));
-    expect(seen[2]).toMatchObject({ artifact: { artifactId: 'b' }, lastChunk: true });
+    expect(rewritten[0]).toMatchObject({
+      task: { artifacts: [{ artifactId: 'a', parts: [{ text: 't' }] }] },
+    });
+    expect(rewritten[1]).toEqual(chunk('a', [link('x.txt')], last));
+    expect(rewritten[2]).toMatchObject({ artifact: { artifactId: 'b' }, lastChunk: true });
     expect(await content('x.txt')).toBe('one two');
-    expect(reduce(seen)).toMatchObject({
+    expect(reduce(rewritten)).toMatchObject({
       artifacts: [{ artifactId: 'a', parts: [{ text: 't' }, link('x.txt')] }, {}],
     });
   });
 
-  it('is taken from the task when its beginning was never seen', async () => {
+  it('is fetched from the task when the first chunks were missed', async () => {
     const task: Task = {
       id: 't-1',
       contextId: 's-1',
@@ -259,52 +261,52 @@ describe('an artifact in chunks', () => {
       artifacts: [{ artifactId: 'a', parts: [{ text: 't' }, raw('one ', x), raw('two')] }],
     };
     const events = [chunk('a', [raw('two'), { text: 't' }], last), status('completed')];
-    const { agent, store } = wrapped({ events, task });
-    const seen = await collectStream(agent.subscribe({ id: 't-1', afterSequence: 3 }, call));
-    expect(seen[0]).toEqual(chunk('a', [{ text: 't' }, link('x.txt')], { lastChunk: true }));
+    const { agent, store } = wrapAgent({ events, task });
+    const rewritten = await collectStream(agent.subscribe({ id: 't-1', afterSequence: 3 }, call));
+    expect(rewritten[0]).toEqual(chunk('a', [{ text: 't' }, link('x.txt')], { lastChunk: true }));
     expect((await store.load({ ...scope, filename: 'x.txt' }))?.size).toBe(7);
     await agent.getTask({ id: 't-1' }, call);
     expect(await store.versions({ ...scope, filename: 'x.txt' })).toEqual([0]);
   });
 
-  it('keeps the numbers of its events', async () => {
+  it('keeps the sequence numbers of events', async () => {
     const events = [
-      { ...begin, sequence: 1 },
+      { ...started, sequence: 1 },
       chunk('a', [raw('1', x)], { sequence: 2 }),
       chunk('a', [raw('2')], { ...last, sequence: 3 }),
       { ...status('completed'), sequence: 4 },
     ];
-    const { seen } = await played({ events });
-    expect(seen.map(({ sequence }) => sequence)).toEqual([1, 3, 4]);
+    const { rewritten } = await rewrite({ events });
+    expect(rewritten.map(({ sequence }) => sequence)).toEqual([1, 3, 4]);
   });
 
-  it('is let go when the caller leaves or the stream breaks', async () => {
-    const { agent, store } = wrapped({
-      events: [begin, chunk('a', [raw('1', x)]), status('working'), status('completed')],
+  it('is discarded when the client disconnects', async () => {
+    const { agent, store } = wrapAgent({
+      events: [started, chunk('a', [raw('1', x)]), status('working'), status('completed')],
     });
     for await (const event of agent.stream(request, call)) if (event.kind === 'status') break;
     expect(await store.list(scope)).toEqual([]);
   });
 
-  it('counts as whole when too many others are under way', async () => {
-    const { seen } = await played({
-      events: [begin, ...[1, 2, 3].map((n) => chunk(`a${n}`, [raw(`${n}`)])), status('completed')],
+  it('is completed early beyond maxOpenArtifacts', async () => {
+    const { rewritten } = await rewrite({
+      events: [started, ...[1, 2, 3].map((n) => chunk(`a${n}`, [raw(`${n}`)])), status('completed')],
       options: { limits: { maxOpenArtifacts: 2 } },
     });
-    expect(seen.map((event) => (event.kind === 'artifact' ? event.artifact.artifactId : event.kind))).toEqual(
-      ['task', 'a1', 'a2', 'a3', 'status'],
-    );
+    expect(
+      rewritten.map((event) => (event.kind === 'artifact' ? event.artifact.artifactId : event.kind)),
+    ).toEqual(['task', 'a1', 'a2', 'a3', 'status']);
   });
 
-  it('is limited in size, and so is the number of files', async () => {
-    const events = [begin, chunk('a', [raw('123', x)]), chunk('a', [raw('456')], more)];
-    const big = wrapped({ events, options: { limits: { maxBytes: 5 } } });
+  it('is limited by maxBytes and maxFilesPerTask', async () => {
+    const events = [started, chunk('a', [raw('123', x)]), chunk('a', [raw('456')], more)];
+    const big = wrapAgent({ events, options: { limits: { maxBytes: 5 } } });
     await expect(collectStream(big.agent.stream(request, call))).rejects.toMatchObject({
       reason: 'PAYLOAD_TOO_LARGE',
     });
     expect(await big.store.list(scope)).toEqual([]);
-    const many = wrapped({
-      events: [begin, status('working', [raw('1')]), status('working', [raw('2')])],
+    const many = wrapAgent({
+      events: [started, status('working', [raw('1')]), status('working', [raw('2')])],
       options: { limits: { maxFilesPerTask: 1 } },
     });
     await expect(collectStream(many.agent.stream(request, call))).rejects.toMatchObject({
@@ -313,30 +315,30 @@ describe('an artifact in chunks', () => {
   });
 });
 
-describe('a stream', () => {
-  it('passes events without bytes as they are', async () => {
+describe('rewriteStream', () => {
+  it('passes events without bytes unchanged', async () => {
     const events = [
-      begin,
+      started,
       status('working', [{ text: 'x' }]),
       chunk('a', [{ text: 'y' }]),
       chunk('a', [{ text: 'z' }], last),
       status('completed'),
     ];
-    const { seen } = await played({ events });
-    seen.forEach((event, index) => expect(event).toBe(events[index]));
+    const { rewritten } = await rewrite({ events });
+    rewritten.forEach((event, index) => expect(event).toBe(events[index]));
   });
 
-  it('may be one message', async () => {
+  it('rewrites a direct message', async () => {
     const message = { messageId: 'a-1', role: 'agent' as const, parts: [raw('x', { filename: 'x.txt' })] };
-    const { seen } = await played({ events: [{ kind: 'message', message }] });
-    expect(seen).toMatchObject([{ kind: 'message', message: { parts: [link('x.txt')] } }]);
-    expect(produced(seen)).toEqual([{ filename: 'x.txt', version: 0 }]);
+    const { rewritten } = await rewrite({ events: [{ kind: 'message', message }] });
+    expect(rewritten).toMatchObject([{ kind: 'message', message: { parts: [link('x.txt')] } }]);
+    expect(produced(rewritten)).toEqual([{ filename: 'x.txt', version: 0 }]);
   });
 
-  it('tells at its end what was produced in all its turns', async () => {
+  it('lists the produced artifacts of all turns in the terminal event', async () => {
     const turns = [
-      [begin, chunk('a', [raw('1', { filename: '1.txt' })]), status('input-required')],
-      [begin, chunk('b', [raw('2', { filename: '2.txt' })], { lastChunk: true }), status('completed')],
+      [started, chunk('a', [raw('1', { filename: '1.txt' })]), status('input-required')],
+      [started, chunk('b', [raw('2', { filename: '2.txt' })], { lastChunk: true }), status('completed')],
     ];
     const inner = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
       async *stream() {
@@ -344,22 +346,22 @@ describe('a stream', () => {
       },
     });
     const agent = withArtifacts(inner, { store: memoryArtifactStore(), app: 'helper' });
-    const asked = await collectStream(agent.stream(request, call));
-    expect(produced(asked)).toBeUndefined();
+    const firstTurn = await collectStream(agent.stream(request, call));
+    expect(produced(firstTurn)).toBeUndefined();
     expect(produced(await collectStream(agent.stream(request, call)))).toEqual([
       { filename: '1.txt', version: 0 },
       { filename: '2.txt', version: 0 },
     ]);
   });
 
-  it('never shows one user the files of another, not even by memory', async () => {
+  it('isolates the files of users for the same task id', async () => {
     const task: Task = {
       id: 't-1',
       contextId: 's-1',
       status: { state: 'completed' },
       artifacts: [{ artifactId: 'a', parts: [raw('x')] }],
     };
-    const { agent, store } = wrapped({ events: [], task });
+    const { agent, store } = wrapAgent({ events: [], task });
     await agent.getTask({ id: 't-1' }, call);
     const other = await agent.getTask({ id: 't-1' }, { owner: 'bob' });
     expect(JSON.stringify(other)).toContain('artifact://helper/bob/s-1/');

@@ -5,45 +5,45 @@ import { join } from 'node:path';
 import { A2AError } from '../../protocol/errors.ts';
 import { wrapStorageErrors } from '../stores/content.ts';
 
-/** How large a {@link Spool} may get, and where it grows. */
+/** Options of {@link Spool}. */
 export interface SpoolOptions {
-  /** How many bytes are kept in memory before a file takes them. @defaultValue 1 MiB */
+  /** Number of bytes in memory before the spool moves to a file. @defaultValue 1 MiB */
   readonly maxMemory?: number;
   readonly maxBytes: number;
-  /** @defaultValue the folder of the system for such files */
+  /** @defaultValue the system's temporary directory */
   readonly folder?: string;
 }
 
 /**
- * Bytes that arrive in pieces and are read once all are there: few in memory, many in a file that has no name any
- * more, so that nothing is left of it however the process ends.
+ * Buffers content that arrives in chunks: small content in memory, large content in a temporary file. The file is
+ * unlinked after it is opened, so that nothing remains after a crash.
  */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #hash = createHash('sha256');
-  #pieces: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   #file: FileHandle | undefined;
   #digest: string | undefined;
-  /** How many bytes there are. */
+  /** Number of bytes written. */
   size = 0;
 
   constructor(options: SpoolOptions) {
     this.#options = options;
   }
 
-  /** Adds a piece. Pieces are written one after the other. */
-  async write(piece: Uint8Array): Promise<void> {
+  /** Appends a chunk. Must not be called concurrently. */
+  async write(chunk: Uint8Array): Promise<void> {
     const { maxBytes, maxMemory = 1 << 20 } = this.#options;
-    if (this.size + piece.byteLength > maxBytes) {
-      throw new A2AError('PAYLOAD_TOO_LARGE', `A file may have ${maxBytes} bytes at most`);
+    if (this.size + chunk.byteLength > maxBytes) {
+      throw new A2AError('PAYLOAD_TOO_LARGE', `The file exceeds ${maxBytes} bytes`);
     }
-    this.#hash.update(piece);
+    this.#hash.update(chunk);
     await wrapStorageErrors(async () => {
-      if (!this.#file && this.size + piece.byteLength > maxMemory) await this.#openFile();
-      if (this.#file) await writeAll(this.#file, piece, this.size);
-      else this.#pieces.push(new Uint8Array(piece));
+      if (!this.#file && this.size + chunk.byteLength > maxMemory) await this.#openFile();
+      if (this.#file) await writeAll(this.#file, chunk, this.size);
+      else this.#chunks.push(new Uint8Array(chunk));
     });
-    this.size += piece.byteLength;
+    this.size += chunk.byteLength;
   }
 
   async #openFile(): Promise<void> {
@@ -52,61 +52,60 @@ export class Spool {
     this.#file = file;
     await unlink(path);
     let at = 0;
-    for (const piece of this.#pieces) {
-      await writeAll(file, piece, at);
-      at += piece.byteLength;
+    for (const chunk of this.#chunks) {
+      await writeAll(file, chunk, at);
+      at += chunk.byteLength;
     }
-    this.#pieces = [];
+    this.#chunks = [];
   }
 
-  /** What tells the bytes from others. Nothing can be written afterwards. */
+  /** Returns the SHA-256 digest. The spool must not be written afterwards. */
   digest(): string {
     this.#digest ??= this.#hash.digest('hex');
     return this.#digest;
   }
 
-  /** Reads a stretch into a buffer, less at the end. @returns the part of the buffer that was filled */
+  /** Reads from an offset into a buffer. @returns the filled part of the buffer */
   async read(from: number, into: Uint8Array): Promise<Uint8Array> {
     const size = Math.max(0, Math.min(into.byteLength, this.size - from));
     const buffer = into.subarray(0, size);
     const file = this.#file;
     if (!file) {
-      buffer.set(Buffer.concat(this.#pieces).subarray(from, from + size));
+      buffer.set(Buffer.concat(this.#chunks).subarray(from, from + size));
       return buffer;
     }
     return await wrapStorageErrors(async () => {
       for (let at = 0; at < size; ) {
         const { bytesRead } = await file.read(buffer, at, size - at, from + at);
-        if (bytesRead === 0) throw new Error('the spool is shorter than what was written to it');
+        if (bytesRead === 0) throw new Error('the spool file is shorter than expected');
         at += bytesRead;
       }
       return buffer;
     });
   }
 
-  /** Everything, piece by piece; as often as one likes. */
+  /** Streams the whole content; may be called repeatedly. */
   async *stream(): AsyncGenerator<Uint8Array> {
     if (!this.#file) {
-      yield* this.#pieces;
+      yield* this.#chunks;
       return;
     }
     const buffer = Buffer.allocUnsafeSlow(256 * 1024);
     for (let at = 0; at < this.size; at += buffer.length) yield await this.read(at, buffer);
   }
 
-  /** Lets go of everything. */
   async close(): Promise<void> {
-    this.#pieces = [];
+    this.#chunks = [];
     const file = this.#file;
     this.#file = undefined;
     await file?.close().catch(() => {});
   }
 }
 
-/** A file may take less than it is given at once. */
-async function writeAll(file: FileHandle, piece: Uint8Array, position: number): Promise<void> {
-  for (let at = 0; at < piece.byteLength; ) {
-    const { bytesWritten } = await file.write(piece, at, piece.byteLength - at, position + at);
+/** Repeats partial writes. */
+async function writeAll(file: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < chunk.byteLength; ) {
+    const { bytesWritten } = await file.write(chunk, at, chunk.byteLength - at, position + at);
     at += bytesWritten;
   }
 }

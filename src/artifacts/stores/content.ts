@@ -1,30 +1,30 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { ArtifactContent } from '../artifact-store.ts';
 
-/** How large one version of a file may be, unless somebody says otherwise. */
+/** Default limit of one version of a file, in bytes. */
 export const defaultMaxBytes = 100 * 1024 * 1024;
 
 /**
- * Gives content piece by piece and counts it.
+ * Returns the non-empty chunks of content.
  *
- * @throws A2AError `PAYLOAD_TOO_LARGE` as soon as there is too much
+ * @throws A2AError `PAYLOAD_TOO_LARGE` as soon as the limit is exceeded
  */
 export async function* readChunks(content: ArtifactContent, maxBytes: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
-    for await (const piece of content instanceof Uint8Array ? [content] : content) {
-      size += piece.byteLength;
+    for await (const chunk of content instanceof Uint8Array ? [content] : content) {
+      size += chunk.byteLength;
       if (size > maxBytes) {
-        throw new A2AError('PAYLOAD_TOO_LARGE', `A file may have ${maxBytes} bytes at most`);
+        throw new A2AError('PAYLOAD_TOO_LARGE', `The file exceeds ${maxBytes} bytes`);
       }
-      if (piece.byteLength > 0) yield piece;
+      if (chunk.byteLength > 0) yield chunk;
     }
   } catch (thrown) {
     throw A2AError.from(thrown);
   }
 }
 
-/** Runs what a driver does; what goes wrong with its storage is not for strangers. */
+/** Converts storage errors of a driver, so that their details do not reach clients. */
 export async function wrapStorageErrors<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -33,20 +33,20 @@ export async function wrapStorageErrors<T>(action: () => Promise<T>): Promise<T>
   }
 }
 
-/** The error of a storage that does not work. */
+/** Returns `UNAVAILABLE` with the original error as cause. */
 export function storageError(thrown: unknown): A2AError {
   if (thrown instanceof A2AError) return thrown;
   return new A2AError('UNAVAILABLE', 'The artifact store is not available', { cause: thrown });
 }
 
-/** The error of a version that was there a moment ago. */
+/** Error for a version that was deleted after it was loaded. */
 export function missingVersionError(): A2AError {
-  return new A2AError('NOT_FOUND', 'This version of the file is gone');
+  return new A2AError('NOT_FOUND', 'This version of the file no longer exists');
 }
 
-/** What is wrong with a version number. @throws A2AError `INVALID_PARAMS` */
+/** @throws A2AError `INVALID_PARAMS` */
 export function checkVersion(version: number): void {
   if (!Number.isSafeInteger(version) || version < 0) {
-    throw new A2AError('INVALID_PARAMS', 'A version is a whole number from 0');
+    throw new A2AError('INVALID_PARAMS', 'The version must be a non-negative integer');
   }
 }

@@ -21,14 +21,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const key = { app: 'ns', user: 'alice', session: 's-1', filename: 'report.csv' };
 const bytes = Buffer.from('1,2');
 
-/** Every file below the folder. */
+/** All files below the folder. */
 const files = (): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
 
-it('lays files out as others on the mesh do', async () => {
+it('uses the directory layout of Solace Agent Mesh', async () => {
   const store = filesystemArtifactStore(folder);
   await store.save(key, bytes, 'text/csv');
   await store.save(key, bytes, 'text/csv');
@@ -52,45 +52,45 @@ it.each([
   ['a/dev', 'dev/alice/s-1/report.csv/0'],
   ['', 'alice/s-1/report.csv/0'],
   ['//x', 'x/alice/s-1/report.csv/0'],
-])('takes the end of the application %j, as Python tells it', async (app, path) => {
+])('uses the Python basename of the application %j', async (app, path) => {
   await filesystemArtifactStore(folder).save({ ...key, app }, bytes, 'text/csv');
   expect(files()[0]).toBe(path);
 });
 
-it.each(['..', 'a/..', '.', 'a\\b', '.incoming', 'a\u0000'])('refuses the application %j', async (app) => {
+it.each(['..', 'a/..', '.', 'a\\b', '.incoming', 'a\u0000'])('rejects the application %j', async (app) => {
   const saving = filesystemArtifactStore(folder).save({ ...key, app }, bytes, 'text/csv');
   await expect(saving).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
 });
 
-it('reads what others wrote', async () => {
-  const place = join(folder, 'ns/alice/s-1/report.csv');
-  mkdirSync(place, { recursive: true });
-  writeFileSync(join(place, '4'), 'theirs');
-  writeFileSync(join(place, '4.meta'), '{"mime_type": "text/csv"}');
+it('reads files written by other programs', async () => {
+  const directory = join(folder, 'ns/alice/s-1/report.csv');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, '4'), 'theirs');
+  writeFileSync(join(directory, '4.meta'), '{"mime_type": "text/csv"}');
   const store = filesystemArtifactStore(folder);
   expect(await store.load(key)).toMatchObject({ version: 4, mimeType: 'text/csv', size: 6 });
   expect(await store.save(key, bytes, 'text/csv')).toMatchObject({ version: 5 });
 });
 
-it('never shows what a crash left behind, and removes it after a while', async () => {
-  const place = join(folder, 'ns/alice/s-1/report.csv');
+it('ignores leftovers of a crash and removes them after sweepAfter', async () => {
+  const directory = join(folder, 'ns/alice/s-1/report.csv');
   const other = join(folder, 'ns/alice/s-1/other.txt');
-  mkdirSync(place, { recursive: true });
+  mkdirSync(directory, { recursive: true });
   mkdirSync(other);
   mkdirSync(join(folder, '.incoming'));
-  const left = [join(place, '0.meta'), join(folder, '.incoming', 'half'), join(other, '0')];
-  for (const path of left) writeFileSync(path, 'x');
+  const leftovers = [join(directory, '0.meta'), join(folder, '.incoming', 'half'), join(other, '0')];
+  for (const path of leftovers) writeFileSync(path, 'x');
   const store = filesystemArtifactStore(folder);
   expect(await store.list(key)).toEqual([]);
   expect(await store.load(key)).toBeUndefined();
   expect(await store.load({ ...key, filename: 'other.txt' }, 0)).toBeUndefined();
-  // Somebody may be about to finish these.
+  // Another process may be about to complete them.
   expect((await store.save(key, bytes, 'text/csv')).version).toBe(1);
   expect((await store.save({ ...key, filename: 'other.txt' }, bytes, 'text/plain')).version).toBe(1);
   expect(files()).toContain('.incoming/half');
 
-  const long = new Date(Date.now() - 7_200_000);
-  for (const path of left) utimesSync(path, long, long);
+  const old = new Date(Date.now() - 7_200_000);
+  for (const path of leftovers) utimesSync(path, old, old);
   const later = filesystemArtifactStore(folder);
   expect((await later.save(key, bytes, 'text/csv')).version).toBe(2);
   expect(files()).not.toContain('.incoming/half');
@@ -98,7 +98,7 @@ it('never shows what a crash left behind, and removes it after a while', async (
   expect(await later.versions(key)).toEqual([1, 2]);
 });
 
-it('leaves nothing in its waiting room', async () => {
+it('leaves no spooled files behind', async () => {
   const store = filesystemArtifactStore(folder);
   await Promise.all(Array.from({ length: 20 }, () => store.save(key, bytes, 'text/csv')));
   async function* broken() {
@@ -110,7 +110,7 @@ it('leaves nothing in its waiting room', async () => {
   expect(files()).toEqual([]);
 });
 
-it('says that a version is gone when it is deleted before it is read', async () => {
+it('rejects with NOT_FOUND when a version is deleted before it is read', async () => {
   const store = filesystemArtifactStore(folder);
   await store.save(key, bytes, 'text/csv');
   const found = await store.load(key);
@@ -119,7 +119,7 @@ it('says that a version is gone when it is deleted before it is read', async () 
   await expect(found?.stream()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ reason: 'NOT_FOUND' });
 });
 
-it('does not tell strangers why a folder cannot be used', async () => {
+it('hides the reason of a storage error', async () => {
   writeFileSync(join(folder, 'file'), '');
   const store = filesystemArtifactStore(join(folder, 'file'));
   await expect(store.save(key, bytes, 'text/csv')).rejects.toMatchObject({

@@ -14,27 +14,27 @@ import {
 import { basename, userFolders, storagePath, sharedPrefix } from './storage-path.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, StoredArtifact } from '../artifact-store.ts';
 
-/** How {@link filesystemArtifactStore} works. */
+/** Options of {@link filesystemArtifactStore}. */
 export interface FilesystemArtifactStoreOptions {
-  /** How large one version may be. @defaultValue 100 MiB */
+  /** Maximum size of a version, in bytes. @defaultValue 100 MiB */
   readonly maxBytes?: number;
-  /** After how many milliseconds what a crash left behind is removed. @defaultValue one hour */
+  /** Age in milliseconds after which leftovers of a crash are removed. @defaultValue one hour */
   readonly sweepAfter?: number;
   readonly clock?: { now(): number };
 }
 
-/** Where files are until they are whole; no application has such a name. */
+/** Directory of incomplete files. Applications must not have this name. */
 const incoming = '.incoming';
 
-/** How often a place may turn out to be taken before something is wrong. */
+/** Maximum number of version conflicts of one save. */
 const maxAttempts = 10_000;
 
 /**
- * Keeps files in a folder, as `app/user/session/filename/version` with a `version.meta` beside each. Several processes
- * may use the same folder.
+ * Stores files in a directory as `app/user/session/filename/version`, each with a `version.meta`. Several processes may
+ * use the same directory.
  *
- * A version is claimed by its `.meta`, which can be made once only, and there when its bytes are, which come last and
- * whole. Readers need both.
+ * A writer claims a version by exclusive creation of its `.meta`, then links the complete content. Readers require both
+ * files, so they never see partial content.
  */
 export function filesystemArtifactStore(
   folder: string,
@@ -45,18 +45,18 @@ export function filesystemArtifactStore(
   const spool = join(root, incoming);
   let opening: Promise<void> | undefined;
 
-  const folderOf = (key: ArtifactKey): string => {
+  const fileDirectory = (key: ArtifactKey): string => {
     const { app, user, folder: session, name } = storagePath(key);
     return join(userFolder(root, app, user), session, name);
   };
 
   const isOld = async (path: string): Promise<boolean> => {
-    const found = await stat(path).catch(ignoreMissing);
-    return found !== undefined && clock.now() - found.mtimeMs > sweepAfter;
+    const loadVersion = await stat(path).catch(ignoreMissing);
+    return loadVersion !== undefined && clock.now() - loadVersion.mtimeMs > sweepAfter;
   };
 
-  /** Makes the folder ready, once, and removes what a crash left there. */
-  function opened(): Promise<void> {
+  /** Creates the spool directory once and removes leftovers of a crash. */
+  function prepare(): Promise<void> {
     opening ??= (async () => {
       await mkdir(spool, { recursive: true });
       for (const name of await readdir(spool)) {
@@ -64,24 +64,24 @@ export function filesystemArtifactStore(
         if (await isOld(path)) await rm(path, { recursive: true, force: true });
       }
     })();
-    // A folder that cannot be used now may be there later.
+    // Tries again on the next call, because the directory may become available.
     opening.catch(() => {
       opening = undefined;
     });
     return opening;
   }
 
-  /** Writes content to where nobody looks. */
+  /** Writes content to the spool directory. */
   async function receive(content: ArtifactContent): Promise<{ path: string; size: number }> {
-    await opened();
+    await prepare();
     const path = join(spool, randomUUID());
     let size = 0;
     try {
       const file = await open(path, 'wx', 0o640);
       try {
-        for await (const piece of readChunks(content, maxBytes)) {
-          await file.writeFile(piece);
-          size += piece.byteLength;
+        for await (const chunk of readChunks(content, maxBytes)) {
+          await file.writeFile(chunk);
+          size += chunk.byteLength;
         }
         await file.sync();
       } finally {
@@ -94,10 +94,15 @@ export function filesystemArtifactStore(
     }
   }
 
-  /** Makes a version of what was received. @returns false when there is one of that number */
-  async function publish(path: string, place: string, version: number, mimeType: string): Promise<boolean> {
-    const meta = join(place, `${version}.meta`);
-    const claim = await open(meta, 'wx', 0o640).catch(ignoreTaken);
+  /** Publishes a spooled file as a version. @returns false if the version exists */
+  async function publish(
+    path: string,
+    directory: string,
+    version: number,
+    mimeType: string,
+  ): Promise<boolean> {
+    const meta = join(directory, `${version}.meta`);
+    const claim = await open(meta, 'wx', 0o640).catch(ignoreExisting);
     if (!claim) return false;
     try {
       await claim.writeFile(JSON.stringify({ mime_type: mimeType }));
@@ -106,55 +111,56 @@ export function filesystemArtifactStore(
       await claim.close();
     }
     try {
-      await linkOrRename(path, join(place, String(version)));
+      await linkOrRename(path, join(directory, String(version)));
     } catch (thrown) {
       await rm(meta, { force: true });
-      if (codeOf(thrown) === 'EEXIST') return false;
+      if (errorCode(thrown) === 'EEXIST') return false;
       throw thrown;
     }
-    await syncFolder(place);
+    await syncFolder(directory);
     return true;
   }
 
-  /** Finds the number after the newest, and removes claims that a crash left without bytes. */
-  async function nextVersion(place: string): Promise<number> {
-    const names = new Set(await readdir(place));
+  /** Returns the next version and removes old claims without content, which a crash left. */
+  async function nextVersion(directory: string): Promise<number> {
+    const names = new Set(await readdir(directory));
     let next = 0;
     for (const name of names) {
       const [, digits] = /^(\d+)(?:\.meta)?$/.exec(name) ?? [];
       if (digits === undefined) continue;
       const isOrphan = name !== digits && !names.has(digits);
-      if (isOrphan && (await isOld(join(place, name)))) await rm(join(place, name), { force: true });
+      if (isOrphan && (await isOld(join(directory, name)))) await rm(join(directory, name), { force: true });
       else next = Math.max(next, Number(digits) + 1);
     }
     return next;
   }
 
-  async function whole(place: string): Promise<number[]> {
-    const names = new Set((await readdir(place).catch(ignoreMissing)) ?? []);
+  async function completeVersions(directory: string): Promise<number[]> {
+    const names = new Set((await readdir(directory).catch(ignoreMissing)) ?? []);
     return [...names]
       .filter((name) => /^\d+$/.test(name) && names.has(`${name}.meta`))
       .map(Number)
       .sort((a, b) => a - b);
   }
 
-  async function namesIn(place: string): Promise<string[]> {
-    const entries = (await readdir(place, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
+  async function listNames(directory: string): Promise<string[]> {
+    const entries = (await readdir(directory, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
     const names: string[] = [];
     for (const entry of entries) {
-      if (entry.isDirectory() && (await whole(join(place, entry.name))).length > 0) names.push(entry.name);
+      if (entry.isDirectory() && (await completeVersions(join(directory, entry.name))).length > 0)
+        names.push(entry.name);
     }
     return names;
   }
 
-  /** Does something with a place that somebody else may remove at any moment. */
-  async function atPlace<T>(place: string, action: () => Promise<T>): Promise<T> {
+  /** Retries if a concurrent delete removes the directory. */
+  async function inDirectory<T>(directory: string, action: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      await makeFolders(root, place);
+      await makeFolders(root, directory);
       try {
         return await action();
       } catch (thrown) {
-        if (codeOf(thrown) !== 'ENOENT' || attempt === 10) throw thrown;
+        if (errorCode(thrown) !== 'ENOENT' || attempt === 10) throw thrown;
       }
     }
   }
@@ -162,13 +168,14 @@ export function filesystemArtifactStore(
   return {
     save: (key, content, mimeType) =>
       wrapStorageErrors(async () => {
-        const place = folderOf(key);
+        const directory = fileDirectory(key);
         const { path, size } = await receive(content);
         try {
-          const version = await atPlace(place, async () => {
-            let number = await nextVersion(place);
-            for (let attempt = 0; !(await publish(path, place, number, mimeType)); attempt++) {
-              if (attempt === maxAttempts) throw new A2AError('CONFLICT', 'Too many save the same file');
+          const version = await inDirectory(directory, async () => {
+            let number = await nextVersion(directory);
+            for (let attempt = 0; !(await publish(path, directory, number, mimeType)); attempt++) {
+              if (attempt === maxAttempts)
+                throw new A2AError('CONFLICT', 'Too many concurrent saves of the same file');
               number++;
             }
             return number;
@@ -181,62 +188,62 @@ export function filesystemArtifactStore(
     saveAs: (key, version, content, mimeType) =>
       wrapStorageErrors(async () => {
         checkVersion(version);
-        const place = folderOf(key);
+        const directory = fileDirectory(key);
         const { path } = await receive(content);
         try {
-          return await atPlace(place, () => publish(path, place, version, mimeType));
+          return await inDirectory(directory, () => publish(path, directory, version, mimeType));
         } finally {
           await rm(path, { force: true });
         }
       }),
-    load: (key, wanted) =>
+    load: (key, requested) =>
       wrapStorageErrors(async () => {
-        const place = folderOf(key);
-        const version = wanted ?? (await whole(place)).at(-1);
-        return version === undefined ? undefined : await found(place, version);
+        const directory = fileDirectory(key);
+        const version = requested ?? (await completeVersions(directory)).at(-1);
+        return version === undefined ? undefined : await loadVersion(directory, version);
       }),
-    versions: (key) => wrapStorageErrors(async () => await whole(folderOf(key))),
+    versions: (key) => wrapStorageErrors(async () => await completeVersions(fileDirectory(key))),
     list: (scope) =>
       wrapStorageErrors(async () => {
         const { app, user, session, shared } = userFolders(scope);
-        const place = userFolder(root, app, user);
-        const everywhere = await namesIn(join(place, shared));
-        const own = await namesIn(join(place, session));
-        return [...own, ...everywhere.map((name) => sharedPrefix + name)].sort();
+        const directory = userFolder(root, app, user);
+        const userFiles = await listNames(join(directory, shared));
+        const own = await listNames(join(directory, session));
+        return [...own, ...userFiles.map((name) => sharedPrefix + name)].sort();
       }),
     delete: (key) =>
       wrapStorageErrors(async () => {
-        const place = folderOf(key);
-        await opened();
-        const aside = join(spool, randomUUID());
-        // Out of sight at once, however long it takes to remove.
-        const isThere = await rename(place, aside).then(() => true, ignoreMissing);
-        if (!isThere) return;
-        await syncFolder(dirname(place));
-        await utimes(aside, new Date(), new Date());
-        await rm(aside, { recursive: true, force: true });
+        const directory = fileDirectory(key);
+        await prepare();
+        const trash = join(spool, randomUUID());
+        // The rename is atomic, so readers never see a partially deleted file.
+        const exists = await rename(directory, trash).then(() => true, ignoreMissing);
+        if (!exists) return;
+        await syncFolder(dirname(directory));
+        await utimes(trash, new Date(), new Date());
+        await rm(trash, { recursive: true, force: true });
       }),
   };
 }
 
-/** The folder of an application is the end of its name, which is nothing for a namespace that ends with a slash. */
+/** Uses the last segment of the application name, which is empty for a namespace that ends with a slash. */
 function userFolder(root: string, app: string, user: string): string {
   const name = basename(app);
   if (['.', '..', incoming].includes(name) || name.includes('\\'))
     throw invalidField('artifact.app', 'must not be a path');
-  if (user === incoming) throw invalidField('artifact.user', 'must be another name');
+  if (user === incoming) throw invalidField('artifact.user', `must not be "${incoming}"`);
   return join(root, name, user);
 }
 
-async function found(place: string, version: number): Promise<StoredArtifact | undefined> {
-  const path = join(place, String(version));
-  const facts = await stat(path).catch(ignoreMissing);
+async function loadVersion(directory: string, version: number): Promise<StoredArtifact | undefined> {
+  const path = join(directory, String(version));
+  const stats = await stat(path).catch(ignoreMissing);
   const meta = await readFile(`${path}.meta`, 'utf8').catch(ignoreMissing);
-  if (!facts?.isFile() || meta === undefined) return undefined;
+  if (!stats?.isFile() || meta === undefined) return undefined;
   return {
     version,
-    mimeType: mimeTypeIn(meta),
-    size: facts.size,
+    mimeType: parseMimeType(meta),
+    size: stats.size,
     async bytes() {
       const bytes = await wrapStorageErrors(() => readFile(path).catch(ignoreMissing));
       if (!bytes) throw missingVersionError();
@@ -244,36 +251,36 @@ async function found(place: string, version: number): Promise<StoredArtifact | u
     },
     async *stream() {
       try {
-        for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 }))
-          yield piece as Buffer;
+        for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }))
+          yield chunk as Buffer;
       } catch (thrown) {
-        throw codeOf(thrown) === 'ENOENT' ? missingVersionError() : storageError(thrown);
+        throw errorCode(thrown) === 'ENOENT' ? missingVersionError() : storageError(thrown);
       }
     },
   };
 }
 
-function mimeTypeIn(meta: string): string {
+function parseMimeType(meta: string): string {
   try {
     const { mime_type } = JSON.parse(meta) as { mime_type?: unknown };
     if (typeof mime_type === 'string') return mime_type;
   } catch {
-    // Bytes of an unknown kind are still bytes.
+    // Invalid metadata does not make the content unreadable.
   }
   return 'application/octet-stream';
 }
 
-/** Makes folders one after the other, so that each is known to survive a crash. */
-async function makeFolders(root: string, place: string): Promise<void> {
-  const first = await mkdir(place, { recursive: true });
+/** Creates directories and syncs each parent, so that they survive a crash. */
+async function makeFolders(root: string, directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true });
   if (first === undefined) return;
-  for (let folder = place; folder.length >= first.length && folder !== root; folder = dirname(folder)) {
+  for (let folder = directory; folder.length >= first.length && folder !== root; folder = dirname(folder)) {
     await syncFolder(dirname(folder));
   }
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  // Windows has no such thing for folders.
+  // Windows cannot sync directories.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {
@@ -283,25 +290,25 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Puts a file in its place, unless there is one. */
+/** Moves a file without replacing an existing one. */
 async function linkOrRename(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (thrown) {
-    // Not every file system has links; the claim keeps others away there.
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EXDEV'].includes(codeOf(thrown) ?? '')) throw thrown;
+    // File systems without hard links: the claim prevents concurrent writers.
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EXDEV'].includes(errorCode(thrown) ?? '')) throw thrown;
     await rename(from, to);
   }
 }
 
-function codeOf(thrown: unknown): string | undefined {
+function errorCode(thrown: unknown): string | undefined {
   return (thrown as NodeJS.ErrnoException | undefined)?.code;
 }
 
 function ignoreMissing(thrown: unknown): undefined {
-  if (!['ENOENT', 'ENOTDIR'].includes(codeOf(thrown) ?? '')) throw thrown;
+  if (!['ENOENT', 'ENOTDIR'].includes(errorCode(thrown) ?? '')) throw thrown;
 }
 
-function ignoreTaken(thrown: unknown): undefined {
-  if (codeOf(thrown) !== 'EEXIST') throw thrown;
+function ignoreExisting(thrown: unknown): undefined {
+  if (errorCode(thrown) !== 'EEXIST') throw thrown;
 }

@@ -1,4 +1,4 @@
-// Loaded first, as by a client in the same process: its dispatcher is the one of `fetch` then.
+// Loaded first, as by a client in the same process: `fetch` then uses the dispatcher of this undici.
 import 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type S3Server, startS3 } from '../../../test/support/artifacts/s3-server.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
   vi.resetModules();
 });
 
-it('names objects as others on the mesh do, and labels them', async () => {
+it('uses the object names and metadata headers of Solace Agent Mesh', async () => {
   server = await startS3();
   const headers: Headers[] = [];
   const store = s3ArtifactStore({
@@ -41,7 +41,7 @@ it('names objects as others on the mesh do, and labels them', async () => {
   });
 });
 
-it('lets no writer replace what another process wrote, not even a large file', async () => {
+it('never replaces objects of other writers, also in multipart uploads', async () => {
   server = await startS3();
   const one = s3ArtifactStore({ ...server, partBytes: 1024 });
   const two = s3ArtifactStore({ ...server, partBytes: 1024 });
@@ -57,7 +57,7 @@ it('lets no writer replace what another process wrote, not even a large file', a
   }
 });
 
-it('finds out that a service lets writers replace each other, and says so once', async () => {
+it('probes once for conditional writes and logs a warning without them', async () => {
   server = await startS3({ isConditional: false });
   const entries: LogEntry[] = [];
   const store = s3ArtifactStore({ ...server, log: (entry) => entries.push(entry) });
@@ -73,13 +73,13 @@ it('finds out that a service lets writers replace each other, and says so once',
   ).toHaveLength(1);
 });
 
-it('does not try when it is told', async () => {
+it('does not probe with conditionalWrites set', async () => {
   server = await startS3();
   await s3ArtifactStore({ ...server, conditionalWrites: true }).save(key, bytes, 'text/csv');
   expect(server.requests.filter((request) => request.includes('probe'))).toEqual([]);
 });
 
-it('gives up an upload that fails, and says only that it failed', async () => {
+it('aborts a failed multipart upload and hides the reason', async () => {
   server = await startS3();
   const { requests } = server;
   const store = s3ArtifactStore({
@@ -98,7 +98,7 @@ it('gives up an upload that fails, and says only that it failed', async () => {
   expect(await store.versions(key)).toEqual([]);
 });
 
-it.each(['/', '', 'a//b', '../x'])('refuses the application %j', async (app) => {
+it.each(['/', '', 'a//b', '../x'])('rejects the application %j', async (app) => {
   const store = s3ArtifactStore({
     endpoint: 'http://127.0.0.1:1',
     bucket: 'b',
@@ -108,7 +108,7 @@ it.each(['/', '', 'a//b', '../x'])('refuses the application %j', async (app) => 
   await expect(store.versions({ ...key, app })).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
 });
 
-it('says that a service cannot be reached, or has no such bucket', async () => {
+it('rejects with UNAVAILABLE for an unreachable service or a missing bucket', async () => {
   server = await startS3();
   const far = s3ArtifactStore({ ...server, endpoint: 'http://127.0.0.1:1' });
   const none = s3ArtifactStore({ ...server, bucket: 'none' });
@@ -118,7 +118,7 @@ it('says that a service cannot be reached, or has no such bucket', async () => {
   }
 });
 
-it('names the command that installs its library', async () => {
+it('names the command that installs s3mini if it is missing', async () => {
   vi.resetModules();
   vi.doMock('s3mini', () => {
     throw new Error('Cannot find package');
@@ -130,5 +130,5 @@ it('names the command that installs its library', async () => {
     accessKeyId: 'x',
     secretAccessKey: 'x',
   });
-  await expect(store.versions(key)).rejects.toMatchObject({ hint: 'npm install s3mini' });
+  await expect(store.versions(key)).rejects.toMatchObject({ hint: 'Run: npm install s3mini' });
 });

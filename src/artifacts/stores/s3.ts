@@ -15,91 +15,92 @@ import { userFolders, storagePath, sharedPrefix } from './storage-path.ts';
 import { Spool } from '../middleware/spool.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, StoredArtifact } from '../artifact-store.ts';
 
-/** Where {@link s3ArtifactStore} keeps files. */
+/** Options of {@link s3ArtifactStore}. */
 export interface S3ArtifactStoreOptions {
-  /** Where the service is, such as `https://s3.eu-central-1.amazonaws.com`. */
+  /** URL of the service, such as `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: string;
-  /** The bucket, which must be there. */
+  /** An existing bucket. */
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   /** @defaultValue `us-east-1` */
   readonly region?: string;
-  /** How large one version may be. @defaultValue 100 MiB */
+  /** Maximum size of a version, in bytes. @defaultValue 100 MiB */
   readonly maxBytes?: number;
-  /** How large a piece of a large file is; services want 5 MiB at least. @defaultValue 5 MiB */
+  /** Size of the parts of a multipart upload; S3 requires at least 5 MiB. @defaultValue 5 MiB */
   readonly partBytes?: number;
-  /** Where large files wait until they are whole. @defaultValue the folder of the system for temporary files */
+  /** Directory for large files before their upload. @defaultValue the system's temporary directory */
   readonly spoolFolder?: string;
   /**
-   * Whether the service keeps a second writer from replacing an object (`If-None-Match: *`). Where it does not, only
-   * one process may write.
-   * @defaultValue found out by trying, once
+   * Whether the service supports conditional writes (`If-None-Match: *`). Without them only one process may write.
+   * @defaultValue probed once
    */
   readonly conditionalWrites?: boolean;
   readonly fetch?: typeof fetch;
   readonly log?: LogSink;
 }
 
-/** How often a version may turn out to be taken before something is wrong. */
+/** Maximum number of version conflicts of one save. */
 const maxAttempts = 1000;
 
-/** The longest key that services take. */
+/** Limit of S3. */
 const maxKeyBytes = 1024;
 
-/** Takes the headers of an answer, which the library keeps for itself. */
-const heads = new AsyncLocalStorage<{ headers?: Headers }>();
+/** Captures response headers, which the library does not expose. */
+const headerCapture = new AsyncLocalStorage<{ headers?: Headers }>();
 
-/** Keeps files in a bucket of an S3-compatible service, as `app/user/session/filename/version`. */
+/** Stores files in a bucket of an S3-compatible service as `app/user/session/filename/version`. */
 export function s3ArtifactStore(options: S3ArtifactStoreOptions): ArtifactStore {
   const { maxBytes = defaultMaxBytes, partBytes = 5 * 1024 * 1024, spoolFolder: folder, log } = options;
-  const turns = new Turns();
+  const mutex = new KeyedMutex();
   let opening: Promise<S3mini> | undefined;
-  let trying: Promise<boolean> | undefined;
-  /** Whether objects are written only where none is. */
+  let probing: Promise<boolean> | undefined;
+  /** True if writes must not replace existing objects. */
   let isConditional = options.conditionalWrites ?? true;
 
   function client(): Promise<S3mini> {
-    opening ??= openClient({ ...options, fetch: writeOnce(options.fetch ?? fetch, () => isConditional) });
+    opening ??= openClient({
+      ...options,
+      fetch: withConditionalWrites(options.fetch ?? fetch, () => isConditional),
+    });
     return opening;
   }
 
-  /** Finds out whether the service keeps writers from each other. */
-  function keepsApart(): Promise<boolean> {
-    trying ??= (async () => {
+  /** Probes once whether the service supports conditional writes. */
+  function supportsConditionalWrites(): Promise<boolean> {
+    probing ??= (async () => {
       if (options.conditionalWrites !== undefined) return options.conditionalWrites;
-      isConditional = await refusesSecondWrite(await client());
+      isConditional = await rejectsSecondWrite(await client());
       if (!isConditional) {
-        const message = `The bucket ${options.bucket} lets writers replace each other's files: only one process may write to it`;
+        const message = `Bucket ${options.bucket} does not support conditional writes: only one process may write to it`;
         log?.({ level: 'warn', message });
       }
       return isConditional;
     })();
-    trying.catch(() => {
-      trying = undefined;
+    probing.catch(() => {
+      probing = undefined;
     });
-    return trying;
+    return probing;
   }
 
-  async function receive(content: ArtifactContent): Promise<Spool> {
+  async function withSpool<T>(content: ArtifactContent, action: (spool: Spool) => Promise<T>): Promise<T> {
     const spool = new Spool({ maxBytes, maxMemory: partBytes, ...(folder !== undefined && { folder }) });
     try {
-      for await (const piece of readChunks(content, maxBytes)) await spool.write(piece);
-      return spool;
-    } catch (thrown) {
+      for await (const chunk of readChunks(content, maxBytes)) await spool.write(chunk);
+      return await action(spool);
+    } finally {
       await spool.close();
-      throw thrown;
     }
   }
 
-  /** Writes an object, large ones in pieces. @returns false when there is one already */
+  /** Writes an object, large ones as multipart upload. @returns false if it exists */
   async function publish(spool: Spool, key: ArtifactKey, name: string, mimeType: string): Promise<boolean> {
     const s3 = await client();
-    if (!(await keepsApart()) && (await s3.objectExists(name))) return false;
+    if (!(await supportsConditionalWrites()) && (await s3.objectExists(name))) return false;
     const labels = {
-      'x-amz-meta-original_filename': ascii(key.filename),
-      'x-amz-meta-user_id': ascii(key.user),
-      'x-amz-meta-session_id': ascii(key.session),
+      'x-amz-meta-original_filename': escapeNonAscii(key.filename),
+      'x-amz-meta-user_id': escapeNonAscii(key.user),
+      'x-amz-meta-session_id': escapeNonAscii(key.session),
     } as const;
     try {
       if (spool.size <= partBytes) {
@@ -110,19 +111,19 @@ export function s3ArtifactStore(options: S3ArtifactStoreOptions): ArtifactStore 
           undefined,
           labels,
         );
-      } else await putInPieces(s3, spool, name, mimeType, partBytes, labels);
+      } else await putMultipart(s3, spool, name, mimeType, partBytes, labels);
       return true;
     } catch (thrown) {
-      // 409: somebody else is writing the same object at this moment.
-      if (statusOf(thrown) === 412 || statusOf(thrown) === 409) return false;
+      // 409: another client is writing the same object concurrently.
+      if (errorStatus(thrown) === 412 || errorStatus(thrown) === 409) return false;
       throw thrown;
     }
   }
 
-  async function whole(prefix: string): Promise<number[]> {
+  async function completeVersions(prefix: string): Promise<number[]> {
     const versions: number[] = [];
     const depth = prefix.split('/').length;
-    for (const name of await keysUnder(prefix)) {
+    for (const name of await listKeys(prefix)) {
       const segments = name.split('/');
       const last = segments.at(-1) ?? '';
       if (segments.length === depth && /^\d+$/.test(last)) versions.push(Number(last));
@@ -130,76 +131,70 @@ export function s3ArtifactStore(options: S3ArtifactStoreOptions): ArtifactStore 
     return versions.sort((a, b) => a - b);
   }
 
-  async function keysUnder(prefix: string): Promise<string[]> {
+  async function listKeys(prefix: string): Promise<string[]> {
     const objects = await (await client()).listObjects('/', prefix);
-    if (!objects) throw new Error(`there is no bucket ${options.bucket}`);
+    if (!objects) throw new Error(`bucket not found: ${options.bucket}`);
     return objects.map(({ Key }) => Key);
   }
 
-  async function namesUnder(prefix: string): Promise<string[]> {
+  async function listNames(prefix: string): Promise<string[]> {
     const names = new Set<string>();
     const depth = prefix.split('/').length + 1;
-    for (const key of await keysUnder(prefix)) {
+    for (const key of await listKeys(prefix)) {
       const segments = key.split('/');
       const name = segments.at(-2);
       if (segments.length === depth && name && /^\d+$/.test(segments.at(-1) ?? ''))
-        names.add(unescaped(name));
+        names.add(decodeEntities(name));
     }
     return [...names];
   }
 
   return {
     save: (key, content, mimeType) =>
-      wrapStorageErrors(async () => {
-        const prefix = prefixOf(key);
-        const spool = await receive(content);
-        try {
-          const version = await turns.take(prefix, async () => {
+      wrapStorageErrors(() => {
+        const prefix = keyPrefix(key);
+        return withSpool(content, async (spool) => {
+          const version = await mutex.run(prefix, async () => {
             for (let attempt = 0, number = 0; attempt < maxAttempts; attempt++, number++) {
-              number = Math.max(number, ((await whole(prefix)).at(-1) ?? -1) + 1);
+              number = Math.max(number, ((await completeVersions(prefix)).at(-1) ?? -1) + 1);
               if (await publish(spool, key, `${prefix}${number}`, mimeType)) return number;
             }
-            throw new A2AError('CONFLICT', 'Too many save the same file');
+            throw new A2AError('CONFLICT', 'Too many concurrent saves of the same file');
           });
           return { version, size: spool.size };
-        } finally {
-          await spool.close();
-        }
+        });
       }),
     saveAs: (key, version, content, mimeType) =>
-      wrapStorageErrors(async () => {
+      wrapStorageErrors(() => {
         checkVersion(version);
-        const prefix = prefixOf(key);
-        const spool = await receive(content);
-        try {
-          return await turns.take(prefix, () => publish(spool, key, `${prefix}${version}`, mimeType));
-        } finally {
-          await spool.close();
-        }
+        const prefix = keyPrefix(key);
+        return withSpool(content, (spool) =>
+          mutex.run(prefix, () => publish(spool, key, `${prefix}${version}`, mimeType)),
+        );
       }),
-    load: (key, wanted) =>
+    load: (key, requested) =>
       wrapStorageErrors(async () => {
-        const prefix = prefixOf(key);
-        const version = wanted ?? (await whole(prefix)).at(-1);
+        const prefix = keyPrefix(key);
+        const version = requested ?? (await completeVersions(prefix)).at(-1);
         return version === undefined
           ? undefined
-          : await found(await client(), `${prefix}${version}`, version);
+          : await loadVersion(await client(), `${prefix}${version}`, version);
       }),
-    versions: (key) => wrapStorageErrors(async () => await whole(prefixOf(key))),
+    versions: (key) => wrapStorageErrors(async () => await completeVersions(keyPrefix(key))),
     list: (scope) =>
       wrapStorageErrors(async () => {
         const { app, user, session, shared } = userFolders(scope);
         const folders = `${appPrefix(app)}/${user}/`;
-        const everywhere = await namesUnder(`${folders}${shared}/`);
-        const own = await namesUnder(`${folders}${session}/`);
-        return [...own, ...everywhere.map((name) => sharedPrefix + name)].sort();
+        const userFiles = await listNames(`${folders}${shared}/`);
+        const own = await listNames(`${folders}${session}/`);
+        return [...own, ...userFiles.map((name) => sharedPrefix + name)].sort();
       }),
     delete: (key) =>
       wrapStorageErrors(async () => {
-        const prefix = prefixOf(key);
+        const prefix = keyPrefix(key);
         const s3 = await client();
-        // The newest goes last: as long as it is there, its number is not given again.
-        for (const version of await whole(prefix)) {
+        // Deletes the newest version last, so that its number is not reused meanwhile.
+        for (const version of await completeVersions(prefix)) {
           if (!(await s3.deleteObject(`${prefix}${version}`)))
             throw new Error(`${prefix}${version} was not deleted`);
         }
@@ -213,8 +208,11 @@ async function openClient(options: S3ArtifactStoreOptions): Promise<S3mini> {
   try {
     library = await import('s3mini');
   } catch (cause) {
-    const hint = 'npm install s3mini';
-    throw new A2AError('INTERNAL_ERROR', `Artifacts in a bucket need a library: ${hint}`, { cause, hint });
+    const hint = 'Run: npm install s3mini';
+    throw new A2AError('INTERNAL_ERROR', 'The S3 artifact store requires s3mini, which is not installed', {
+      cause,
+      hint,
+    });
   }
   const address = `${endpoint.replace(/\/+$/, '')}/${bucket}`;
   const { fetch } = options;
@@ -228,41 +226,40 @@ async function openClient(options: S3ArtifactStoreOptions): Promise<S3mini> {
 }
 
 /**
- * Does what the library has no word for: a request that would make an object says that it must not replace one, and
- * bytes are sent as they are, because `fetch` copies what it does not have to stream.
+ * Adds what the library does not support: conditional writes, and parts sent as streams, because `fetch` copies other
+ * bodies.
  */
-function writeOnce(send: typeof fetch, isWanted: () => boolean): typeof fetch {
+function withConditionalWrites(send: typeof fetch, isConditional: () => boolean): typeof fetch {
   return async (input, init = {}) => {
     const { searchParams } = new URL(input instanceof Request ? input.url : input);
     const isPart = searchParams.has('partNumber');
     const isWrite =
       (init.method === 'PUT' && !isPart) || (init.method === 'POST' && searchParams.has('uploadId'));
     const headers = new Headers(init.headers);
-    if (isWrite && isWanted()) headers.set('if-none-match', '*');
+    if (isWrite && isConditional()) headers.set('if-none-match', '*');
     const { body } = init;
     if (!isPart || !(body instanceof Uint8Array)) {
-      // `fetch` counts what it does not stream. Said twice it is refused by the newer undici, which becomes everybody's in a
-      // process of Node 20 that loads it first.
+      // `fetch` sets the content length itself. Newer undici versions reject a second one, also for the global `fetch` of
+      // Node 20 if undici was loaded first.
       if (!(body instanceof ReadableStream)) headers.delete('content-length');
       const response = await send(input, { ...init, headers });
-      const seen = heads.getStore();
-      if (seen) seen.headers = response.headers;
+      const captured = headerCapture.getStore();
+      if (captured) captured.headers = response.headers;
       return response;
     }
     headers.set('content-length', String(body.byteLength));
-    // Those who stream say that they do not listen meanwhile; the types do not know it.
+    // `fetch` requires `duplex` for streams, but the types do not declare it.
     const streamed: RequestInit & { duplex: 'half' } = {
       ...init,
       headers,
-      body: slices(body),
+      body: toStream(body),
       duplex: 'half',
     };
     return await send(input, streamed);
   };
 }
 
-/** The same bytes, piece by piece. */
-function slices(bytes: Uint8Array): ReadableStream<Uint8Array> {
+function toStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   const step = 64 * 1024;
   let at = 0;
   return new ReadableStream({
@@ -274,23 +271,23 @@ function slices(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-async function refusesSecondWrite(s3: S3mini): Promise<boolean> {
+async function rejectsSecondWrite(s3: S3mini): Promise<boolean> {
   const name = `.dragoman-probe/${randomUUID()}`;
   try {
     await s3.putObject(name, 'x');
     await s3.putObject(name, 'y');
     return false;
   } catch (thrown) {
-    if (statusOf(thrown) === 412) return true;
-    // A service that does not know the header may say so.
-    if (statusOf(thrown) === 501) return false;
+    if (errorStatus(thrown) === 412) return true;
+    // Some services reject the header as not implemented.
+    if (errorStatus(thrown) === 501) return false;
     throw thrown;
   } finally {
     await s3.deleteObject(name).catch(() => false);
   }
 }
 
-async function putInPieces(
+async function putMultipart(
   s3: S3mini,
   spool: Spool,
   name: string,
@@ -301,22 +298,22 @@ async function putInPieces(
   const upload = await s3.getMultipartUploadId(name, mimeType, undefined, labels);
   try {
     const parts = [];
-    // The same bytes for every piece: each is sent before the next one is read.
+    // One buffer for all parts: each is sent before the next one is read.
     const buffer = new Uint8Array(partBytes);
     for (let at = 0; at < spool.size; at += partBytes) {
       parts.push(await s3.uploadPart(name, upload, await spool.read(at, buffer), parts.length + 1));
     }
     const result = await s3.completeMultipartUpload(name, upload, parts);
-    // A service may find out that it fails after it has said that all is well.
-    if (!result.etag) throw new Error(`the upload of ${name} was not completed`);
+    // S3 may report an error in the body of a 200 response.
+    if (!result.etag) throw new Error(`multipart upload of ${name} failed`);
   } catch (thrown) {
     await s3.abortMultipartUpload(name, upload).catch(() => {});
     throw thrown;
   }
 }
 
-async function found(s3: S3mini, name: string, version: number): Promise<StoredArtifact | undefined> {
-  const facts = await factsOf(s3, name);
+async function loadVersion(s3: S3mini, name: string, version: number): Promise<StoredArtifact | undefined> {
+  const facts = await readFacts(s3, name);
   if (!facts) return undefined;
   const get = async (): Promise<Response> => {
     const response = await s3.getObjectResponse(name);
@@ -332,7 +329,7 @@ async function found(s3: S3mini, name: string, version: number): Promise<StoredA
       if (facts.size === 0) return;
       try {
         const { body } = await get();
-        if (body) for await (const piece of body) yield piece as Uint8Array;
+        if (body) for await (const chunk of body) yield chunk as Uint8Array;
       } catch (thrown) {
         throw storageError(thrown);
       }
@@ -340,63 +337,62 @@ async function found(s3: S3mini, name: string, version: number): Promise<StoredA
   };
 }
 
-/** Size and type of an object. */
-async function factsOf(s3: S3mini, name: string): Promise<{ size: number; mimeType: string } | undefined> {
-  const seen: { headers?: Headers } = {};
-  if (!(await heads.run(seen, () => s3.objectExists(name)))) return undefined;
+async function readFacts(s3: S3mini, name: string): Promise<{ size: number; mimeType: string } | undefined> {
+  const captured: { headers?: Headers } = {};
+  if (!(await headerCapture.run(captured, () => s3.objectExists(name)))) return undefined;
   return {
-    size: Number(seen.headers?.get('content-length') ?? 0),
-    mimeType: seen.headers?.get('content-type') ?? 'application/octet-stream',
+    size: Number(captured.headers?.get('content-length') ?? 0),
+    mimeType: captured.headers?.get('content-type') ?? 'application/octet-stream',
   };
 }
 
-/** What the keys of all versions of a file begin with. */
-function prefixOf(key: ArtifactKey): string {
+/** Returns the key prefix of all versions of a file. */
+function keyPrefix(key: ArtifactKey): string {
   const { app, user, folder, name } = storagePath(key);
   const prefix = `${appPrefix(app)}/${user}/${folder}/${name}/`;
   if (Buffer.byteLength(prefix) > maxKeyBytes - 16)
-    throw invalidField('artifact', 'has names that are too long together');
+    throw invalidField('artifact', `must have a key of at most ${maxKeyBytes} bytes`);
   return prefix;
 }
 
 function appPrefix(app: string): string {
   const prefix = app.replaceAll(/^\/+|\/+$/g, '');
   if (prefix.split('/').some((segment) => ['', '.', '..'].includes(segment))) {
-    throw invalidField('artifact.app', 'must be a name');
+    throw invalidField('artifact.app', 'must not contain empty or relative path segments');
   }
   return prefix;
 }
 
-/** Headers are ASCII. */
-function ascii(text: string): string {
+/** Escapes non-ASCII characters, which headers must not contain. */
+function escapeNonAscii(text: string): string {
   return text.replaceAll(
     /[^ -~]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** The library knows the entities that have names. */
-function unescaped(text: string): string {
+/** Decodes numeric XML entities; the library decodes only named ones. */
+function decodeEntities(text: string): string {
   return text.replaceAll(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (entity, hex?: string, decimal?: string) => {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
     return code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity;
   });
 }
 
-function statusOf(thrown: unknown): number | undefined {
+function errorStatus(thrown: unknown): number | undefined {
   return (thrown as { status?: number } | undefined)?.status;
 }
 
-/** Lets those who want the same thing have it one after the other. */
-class Turns {
+/** Serializes actions with the same key. */
+class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async take<T>(key: string, action: () => Promise<T>): Promise<T> {
-    const mine = (this.#last.get(key) ?? Promise.resolve()).then(action);
-    const settled = mine.catch(() => {});
+  async run<T>(key: string, action: () => Promise<T>): Promise<T> {
+    const current = (this.#last.get(key) ?? Promise.resolve()).then(action);
+    const settled = current.catch(() => {});
     this.#last.set(key, settled);
     try {
-      return await mine;
+      return await current;
     } finally {
       if (this.#last.get(key) === settled) this.#last.delete(key);
     }

@@ -22,7 +22,7 @@ const text = fc.oneof(
   ),
 );
 
-it('makes a folder of any text, and of two texts two', () => {
+it('safeSegment maps any texts to distinct safe folder names', () => {
   fc.assert(
     fc.property(text, text, (one, two) => {
       const [first, second] = [safeSegment(one), safeSegment(two)];
@@ -33,12 +33,12 @@ it('makes a folder of any text, and of two texts two', () => {
   );
 });
 
-it('leaves most texts as they are', () => {
+it('safeSegment keeps ordinary ids unchanged', () => {
   for (const plain of ['alice', 'user@example.com', 'a|b', '3f0c-11', 'é'])
     expect(safeSegment(plain)).toBe(plain);
 });
 
-it('makes a file name of any text that every store takes, with room for its companion', () => {
+it('safeFilename returns a valid filename for any text, with room for the metadata suffix', () => {
   fc.assert(
     fc.property(text, text, (name, fallback) => {
       const filename = safeFilename(name, fallback);
@@ -56,6 +56,6 @@ it('makes a file name of any text that every store takes, with room for its comp
   );
 });
 
-it('takes the end of a path as Python does', () => {
+it('basename behaves like Python', () => {
   expect(['a/b', 'a/', 'a', '', '/'].map(basename)).toEqual(['b', '', 'a', '', '']);
 });

@@ -149,7 +149,7 @@ async function fromStore(
       session: undefined,
       call: {},
       app: (named) => named,
-      mayRead: () => false,
+      canRead: () => false,
     },
   );
   const part = resolved?.request.message.parts[0];

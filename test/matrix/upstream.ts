@@ -4,17 +4,21 @@ import {
   startEventStream,
   startRawServer,
 } from '../support/http/raw-server.ts';
-import { hear, partsOf, type Said, stateOf, type Version } from './versions.ts';
+import { buildParts, type Content, formatState, readContent, type Version } from './versions.ts';
 
-/** An agent that speaks one version only. */
-export interface Downstream {
+/** An agent that supports one version only. */
+export interface Upstream {
   readonly version: Version;
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** The file that the agent makes. */
-export const made = { name: 'out.bin', type: 'application/octet-stream', bytes: btoa('made by the agent') };
+/** The file that the agent produces. */
+export const producedFile = {
+  name: 'out.bin',
+  type: 'application/octet-stream',
+  bytes: btoa('made by the agent'),
+};
 
 const methods: {
   readonly [V in Version]: { readonly [method: string]: 'send' | 'stream' | 'cancel' | 'get' };
@@ -29,26 +33,26 @@ const methods: {
   '1.0': { SendMessage: 'send', SendStreamingMessage: 'stream', CancelTask: 'cancel', GetTask: 'get' },
 };
 
-interface Kept {
+interface UpstreamTask {
   id: string;
   contextId: string;
   state: string;
-  said?: string;
-  artifacts: Said[];
-  /** Ends whoever waits for the task. */
-  canceled?: () => void;
+  message?: string;
+  artifacts: Content[];
+  /** Ends the pending response when the task is canceled. */
+  onCancel?: () => void;
 }
 
-/** What the agent says on its way, each as it becomes part of the task. */
-type Step = { state: string; said?: string } | { artifact: Said };
+/** One update of the task. */
+type Step = { state: string; message?: string } | { artifact: Content };
 
-/** Starts an agent. It does what the first word of a message says. */
-export async function startDownstream(version: Version): Promise<Downstream> {
-  const tasks = new Map<string, Kept>();
-  const words = new Words(version);
+/** Starts an agent. The first word of a message selects its behavior. */
+export async function startUpstream(version: Version): Promise<Upstream> {
+  const tasks = new Map<string, UpstreamTask>();
+  const wire = new WireWriter(version);
   const server = await startRawServer((request, response, url) => {
     const cardPath = version === '0.1' ? '/.well-known/agent.json' : '/.well-known/agent-card.json';
-    if (request.method === 'GET' && request.path === cardPath) return respondJson(response, words.card(url));
+    if (request.method === 'GET' && request.path === cardPath) return respondJson(response, wire.card(url));
     const operation = methods[version][request.json?.method];
     if (!operation || !isRightVersion(version, request))
       return respondJson(response, {
@@ -57,39 +61,40 @@ export async function startDownstream(version: Version): Promise<Downstream> {
         error: { code: -32601, message: 'Method not found' },
       });
     const { id, params } = request.json;
-    const reply = (result: unknown) => respondJson(response, { jsonrpc: '2.0', id, result });
-    const refuse = (code: number, message: string) =>
+    const respond = (result: unknown) => respondJson(response, { jsonrpc: '2.0', id, result });
+    const respondError = (code: number, message: string) =>
       respondJson(response, { jsonrpc: '2.0', id, error: { code, message } });
-    const known = tasks.get(String(params.id));
-    if (operation === 'get') return known ? reply(words.task(known)) : refuse(-32001, 'Task not found');
+    const knownTask = tasks.get(String(params.id));
+    if (operation === 'get')
+      return knownTask ? respond(wire.task(knownTask)) : respondError(-32001, 'Task not found');
     if (operation === 'cancel') {
-      if (!known?.canceled) return refuse(known ? -32002 : -32001, 'There is nothing to cancel');
-      known.state = 'canceled';
-      reply(words.task(known));
-      return known.canceled();
+      if (!knownTask?.onCancel) return respondError(knownTask ? -32002 : -32001, 'Nothing to cancel');
+      knownTask.state = 'canceled';
+      respond(wire.task(knownTask));
+      return knownTask.onCancel();
     }
-    const task = taskFor(version, params, tasks);
-    const steps = stepsFor(version, params, task);
-    if (steps === 'refused') return refuse(-32603, 'I will not do this');
-    if (operation === 'stream') return follow(words, id, { task, steps }, startEventStream(response));
-    const end = (): void => reply(words.sent(task));
+    const task = findOrCreateTask(version, params, tasks);
+    const steps = planSteps(version, params, task);
+    if (steps === 'refused') return respondError(-32603, 'I will not do this');
+    if (operation === 'stream') return streamSteps(wire, id, { task, steps }, startEventStream(response));
+    const end = (): void => respond(wire.sendResult(task));
     for (const step of steps) apply(task, step);
-    return task.state === 'working' ? void (task.canceled = end) : end();
+    return task.state === 'working' ? void (task.onCancel = end) : end();
   });
   return { version, url: server.url, close: () => server.close() };
 }
 
-/** 1.0 says its version in a header; the others do not know it. */
+/** Only 1.0 has a version header. */
 function isRightVersion(version: Version, { headers }: RawServerRequest): boolean {
   return version !== '1.0' || headers['a2a-version'] === '1.0';
 }
 
-function taskFor(version: Version, params: any, tasks: Map<string, Kept>): Kept {
-  const named: string | undefined = version === '0.1' ? params.id : params.message.taskId;
-  const known = named === undefined ? undefined : tasks.get(named);
-  if (known) return known;
+function findOrCreateTask(version: Version, params: any, tasks: Map<string, UpstreamTask>): UpstreamTask {
+  const requestedId: string | undefined = version === '0.1' ? params.id : params.message.taskId;
+  const knownTask = requestedId === undefined ? undefined : tasks.get(requestedId);
+  if (knownTask) return knownTask;
   const contextId = (version === '0.1' ? params.sessionId : params.message.contextId) ?? crypto.randomUUID();
-  const task: Kept = {
+  const task: UpstreamTask = {
     id: version === '0.1' ? params.id : crypto.randomUUID(),
     contextId,
     state: 'submitted',
@@ -99,68 +104,68 @@ function taskFor(version: Version, params: any, tasks: Map<string, Kept>): Kept 
   return task;
 }
 
-function stepsFor(version: Version, params: any, task: Kept): Step[] | 'refused' {
-  const { texts, files } = hear(version, params.message);
-  const [word = ''] = texts;
-  const done = (artifact: Said): Step[] => [
-    { state: 'working', said: 'on it' },
+function planSteps(version: Version, params: any, task: UpstreamTask): Step[] | 'refused' {
+  const { texts, files } = readContent(version, params.message);
+  const [command = ''] = texts;
+  const done = (artifact: Content): Step[] => [
+    { state: 'working', message: 'on it' },
     { artifact },
-    { state: 'completed', said: 'done' },
+    { state: 'completed', message: 'done' },
   ];
-  if (task.state === 'input-required') return done({ text: `you chose ${word}` });
-  switch (word) {
+  if (task.state === 'input-required') return done({ text: `you chose ${command}` });
+  switch (command) {
     case 'cancel':
-      return [{ state: 'working', said: 'on it' }];
+      return [{ state: 'working', message: 'on it' }];
     case 'ask':
-      return [{ state: 'input-required', said: 'Which one?' }];
+      return [{ state: 'input-required', message: 'Which one?' }];
     case 'read': {
       const { name, type, bytes = '' } = files[0] ?? { name: 'nothing', type: '' };
       return done({ text: `${name} ${type} ${atob(bytes)}` });
     }
     case 'make':
-      return done({ file: made });
+      return done({ file: producedFile });
     case 'fail':
       return [
-        { state: 'working', said: 'on it' },
-        { state: 'failed', said: 'it broke' },
+        { state: 'working', message: 'on it' },
+        { state: 'failed', message: 'it broke' },
       ];
     case 'refuse':
       return 'refused';
     default:
-      return done({ text: `${word} it is` });
+      return done({ text: `${command} it is` });
   }
 }
 
-function apply(task: Kept, step: Step): void {
+function apply(task: UpstreamTask, step: Step): void {
   if ('artifact' in step) task.artifacts.push(step.artifact);
   else {
     task.state = step.state;
-    task.said = step.said;
+    task.message = step.message;
   }
 }
 
-function follow(
-  words: Words,
+function streamSteps(
+  wire: WireWriter,
   id: unknown,
-  { task, steps }: { task: Kept; steps: readonly Step[] },
+  { task, steps }: { task: UpstreamTask; steps: readonly Step[] },
   stream: ReturnType<typeof startEventStream>,
 ): void {
-  const say = (result: unknown) => stream.event({ jsonrpc: '2.0', id, result });
-  for (const event of words.begin(task)) say(event);
+  const send = (result: unknown) => stream.event({ jsonrpc: '2.0', id, result });
+  for (const event of wire.begin(task)) send(event);
   for (const step of steps) {
     apply(task, step);
-    say('artifact' in step ? words.artifactEvent(task) : words.statusEvent(task));
+    send('artifact' in step ? wire.artifactEvent(task) : wire.statusEvent(task));
   }
   if (task.state !== 'working') return stream.end();
-  task.canceled = () => {
-    delete task.said;
-    say(words.statusEvent(task));
+  task.onCancel = () => {
+    delete task.message;
+    send(wire.statusEvent(task));
     stream.end();
   };
 }
 
-/** What an agent of one version puts on the wire. */
-class Words {
+/** Writes tasks and events in the wire format of one version. */
+class WireWriter {
   readonly #version: Version;
   #messages = 0;
 
@@ -189,26 +194,26 @@ class Words {
         };
   }
 
-  /** A task as the answer to a send. */
-  sent(task: Kept): object {
+  /** Result of a send. */
+  sendResult(task: UpstreamTask): object {
     return this.#version === '1.0' ? { task: this.task(task) } : this.task(task);
   }
 
-  task(task: Kept): object {
+  task(task: UpstreamTask): object {
     const { id, contextId } = task;
     const artifacts = task.artifacts.map((each, i) => this.#artifact(each, i));
-    const whole = { id, status: this.#status(task), artifacts };
-    if (this.#version === '0.1') return { ...whole, sessionId: contextId };
-    return { ...whole, contextId, ...(this.#version === '0.3' && { kind: 'task' }) };
+    const fields = { id, status: this.#status(task), artifacts };
+    if (this.#version === '0.1') return { ...fields, sessionId: contextId };
+    return { ...fields, contextId, ...(this.#version === '0.3' && { kind: 'task' }) };
   }
 
-  /** How a stream begins: with the task where the version has a word for it. */
-  begin(task: Kept): object[] {
+  /** First events of a stream: the task, if the version supports it. */
+  begin(task: UpstreamTask): object[] {
     if (this.#version === '0.1') return [];
     return [this.#version === '1.0' ? { task: this.task(task) } : this.task(task)];
   }
 
-  statusEvent(task: Kept): object {
+  statusEvent(task: UpstreamTask): object {
     const status = this.#status(task);
     const final = task.state !== 'working';
     const { id: taskId, contextId } = task;
@@ -218,7 +223,7 @@ class Words {
       : { statusUpdate: { taskId, contextId, status } };
   }
 
-  artifactEvent(task: Kept): object {
+  artifactEvent(task: UpstreamTask): object {
     const at = task.artifacts.length - 1;
     const artifact = this.#artifact(task.artifacts[at] ?? {}, at);
     const { id: taskId, contextId } = task;
@@ -228,14 +233,14 @@ class Words {
       : { artifactUpdate: { taskId, contextId, artifact, lastChunk: true } };
   }
 
-  #status({ state, said, id: taskId, contextId }: Kept): object {
+  #status({ state, message: text, id: taskId, contextId }: UpstreamTask): object {
     const version = this.#version;
     const timestamp = '2025-01-01T00:00:00.000Z';
-    const plain = { state: stateOf(version, state), timestamp };
-    if (said === undefined) return plain;
-    const parts = partsOf(version, { text: said });
+    const plain = { state: formatState(version, state), timestamp };
+    if (text === undefined) return plain;
+    const parts = buildParts(version, { text });
     if (version === '0.1') return { ...plain, message: { role: 'agent', parts } };
-    const messageId = `said-${taskId}-${++this.#messages}`;
+    const messageId = `message-${taskId}-${++this.#messages}`;
     const message = { messageId, parts, taskId, contextId };
     return {
       ...plain,
@@ -246,8 +251,8 @@ class Words {
     };
   }
 
-  #artifact(said: Said, index: number): object {
-    const plain = { name: 'result', parts: partsOf(this.#version, said) };
+  #artifact(content: Content, index: number): object {
+    const plain = { name: 'result', parts: buildParts(this.#version, content) };
     return this.#version === '0.1' ? { ...plain, index } : { ...plain, artifactId: `a-${index}` };
   }
 }
