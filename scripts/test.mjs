@@ -28,7 +28,7 @@ const steps = [
     name: 'page',
     command: [process.execPath, 'node_modules/ts7/bin/tsc', '--noEmit', '-p', 'console/tsconfig.json'],
   },
-  { name: 'build', command: [process.execPath, 'scripts/build.mjs'] },
+  { name: 'build', command: [process.execPath, 'scripts/build.mjs', '--if-stale'] },
   { name: 'unused', command: [bin('knip')] },
   { name: 'tests', command: vitest('tests.json', '--exclude', 'test/package/**'), report: 'tests.json' },
   { name: 'package', command: vitest('package.json', 'test/package'), report: 'package.json' },
