@@ -25,7 +25,7 @@ import { subscribeChecks } from './operations/subscribe.ts';
 import { versionChecks } from './protocol/version.ts';
 import { validationChecks } from './protocol/validation.ts';
 
-/** Everything that is tried. */
+/** All checks of the suite. */
 export const allChecks: readonly Check[] = [
   ...sendChecks,
   ...streamChecks,

@@ -2,21 +2,21 @@ import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { cardCheck, fetchCard1_0 } from './card-check.ts';
 
-/** How cards are kept: section 8.6. */
+/** Caching of cards: section 8.6. */
 export const cardCacheChecks = defineChecks([
   cardCheck(
     'cache.control',
     ['CACHE-001', 'CACHE-002'],
     '8.6.1',
     'SHOULD',
-    'The answer with the card says for how long it may be kept.',
-    'Send Cache-Control with max-age.',
+    'The card response has Cache-Control with max-age.',
+    'Set Cache-Control with max-age.',
     async (probe) => {
       const { headers } = await fetchCard1_0(probe);
-      const said = headers['cache-control'] ?? 'none';
-      probe.expect(/\bmax-age="?\d+/i.test(said), 'Cache-Control has no max-age', {
+      const actual = headers['cache-control'] ?? 'none';
+      probe.expect(/\bmax-age="?\d+/i.test(actual), 'Cache-Control has no max-age', {
         expected: 'Cache-Control: max-age=…',
-        actual: said,
+        actual,
       });
     },
   ),
@@ -25,15 +25,18 @@ export const cardCacheChecks = defineChecks([
     ['CACHE-001', 'CACHE-003'],
     '8.6.1',
     'SHOULD',
-    'The answer with the card has an ETag, the same for the same card.',
-    'Send ETag: "hash of the card".',
+    'The card response has an ETag that is equal for equal cards.',
+    'Set ETag to a hash of the card.',
     async (probe) => {
       const [one, two] = [await fetchCard1_0(probe), await fetchCard1_0(probe)];
       const tag = one.headers.etag ?? 'none';
-      probe.expect(/^(W\/)?"[^"]*"$/.test(tag), 'There is no ETag', { expected: 'ETag: "…"', actual: tag });
+      probe.expect(/^(W\/)?"[^"]*"$/.test(tag), 'The response has no valid ETag', {
+        expected: 'ETag: "…"',
+        actual: tag,
+      });
       probe.expect(
         one.body !== two.body || two.headers.etag === tag,
-        'The same card has another ETag the next time',
+        'The same card has another ETag in the second response',
         { expected: tag, actual: two.headers.etag ?? 'none' },
       );
     },
@@ -43,18 +46,18 @@ export const cardCacheChecks = defineChecks([
     ['CACHE-001'],
     '8.6',
     'SHOULD',
-    'Whoever has the card already is told so, and gets it when it is another one.',
-    'Answer If-None-Match with 304 where the ETag is the one of the card, and with the card elsewhere.',
+    'The agent responds with 304 if If-None-Match equals the ETag, and with the card otherwise.',
+    'Compare If-None-Match with the ETag of the card, and return 304 if they are equal.',
     async (probe) => {
       const { headers } = await fetchCard1_0(probe);
-      if (headers.etag === undefined) throw new InconclusiveError('The card has no ETag to ask with.');
+      if (headers.etag === undefined) throw new InconclusiveError('The card has no ETag for If-None-Match.');
       const same = await fetchCard1_0(probe, { 'if-none-match': headers.etag });
-      probe.expect(same.status === 304, 'A card that is known was sent again', {
+      probe.expect(same.status === 304, 'The response to a matching If-None-Match is not 304', {
         expected: 'HTTP 304',
         actual: `HTTP ${same.status}`,
       });
       const other = await fetchCard1_0(probe, { 'if-none-match': '"something-else"' });
-      probe.expect(other.status === 200, 'A card that is not known was not sent', {
+      probe.expect(other.status === 200, 'The response to another If-None-Match is not the card', {
         expected: 'HTTP 200',
         actual: `HTTP ${other.status}`,
       });
@@ -65,16 +68,16 @@ export const cardCacheChecks = defineChecks([
     ['CACHE-004'],
     '8.6.1',
     'MAY',
-    'Last-Modified, where it is sent, is a moment that has been.',
-    'Send a date of HTTP, or nothing.',
+    'Last-Modified, if present, is an HTTP date in the past.',
+    'Set Last-Modified to an HTTP date, or omit it.',
     async (probe) => {
-      const said = (await fetchCard1_0(probe)).headers['last-modified'];
-      if (said === undefined) return;
-      const moment = Date.parse(said);
+      const actual = (await fetchCard1_0(probe)).headers['last-modified'];
+      if (actual === undefined) return;
       probe.expect(
-        /^\w{3}, \d{2} \w{3} \d{4} [\d:]{8} GMT$/.test(said) && moment < Date.now() + 86_400_000,
-        'Last-Modified is no date of HTTP in the past',
-        { actual: said },
+        /^\w{3}, \d{2} \w{3} \d{4} [\d:]{8} GMT$/.test(actual) &&
+          Date.parse(actual) < Date.now() + 86_400_000,
+        'Last-Modified is not an HTTP date in the past',
+        { actual },
       );
     },
   ),
@@ -83,17 +86,17 @@ export const cardCacheChecks = defineChecks([
     ['CACHE-001'],
     '8.6',
     'SHOULD',
-    'A card that depends on the version that is asked for says so to caches.',
-    'Send Vary: A2A-Version.',
+    'The card response has Vary: A2A-Version if the card depends on the version.',
+    'Set Vary: A2A-Version.',
     async (probe) => {
-      const newer = await fetchCard1_0(probe);
-      const older = await fetchCard1_0(probe, { 'a2a-version': '0.3' });
-      const isSame = newer.body === older.body || older.status !== 200;
-      const varies = newer.headers.vary ?? '';
+      const card1_0 = await fetchCard1_0(probe);
+      const card0_3 = await fetchCard1_0(probe, { 'a2a-version': '0.3' });
+      const isSame = card1_0.body === card0_3.body || card0_3.status !== 200;
+      const vary = card1_0.headers.vary ?? '';
       probe.expect(
-        isSame || /\*|a2a-version/i.test(varies),
-        'The card differs by A2A-Version, and Vary does not say so',
-        { expected: 'Vary: A2A-Version', actual: varies || 'no Vary' },
+        isSame || /\*|a2a-version/i.test(vary),
+        'The card depends on A2A-Version, but Vary does not list it',
+        { expected: 'Vary: A2A-Version', actual: vary || 'no Vary' },
       );
     },
   ),

@@ -14,47 +14,45 @@ import {
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
 
-const word = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
+const nonEmptyText = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
 const must = (tag: string, schema: Schema): SchemaMember => ({ schema, required: tag });
 const may = (schema: Schema): SchemaMember => ({ schema });
 
-/** An absolute address. */
-function address(tag: string): Schema {
-  return (value, at, flaws) => {
+function urlSchema(tag: string): Schema {
+  return (value, at, errors) => {
     if (typeof value !== 'string' || !/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''))
-      flaws.push({ tag, message: `${at} is ${shortValue(value)}, which is no absolute http(s) address` });
+      errors.push({ tag, message: `${at} is ${shortValue(value)}, which is not an absolute http(s) URL` });
   };
 }
 
-/** An object whose values all have one schema. */
-function each(tag: string, schema: Schema): Schema {
-  return (value, at, flaws) => {
-    if (!isJsonObject(value))
-      flaws.push({ tag, message: `${at} must be an object by name, not ${shortValue(value)}` });
-    else for (const [name, inner] of Object.entries(value)) schema(inner, `${at}.${name}`, flaws);
+/** Schema of an object with arbitrary keys, whose values have one schema. */
+function mapSchema(tag: string, schema: Schema): Schema {
+  return (value, at, errors) => {
+    if (!isJsonObject(value)) errors.push({ tag, message: `${at} must be a map, not ${shortValue(value)}` });
+    else for (const [name, inner] of Object.entries(value)) schema(inner, `${at}.${name}`, errors);
   };
 }
 
-/** Exactly one of some members. */
-function one(tag: string, members: Readonly<Record<string, Schema>>): Schema {
-  return (value, at, flaws) => {
+/** Schema of an object with exactly one of the members. */
+function oneOfSchema(tag: string, members: Readonly<Record<string, Schema>>): Schema {
+  return (value, at, errors) => {
     if (!isJsonObject(value)) {
-      flaws.push({ tag, message: `${at} must be an object, not ${shortValue(value)}` });
+      errors.push({ tag, message: `${at} must be an object, not ${shortValue(value)}` });
       return;
     }
-    const there = Object.keys(members).filter((name) => value[name] !== undefined && value[name] !== null);
-    if (there.length !== 1)
-      flaws.push({
+    const present = Object.keys(members).filter((name) => value[name] !== undefined && value[name] !== null);
+    if (present.length !== 1)
+      errors.push({
         tag,
-        message: `${at} has ${there.join(' and ') || 'none'} of ${Object.keys(members).join(', ')}; it must have one`,
+        message: `${at} has ${present.join(' and ') || 'none'} of ${Object.keys(members).join(', ')}; it must have one`,
       });
-    for (const name of there) members[name]?.(value[name], `${at}.${name}`, flaws);
+    for (const name of present) members[name]?.(value[name], `${at}.${name}`, errors);
   };
 }
 
-const scopes = each('flows', textSchema('flows'));
-const flowUrl = address('flows');
-const flows = one('flows', {
+const scopes = mapSchema('flows', textSchema('flows'));
+const flowUrl = urlSchema('flows');
+const flows = oneOfSchema('flows', {
   authorizationCode: objectSchema('flows', {
     authorizationUrl: must('flows', flowUrl),
     tokenUrl: must('flows', flowUrl),
@@ -81,53 +79,53 @@ const flows = one('flows', {
   }),
 });
 
-const described = { description: may(textSchema('schemes')) };
-const scheme = one('schemes', {
+const descriptionMember = { description: may(textSchema('schemes')) };
+const scheme = oneOfSchema('schemes', {
   apiKeySecurityScheme: objectSchema('schemes', {
-    ...described,
+    ...descriptionMember,
     location: must('schemes', enumSchema('schemes', ['query', 'header', 'cookie'])),
-    name: must('schemes', word('schemes')),
+    name: must('schemes', nonEmptyText('schemes')),
   }),
   httpAuthSecurityScheme: objectSchema('schemes', {
-    ...described,
-    scheme: must('schemes', word('schemes')),
+    ...descriptionMember,
+    scheme: must('schemes', nonEmptyText('schemes')),
     bearerFormat: may(textSchema('schemes')),
   }),
   oauth2SecurityScheme: objectSchema('schemes', {
-    ...described,
+    ...descriptionMember,
     flows: must('schemes', flows),
-    oauth2MetadataUrl: may(address('flows')),
+    oauth2MetadataUrl: may(urlSchema('flows')),
   }),
   openIdConnectSecurityScheme: objectSchema('schemes', {
-    ...described,
-    openIdConnectUrl: must('schemes', address('schemes')),
+    ...descriptionMember,
+    openIdConnectUrl: must('schemes', urlSchema('schemes')),
   }),
-  mtlsSecurityScheme: objectSchema('schemes', described),
+  mtlsSecurityScheme: objectSchema('schemes', descriptionMember),
 });
 
 const requirement = objectSchema('requirements', {
   schemes: must(
     'requirements',
-    each(
+    mapSchema(
       'requirements',
       objectSchema('requirements', { list: may(listSchema('requirements', textSchema('requirements'))) }),
     ),
   ),
 });
 
-/** A media type, or a pattern of some. */
-const mediaType: Schema = (value, at, flaws) => {
-  textSchema('members')(value, at, flaws);
+/** A media type, or a pattern such as text/*. */
+const mediaType: Schema = (value, at, errors) => {
+  textSchema('members')(value, at, errors);
   if (typeof value === 'string' && !/^[\w.+*-]+\/[\w.+*-]+(\s*;.*)?$/.test(value))
-    flaws.push({ tag: 'modes', message: `${at} is ${shortValue(value)}, which is no media type` });
+    errors.push({ tag: 'modes', message: `${at} is ${shortValue(value)}, which is not a media type` });
 };
 const modes = listSchema('members', mediaType, { min: 1, minTag: 'empty' });
 
 const skill = objectSchema(
   'skills',
   {
-    id: must('skills', word('skills')),
-    name: must('skills', word('skills')),
+    id: must('skills', nonEmptyText('skills')),
+    name: must('skills', nonEmptyText('skills')),
     description: must('skills', textSchema('skills')),
     tags: must('skills', listSchema('skills', textSchema('skills'), { min: 1, minTag: 'empty' })),
     examples: may(listSchema('skills', textSchema('skills'))),
@@ -141,46 +139,47 @@ const skill = objectSchema(
 const interfaceMembers = objectSchema(
   'interfaces',
   {
-    url: must('interfaces', word('interfaces')),
-    protocolBinding: must('interfaces', word('interfaces')),
-    protocolVersion: must('interfaces', word('interfaces')),
+    url: must('interfaces', nonEmptyText('interfaces')),
+    protocolBinding: must('interfaces', nonEmptyText('interfaces')),
+    protocolVersion: must('interfaces', nonEmptyText('interfaces')),
     tenant: may(textSchema('interfaces')),
   },
   'camel',
 );
 
-const bindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+const standardBindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 
-const anInterface: Schema = (value, at, flaws) => {
-  interfaceMembers(value, at, flaws);
+const interfaceSchema: Schema = (value, at, errors) => {
+  interfaceMembers(value, at, errors);
   if (!isJsonObject(value)) return;
   const { url, protocolBinding: binding, protocolVersion: version } = value;
-  // The address of gRPC may be a host and a port.
+  // A gRPC url may be a host and a port.
   if (typeof url === 'string' && url !== '' && binding !== 'GRPC')
-    address('interfaces')(url, `${at}.url`, flaws);
+    urlSchema('interfaces')(url, `${at}.url`, errors);
   if (typeof version === 'string' && !/^\d+\.\d+$/.test(version))
-    flaws.push({
+    errors.push({
       tag: /^\d+\.\d+\.\d+/.test(version) ? 'patch' : 'interfaces',
-      message: `${at}.protocolVersion is ${shortValue(version)}; it is written such as 1.0`,
+      message: `${at}.protocolVersion is ${shortValue(version)}; use the form 1.0`,
     });
-  const meant = bindings.find(
-    (each) => typeof binding === 'string' && plain(each) === plain(binding) && each !== binding,
+  const intended = standardBindings.find(
+    (each) =>
+      typeof binding === 'string' && normalizeBinding(each) === normalizeBinding(binding) && each !== binding,
   );
-  if (meant)
-    flaws.push({
+  if (intended)
+    errors.push({
       tag: 'binding',
-      message: `${at}.protocolBinding is ${shortValue(binding)}; write ${meant}`,
+      message: `${at}.protocolBinding is ${shortValue(binding)}; use ${intended}`,
     });
 };
 
-/** Without case and punctuation; `REST` and `HTTP` are what people write for `HTTP+JSON`. */
-function plain(binding: string): string {
+/** Ignores case and punctuation; `REST` and `HTTP` are common misspellings of `HTTP+JSON`. */
+function normalizeBinding(binding: string): string {
   const letters = binding.toLowerCase().replace(/[^a-z]/g, '');
   return letters === 'rest' || letters === 'http' ? 'httpjson' : letters;
 }
 
 const extension = objectSchema('capabilities', {
-  uri: must('capabilities', word('capabilities')),
+  uri: must('capabilities', nonEmptyText('capabilities')),
   description: may(textSchema('capabilities')),
   required: may(booleanSchema('capabilities')),
   params: may(anyObjectSchema('capabilities')),
@@ -189,10 +188,10 @@ const extension = objectSchema('capabilities', {
 const members = objectSchema(
   'members',
   {
-    name: must('members', word('members')),
+    name: must('members', nonEmptyText('members')),
     description: must('members', textSchema('members')),
-    version: must('members', word('members')),
-    supportedInterfaces: must('members', listSchema('members', anInterface, { min: 1 })),
+    version: must('members', nonEmptyText('members')),
+    supportedInterfaces: must('members', listSchema('members', interfaceSchema, { min: 1 })),
     capabilities: must(
       'members',
       objectSchema(
@@ -211,34 +210,34 @@ const members = objectSchema(
     skills: must('members', listSchema('members', skill, { min: 1, minTag: 'empty' })),
     provider: may(
       objectSchema('provider', {
-        url: must('provider', address('provider')),
-        organization: must('provider', word('provider')),
+        url: must('provider', urlSchema('provider')),
+        organization: must('provider', nonEmptyText('provider')),
       }),
     ),
-    documentationUrl: may(address('provider')),
+    documentationUrl: may(urlSchema('provider')),
     iconUrl: may(textSchema('provider')),
-    securitySchemes: may(each('schemes', scheme)),
+    securitySchemes: may(mapSchema('schemes', scheme)),
     securityRequirements: may(listSchema('requirements', requirement)),
     signatures: may(listSchema('members', anySchema)),
   },
   'camel',
 );
 
-/** Everything that is wrong with the shape of a card of 1.0. */
+/** Returns all schema errors of a 1.0 card. */
 export function cardSchemaErrors(card: JsonObject): readonly SchemaError[] {
-  const flaws: SchemaError[] = [];
-  members(card, 'card', flaws);
+  const errors: SchemaError[] = [];
+  members(card, 'card', errors);
   const skills = (asList(card.skills) ?? []).filter(isJsonObject);
-  repeated(skills.map(({ id }) => id)).forEach((id) =>
-    flaws.push({ tag: 'unique', message: `card.skills has ${shortValue(id)} more than once` }),
+  findDuplicates(skills.map(({ id }) => id)).forEach((id) =>
+    errors.push({ tag: 'unique', message: `card.skills contains ${shortValue(id)} more than once` }),
   );
   const uris = (isJsonObject(card.capabilities) ? (asList(card.capabilities.extensions) ?? []) : [])
     .filter(isJsonObject)
     .map(({ uri }) => uri);
-  repeated(uris).forEach((uri) =>
-    flaws.push({
+  findDuplicates(uris).forEach((uri) =>
+    errors.push({
       tag: 'unique',
-      message: `card.capabilities.extensions has ${shortValue(uri)} more than once`,
+      message: `card.capabilities.extensions contains ${shortValue(uri)} more than once`,
     }),
   );
   const declared = isJsonObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
@@ -246,36 +245,36 @@ export function cardSchemaErrors(card: JsonObject): readonly SchemaError[] {
     ['card', card.securityRequirements] as const,
     ...skills.map(({ securityRequirements }, i) => [`card.skills[${i}]`, securityRequirements] as const),
   ])
-    for (const needed of (asList(requirements) ?? []).filter(isJsonObject))
-      for (const name of isJsonObject(needed.schemes) ? Object.keys(needed.schemes) : [])
+    for (const entry of (asList(requirements) ?? []).filter(isJsonObject))
+      for (const name of isJsonObject(entry.schemes) ? Object.keys(entry.schemes) : [])
         if (!declared.includes(name))
-          flaws.push({
+          errors.push({
             tag: 'requirements',
-            message: `${at}.securityRequirements asks for ${shortValue(name)}, which securitySchemes does not declare`,
+            message: `${at}.securityRequirements contains ${shortValue(name)}, which securitySchemes does not declare`,
           });
-  return flaws;
+  return errors;
 }
 
-function repeated(values: readonly unknown[]): unknown[] {
+function findDuplicates(values: readonly unknown[]): unknown[] {
   return [...new Set(values.filter((value, i) => value !== undefined && values.indexOf(value) !== i))];
 }
 
-/** Where something in a card looks like a secret. */
+/** Returns the paths of values that look like secrets. */
 export function findSecrets(value: unknown, at = 'card'): string[] {
-  if (typeof value === 'string') return looksSecret(value) ? [at] : [];
+  if (typeof value === 'string') return isSecretLike(value) ? [at] : [];
   if (Array.isArray(value)) return value.flatMap((inner, i) => findSecrets(inner, `${at}[${i}]`));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
-    const here = `${at}.${name}`;
-    const isNamed =
+    const path = `${at}.${name}`;
+    const isSecretName =
       /^(password|passwd|secret|api_?key|(client|access|refresh)_?(secret|token)|private_?key|credentials?|token)$/i.test(
         name,
       );
-    return isNamed && (asText(inner) ?? '').length >= 6 ? [here] : findSecrets(inner, here);
+    return isSecretName && (asText(inner) ?? '').length >= 6 ? [path] : findSecrets(inner, path);
   });
 }
 
-function looksSecret(value: string): boolean {
+function isSecretLike(value: string): boolean {
   return (
     /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(value) ||
     /\b(AKIA|ASIA)[0-9A-Z]{16}\b/.test(value) ||

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
-import { type Check, defineChecks } from '../../check.ts';
+import { type Check, checkFactory, defineChecks } from '../../check.ts';
 import type { RequirementLevel } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
@@ -10,112 +10,107 @@ import {
   signatureProblem,
 } from './verify-signature.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
-import { cardCheck } from './card-check.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 
-/** A check that looks at each signature that can be read: id, requirements, section, level, sentence, remedy, flaw. */
-function eachHeader(
+/** Defines a check of the protected header of each signature. */
+function headerCheck(
   id: string,
   requirements: readonly string[],
   level: RequirementLevel,
   sentence: string,
   remedy: string,
-  flawIn: (header: JsonObject) => string | undefined,
+  findProblem: (header: JsonObject) => string | undefined,
 ): Check {
-  return signed(id, requirements, '8.4.2', level, sentence, remedy, (probe) => {
-    for (const [index, { header }] of readable(probe)) {
-      const flaw = header && flawIn(header);
-      if (flaw)
-        probe.warn(`signatures[${index}]: ${flaw}`, { actual: JSON.stringify(header), exchanges: [] });
+  return signatureCheck(id, requirements, '8.4.2', level, sentence, remedy, (probe) => {
+    for (const [index, { header }] of parsedSignatures(probe)) {
+      const problem = header && findProblem(header);
+      if (problem)
+        probe.warn(`signatures[${index}]: ${problem}`, { actual: JSON.stringify(header), exchanges: [] });
     }
   });
 }
 
-/** A check about a card that is signed. */
-function signed(...about: Parameters<typeof cardCheck>): Check {
-  return { ...cardCheck(...about), preconditions: ['signatures'] };
-}
+const signatureCheck = checkFactory({
+  category: 'agent-card',
+  versions: ['1.0'],
+  about: 'card',
+  preconditions: ['signatures'],
+});
 
-function readable(probe: Probe): [number, CardSignatureParts][] {
+function parsedSignatures(probe: Probe): [number, CardSignatureParts][] {
   return (asList(probe.card.signatures) ?? []).flatMap((raw, index) => {
-    const read = parseSignature(raw);
-    return typeof read === 'string' ? [] : [[index, read] as [number, CardSignatureParts]];
+    const parsed = parseSignature(raw);
+    return typeof parsed === 'string' ? [] : [[index, parsed] as [number, CardSignatureParts]];
   });
 }
 
-/** Finds the key of a signature where it says that it is, or where such keys usually are. */
-async function keyOf(probe: Probe, { header }: CardSignatureParts): Promise<PublicJwk | undefined> {
+/** Fetches the key of a signature from its `jku`, or from the default URL of a JWKS. */
+async function fetchKey(probe: Probe, { header }: CardSignatureParts): Promise<PublicJwk | undefined> {
   const jku = asText(header?.jku);
-  // Credentials are for the agent alone.
-  const nobody = probe.withCredentials({});
-  const places = jku === undefined ? [new URL('/.well-known/jwks.json', probe.context.cardUrl).href] : [jku];
-  for (const url of places) {
-    const { status, body } = await nobody.sendRaw({
-      method: 'GET',
-      url,
-      headers: { accept: 'application/json' },
-    });
-    const set = status === 200 ? parseJsonOrUndefined(body) : undefined;
-    const keys = isJsonObject(set) ? (asList(set.keys) ?? []).filter(isJsonObject) : [];
-    const found =
-      keys.find(({ kid }) => kid === header?.kid) ??
-      (keys.length === 1 && keys[0]?.kid === undefined ? keys[0] : undefined);
-    if (found) return found;
-  }
-  return undefined;
+  const url = jku ?? new URL('/.well-known/jwks.json', probe.context.cardUrl).href;
+  // The credentials of the agent must not be sent to other hosts.
+  const { status, body } = await probe
+    .withCredentials({})
+    .sendRaw({ method: 'GET', url, headers: { accept: 'application/json' } });
+  const keySet = status === 200 ? parseJsonOrUndefined(body) : undefined;
+  const keys = isJsonObject(keySet) ? (asList(keySet.keys) ?? []).filter(isJsonObject) : [];
+  return (
+    keys.find(({ kid }) => kid === header?.kid) ??
+    (keys.length === 1 && keys[0]?.kid === undefined ? keys[0] : undefined)
+  );
 }
 
-/** Signatures of cards: section 8.4. */
+/** Card signatures: section 8.4. */
 export const cardSignatureChecks = defineChecks([
-  signed(
+  signatureCheck(
     'signature.format',
     ['SIGN-010', 'CARD-015'],
     '8.4.2',
     'MUST',
-    'A signature has a protected header and a signature in base64url.',
-    'Publish the members protected and signature of a JWS in JSON.',
+    'A card signature has a protected header and a signature in base64url.',
+    'Publish the members protected and signature of a JWS in JSON serialization.',
     (probe) => {
       for (const [index, raw] of (asList(probe.card.signatures) ?? []).entries()) {
-        const read = parseSignature(raw);
-        if (typeof read === 'string') probe.warn(`signatures[${index}] ${read}`, { exchanges: [] });
+        const parsed = parseSignature(raw);
+        if (typeof parsed === 'string') probe.warn(`signatures[${index}] ${parsed}`, { exchanges: [] });
       }
     },
   ),
-  eachHeader(
+  headerCheck(
     'signature.alg',
     ['SIGN-010'],
     'MUST',
-    'The protected header names the algorithm, which is one that signs.',
-    'Set alg, such as ES256; none and shared secrets prove nothing.',
+    'The protected header contains an asymmetric signature algorithm.',
+    'Set alg to an asymmetric algorithm such as ES256, not to none or HS256.',
     ({ alg }) =>
       typeof alg !== 'string' || alg === ''
-        ? 'there is no alg'
+        ? 'alg is missing'
         : /^(none|HS\d+)$/i.test(alg)
-          ? `alg is ${alg}, which proves nothing to strangers`
+          ? `alg is ${alg}, which clients cannot verify`
           : undefined,
   ),
-  eachHeader(
+  headerCheck(
     'signature.kid',
     ['SIGN-011'],
     'MUST',
-    'The protected header names the key.',
-    'Set kid to the id of the key in the published set.',
-    ({ kid }) => (typeof kid === 'string' && kid !== '' ? undefined : 'there is no kid'),
+    'The protected header contains the key id.',
+    'Set kid to the id of the key in the published JWKS.',
+    ({ kid }) => (typeof kid === 'string' && kid !== '' ? undefined : 'kid is missing'),
   ),
-  eachHeader(
+  headerCheck(
     'signature.typ',
     ['SIGN-012'],
     'SHOULD',
-    'The protected header has the type JOSE.',
+    'The protected header has typ JOSE.',
     'Set typ to JOSE.',
     ({ typ }) => (typ === 'JOSE' ? undefined : `typ is ${JSON.stringify(typ) ?? 'missing'}`),
   ),
-  eachHeader(
+  headerCheck(
     'signature.jku',
     ['SIGN-013'],
     'MAY',
-    'The address of the keys, where there is one, is an https address.',
-    'Publish the key set over https.',
+    'The jku header, if present, is an https URL.',
+    'Publish the JWKS over https.',
     ({ jku }) => {
       if (jku === undefined) return undefined;
       const url = asText(jku) ?? '';
@@ -124,39 +119,37 @@ export const cardSignatureChecks = defineChecks([
         : `jku is ${JSON.stringify(jku)}`;
     },
   ),
-  signed(
+  signatureCheck(
     'signature.key',
     ['SIGN-011', 'SIGN-013'],
     '8.4.3',
     'SHOULD',
-    'The key of a signature is in the set that the signature points to.',
-    'Publish a JSON Web Key Set at jku, with a key of that kid.',
+    'The JWKS at jku contains the key of the signature.',
+    'Publish a JWKS at jku that contains a key with that kid.',
     async (probe) => {
-      for (const [index, signature] of readable(probe))
-        if (asText(signature.header?.jku) !== undefined && !(await keyOf(probe, signature)))
-          probe.warn(`signatures[${index}]: its key cannot be found at ${String(signature.header?.jku)}`);
+      for (const [index, signature] of parsedSignatures(probe))
+        if (asText(signature.header?.jku) !== undefined && !(await fetchKey(probe, signature)))
+          probe.warn(`signatures[${index}]: key not found at ${String(signature.header?.jku)}`);
     },
   ),
-  signed(
+  signatureCheck(
     'signature.verifies',
     ['SIGN-002', 'SIGN-003', 'SIGN-004', 'SIGN-005', 'SIGN-006', 'SIGN-007', 'SIGN-008', 'SIGN-009'],
     '8.4.1',
     'MUST',
-    'A signature holds over the canonical card.',
-    'Leave signatures and default values out, keep what is required or was set, apply RFC 8785, and sign that; sign again whenever the card changes.',
+    'A card signature verifies over the canonical card.',
+    'Remove signatures and default values, keep required and explicitly set fields, apply RFC 8785, and sign the result; sign again when the card changes.',
     async (probe) => {
-      let known = 0;
-      for (const [index, signature] of readable(probe)) {
-        const key = await keyOf(probe, signature);
+      let verifiedCount = 0;
+      for (const [index, signature] of parsedSignatures(probe)) {
+        const key = await fetchKey(probe, signature);
         if (!key) continue;
-        known++;
-        const wrong = await signatureProblem(probe.card, signature, key);
-        if (wrong) probe.warn(`signatures[${index}] does not verify: ${wrong}`);
+        verifiedCount++;
+        const problem = await signatureProblem(probe.card, signature, key);
+        if (problem) probe.warn(`signatures[${index}] does not verify: ${problem}`);
       }
-      if (known === 0)
-        throw new InconclusiveError(
-          'No key could be found: name a JSON Web Key Set with jku to have this tried.',
-        );
+      if (verifiedCount === 0)
+        throw new InconclusiveError('No key found. Set jku to the URL of a JWKS to run this check.');
     },
   ),
 ]);

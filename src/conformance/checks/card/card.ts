@@ -11,109 +11,114 @@ import { NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { errorMismatch } from '../../drivers/error-response.ts';
-import type { ProtocolDriver } from '../../drivers/protocol-driver.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
-import type { HttpExchange } from '../../wire/http-exchange.ts';
 import { cardCheck, fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 
-/** Flaws by their tag: tag, requirements, section, level, sentence, remedy. */
-const shapes: readonly (readonly [string, readonly string[], string, RequirementLevel, string, string])[] = [
+/** Rules for schema errors: tag, requirements, section, level, sentence, remedy. */
+const schemaRules: readonly (readonly [
+  string,
+  readonly string[],
+  string,
+  RequirementLevel,
+  string,
+  string,
+])[] = [
   [
     'members',
     ['MODEL-012', 'CARD-011'],
     '4.4.1',
     'MUST',
-    'A card has name, description, version, supportedInterfaces, capabilities, default modes and skills.',
-    'Publish every required member of AgentCard, with the type that it has there.',
+    'The card has name, description, version, supportedInterfaces, capabilities, default modes and skills.',
+    'Publish every required member of AgentCard with its defined type.',
   ],
   [
     'skills',
     ['MODEL-013'],
     '4.4.5',
     'MUST',
-    'A skill has id, name, description and tags.',
-    'Publish all four for each skill.',
+    'Each skill has id, name, description and tags.',
+    'Publish all four members for each skill.',
   ],
   [
     'interfaces',
     ['MODEL-014', 'CARD-002'],
     '4.4.6',
     'MUST',
-    'An interface has an absolute url, a protocolBinding and a protocolVersion.',
-    'Publish all three for each interface.',
+    'Each interface has an absolute url, a protocolBinding and a protocolVersion.',
+    'Publish all three members for each interface.',
   ],
   [
     'binding',
     ['CARD-002', 'MODEL-014'],
     '8.3.1',
     'MUST',
-    'The bindings of the protocol are named JSONRPC, HTTP+JSON and GRPC.',
-    'Write the names as the protocol has them.',
+    'The card names the standard bindings JSONRPC, HTTP+JSON and GRPC.',
+    'Use the exact names of the specification.',
   ],
   [
     'patch',
     ['VER-001'],
     '3.6',
     'SHOULD',
-    'The version of an interface has no patch number.',
-    'Write 1.0, not 1.0.1.',
+    'The protocolVersion of an interface has no patch number.',
+    'Use 1.0, not 1.0.1.',
   ],
   [
     'capabilities',
     ['MODEL-012'],
     '4.4.3',
     'MUST',
-    'Capabilities are true or false, and extensions have a uri.',
-    'Write true or false, and a uri for each extension.',
+    'Capabilities are booleans, and each extension has a uri.',
+    'Set capabilities to true or false, and uri for each extension.',
   ],
   [
     'provider',
     ['MODEL-012'],
     '4.4.2',
     'MUST',
-    'A provider has an organization and a url, and addresses are absolute.',
-    'Publish both, or no provider at all.',
+    'The provider has organization and url, and all URLs are absolute.',
+    'Publish both members, or omit the provider.',
   ],
   [
     'schemes',
     ['MODEL-015'],
     '4.5.1',
     'MUST',
-    'A security scheme is an object with one member that names its type, and has what the type requires.',
-    'Write {"httpAuthSecurityScheme": {"scheme": "bearer"}} and the like.',
+    'A security scheme has exactly one member, named after its type, with the required members of the type.',
+    'Publish, for example, {"httpAuthSecurityScheme": {"scheme": "bearer"}}.',
   ],
   [
     'flows',
     ['PROTO-001', 'PROTO-002'],
     '4.5.7',
     'MUST',
-    'An OAuth scheme has exactly one flow, with absolute addresses and scopes by name.',
-    'Publish one flow for each scheme, with all that it requires.',
+    'An OAuth scheme has exactly one flow, with absolute URLs and a map of scopes.',
+    'Publish one flow for each scheme, with its required members.',
   ],
   [
     'requirements',
     ['MODEL-015', 'MODEL-012'],
     '4.4.1',
     'MUST',
-    'Security requirements name schemes that the card declares.',
-    'Write {"schemes": {"name": {"list": []}}} with names of securitySchemes.',
+    'Security requirements contain only schemes that the card declares.',
+    'Publish {"schemes": {"name": {"list": []}}} with names of securitySchemes.',
   ],
   [
     'camel',
     ['JSON-001'],
     '5.5',
     'MUST',
-    'Names of members of a card are in camelCase.',
-    'Write supportedInterfaces, not supported_interfaces.',
+    'The member names of a card are in camelCase.',
+    'Use supportedInterfaces, not supported_interfaces.',
   ],
   [
     'empty',
     ['JSON-010', 'MODEL-012', 'MODEL-013'],
     '5.7',
     'SHOULD',
-    'Lists that a card requires have at least one element.',
+    'Required lists of a card have at least one element.',
     'Publish at least one skill, tag and mode.',
   ],
   [
@@ -121,18 +126,25 @@ const shapes: readonly (readonly [string, readonly string[], string, Requirement
     ['MODEL-013'],
     '4.4.5',
     'SHOULD',
-    'The ids of skills and the URIs of extensions are there once.',
-    'Give each skill an id of its own.',
+    'The ids of skills and the URIs of extensions are unique.',
+    'Assign a unique id to each skill.',
   ],
-  ['modes', ['MODEL-012'], '4.4.1', 'SHOULD', 'Modes are media types.', 'Write text/plain, not text.'],
+  [
+    'modes',
+    ['MODEL-012'],
+    '4.4.1',
+    'SHOULD',
+    'Input and output modes are media types.',
+    'Use text/plain, not text.',
+  ],
 ];
 
-/** What the card of 1.0 says: sections 4.4, 4.5, 8 and 14.3. */
+/** The 1.0 card: sections 4.4, 4.5, 8 and 14.3. */
 export const cardChecks = defineChecks([
-  ...shapes.map(([tag, requirements, section, level, sentence, remedy]) =>
+  ...schemaRules.map(([tag, requirements, section, level, sentence, remedy]) =>
     cardCheck(`card.${tag}`, requirements, section, level, sentence, remedy, (probe) => {
-      for (const flaw of cardSchemaErrors(probe.card))
-        if (flaw.tag === tag) probe.warn(flaw.message, { exchanges: [] });
+      for (const error of cardSchemaErrors(probe.card))
+        if (error.tag === tag) probe.warn(error.message, { exchanges: [] });
     }),
   ),
   cardCheck(
@@ -140,29 +152,25 @@ export const cardChecks = defineChecks([
     ['CARD-001', 'CARD-011'],
     '8.2',
     'MUST',
-    'The card is at /.well-known/agent-card.json.',
-    'Serve the card of 1.0 there, with status 200.',
+    'The agent serves the card at /.well-known/agent-card.json.',
+    'Serve the 1.0 card at this path with status 200.',
     async (probe) => {
       const { cardUrl } = probe.context;
-      const isOld = cardUrl.endsWith('/.well-known/agent.json');
-      const url = isOld ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
+      const isLegacy = cardUrl.endsWith('/.well-known/agent.json');
+      const url = isLegacy ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
       const exchange = await probe.sendRaw({
         method: 'GET',
         url,
         headers: { accept: 'application/json', 'a2a-version': '1.0' },
       });
       const card = parseJsonOrUndefined(exchange.body);
-      probe.expect(
-        exchange.status === 200 && isJsonObject(card),
-        'There is no card at the well-known place',
-        {
-          expected: 'HTTP 200 with a JSON object',
-          actual: `HTTP ${exchange.status} ${exchange.body.slice(0, 80)}`,
-        },
-      );
+      probe.expect(exchange.status === 200 && isJsonObject(card), 'No card found at the well-known URL', {
+        expected: 'HTTP 200 with a JSON object',
+        actual: `HTTP ${exchange.status} ${exchange.body.slice(0, 80)}`,
+      });
       probe.expect(
         isJsonObject(card) && Array.isArray(card.supportedInterfaces),
-        'What is at the well-known place is no card of 1.0',
+        'The card at the well-known URL is not a 1.0 card',
       );
     },
   ),
@@ -171,12 +179,12 @@ export const cardChecks = defineChecks([
     ['CARD-011'],
     '14.3',
     'SHOULD',
-    'The card is sent as JSON.',
-    'Send Content-Type: application/json.',
+    'The agent serves the card as JSON.',
+    'Set Content-Type: application/json.',
     async (probe) => {
       const { headers } = await fetchCard1_0(probe);
       const type = headers['content-type'] ?? 'none';
-      probe.expect(/^application\/(json|a2a\+json)\b/i.test(type), 'The card has another media type', {
+      probe.expect(/^application\/(json|a2a\+json)\b/i.test(type), 'The card has the wrong content type', {
         expected: 'application/json',
         actual: type,
       });
@@ -187,11 +195,11 @@ export const cardChecks = defineChecks([
     ['CARD-001'],
     '8.2',
     'SHOULD',
-    'The card can be read by anybody, because it says how to log in.',
-    'Let requests for the card pass without credentials.',
+    'The agent serves the card without credentials, because it describes the authentication.',
+    'Serve the card without authentication.',
     async (probe) => {
       const { status } = await fetchCard1_0(probe.withCredentials({}));
-      probe.expect(status === 200, 'Nobody in particular cannot read the card', {
+      probe.expect(status === 200, 'The card cannot be read without credentials', {
         expected: 'HTTP 200',
         actual: `HTTP ${status}`,
       });
@@ -202,8 +210,8 @@ export const cardChecks = defineChecks([
     ['CARD-013'],
     '14.3',
     'SHOULD',
-    'The card holds no credentials.',
-    'Take passwords, keys and tokens out of the card, and replace them: they are known now.',
+    'The card contains no credentials.',
+    'Remove passwords, keys and tokens from the card, and rotate them.',
     (probe) => {
       const { signatures: _signatures, ...card } = probe.card;
       for (const at of findSecrets(card)) probe.warn(`${at} looks like a secret`, { exchanges: [] });
@@ -214,13 +222,13 @@ export const cardChecks = defineChecks([
     ['AUTH-001', 'CARD-014', 'SEC-001'],
     '7.1',
     'SHOULD',
-    'Interfaces that are not on this machine are reached over https.',
-    'Serve over https, and publish https addresses.',
+    'Interfaces that are not on the local host use https.',
+    'Serve over https, and publish https URLs.',
     (probe) => {
-      const urls = interfacesOf(probe).map(({ url }) => url);
-      const far = [...urls, probe.context.cardUrl].filter((url) => !isLoopbackUrl(url));
-      if (far.length === 0) throw new NotApplicableError('Everything is on this machine.');
-      for (const url of far)
+      const urls = declaredInterfaces(probe).map(({ url }) => url);
+      const remoteUrls = [...urls, probe.context.cardUrl].filter((url) => !isLoopbackUrl(url));
+      if (remoteUrls.length === 0) throw new NotApplicableError('All URLs are on the local host.');
+      for (const url of remoteUrls)
         if (url.startsWith('http:')) probe.warn(`${url} is not encrypted`, { exchanges: [] });
     },
   ),
@@ -229,21 +237,21 @@ export const cardChecks = defineChecks([
     ['CARD-002', 'CARD-004', 'MODEL-014'],
     '8.3.1',
     'MUST',
-    'Every interface of the card speaks the binding and the version that the card says.',
-    'Publish only interfaces that are served, with their own addresses.',
+    'Every interface of the card responds in its declared binding and version.',
+    'Publish only interfaces that are served, with their actual URLs.',
     async (probe) => {
       const tried = new Set<string>();
-      for (const { url, binding, version, tenant } of interfacesOf(probe)) {
-        const spoken = parseVersionName(version);
+      for (const { url, binding, version, tenant } of declaredInterfaces(probe)) {
+        const known = parseVersionName(version);
         const isKnown = binding === 'JSONRPC' || binding === 'HTTP+JSON';
-        if (!isKnown || spoken === undefined || tried.has(`${url} ${binding} ${spoken}`)) continue;
-        tried.add(`${url} ${binding} ${spoken}`);
+        if (!isKnown || known === undefined || tried.has(`${url} ${binding} ${known}`)) continue;
+        tried.add(`${url} ${binding} ${known}`);
         const driver = withDeclaredExtensions(
-          createDriver(spoken, binding, url, tenant),
+          createDriver(known, binding, url, tenant),
           requiredExtensions(probe.card),
         );
-        const wrong = await lieOf(probe.withDriver(driver));
-        if (wrong !== undefined) probe.warn(`${binding} ${version} at ${url}: ${wrong}`);
+        const problem = await interfaceProblem(probe.withDriver(driver));
+        if (problem !== undefined) probe.warn(`${binding} ${version} at ${url}: ${problem}`);
       }
     },
   ),
@@ -252,30 +260,30 @@ export const cardChecks = defineChecks([
     ['BIND-005'],
     '5.2',
     'MUST',
-    'Every binding that works is in the card.',
+    'The card declares every binding that the agent serves.',
     'Add the interface to supportedInterfaces, or do not serve it.',
     async (probe) => {
-      const declared = new Set(interfacesOf(probe).map(({ binding }) => binding));
-      const urls = [...new Set(interfacesOf(probe).map(({ url }) => url))].filter((url) =>
+      const declared = new Set(declaredInterfaces(probe).map(({ binding }) => binding));
+      const urls = [...new Set(declaredInterfaces(probe).map(({ url }) => url))].filter((url) =>
         url.startsWith('http'),
       );
       const undeclared = (['JSONRPC', 'HTTP+JSON'] as const).filter((each) => !declared.has(each));
       for (const transport of undeclared)
         for (const url of urls)
-          if (await works(probe.withDriver(createDriver('1.0', transport, url))))
-            probe.warn(`${transport} works at ${url}, and the card does not say so`);
+          if (await isServed(probe.withDriver(createDriver('1.0', transport, url))))
+            probe.warn(`${transport} is served at ${url}, but the card does not declare it`);
     },
   ),
 ]);
 
-interface Declared {
+interface DeclaredInterface {
   readonly url: string;
   readonly binding: string;
   readonly version: string;
   readonly tenant: string | undefined;
 }
 
-function interfacesOf(probe: Probe): Declared[] {
+function declaredInterfaces(probe: Probe): DeclaredInterface[] {
   return (asList(probe.card.supportedInterfaces) ?? []).filter(isJsonObject).map((each) => ({
     url: asText(each.url) ?? '',
     binding: asText(each.protocolBinding) ?? '',
@@ -284,36 +292,28 @@ function interfacesOf(probe: Probe): Declared[] {
   }));
 }
 
-/** Says how an interface does not speak as it is declared; undefined when it does. */
-async function lieOf(probe: Probe): Promise<string | undefined> {
+/** Returns how an interface differs from its declaration, or undefined if it does not. */
+async function interfaceProblem(probe: Probe): Promise<string | undefined> {
   const unknown = await probe.call('get', { id: crypto.randomUUID() });
-  if (isGuarded(unknown.exchange)) return undefined;
-  if (!unknown.error) return `asked for an unknown task, it answered ${describeResponse(unknown)}`;
-  const wrong = errorMismatch(unknown.error, 'TaskNotFound', probe.driver.transport);
-  if (wrong !== undefined) return `asked for an unknown task, it should answer with ${wrong}`;
+  const { status } = unknown.exchange;
+  if (status === 401 || status === 403) return undefined;
+  if (!unknown.error) return `the response for an unknown task is ${describeResponse(unknown)}`;
+  const mismatch = errorMismatch(unknown.error, 'TaskNotFound', probe.driver.transport);
+  if (mismatch !== undefined) return `the response for an unknown task should be ${mismatch}`;
   if (!isJsonObject(parseJsonOrUndefined(unknown.exchange.body)))
-    return 'asked for an unknown task, it answered with no JSON of the protocol';
+    return 'the response for an unknown task is not a JSON object';
   const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
-  const isAnswer =
+  const isValid =
     probe.driver.decodeTask(response.result) !== undefined ||
     probe.driver.decodeMessage(response.result) !== undefined;
-  return isAnswer ? undefined : `a message was answered with ${describeResponse(response)}`;
+  return isValid ? undefined : `the response to a message is ${describeResponse(response)}`;
 }
 
-function isGuarded({ status }: HttpExchange): boolean {
-  return status === 401 || status === 403;
-}
-
-/** True when an interface that nobody declared gives a task that there is. */
-async function works(probe: Probe): Promise<boolean> {
+/** Returns true if an undeclared interface responds with TaskNotFound to an unknown task. */
+async function isServed(probe: Probe): Promise<boolean> {
   const response = await probe.call('get', { id: crypto.randomUUID() });
-  return isTaskNotFound(response.error, probe.driver);
-}
-
-function isTaskNotFound(
-  error: Parameters<typeof errorMismatch>[0] | undefined,
-  { transport }: ProtocolDriver,
-): boolean {
+  const { error } = response;
+  const { transport } = probe.driver;
   if (!error || errorMismatch(error, 'TaskNotFound', transport) !== undefined) return false;
   return transport === 'JSONRPC' || error.reason === 'TASK_NOT_FOUND';
 }

@@ -1,5 +1,4 @@
-import { type Check, defineChecks, type Precondition } from '../../check.ts';
-import type { RequirementLevel, CheckedTransport } from '../../rule-model.ts';
+import { checkFactory, defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -9,28 +8,17 @@ import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isAuthRejection, corruptCredentials } from '../security/credentials.ts';
 
-/** A check about the extended card: id, requirements, section, level, sentence, remedy, and what it does. */
-function about(
-  id: string,
-  requirements: readonly string[],
-  section: string,
-  level: RequirementLevel,
-  sentence: string,
-  remedy: string,
-  run: (probe: Probe) => Promise<void>,
-  needs: readonly Precondition[] = ['extended-card'],
-  transports?: readonly CheckedTransport[],
-): Check {
-  const rule = { id, requirements, section, level, category: 'agent-card' as const, sentence, remedy };
-  return { ...rule, versions: ['1.0'], preconditions: needs, ...(transports ? { transports } : {}), run };
-}
+const shared = { category: 'agent-card', versions: ['1.0'] } as const;
+const extendedCardCheck = checkFactory({ ...shared, preconditions: ['extended-card'] });
+const restCheck = checkFactory({ ...shared, preconditions: ['extended-card'], transports: ['HTTP+JSON'] });
+const unsupportedCheck = checkFactory({ ...shared, preconditions: ['no-extended-card'] });
 
-function ask(probe: Probe): Promise<DecodedResponse> {
+function callExtendedCard(probe: Probe): Promise<DecodedResponse> {
   return probe.call('extendedCard', {});
 }
 
-/** True when the agent says that it has no such card, which it may. */
-function isNone({ error }: DecodedResponse, { driver }: Probe): boolean {
+/** Returns true for ExtendedAgentCardNotConfigured, which is valid even if the capability is declared. */
+function isNotConfigured({ error }: DecodedResponse, { driver }: Probe): boolean {
   return (
     error !== undefined &&
     errorMismatch(error, 'ExtendedAgentCardNotConfigured', driver.transport) === undefined &&
@@ -38,27 +26,27 @@ function isNone({ error }: DecodedResponse, { driver }: Probe): boolean {
   );
 }
 
-/** The extended card as the caller of the run sees it. */
-async function extended(probe: Probe): Promise<JsonObject> {
-  const response = await ask(probe);
-  if (isNone(response, probe))
-    throw new InconclusiveError('The agent says that no extended card is configured.');
+/** Returns the extended card for the credentials of the run. */
+async function fetchExtendedCard(probe: Probe): Promise<JsonObject> {
+  const response = await callExtendedCard(probe);
+  if (isNotConfigured(response, probe))
+    throw new InconclusiveError('The agent has no extended card configured.');
   const { status } = response.exchange;
   if (status === 401 || status === 403)
     throw new InconclusiveError(
-      `The extended card is not for this caller (HTTP ${status}): give credentials.`,
+      `The extended card requires credentials (HTTP ${status}): pass them with --header.`,
     );
-  probe.expect(isJsonObject(response.result), 'The extended card is no card', {
+  probe.expect(isJsonObject(response.result), 'The extended card is not a JSON object', {
     expected: 'a card, or ExtendedAgentCardNotConfigured',
     actual: describeResponse(response),
   });
   return response.result as JsonObject;
 }
 
-async function refusedFor(probe: Probe, who: string): Promise<void> {
-  const response = await ask(probe);
-  if (isNone(response, probe)) return;
-  probe.expect(isAuthRejection(response), `The extended card is shown to ${who}`, {
+async function expectRejected(probe: Probe, description: string): Promise<void> {
+  const response = await callExtendedCard(probe);
+  if (isNotConfigured(response, probe)) return;
+  probe.expect(isAuthRejection(response), `The extended card is returned ${description}`, {
     expected: 'HTTP 401',
     actual: describeResponse(response),
   });
@@ -66,81 +54,82 @@ async function refusedFor(probe: Probe, who: string): Promise<void> {
 
 /** The extended card: sections 3.1.11, 3.3.4 and 13.3. */
 export const extendedCardChecks = defineChecks([
-  about(
+  unsupportedCheck(
     'extended-card.unsupported',
     ['CAP-001', 'CAP-004', 'XCARD-016'],
     '3.3.4',
     'MUST',
-    'Without the capability in the card, the extended card is refused with UnsupportedOperation.',
-    'Answer -32004, or declare capabilities.extendedAgentCard.',
+    'An agent without the extendedAgentCard capability rejects GetExtendedAgentCard with UnsupportedOperation.',
+    'Return -32004, or declare capabilities.extendedAgentCard.',
     async (probe) => {
-      probe.assertError(await ask(probe), 'UnsupportedOperation', 'The extended card');
+      probe.assertError(
+        await callExtendedCard(probe),
+        'UnsupportedOperation',
+        'A request for the extended card',
+      );
     },
-    ['no-extended-card'],
   ),
-  about(
+  extendedCardCheck(
     'extended-card.answers',
     ['CAP-005', 'XCARD-017', 'XCARD-005'],
     '3.1.11',
     'MUST',
-    'Who is known gets a whole card, or hears that none is configured.',
-    'Answer with a card that has everything a card must have, or with -32007.',
+    'The agent returns a valid extended card to authenticated clients, or ExtendedAgentCardNotConfigured.',
+    'Return a card with all required members, or -32007.',
     async (probe) => {
-      const flaws = cardSchemaErrors(await extended(probe)).filter(
+      const errors = cardSchemaErrors(await fetchExtendedCard(probe)).filter(
         ({ tag }) => !['empty', 'unique', 'modes', 'patch'].includes(tag),
       );
-      for (const { message } of flaws) probe.warn(`The extended ${message}`);
+      for (const { message } of errors) probe.warn(`The extended ${message}`);
     },
   ),
-  about(
+  extendedCardCheck(
     'extended-card.anonymous',
     ['XCARD-004', 'CARD-018', 'XCARD-013'],
     '13.3',
     'MUST',
-    'The extended card is not for callers that nobody knows.',
-    'Require authentication for GetExtendedAgentCard, even where nothing else needs it.',
-    (probe) => refusedFor(probe.withCredentials({}), 'anybody'),
+    'The agent requires authentication for the extended card.',
+    'Require authentication for GetExtendedAgentCard, even if no other operation requires it.',
+    (probe) => expectRejected(probe.withCredentials({}), 'without credentials'),
   ),
-  about(
+  extendedCardCheck(
     'extended-card.bad-credentials',
     ['XCARD-004', 'XCARD-005'],
     '13.3',
     'MUST',
-    'The extended card is not for callers with wrong credentials.',
-    'Verify the credentials before the card is sent.',
+    'The agent rejects requests for the extended card with invalid credentials.',
+    'Verify the credentials before the card is returned.',
     (probe) =>
-      refusedFor(
+      expectRejected(
         probe.withCredentials(corruptCredentials(probe.context.headers)),
-        'callers with wrong credentials',
+        'for invalid credentials',
       ),
   ),
-  about(
+  restCheck(
     'extended-card.cache',
     ['XCARD-007'],
     '13.3',
     'SHOULD',
-    'The answer with the extended card says who may keep it, and that is not everybody.',
-    'Send Cache-Control: private or no-store.',
+    'The response with the extended card prevents shared caching.',
+    'Set Cache-Control: private or no-store.',
     async (probe) => {
-      await extended(probe);
-      const said = probe.exchanges.at(-1)?.headers['cache-control'] ?? 'none';
-      probe.expect(/private|no-store|no-cache/i.test(said), 'Cache-Control does not keep the card private', {
+      await fetchExtendedCard(probe);
+      const header = probe.exchanges.at(-1)?.headers['cache-control'] ?? 'none';
+      probe.expect(/private|no-store|no-cache/i.test(header), 'Cache-Control allows shared caching', {
         expected: 'Cache-Control: private',
-        actual: said,
+        actual: header,
       });
     },
-    ['extended-card'],
-    ['HTTP+JSON'],
   ),
-  about(
+  extendedCardCheck(
     'extended-card.secrets',
     ['XCARD-012'],
     '13.3',
     'SHOULD',
-    'The extended card holds no credentials.',
-    'Take passwords, keys and tokens out of the card.',
+    'The extended card contains no credentials.',
+    'Remove passwords, keys and tokens from the card.',
     async (probe) => {
-      const { signatures: _signatures, ...card } = await extended(probe);
+      const { signatures: _signatures, ...card } = await fetchExtendedCard(probe);
       for (const at of findSecrets(card)) probe.warn(`${at} looks like a secret`);
     },
   ),

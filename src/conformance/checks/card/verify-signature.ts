@@ -3,12 +3,12 @@ import { base64url, flattenedVerify, importJWK, type JWK } from 'jose';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 
 /**
- * How each field of a message is treated before it is signed: `!` is always there, `?` where it was set, nothing unless
- * it is its default. The name after it is the message that it holds; `*` says that it is a map of them.
+ * Presence rule of each field before signing: `!` is always present, `?` if it was set, no mark if it differs from its
+ * default. The name after the mark is the message type of the field; `*` marks a map of messages.
  */
-type Message = Readonly<Record<string, string>>;
+type MessageFields = Readonly<Record<string, string>>;
 
-const messages: Readonly<Record<string, Message>> = {
+const messages: Readonly<Record<string, MessageFields>> = {
   card: {
     name: '!',
     description: '!',
@@ -65,56 +65,62 @@ const messages: Readonly<Record<string, Message>> = {
   old: { authorizationUrl: '', tokenUrl: '', refreshUrl: '', scopes: '' },
 };
 
-/** A card as it is before RFC 8785 is applied: without signatures, and without what the presence rules leave out. */
-function present(value: JsonObject, name: string): JsonObject {
+/** Removes the fields that the presence rules omit; RFC 8785 is applied afterwards. */
+function applyPresence(value: JsonObject, name: string): JsonObject {
   const fields = messages[name] ?? {};
-  const kept = Object.entries(value).flatMap(([member, inner]): [string, unknown][] => {
+  const retained = Object.entries(value).flatMap(([member, inner]): [string, unknown][] => {
     const field = Object.hasOwn(fields, member) ? fields[member] : undefined;
-    // Nothing is said of what the protocol does not know; it is signed as it is.
+    // Fields that the protocol does not define are signed unchanged.
     if (field === undefined) return [[member, inner]];
-    const [, mark, star, of] = /^([!?]?)(\*?)(\w*)$/.exec(field) ?? [];
-    if (inner === null || (mark === '' && isDefault(inner, of ?? ''))) return [];
-    return [[member, of ? within(inner, of, star === '*') : inner]];
+    const [, mark, star, type] = /^([!?]?)(\*?)(\w*)$/.exec(field) ?? [];
+    if (inner === null || (mark === '' && isDefault(inner, type ?? ''))) return [];
+    return [[member, type ? applyNested(inner, type, star === '*') : inner]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(retained);
 }
 
-function within(value: unknown, of: string, isMap: boolean): unknown {
-  const each = (inner: unknown): unknown => (isJsonObject(inner) ? present(inner, of) : inner);
+function applyNested(value: unknown, type: string, isMap: boolean): unknown {
+  const each = (inner: unknown): unknown => (isJsonObject(inner) ? applyPresence(inner, type) : inner);
   if (Array.isArray(value)) return value.map(each);
   if (!isMap || !isJsonObject(value)) return each(value);
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
 }
 
-/** A message that is set is there, however empty; texts, flags, lists and maps have defaults. */
-function isDefault(value: unknown, of: string): boolean {
+/** An empty provider message is present if set; strings, booleans, lists and maps have defaults. */
+function isDefault(value: unknown, type: string): boolean {
   if (value === '' || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isJsonObject(value) && Object.keys(value).length === 0 && of !== 'provider';
+  return isJsonObject(value) && Object.keys(value).length === 0 && type !== 'provider';
 }
 
-/** The texts that a signer may have signed: the right one, and those that signers are known to take for it. */
+/** Returns the payloads that a signer may have signed: the correct one, and those of known signer errors. */
 export function possiblePayloads(
   card: JsonObject,
-): { readonly text: string; readonly mistake: string | undefined }[] {
+): { readonly text: string; readonly signerError: string | undefined }[] {
   const { signatures: _signatures, ...content } = card;
-  const right = canonicalize(present(content, 'card')) ?? '';
+  const correct = canonicalize(applyPresence(content, 'card')) ?? '';
   const stripped = canonicalize(withoutEmpties(content) ?? {}) ?? '';
-  const escaped = (text: string): string =>
+  const escape = (text: string): string =>
     text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return [
-    { text: right, mistake: undefined },
-    { text: canonicalize(content) ?? '', mistake: 'fields with default values were signed as well' },
-    { text: stripped, mistake: 'empty fields that are required or were set were left out' },
-    { text: escaped(right), mistake: 'characters outside ASCII were escaped' },
-    { text: escaped(stripped), mistake: 'empty fields were left out and characters outside ASCII escaped' },
-    { text: JSON.stringify(content), mistake: 'the JSON was signed as it is written, without RFC 8785' },
-    { text: JSON.stringify(content, null, 2), mistake: 'the JSON was signed with white space' },
-    { text: JSON.stringify(present(content, 'card')), mistake: 'keys were not sorted as RFC 8785 says' },
-    { text: canonicalize(card) ?? '', mistake: 'the signatures were signed as well' },
+    { text: correct, signerError: undefined },
+    { text: canonicalize(content) ?? '', signerError: 'fields with default values were included' },
+    { text: stripped, signerError: 'empty required or explicitly set fields were omitted' },
+    { text: escape(correct), signerError: 'non-ASCII characters were escaped' },
+    {
+      text: escape(stripped),
+      signerError: 'empty fields were omitted and non-ASCII characters were escaped',
+    },
+    { text: JSON.stringify(content), signerError: 'RFC 8785 was not applied' },
+    { text: JSON.stringify(content, null, 2), signerError: 'the JSON was signed with whitespace' },
+    {
+      text: JSON.stringify(applyPresence(content, 'card')),
+      signerError: 'keys were not sorted as in RFC 8785',
+    },
+    { text: canonicalize(card) ?? '', signerError: 'the signatures were included' },
     {
       text: canonicalize({ ...content, signatures: [] }) ?? '',
-      mistake: 'an empty list of signatures was signed as well',
+      signerError: 'an empty list of signatures was included',
     },
   ];
 }
@@ -122,38 +128,38 @@ export function possiblePayloads(
 function withoutEmpties(value: unknown): unknown {
   if (value === '' || value === null || value === undefined) return undefined;
   if (typeof value !== 'object') return value;
-  const left = Object.entries(value)
+  const entries = Object.entries(value)
     .map(([name, inner]) => [name, withoutEmpties(inner)] as const)
     .filter(([, inner]) => inner !== undefined);
-  if (left.length === 0) return undefined;
-  return Array.isArray(value) ? left.map(([, inner]) => inner) : Object.fromEntries(left);
+  if (entries.length === 0) return undefined;
+  return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
 }
 
-/** A public key, as it is published. */
+/** A public key of a JWKS. */
 export type PublicJwk = JWK;
 
-/** A signature of a card, taken apart. */
+/** Parsed parts of a card signature. */
 export interface CardSignatureParts {
   readonly protected: string;
   readonly signature: string;
-  /** The protected header; undefined where it cannot be read. */
+  /** Decoded protected header; undefined if it is invalid. */
   readonly header: JsonObject | undefined;
 }
 
-/** Takes a signature apart. @returns what is wrong where it is none. */
+/** Parses a card signature. @returns the reason as a string if it is invalid. */
 export function parseSignature(raw: unknown): CardSignatureParts | string {
-  if (!isJsonObject(raw)) return 'is no object';
+  if (!isJsonObject(raw)) return 'is not an object';
   const { protected: head, signature, header } = raw;
   if (typeof head !== 'string' || !isBase64url(head)) return 'has no protected header in base64url';
   if (typeof signature !== 'string' || !isBase64url(signature)) return 'has no signature in base64url';
-  if (header !== undefined && !isJsonObject(header)) return 'has an unprotected header that is no object';
+  if (header !== undefined && !isJsonObject(header)) return 'has an unprotected header that is not an object';
   try {
-    const read: unknown = JSON.parse(new TextDecoder().decode(base64url.decode(head)));
-    return isJsonObject(read)
-      ? { protected: head, signature, header: read }
-      : 'has a protected header that is no JSON object';
+    const decoded: unknown = JSON.parse(new TextDecoder().decode(base64url.decode(head)));
+    return isJsonObject(decoded)
+      ? { protected: head, signature, header: decoded }
+      : 'has a protected header that is not a JSON object';
   } catch {
-    return 'has a protected header that is no JSON object';
+    return 'has a protected header that is not a JSON object';
   }
 }
 
@@ -164,7 +170,7 @@ function isBase64url(text: string): boolean {
 /**
  * Verifies a signature of a card with a key.
  *
- * @returns undefined when it holds, or what the signer did wrong.
+ * @returns undefined if it is valid, else the error of the signer.
  */
 export async function signatureProblem(
   card: JsonObject,
@@ -178,14 +184,14 @@ export async function signatureProblem(
   } catch {
     return `the published key cannot be used with ${alg}`;
   }
-  for (const { text, mistake } of possiblePayloads(card)) {
+  for (const { text, signerError } of possiblePayloads(card)) {
     const payload = base64url.encode(text);
     try {
       await flattenedVerify({ protected: head, payload, signature }, key, { algorithms: [alg] });
-      return mistake;
+      return signerError;
     } catch {
-      // The next text may be the one.
+      // Try the next payload.
     }
   }
-  return 'it does not belong to this card';
+  return 'it was not created for this card';
 }

@@ -1,4 +1,29 @@
-import { defineChecks } from '../../check.ts';
+import { type Check, defineChecks } from '../../check.ts';
+
+/** A terminal task that cannot be canceled. */
+function terminalCheck(
+  state: 'failed' | 'rejected' | 'completed',
+  versions: Check['versions'],
+  createTask: (...args: Parameters<Check['run']>) => Promise<{ id: string }>,
+): Check {
+  return {
+    id: `cancel.${state}`,
+    requirements: ['CANC-002'],
+    section: '3.1.5',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: `The agent rejects the cancellation of a ${state} task with TaskNotCancelable.`,
+    remedy: 'Return -32002, and do not change the task.',
+    versions,
+    async run(probe) {
+      const { id } = await createTask(probe);
+      await probe.expectError('cancel', { id }, 'TaskNotCancelable');
+      if (state !== 'completed') return;
+      const after = await probe.getTask(id);
+      probe.expectEqual(after.state, state, 'The rejected cancellation changed the task');
+    },
+  };
+}
 
 /** CancelTask: sections 3.1.5 and 3.3.1. */
 export const cancelChecks = defineChecks([
@@ -8,83 +33,29 @@ export const cancelChecks = defineChecks([
     section: '3.1.5',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'A task that runs can be canceled, and the answer shows it canceled.',
-    remedy: 'Stop the work, set the status, and answer with the task.',
+    sentence: 'The agent cancels a working task and returns it in the state canceled.',
+    remedy: 'Stop the work, set the status, and return the task.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.startSlowTask();
-      const result = await probe.expectResult('cancel', { id: task.id });
-      const answered = probe.driver.decodeTask(result);
-      probe.expect(answered !== undefined, 'cancel did not answer with a task');
-      const after = await probe.pollTask(
-        task.id,
-        ({ state }) => state !== 'working' && state !== 'submitted',
-      );
-      probe.expect(after.state === 'canceled', 'The task was not canceled', {
-        expected: 'canceled',
-        actual: after.state,
-      });
-      probe.expect(answered?.state === 'canceled', 'The answer does not show the cancellation', {
-        expected: 'canceled',
-        actual: answered?.state ?? '',
-      });
+      const { id } = await probe.startSlowTask();
+      const returned = probe.driver.decodeTask(await probe.expectResult('cancel', { id }));
+      probe.expect(returned !== undefined, 'cancel did not return a task');
+      const after = await probe.pollTask(id, ({ state }) => state !== 'working' && state !== 'submitted');
+      probe.expectEqual(after.state, 'canceled', 'The task was not canceled');
+      probe.expectEqual(returned?.state, 'canceled', 'The response contains another state');
     },
   },
-  {
-    id: 'cancel.completed',
-    requirements: ['CANC-002'],
-    section: '3.1.5',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'A task that has ended cannot be canceled: TaskNotCancelable.',
-    remedy: 'Answer -32002, and leave the task as it is.',
-    versions: ['1.0', '0.3', '0.1'],
-    async run(probe) {
-      const task = await probe.completeTask();
-      await probe.expectError('cancel', { id: task.id }, 'TaskNotCancelable');
-      const after = await probe.getTask(task.id);
-      probe.expect(after.state === 'completed', 'The refused cancellation changed the task', {
-        expected: 'completed',
-        actual: after.state,
-      });
-    },
-  },
-  {
-    id: 'cancel.failed',
-    requirements: ['CANC-002'],
-    section: '3.1.5',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'A task that is failed cannot be canceled: TaskNotCancelable.',
-    remedy: 'Answer -32002, and leave the task as it is.',
-    versions: ['1.0'],
-    async run(probe) {
-      const task = await probe.sendPrompt('failed');
-      await probe.expectError('cancel', { id: task.id }, 'TaskNotCancelable');
-    },
-  },
-  {
-    id: 'cancel.rejected',
-    requirements: ['CANC-002'],
-    section: '3.1.5',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'A task that is rejected cannot be canceled: TaskNotCancelable.',
-    remedy: 'Answer -32002, and leave the task as it is.',
-    versions: ['1.0'],
-    async run(probe) {
-      const task = await probe.sendPrompt('rejected');
-      await probe.expectError('cancel', { id: task.id }, 'TaskNotCancelable');
-    },
-  },
+  terminalCheck('completed', ['1.0', '0.3', '0.1'], (probe) => probe.completeTask()),
+  terminalCheck('failed', ['1.0'], (probe) => probe.sendPrompt('failed')),
+  terminalCheck('rejected', ['1.0'], (probe) => probe.sendPrompt('rejected')),
   {
     id: 'cancel.unknown',
     requirements: ['CANC-003'],
     section: '3.1.5',
     level: 'MUST',
     category: 'error-handling',
-    sentence: 'A task that does not exist cannot be canceled: TaskNotFound.',
-    remedy: 'Answer -32001 (HTTP 404).',
+    sentence: 'The agent rejects the cancellation of an unknown task with TaskNotFound.',
+    remedy: 'Return -32001 (HTTP 404).',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       await probe.expectError('cancel', { id: crypto.randomUUID() }, 'TaskNotFound');
@@ -96,18 +67,18 @@ export const cancelChecks = defineChecks([
     section: '3.3.1',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'Canceling twice has the effect of canceling once.',
+    sentence: 'Cancellation is idempotent: a second cancellation does not change the task.',
     remedy:
-      'Answer the second time with the canceled task, or with TaskNotCancelable or TaskNotFound; change nothing.',
+      'Return the canceled task, TaskNotCancelable or TaskNotFound for the second request; change nothing.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.startSlowTask();
-      await probe.expectResult('cancel', { id: task.id });
-      await probe.waitUntilTerminalOrInterrupted(task.id);
-      const again = await probe.call('cancel', { id: task.id });
-      if (again.error)
-        probe.assertError(again, ['TaskNotCancelable', 'TaskNotFound'], 'The second cancellation');
-      const after = await probe.call('get', { id: task.id });
+      const { id } = await probe.startSlowTask();
+      await probe.expectResult('cancel', { id });
+      await probe.waitUntilTerminalOrInterrupted(id);
+      const second = await probe.call('cancel', { id });
+      if (second.error)
+        probe.assertError(second, ['TaskNotCancelable', 'TaskNotFound'], 'The second cancellation');
+      const after = await probe.call('get', { id });
       const state = probe.driver.decodeTask(after.result)?.state;
       probe.expect(
         state === 'canceled' || after.error !== undefined,
@@ -122,17 +93,14 @@ export const cancelChecks = defineChecks([
     section: '3.1.5',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'A task that waits for input can be canceled.',
-    remedy: 'Let callers leave a conversation: set the status to canceled.',
+    sentence: 'The agent cancels a task in the state input-required.',
+    remedy: 'Accept cancellations in interrupted states, and set the status to canceled.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.sendPrompt('input-required');
-      await probe.expectResult('cancel', { id: task.id });
-      const after = await probe.waitUntilTerminalOrInterrupted(task.id);
-      probe.expect(after.state === 'canceled', 'The waiting task was not canceled', {
-        expected: 'canceled',
-        actual: after.state,
-      });
+      const { id } = await probe.sendPrompt('input-required');
+      await probe.expectResult('cancel', { id });
+      const after = await probe.waitUntilTerminalOrInterrupted(id);
+      probe.expectEqual(after.state, 'canceled', 'The interrupted task was not canceled');
     },
   },
   {
@@ -141,19 +109,16 @@ export const cancelChecks = defineChecks([
     section: '3.1.5',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'A canceled task stays canceled: the work that was under way changes nothing any more.',
-    remedy: 'Let the work stop, and ignore what it still gives.',
+    sentence: 'A canceled task does not change any more.',
+    remedy: 'Stop the work, and ignore results that arrive after the cancellation.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.startSlowTask();
-      await probe.expectResult('cancel', { id: task.id });
-      const first = await probe.waitUntilTerminalOrInterrupted(task.id);
+      const { id } = await probe.startSlowTask();
+      await probe.expectResult('cancel', { id });
+      const canceled = await probe.waitUntilTerminalOrInterrupted(id);
       await new Promise((resolve) => setTimeout(resolve, 600));
-      const later = await probe.getTask(task.id);
-      probe.expect(later.state === first.state, 'The task went on after it was canceled', {
-        expected: first.state,
-        actual: later.state,
-      });
+      const later = await probe.getTask(id);
+      probe.expectEqual(later.state, canceled.state, 'The task changed after it was canceled');
     },
   },
 ]);

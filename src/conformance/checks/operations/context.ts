@@ -1,36 +1,34 @@
-import { defineChecks } from '../../check.ts';
+import { checkFactory, defineChecks } from '../../check.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 
-/** Contexts and turns: section 3.4. */
+const sharedCheck = checkFactory({ category: 'lifecycle', versions: ['1.0', '0.3'] });
+
+/** Contexts and multi-turn tasks: section 3.4. */
 export const contextChecks = defineChecks([
-  {
-    id: 'context.made',
-    requirements: ['CTX-001', 'CTX-002'],
-    section: '3.4.1',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'A message without a context gets one, and the answer names it.',
-    remedy: 'Make a contextId, and put it into the task.',
-    versions: ['1.0', '0.3'],
-    async run(probe) {
+  sharedCheck(
+    'context.made',
+    ['CTX-001', 'CTX-002'],
+    '3.4.1',
+    'MUST',
+    'The agent creates a contextId for a message without one, and returns it.',
+    'Generate a contextId, and set it in the task.',
+    async (probe) => {
       const task = await probe.sendPrompt('completed');
-      probe.expect(typeof task.contextId === 'string' && task.contextId !== '', 'The task names no context');
+      probe.expect(typeof task.contextId === 'string' && task.contextId !== '', 'The task has no contextId');
       const other = await probe.sendPrompt('completed');
-      probe.expect(task.contextId !== other.contextId, 'Two conversations got the same context', {
+      probe.expect(task.contextId !== other.contextId, 'Two conversations have the same contextId', {
         actual: task.contextId ?? '',
       });
     },
-  },
-  {
-    id: 'context.kept',
-    requirements: ['CTX-003', 'CTX-004', 'CTX-005', 'CTX-008'],
-    section: '3.4.1',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'A context that the caller chose is used or refused, never replaced.',
-    remedy: 'Use the contextId of the message; refuse it with an error if you cannot.',
-    versions: ['1.0', '0.3'],
-    async run(probe) {
+  ),
+  sharedCheck(
+    'context.kept',
+    ['CTX-003', 'CTX-004', 'CTX-005', 'CTX-008'],
+    '3.4.1',
+    'MUST',
+    'The agent uses or rejects the contextId of the client; it never replaces it.',
+    'Use the contextId of the message, or return an error.',
+    async (probe) => {
       const first = await probe.sendPrompt('completed');
       const response = await probe.call('send', {
         message: { ...probe.context.prompts.promptFor('completed'), contextId: first.contextId ?? '' },
@@ -38,102 +36,90 @@ export const contextChecks = defineChecks([
       const task = probe.driver.decodeTask(response.result);
       probe.expect(
         task !== undefined,
-        `A second task in a known context was refused: ${describeResponse(response)}`,
+        `A second task in an existing context was rejected: ${describeResponse(response)}`,
       );
-      probe.expect(task?.contextId === first.contextId, 'The context of the message was replaced', {
-        expected: first.contextId ?? '',
-        actual: task?.contextId ?? '',
-      });
-      probe.expect(task?.id !== first.id, 'The second message went to the first task');
+      probe.expectEqual(task?.contextId, first.contextId, 'The agent replaced the contextId of the message');
+      probe.expect(task?.id !== first.id, 'The second message continued the first task');
     },
-  },
-  {
-    id: 'turn.goes-on',
-    requirements: ['ERR-024', 'TURN-004'],
-    section: '3.4.3',
-    level: 'MUST',
-    category: 'lifecycle',
-    sentence: 'A task that waits for input goes on with the next message, which need not name the context.',
-    remedy: 'Find the context by the task.',
-    versions: ['1.0', '0.3'],
-    async run(probe) {
+  ),
+  sharedCheck(
+    'turn.goes-on',
+    ['ERR-024', 'TURN-004'],
+    '3.4.3',
+    'MUST',
+    'A task in the state input-required continues with the next message, even without a contextId.',
+    'Derive the context from the task.',
+    async (probe) => {
       const task = await probe.sendPrompt('input-required');
       const result = await probe.expectResult('send', {
         message: { text: 'the first one', taskId: task.id },
       });
-      const answered = probe.driver.decodeTask(result);
-      probe.expect(answered?.id === task.id, 'The answer went to another task', {
-        expected: task.id,
-        actual: answered?.id ?? 'none',
-      });
-      probe.expect(answered?.contextId === task.contextId, 'The task changed its context', {
-        expected: task.contextId ?? '',
-        actual: answered?.contextId ?? '',
-      });
-      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
-      probe.expect(rested.state !== 'failed', 'The task failed although it got what it asked for', {
-        actual: rested.state,
+      const returned = probe.driver.decodeTask(result);
+      probe.expectEqual(returned?.id, task.id, 'The message continued another task');
+      probe.expectEqual(returned?.contextId, task.contextId, 'The context of the task changed');
+      const stopped = await probe.waitUntilTerminalOrInterrupted(task.id);
+      probe.expect(stopped.state !== 'failed', 'The task failed after it received the input', {
+        actual: stopped.state,
       });
     },
-  },
+  ),
   {
-    id: 'turn.question',
-    requirements: ['INTASK-003', 'MODEL-003'],
-    section: '4.1.3',
-    level: 'SHOULD',
-    category: 'lifecycle',
-    sentence: 'A task that waits for input says what for.',
-    remedy: 'Put the question into the message of the status.',
+    ...sharedCheck(
+      'turn.question',
+      ['INTASK-003', 'MODEL-003'],
+      '4.1.3',
+      'SHOULD',
+      'A task in the state input-required states which input it needs.',
+      'Set the question as the status message.',
+      async (probe) => {
+        const task = await probe.sendPrompt('input-required');
+        probe.expect((task.statusParts ?? []).length > 0, 'The status has no message');
+      },
+    ),
     versions: ['1.0', '0.3', '0.1'],
-    async run(probe) {
-      const task = await probe.sendPrompt('input-required');
-      probe.expect((task.statusParts ?? []).length > 0, 'The status has no message');
-    },
   },
   {
-    id: 'turn.mismatch',
-    requirements: ['TURN-005'],
-    section: '3.4.3',
-    level: 'MUST',
+    ...sharedCheck(
+      'turn.mismatch',
+      ['TURN-005'],
+      '3.4.3',
+      'MUST',
+      'The agent rejects a message whose contextId does not match its task.',
+      'Return -32602 (HTTP 400), and do not change the task.',
+      async (probe) => {
+        const task = await probe.sendPrompt('input-required');
+        const message = { text: 'go on', taskId: task.id, contextId: crypto.randomUUID() };
+        const response = await probe.call('send', { message });
+        probe.expect(response.error !== undefined, 'A message with the wrong contextId was accepted', {
+          expected: 'an error',
+          actual: describeResponse(response),
+        });
+        const after = await probe.getTask(task.id);
+        probe.expectEqual(after.state, 'input-required', 'The rejected message changed the task');
+      },
+    ),
     category: 'error-handling',
-    sentence: 'A message whose task belongs to another context than it says is refused.',
-    remedy: 'Answer -32602 (HTTP 400), and leave the task alone.',
     versions: ['1.0'],
-    async run(probe) {
-      const task = await probe.sendPrompt('input-required');
-      const message = { text: 'go on', taskId: task.id, contextId: crypto.randomUUID() };
-      const response = await probe.call('send', { message });
-      probe.expect(response.error !== undefined, 'A message with the wrong context was taken', {
-        expected: 'an error',
-        actual: describeResponse(response),
-      });
-      const after = await probe.getTask(task.id);
-      probe.expect(after.state === 'input-required', 'The refused message changed the task', {
-        actual: after.state,
-      });
-    },
   },
-  {
-    id: 'turn.history',
-    requirements: ['MSG-005'],
-    section: '3.7',
-    level: 'MAY',
-    category: 'lifecycle',
-    sentence: 'What history there is, is what was said, each once and in order.',
-    remedy: 'Keep messages once, in the order in which they came.',
-    versions: ['1.0', '0.3'],
-    async run(probe) {
-      const task = await probe.sendPrompt('input-required');
+  sharedCheck(
+    'turn.history',
+    ['MSG-005'],
+    '3.7',
+    'MAY',
+    'The history contains each message once, in order.',
+    'Store each message once, in the order of arrival.',
+    async (probe) => {
+      const { id: taskId } = await probe.sendPrompt('input-required');
       await probe.expectResult('send', {
-        message: { text: 'the answer', messageId: crypto.randomUUID(), taskId: task.id },
+        message: { text: 'the answer', messageId: crypto.randomUUID(), taskId },
       });
-      const { history = [] } = await probe.waitUntilTerminalOrInterrupted(task.id);
+      const { history = [] } = await probe.waitUntilTerminalOrInterrupted(taskId);
       const ids = history
         .map((each) => (each as { messageId?: string }).messageId)
         .filter((id) => id !== undefined);
-      probe.expect(new Set(ids).size === ids.length, 'A message is in the history twice', {
+      probe.expect(new Set(ids).size === ids.length, 'The history contains a message twice', {
         actual: ids.join(', '),
       });
     },
-  },
+  ),
 ]);

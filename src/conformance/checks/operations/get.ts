@@ -8,20 +8,14 @@ export const getChecks = defineChecks([
     section: '3.1.3',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'A task that was made can be asked for, with its state and what it made.',
-    remedy: 'Store the task before the answer is sent, and give it back whole.',
+    sentence: 'The agent returns an existing task with its state and artifacts.',
+    remedy: 'Store the task before the response is sent, and return it completely.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const made = await probe.completeTask();
-      const task = await probe.getTask(made.id);
-      probe.expect(task.id === made.id, 'get gave another task', {
-        expected: made.id,
-        actual: task.id,
-      });
-      probe.expect(task.state === made.state, 'get gave another state than the answer to send', {
-        expected: made.state,
-        actual: task.state,
-      });
+      const created = await probe.completeTask();
+      const task = await probe.getTask(created.id);
+      probe.expectEqual(task.id, created.id, 'get returned another task');
+      probe.expectEqual(task.state, created.state, 'get returned another state than send');
     },
   },
   {
@@ -30,8 +24,8 @@ export const getChecks = defineChecks([
     section: '3.1.3',
     level: 'MUST',
     category: 'error-handling',
-    sentence: 'A task that does not exist is refused with TaskNotFound.',
-    remedy: 'Answer -32001 (HTTP 404) when the task is not there or not for this caller.',
+    sentence: 'The agent returns TaskNotFound for an unknown task.',
+    remedy: 'Return -32001 (HTTP 404) if the task does not exist or belongs to another user.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');

@@ -5,8 +5,7 @@ import type { OperationInput } from '../../drivers/protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asList } from '../../drivers/normalized-views.ts';
 
-/** A page of tasks. */
-interface Page {
+interface TaskPage {
   readonly tasks: readonly JsonObject[];
   readonly nextPageToken: unknown;
   readonly pageSize: unknown;
@@ -14,44 +13,44 @@ interface Page {
   readonly raw: JsonObject;
 }
 
-async function list(probe: Probe, input: OperationInput): Promise<Page> {
+async function list(probe: Probe, input: OperationInput): Promise<TaskPage> {
   const raw = await probe.expectResult('list', input);
   if (!isJsonObject(raw))
-    throw new RuleViolationError('list gave something that is no page', {
+    throw new RuleViolationError('list did not return an object', {
       exchanges: probe.exchanges.slice(-1),
     });
   const { nextPageToken, pageSize, totalSize } = raw;
   return { tasks: (asList(raw.tasks) ?? []).filter(isJsonObject), nextPageToken, pageSize, totalSize, raw };
 }
 
-/** Some tasks in a context of their own, the oldest first. */
-async function several(probe: Probe, count: number): Promise<{ contextId: string; ids: string[] }> {
+/** Creates completed tasks in a new context, the oldest first. */
+async function createTasks(probe: Probe, count: number): Promise<{ contextId: string; ids: string[] }> {
   const first = await probe.completeTask();
   const contextId = first.contextId ?? '';
   const ids = [first.id];
   for (let i = 1; i < count; i++) ids.push((await probe.completeTask({ message: { contextId } })).id ?? '');
   if (new Set(ids).size !== count)
-    throw new InconclusiveError('The messages did not each make a task of their own.');
+    throw new InconclusiveError('The agent did not create a new task for each message.');
   return { contextId, ids };
 }
 
-const idsOf = ({ tasks }: Page): string[] => tasks.map(({ id }) => String(id));
-const timeOf = (task: JsonObject): number => {
+const taskIds = ({ tasks }: TaskPage): string[] => tasks.map(({ id }) => String(id));
+const statusTime = (task: JsonObject): number => {
   const { timestamp } = (isJsonObject(task.status) ? task.status : {}) as { timestamp?: unknown };
   return Date.parse(String(timestamp));
 };
 
-/** Walks all pages, with a guard against walks that never end. */
-async function walk(probe: Probe, input: OperationInput, most: number): Promise<Page[]> {
-  const pages: Page[] = [];
+/** Reads all pages. @throws RuleViolationError after `maxPages`, because the pagination may never end. */
+async function listAllPages(probe: Probe, input: OperationInput, maxPages: number): Promise<TaskPage[]> {
+  const pages: TaskPage[] = [];
   let pageToken: string | undefined;
   do {
     const page = await list(probe, pageToken === undefined ? input : { ...input, pageToken });
     pages.push(page);
     pageToken =
       typeof page.nextPageToken === 'string' && page.nextPageToken !== '' ? page.nextPageToken : undefined;
-    if (pages.length > most)
-      throw new RuleViolationError(`After ${most} pages there was still another one`, {
+    if (pages.length > maxPages)
+      throw new RuleViolationError(`The pagination did not end after ${maxPages} pages`, {
         exchanges: probe.exchanges.slice(-2),
       });
   } while (pageToken !== undefined);
@@ -66,16 +65,16 @@ export const listChecks = defineChecks([
     ...rule,
     id: 'list.finds',
     requirements: ['LIST-010'],
-    sentence: 'Tasks are listed by their context: all of it, and nothing else.',
+    sentence: 'With contextId the agent lists exactly the tasks of the context.',
     remedy: 'Filter by contextId.',
     async run(probe) {
-      const { contextId, ids } = await several(probe, 3);
+      const { contextId, ids } = await createTasks(probe, 3);
       await probe.completeTask();
       const page = await list(probe, { contextId });
-      const found = idsOf(page).toSorted();
+      const found = taskIds(page).toSorted();
       probe.expect(
         found.join() === ids.toSorted().join(),
-        'Other tasks are listed than those of the context',
+        'The list does not contain exactly the tasks of the context',
         {
           expected: ids.toSorted().join(', '),
           actual: found.join(', '),
@@ -87,17 +86,17 @@ export const listChecks = defineChecks([
     ...rule,
     id: 'list.no-artifacts',
     requirements: ['LIST-001'],
-    sentence: 'Unless they are asked for, listed tasks have no artifacts member at all.',
-    remedy: 'Leave artifacts out when includeArtifacts is not true.',
+    sentence: 'Without includeArtifacts the listed tasks have no artifacts member.',
+    remedy: 'Omit artifacts unless includeArtifacts is true.',
     async run(probe) {
       const task = await probe.sendPrompt('artifact');
       await probe.waitUntilTerminalOrInterrupted(task.id);
       for (const input of [{}, { includeArtifacts: false }]) {
         const page = await list(probe, { contextId: task.contextId ?? '', ...input });
-        probe.expect(page.tasks.length > 0, 'The task is not listed');
+        probe.expect(page.tasks.length > 0, 'The list does not contain the task');
         probe.expect(
           page.tasks.every((each) => !('artifacts' in each)),
-          'A listed task has artifacts that nobody asked for',
+          'A listed task has artifacts without includeArtifacts',
         );
       }
     },
@@ -107,34 +106,31 @@ export const listChecks = defineChecks([
     id: 'list.with-artifacts',
     requirements: ['LIST-012'],
     level: 'SHOULD',
-    sentence: 'Where they are asked for, listed tasks have their artifacts.',
-    remedy: 'Add artifacts when includeArtifacts is true.',
+    sentence: 'With includeArtifacts the listed tasks contain their artifacts.',
+    remedy: 'Add artifacts if includeArtifacts is true.',
     async run(probe) {
       const task = await probe.sendPrompt('artifact');
-      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
-      if ((rested.artifacts ?? []).length === 0) throw new InconclusiveError('The task made no artifact.');
+      const ended = await probe.waitUntilTerminalOrInterrupted(task.id);
+      if ((ended.artifacts ?? []).length === 0) throw new InconclusiveError('The task has no artifacts.');
       const page = await list(probe, { contextId: task.contextId ?? '', includeArtifacts: true });
       const listed = page.tasks.find(({ id }) => id === task.id);
-      probe.expect(listed !== undefined, 'The task is not listed');
-      const found = asList(listed?.artifacts) ?? [];
-      probe.expect(found.length === rested.artifacts?.length, 'The artifacts are not listed', {
-        expected: String(rested.artifacts?.length),
-        actual: String(found.length),
-      });
+      probe.expect(listed !== undefined, 'The list does not contain the task');
+      const artifacts = asList(listed?.artifacts) ?? [];
+      probe.expectEqual(artifacts.length, ended.artifacts?.length, 'The listed task lacks artifacts');
     },
   },
   {
     ...rule,
     id: 'list.last-page',
     requirements: ['LIST-002', 'LIST-003'],
-    sentence: 'nextPageToken is always there, and empty on the last page.',
-    remedy: 'Send nextPageToken: "" on the last page.',
+    sentence: 'Every page has nextPageToken; it is empty on the last page.',
+    remedy: 'Return nextPageToken: "" on the last page.',
     async run(probe) {
       const task = await probe.completeTask();
       for (const input of [{ contextId: task.contextId ?? '' }, { contextId: crypto.randomUUID() }]) {
         const page = await list(probe, input);
         probe.expect('nextPageToken' in page.raw, 'nextPageToken is missing');
-        probe.expect(page.nextPageToken === '', 'The last page has a token', {
+        probe.expect(page.nextPageToken === '', 'The last page has a nextPageToken', {
           expected: '""',
           actual: JSON.stringify(page.nextPageToken),
         });
@@ -145,14 +141,16 @@ export const listChecks = defineChecks([
     ...rule,
     id: 'list.walk',
     requirements: ['LIST-005', 'LIST-011'],
-    sentence: 'A walk over all pages gives every task once, also while new ones are made.',
-    remedy: 'Let the token say after which task to go on, not how many to skip.',
+    sentence: 'The pages together contain every task once, even if tasks are created between requests.',
+    remedy: 'Encode the last task in the page token, not an offset.',
     async run(probe) {
-      const { contextId, ids } = await several(probe, 4);
-      const pages = await walk(probe, { contextId, pageSize: 1 }, 12);
-      const found = pages.flatMap(idsOf);
-      probe.expect(new Set(found).size === found.length, 'A task came twice', { actual: found.join(', ') });
-      probe.expect(found.toSorted().join() === ids.toSorted().join(), 'The walk did not give every task', {
+      const { contextId, ids } = await createTasks(probe, 4);
+      const pages = await listAllPages(probe, { contextId, pageSize: 1 }, 12);
+      const found = pages.flatMap(taskIds);
+      probe.expect(new Set(found).size === found.length, 'A task is on two pages', {
+        actual: found.join(', '),
+      });
+      probe.expect(found.toSorted().join() === ids.toSorted().join(), 'The pages do not contain every task', {
         expected: ids.toSorted().join(', '),
         actual: found.toSorted().join(', '),
       });
@@ -160,14 +158,14 @@ export const listChecks = defineChecks([
       await probe.completeTask({ message: { contextId } });
       const pageToken = String(first.nextPageToken);
       const second = await list(probe, { contextId, pageSize: 2, pageToken });
-      const both = [...idsOf(first), ...idsOf(second)];
+      const bothPages = [...taskIds(first), ...taskIds(second)];
       probe.expect(
-        new Set(both).size === both.length,
-        'A task came twice because a new one was made meanwhile',
-        { actual: both.join(', ') },
+        new Set(bothPages).size === bothPages.length,
+        'A task is on two pages after a new task was created',
+        { actual: bothPages.join(', ') },
       );
-      const missing = ids.filter((id) => !both.includes(id));
-      probe.expect(missing.length === 0, 'A task was skipped because a new one was made meanwhile', {
+      const missing = ids.filter((id) => !bothPages.includes(id));
+      probe.expect(missing.length === 0, 'A task is missing after a new task was created', {
         actual: missing.join(', '),
       });
     },
@@ -176,8 +174,8 @@ export const listChecks = defineChecks([
     ...rule,
     id: 'list.order',
     requirements: ['LIST-006', 'LIST-008'],
-    sentence: 'Tasks are listed by the time of their status, the newest first.',
-    remedy: 'Sort by status.timestamp, descending.',
+    sentence: 'The agent lists tasks by status timestamp, newest first.',
+    remedy: 'Sort by status.timestamp in descending order.',
     async run(probe) {
       const waiting = await probe.sendPrompt('input-required');
       const contextId = waiting.contextId ?? '';
@@ -185,36 +183,27 @@ export const listChecks = defineChecks([
       await probe.expectResult('send', { message: { text: 'the first one', taskId: waiting.id } });
       await probe.waitUntilTerminalOrInterrupted(waiting.id);
       const { tasks } = await list(probe, { contextId });
-      const times = tasks.map(timeOf);
+      const times = tasks.map(statusTime);
       const isSorted = times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0));
-      probe.expect(isSorted, 'The tasks are not in the order of their statuses', {
+      probe.expect(isSorted, 'The tasks are not sorted by status timestamp', {
         actual: times.join(', '),
       });
-      probe.expect(tasks[0]?.id === waiting.id, 'The task that changed last is not the first');
+      probe.expect(tasks[0]?.id === waiting.id, 'The most recently changed task is not first');
     },
   },
   {
     ...rule,
     id: 'list.sizes',
     requirements: ['LIST-011'],
-    sentence: 'A page says how many tasks there are in all, and how many it may hold.',
-    remedy: 'Count all that match for totalSize, and repeat the size that was used as pageSize.',
+    sentence: 'A page contains the total number of matching tasks and its page size.',
+    remedy: 'Set totalSize to the number of all matching tasks, and pageSize to the effective page size.',
     async run(probe) {
-      const { contextId } = await several(probe, 3);
+      const { contextId } = await createTasks(probe, 3);
       const page = await list(probe, { contextId, pageSize: 1 });
-      probe.expect(page.tasks.length === 1, 'A page of one has another number of tasks', {
-        expected: '1',
-        actual: String(page.tasks.length),
-      });
-      probe.expect(page.totalSize === 3, 'totalSize is not the number of all that match', {
-        expected: '3',
-        actual: JSON.stringify(page.totalSize),
-      });
-      probe.expect(page.pageSize === 1, 'pageSize is not the size that was asked for', {
-        expected: '1',
-        actual: JSON.stringify(page.pageSize),
-      });
-      probe.expect(page.nextPageToken !== '', 'There is no way to the next page');
+      probe.expectEqual(page.tasks.length, 1, 'The number of tasks differs from pageSize');
+      probe.expectEqual(page.totalSize, 3, 'totalSize is not the number of matching tasks');
+      probe.expectEqual(page.pageSize, 1, 'pageSize is not the requested size');
+      probe.expect(page.nextPageToken !== '', 'nextPageToken is empty before the last page');
     },
   },
   {
@@ -222,12 +211,12 @@ export const listChecks = defineChecks([
     id: 'list.page-size',
     requirements: ['LIST-009', 'ERR-009'],
     category: 'error-handling',
-    sentence: 'A page has 1 to 100 tasks; whoever asks for another number is refused.',
-    remedy: 'Answer -32602 (HTTP 400) to a pageSize outside 1 to 100.',
+    sentence: 'The agent rejects a pageSize outside 1 to 100, and returns at most 50 tasks by default.',
+    remedy: 'Return -32602 (HTTP 400) for a pageSize outside 1 to 100.',
     async run(probe) {
       for (const pageSize of [0, -1, 101]) await probe.expectError('list', { pageSize }, 'InvalidParams');
       const page = await list(probe, {});
-      probe.expect(page.tasks.length <= 50, 'A page has more than 50 tasks although no size was asked for', {
+      probe.expect(page.tasks.length <= 50, 'A page without pageSize has more than 50 tasks', {
         actual: String(page.tasks.length),
       });
       await list(probe, { pageSize: 100 });
@@ -238,8 +227,8 @@ export const listChecks = defineChecks([
     id: 'list.bad-token',
     requirements: ['LIST-005', 'ERR-009'],
     category: 'error-handling',
-    sentence: 'A page token that is none is refused.',
-    remedy: 'Answer -32602 (HTTP 400).',
+    sentence: 'The agent rejects an invalid page token.',
+    remedy: 'Return -32602 (HTTP 400).',
     async run(probe) {
       await probe.expectError('list', { pageToken: 'this-is-no-token' }, 'InvalidParams');
     },
@@ -248,55 +237,46 @@ export const listChecks = defineChecks([
     ...rule,
     id: 'list.by-status',
     requirements: ['LIST-010'],
-    sentence: 'Tasks are listed by their state.',
+    sentence: 'With status the agent lists exactly the tasks in that state.',
     remedy: 'Filter by status.',
     async run(probe) {
       const waiting = await probe.sendPrompt('input-required');
       const contextId = waiting.contextId ?? '';
       const done = await probe.completeTask({ message: { contextId } });
-      const { wireStates: states } = probe.driver;
-      const waitingOnes = await list(probe, { contextId, status: states['input-required'] ?? '' });
-      probe.expect(idsOf(waitingOnes).join() === waiting.id, 'The filter by state gave other tasks', {
-        expected: waiting.id,
-        actual: idsOf(waitingOnes).join(', '),
-      });
-      const doneOnes = await list(probe, { contextId, status: states.completed ?? '' });
-      probe.expect(idsOf(doneOnes).join() === done.id, 'The filter by state gave other tasks', {
-        expected: done.id,
-        actual: idsOf(doneOnes).join(', '),
-      });
-      probe.expect(doneOnes.totalSize === 1, 'totalSize does not heed the filter', {
-        expected: '1',
-        actual: JSON.stringify(doneOnes.totalSize),
-      });
+      const { wireStates } = probe.driver;
+      const waitingPage = await list(probe, { contextId, status: wireStates['input-required'] ?? '' });
+      probe.expectEqual(taskIds(waitingPage).join(), waiting.id, 'The filter returned other tasks');
+      const donePage = await list(probe, { contextId, status: wireStates.completed ?? '' });
+      probe.expectEqual(taskIds(donePage).join(), done.id, 'The filter returned other tasks');
+      probe.expectEqual(donePage.totalSize, 1, 'totalSize ignores the filter');
     },
   },
   {
     ...rule,
     id: 'list.since',
     requirements: ['LIST-010'],
-    sentence: 'Tasks are listed from a moment on, the moment included.',
+    sentence: 'With statusTimestampAfter the agent lists the tasks that changed at or after that time.',
     remedy: 'Compare status.timestamp with >=.',
     async run(probe) {
-      const { contextId, ids } = await several(probe, 3);
+      const { contextId, ids } = await createTasks(probe, 3);
       const all = await list(probe, { contextId });
       const middle = all.tasks[1];
       const { timestamp } = (isJsonObject(middle?.status) ? middle.status : {}) as { timestamp?: string };
-      if (timestamp === undefined) throw new InconclusiveError('Statuses have no timestamp.');
+      if (timestamp === undefined) throw new InconclusiveError('The status has no timestamp.');
       const since = await list(probe, { contextId, statusTimestampAfter: timestamp });
       const expected = all.tasks
-        .filter((task) => timeOf(task) >= Date.parse(timestamp))
+        .filter((task) => statusTime(task) >= Date.parse(timestamp))
         .map(({ id }) => String(id));
       probe.expect(
-        idsOf(since).toSorted().join() === expected.toSorted().join(),
-        'Other tasks are listed than those from that moment on',
+        taskIds(since).toSorted().join() === expected.toSorted().join(),
+        'The list does not contain exactly the tasks since that time',
         {
           expected: expected.join(', '),
-          actual: idsOf(since).join(', '),
+          actual: taskIds(since).join(', '),
         },
       );
       const future = await list(probe, { contextId, statusTimestampAfter: '2999-01-01T00:00:00.000Z' });
-      probe.expect(future.tasks.length === 0, `${ids.length} tasks of the future are listed`, {
+      probe.expect(future.tasks.length === 0, `${ids.length} tasks are listed for a time in the future`, {
         actual: String(future.tasks.length),
       });
     },
@@ -306,15 +286,15 @@ export const listChecks = defineChecks([
     id: 'list.history',
     requirements: ['HIST-002', 'HIST-001'],
     section: '3.2.4',
-    sentence: 'Listed tasks have no more history than was asked for.',
-    remedy: 'Cut the history of each listed task.',
+    sentence: 'The listed tasks contain at most historyLength messages.',
+    remedy: 'Limit the history of each listed task.',
     async run(probe) {
       const task = await probe.completeTask();
       const page = await list(probe, { contextId: task.contextId ?? '', historyLength: 0 });
       const lengths = page.tasks.map(({ history }) => asList(history)?.length ?? 0);
       probe.expect(
         lengths.every((length) => length === 0),
-        'Listed tasks have history although none was asked for',
+        'Listed tasks have history despite historyLength = 0',
         { actual: lengths.join(', ') },
       );
     },
@@ -323,20 +303,15 @@ export const listChecks = defineChecks([
     ...rule,
     id: 'list.current',
     requirements: ['LIST-010', 'BIND-002'],
-    sentence: 'A listed task is in the state in which it is.',
-    remedy: 'List from where tasks are stored.',
+    sentence: 'The agent lists tasks in their current state.',
+    remedy: 'Read listed tasks from the task store.',
     async run(probe) {
       const task = await probe.completeTask();
       const page = await list(probe, { contextId: task.contextId ?? '' });
       const listed = page.tasks.find(({ id }) => id === task.id);
       const { state } = (isJsonObject(listed?.status) ? listed.status : {}) as { state?: string };
-      probe.expect(state === probe.driver.wireStates.completed, 'The list shows another state', {
-        expected: probe.driver.wireStates.completed ?? '',
-        actual: state ?? 'none',
-      });
-      probe.expect(listed?.contextId === task.contextId, 'The list shows another context', {
-        actual: String(listed?.contextId),
-      });
+      probe.expectEqual(state, probe.driver.wireStates.completed, 'The list contains another state');
+      probe.expectEqual(listed?.contextId, task.contextId, 'The list contains another context');
     },
   },
 ]);

@@ -3,11 +3,12 @@ import { RuleViolationError, InconclusiveError, NotApplicableError } from '../..
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
+import { unsupportedPart } from './send.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
 
-const bindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+const standardBindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 
-/** What an agent gives, and what it names itself: rules of several sections that belong to no operation alone. */
+/** Rules of several sections that do not belong to a single operation. */
 export const outputChecks = defineChecks([
   {
     id: 'output.artifact',
@@ -15,8 +16,8 @@ export const outputChecks = defineChecks([
     section: '3.7',
     level: 'SHOULD',
     category: 'lifecycle',
-    sentence: 'What a task leads to is in its artifacts, and not in a message.',
-    remedy: 'Put the result into an artifact; messages are for talking about the task.',
+    sentence: 'The agent returns task results as artifacts, not as messages.',
+    remedy: 'Return the result as an artifact; use messages only for communication about the task.',
     versions: ['1.0'],
     async run(probe) {
       const { id } = await probe.completeTask();
@@ -25,12 +26,12 @@ export const outputChecks = defineChecks([
       const { status } = task.raw as { status?: unknown };
       const message = isJsonObject(status) && isJsonObject(status.message) ? status.message : {};
       if ((asList(message.parts) ?? []).length > 0)
-        throw new RuleViolationError('A completed task has no artifact, and its result is in a message', {
+        throw new RuleViolationError('A completed task has its result in a message and no artifact', {
           expected: 'an artifact',
           actual: JSON.stringify(message).slice(0, 200),
         });
       throw new InconclusiveError(
-        'The task that was completed has no result at all; name one that has in a scenario file.',
+        'The completed task has no result. Define a prompt that produces one in a prompts file.',
       );
     },
   },
@@ -40,27 +41,15 @@ export const outputChecks = defineChecks([
     section: '3.1.2',
     level: 'MUST',
     category: 'error-handling',
-    sentence: 'A part of a media type that the agent does not take opens no stream: ContentTypeNotSupported.',
-    remedy: 'Compare the media types of parts with the input modes of the card before you stream.',
+    sentence:
+      'The agent rejects a streaming message with an unsupported media type with ContentTypeNotSupported.',
+    remedy: 'Compare the media types of parts with the input modes of the card before the stream is opened.',
     versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
-      const skills = (asList(probe.card.skills) ?? []).filter(isJsonObject);
-      const modes = [probe.card, ...skills]
-        .flatMap((each) => asList(each.defaultInputModes) ?? asList(each.inputModes) ?? [])
-        .filter((mode) => typeof mode === 'string');
-      if (
-        modes.length === 0 ||
-        modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet'))
-      )
-        throw new NotApplicableError('The card does not say that any type is not taken.');
-      const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
-      const { exchange, error } = await probe.openStream('stream', { message: { parts } });
-      if (!error)
-        throw new RuleViolationError('A part of an unknown type was taken', {
-          expected: 'ContentTypeNotSupported',
-        });
-      probe.assertError({ exchange, error }, 'ContentTypeNotSupported', 'The part');
+      const message = { parts: [unsupportedPart(probe)] };
+      const subject = 'A part of an unsupported media type';
+      await probe.expectStreamError('stream', { message }, 'ContentTypeNotSupported', subject);
     },
   },
   {
@@ -69,24 +58,24 @@ export const outputChecks = defineChecks([
     section: '9.4.8',
     level: 'MUST',
     category: 'agent-card',
-    sentence: 'GetExtendedAgentCard needs no params.',
-    remedy: 'Take a missing params for an empty one.',
+    sentence: 'The agent accepts GetExtendedAgentCard without params.',
+    remedy: 'Treat missing params as an empty object.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     preconditions: ['extended-card'],
     async run(probe) {
       const call = { jsonrpc: '2.0', id: crypto.randomUUID(), method: 'GetExtendedAgentCard' };
-      const asked = probe.driver.encode('extendedCard', {});
-      if (!asked) throw new InconclusiveError('There is no such method.');
-      const ask = async (body: object): Promise<DecodedResponse> =>
-        probe.driver.decode(await probe.sendRaw({ ...asked, body: JSON.stringify(body) }));
-      const usual = await ask({ ...call, params: {} });
-      if (!isJsonObject(usual.result))
-        throw new InconclusiveError(`The extended card could not be had: ${describeResponse(usual)}`);
-      const without = await ask(call);
-      probe.expect(isJsonObject(without.result), 'Without params there is no extended card', {
+      const request = probe.driver.encode('extendedCard', {});
+      if (!request) throw new InconclusiveError('The version has no extended card.');
+      const callWith = async (body: object): Promise<DecodedResponse> =>
+        probe.driver.decode(await probe.sendRaw({ ...request, body: JSON.stringify(body) }));
+      const withParams = await callWith({ ...call, params: {} });
+      if (!isJsonObject(withParams.result))
+        throw new InconclusiveError(`The extended card is not available: ${describeResponse(withParams)}`);
+      const withoutParams = await callWith(call);
+      probe.expect(isJsonObject(withoutParams.result), 'The agent returned no extended card without params', {
         expected: 'a card',
-        actual: describeResponse(without),
+        actual: describeResponse(withoutParams),
       });
     },
   },
@@ -96,24 +85,24 @@ export const outputChecks = defineChecks([
     section: '5.8',
     level: 'SHOULD',
     category: 'agent-card',
-    sentence: 'A binding of somebody’s own is named by a URI, and has a whole address.',
+    sentence: 'The card identifies a custom binding by a URI and declares an absolute URL for it.',
     remedy:
-      'Let protocolBinding be the URI of the document that describes it, and url the address of its endpoint.',
+      'Set protocolBinding to the URI of the binding specification, and url to the absolute URL of the endpoint.',
     versions: ['1.0'],
     about: 'card',
     async run(probe) {
-      const own = (asList(probe.card.supportedInterfaces) ?? [])
+      const custom = (asList(probe.card.supportedInterfaces) ?? [])
         .filter(isJsonObject)
-        .filter(({ protocolBinding }) => !bindings.includes(asText(protocolBinding) ?? ''));
-      if (own.length === 0) throw new NotApplicableError('The card has no binding of somebody’s own.');
-      for (const { protocolBinding, url } of own) {
+        .filter(({ protocolBinding }) => !standardBindings.includes(asText(protocolBinding) ?? ''));
+      if (custom.length === 0) throw new NotApplicableError('The card declares no custom binding.');
+      for (const { protocolBinding, url } of custom) {
         const name = asText(protocolBinding) ?? '';
         if (!/^[a-z][\w+.-]*:\S/i.test(name))
-          probe.warn(`The binding ${JSON.stringify(name)} is no URI`, {
+          probe.warn(`The binding ${JSON.stringify(name)} is not a URI`, {
             expected: 'JSONRPC, HTTP+JSON, GRPC or a URI',
           });
         if (!/^[a-z][\w+.-]*:\/\/\S/i.test(asText(url) ?? ''))
-          probe.warn(`The binding ${JSON.stringify(name)} has no whole address`, { actual: String(url) });
+          probe.warn(`The binding ${JSON.stringify(name)} has no absolute URL`, { actual: String(url) });
       }
     },
   },

@@ -1,17 +1,68 @@
-import { defineChecks } from '../../check.ts';
-import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
-import { describeResponse } from '../../drivers/describe-response.ts';
-import type { Probe } from '../../probe.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
+import { type Check, defineChecks } from '../../check.ts';
+import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
+import { describeResponse } from '../../drivers/describe-response.ts';
 import { asList, asText, partsToText } from '../../drivers/normalized-views.ts';
+import type { MessageDraft } from '../../drivers/protocol-driver.ts';
+import type { IdentifiedTask, Probe } from '../../probe.ts';
 
-/** The media types that the card says are taken. */
-function inputModes({ card }: Probe): string[] {
+/**
+ * Returns a part of a media type that the card does not list as an input mode.
+ *
+ * @throws NotApplicableError if the card accepts any type.
+ */
+export function unsupportedPart({ card }: Probe): object {
   const skills = (asList(card.skills) ?? []).filter(isJsonObject);
-  return [card, ...skills]
+  const modes = [card, ...skills]
     .flatMap((each) => asList(each.defaultInputModes) ?? asList(each.inputModes) ?? [])
     .filter((mode) => typeof mode === 'string');
+  if (modes.length === 0 || modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet')))
+    throw new NotApplicableError('The card does not exclude any media type.');
+  return { raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' };
 }
+
+/** Sends a message to the echo prompt and returns the task in a terminal or interrupted state. */
+async function echo(probe: Probe, message: MessageDraft): Promise<IdentifiedTask> {
+  const response = await probe.call('send', { message });
+  const task = probe.driver.decodeTask(response.result);
+  if (!task?.id)
+    throw new InconclusiveError(`The agent created no task to compare: ${describeResponse(response)}`);
+  return probe.waitUntilTerminalOrInterrupted(task.id);
+}
+
+async function cancelSlowTask(probe: Probe): Promise<IdentifiedTask> {
+  const task = await probe.startSlowTask();
+  await probe.expectResult('cancel', { id: task.id });
+  return probe.waitUntilTerminalOrInterrupted(task.id);
+}
+
+/** Creates a task in a terminal state: state, setup, whether the state is compared afterwards. */
+const terminalTasks: readonly (readonly [string, (probe: Probe) => Promise<IdentifiedTask>, boolean])[] = [
+  ['completed', (probe) => probe.completeTask(), true],
+  ['failed', (probe) => probe.sendPrompt('failed'), true],
+  ['rejected', (probe) => probe.sendPrompt('rejected'), true],
+  ['canceled', cancelSlowTask, false],
+];
+
+const terminalChecks = terminalTasks.map(
+  ([state, createTask, isCompared]): Check => ({
+    id: `send.terminal-${state}`,
+    requirements: ['SEND-005'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: `The agent rejects a message to a ${state} task with UnsupportedOperation.`,
+    remedy: 'Reject messages to tasks in a terminal state with -32004 (HTTP 400).',
+    versions: ['1.0'],
+    async run(probe) {
+      const { id } = await createTask(probe);
+      await probe.expectError('send', { message: { text: 'go on', taskId: id } }, 'UnsupportedOperation');
+      if (!isCompared) return;
+      const after = await probe.getTask(id);
+      probe.expectEqual(after.state, state, 'The rejected message changed the task');
+    },
+  }),
+);
 
 /** SendMessage: section 3.1.1. */
 export const sendChecks = defineChecks([
@@ -21,121 +72,38 @@ export const sendChecks = defineChecks([
     section: '3.1.1',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'A message is answered with a task or with a message.',
-    remedy: 'Answer every message that can be read.',
+    sentence: 'The agent responds to a message with a task or a message.',
+    remedy: 'Return a task or a message for every valid message.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
+      const actual = describeResponse(response);
       probe.expect(
         response.error === undefined && response.decodeError === undefined,
-        `A plain message failed: ${describeResponse(response)}`,
-        {
-          expected: 'a task or a message',
-          actual: describeResponse(response),
-        },
+        `A plain text message failed: ${actual}`,
+        { expected: 'a task or a message', actual },
       );
       const { driver } = probe;
-      const isOne =
+      const isValid =
         driver.decodeTask(response.result) !== undefined ||
         driver.decodeMessage(response.result) !== undefined;
-      probe.expect(isOne, 'The answer holds neither a task nor a message', {
-        actual: describeResponse(response),
-      });
+      probe.expect(isValid, 'The response contains neither a task nor a message', { actual });
     },
   },
-  {
-    id: 'send.terminal-completed',
-    requirements: ['SEND-005'],
-    section: '3.1.1',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'A message to a task that is completed is refused with UnsupportedOperation.',
-    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
-    versions: ['1.0'],
-    async run(probe) {
-      const task = await probe.completeTask();
-      const message = { text: 'go on', taskId: task.id };
-      await probe.expectError('send', { message }, 'UnsupportedOperation');
-      const after = await probe.getTask(task.id);
-      probe.expect(after.state === 'completed', 'The refused message changed the task', {
-        expected: 'completed',
-        actual: after.state,
-      });
-    },
-  },
-  {
-    id: 'send.terminal-failed',
-    requirements: ['SEND-005'],
-    section: '3.1.1',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'A message to a task that is failed is refused with UnsupportedOperation.',
-    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
-    versions: ['1.0'],
-    async run(probe) {
-      const task = await probe.sendPrompt('failed');
-      const message = { text: 'go on', taskId: task.id };
-      await probe.expectError('send', { message }, 'UnsupportedOperation');
-      const after = await probe.getTask(task.id);
-      probe.expect(after.state === 'failed', 'The refused message changed the task', {
-        expected: 'failed',
-        actual: after.state,
-      });
-    },
-  },
-  {
-    id: 'send.terminal-rejected',
-    requirements: ['SEND-005'],
-    section: '3.1.1',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'A message to a task that is rejected is refused with UnsupportedOperation.',
-    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
-    versions: ['1.0'],
-    async run(probe) {
-      const task = await probe.sendPrompt('rejected');
-      const message = { text: 'go on', taskId: task.id };
-      await probe.expectError('send', { message }, 'UnsupportedOperation');
-      const after = await probe.getTask(task.id);
-      probe.expect(after.state === 'rejected', 'The refused message changed the task', {
-        expected: 'rejected',
-        actual: after.state,
-      });
-    },
-  },
-  {
-    id: 'send.terminal-canceled',
-    requirements: ['SEND-005'],
-    section: '3.1.1',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence: 'A message to a task that is canceled is refused with UnsupportedOperation.',
-    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
-    versions: ['1.0'],
-    async run(probe) {
-      const task = await probe.startSlowTask();
-      await probe.expectResult('cancel', { id: task.id });
-      await probe.waitUntilTerminalOrInterrupted(task.id);
-      await probe.expectError(
-        'send',
-        { message: { text: 'go on', taskId: task.id } },
-        'UnsupportedOperation',
-      );
-    },
-  },
+  ...terminalChecks,
   {
     id: 'send.terminal-0.3',
     requirements: ['0.3/terminal'],
     section: '7.1',
     level: 'MUST',
     category: 'error-handling',
-    sentence: 'A message to a task that has ended is refused.',
-    remedy: 'Answer with an error: tasks that have ended do not go on.',
+    sentence: 'The agent rejects a message to a task in a terminal state.',
+    remedy: 'Return an error; a task in a terminal state cannot be continued.',
     versions: ['0.3'],
     async run(probe) {
       const task = await probe.completeTask();
       const response = await probe.call('send', { message: { text: 'go on', taskId: task.id } });
-      probe.expect(response.error !== undefined, 'A message to a finished task was taken', {
+      probe.expect(response.error !== undefined, 'A message to a completed task was accepted', {
         expected: 'an error',
         actual: describeResponse(response),
       });
@@ -148,8 +116,8 @@ export const sendChecks = defineChecks([
     level: 'MUST',
     category: 'error-handling',
     sentence:
-      'A message to a task that does not exist is refused with TaskNotFound, and no task is made under that id.',
-    remedy: 'Answer -32001 (HTTP 404), and make ids yourself.',
+      'The agent rejects a message to an unknown task with TaskNotFound, and creates no task with that id.',
+    remedy: 'Return -32001 (HTTP 404), and generate task ids in the agent.',
     versions: ['1.0', '0.3'],
     async run(probe) {
       const taskId = crypto.randomUUID();
@@ -163,25 +131,13 @@ export const sendChecks = defineChecks([
     section: '3.1.1',
     level: 'MUST',
     category: 'error-handling',
-    sentence: 'A part of a media type that the agent does not take is refused with ContentTypeNotSupported.',
-    remedy: 'Compare the media types of parts with the input modes of the card, and answer -32005.',
+    sentence: 'The agent rejects a part of an unsupported media type with ContentTypeNotSupported.',
+    remedy: 'Compare the media types of parts with the input modes of the card, and return -32005.',
     versions: ['1.0'],
     async run(probe) {
-      const modes = inputModes(probe);
-      if (
-        modes.length === 0 ||
-        modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet'))
-      )
-        throw new NotApplicableError('The card does not say that any type is not taken.');
-      const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
-      const response = await probe.call('send', { message: { parts } });
-      if (!response.error)
-        throw new RuleViolationError('A part of an unknown type was taken', {
-          expected: 'ContentTypeNotSupported',
-          actual: describeResponse(response),
-          exchanges: [response.exchange],
-        });
-      probe.assertError(response, 'ContentTypeNotSupported', 'The part');
+      const message = { parts: [unsupportedPart(probe)] };
+      const response = await probe.call('send', { message });
+      probe.assertError(response, 'ContentTypeNotSupported', 'A part of an unsupported media type');
     },
   },
   {
@@ -190,13 +146,13 @@ export const sendChecks = defineChecks([
     section: '3.4.2',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'Every new task has an id of its own.',
-    remedy: 'Make a new id for each task, such as a UUID.',
+    sentence: 'The agent assigns a unique id to every new task.',
+    remedy: 'Generate a new id for each task, such as a UUID.',
     versions: ['1.0', '0.3'],
     async run(probe) {
       const tasks = await Promise.all([1, 2, 3, 4].map(() => probe.sendPrompt('completed')));
       const ids = new Set(tasks.map(({ id }) => id));
-      probe.expect(ids.size === tasks.length, 'Two messages got a task of the same id', {
+      probe.expect(ids.size === tasks.length, 'Two messages created tasks with the same id', {
         actual: [...ids].join(', '),
       });
     },
@@ -207,28 +163,28 @@ export const sendChecks = defineChecks([
     section: '3.1.1',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'Tasks that run at the same time do not mix: each answer belongs to its own message.',
-    remedy: 'Keep nothing about a request in a place that requests share.',
+    sentence: 'The agent keeps concurrent tasks separate: each response belongs to its own message.',
+    remedy: 'Store the state of a request per request, not in shared variables.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
+      const { prompts } = probe.context;
       const texts = Array.from(
         { length: 6 },
-        (_, index) =>
-          `${probe.context.prompts.promptFor('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
+        (_, index) => `${prompts.promptFor('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
       );
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         texts.map((text) =>
           probe.call('send', {
-            message: { ...probe.context.prompts.anyPrompt(), text, messageId: crypto.randomUUID() },
+            message: { ...prompts.anyPrompt(), text, messageId: crypto.randomUUID() },
           }),
         ),
       );
-      for (const [index, response] of answers.entries()) {
-        const answer = JSON.stringify(response.result ?? response.error?.raw ?? '');
+      for (const [index, response] of responses.entries()) {
+        const json = JSON.stringify(response.result ?? response.error?.raw ?? '');
         const foreign = texts.find(
-          (text, other) => other !== index && answer.includes(text.split(' ').at(-1) ?? '-'),
+          (text, other) => other !== index && json.includes(text.split(' ').at(-1) ?? '-'),
         );
-        probe.expect(foreign === undefined, 'An answer holds the text of another message', {
+        probe.expect(foreign === undefined, 'A response contains the text of another message', {
           exchanges: [response.exchange],
         });
       }
@@ -240,23 +196,17 @@ export const sendChecks = defineChecks([
     section: '4',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'Text of every language and every kind of character comes back as it was sent.',
-    remedy: 'Read and write UTF-8, and escape nothing twice.',
+    sentence: 'The agent preserves text of all languages and all Unicode characters.',
+    remedy: 'Decode and encode UTF-8, and do not escape text twice.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const words = 'Grüße, 你好, مرحبا, 🌍 \\u0041 "quoted" <b>&amp;</b> \\ tab\\t end';
+      const text = 'Grüße, 你好, مرحبا, 🌍 \\u0041 "quoted" <b>&amp;</b> \\ tab\\t end';
       const draft = probe.context.prompts.promptFor('echo');
-      const response = await probe.call('send', {
-        message: { ...draft, text: `${draft.text ?? ''} ${words}` },
-      });
-      const task = probe.driver.decodeTask(response.result);
-      if (!task?.id)
-        throw new InconclusiveError(`There is nothing to compare: ${describeResponse(response)}`);
-      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
-      const all = (rested.artifacts ?? []).map((each) => partsToText(each.parts)).join('');
-      probe.expect(all.includes(words), 'The text came back changed', {
-        expected: words,
-        actual: all.slice(0, 200),
+      const { artifacts = [] } = await echo(probe, { ...draft, text: `${draft.text ?? ''} ${text}` });
+      const echoed = artifacts.map(({ parts }) => partsToText(parts)).join('');
+      probe.expect(echoed.includes(text), 'The returned text differs', {
+        expected: text,
+        actual: echoed.slice(0, 200),
       });
     },
   },
@@ -266,8 +216,8 @@ export const sendChecks = defineChecks([
     section: '4.1.6',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'Data of every JSON type comes back as it was sent, null included.',
-    remedy: 'Keep data as it is; test for the member, not for its truth.',
+    sentence: 'The agent preserves data parts of every JSON type, including null.',
+    remedy: 'Test for the presence of data, not for truthiness.',
     versions: ['1.0'],
     async run(probe) {
       const draft = probe.context.prompts.promptFor('echo');
@@ -280,25 +230,17 @@ export const sendChecks = defineChecks([
         '',
       ];
       const parts = [{ text: draft.text ?? '' }, ...values.map((data) => ({ data }))];
-      const response = await probe.call('send', { message: { ...draft, parts } });
-      const task = probe.driver.decodeTask(response.result);
-      if (!task?.id)
-        throw new InconclusiveError(`There is nothing to compare: ${describeResponse(response)}`);
-      const { artifacts = [] } = await probe.waitUntilTerminalOrInterrupted(task.id);
-      const back = artifacts
+      const { artifacts = [] } = await echo(probe, { ...draft, parts });
+      const echoed = artifacts
         .flatMap((each) => each.parts)
         .filter((part) => isJsonObject(part) && 'data' in part);
-      probe.expect(back.length === values.length, 'Some data got lost', {
-        expected: String(values.length),
-        actual: String(back.length),
-      });
-      for (const [index, part] of back.entries()) {
-        const got = JSON.stringify((part as { data: unknown }).data);
-        probe.expect(got === JSON.stringify(values[index]), 'Data came back changed', {
-          expected: JSON.stringify(values[index]),
-          actual: got,
-        });
-      }
+      probe.expectEqual(echoed.length, values.length, 'Some data parts are missing');
+      for (const [index, part] of echoed.entries())
+        probe.expectEqual(
+          JSON.stringify((part as { data: unknown }).data),
+          JSON.stringify(values[index]),
+          'The returned data differs',
+        );
     },
   },
   {
@@ -307,35 +249,26 @@ export const sendChecks = defineChecks([
     section: '4.1.6',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'Bytes come back as they were sent, in standard base64, with their name and media type.',
-    remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType with them.',
+    sentence: 'The agent preserves raw parts, in standard base64, with filename and media type.',
+    remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType.',
     versions: ['1.0'],
     async run(probe) {
       const draft = probe.context.prompts.promptFor('echo');
-      // Every byte, and a length that needs padding.
+      // All byte values, and a length that needs padding.
       const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
         'base64',
       );
       const modes = asList(probe.card.defaultInputModes) ?? [];
-      // Some agents look at the media type, and take only what their card names.
+      // Agents may reject media types that their card does not list.
       const mediaType = modes.map(asText).find((mode) => mode?.includes('/') && !mode.includes('*'));
       const file = { raw, filename: 'bytes.bin', mediaType: mediaType ?? 'application/octet-stream' };
-      const message = { ...draft, parts: [{ text: draft.text ?? '' }, file] };
-      const response = await probe.call('send', { message });
-      const task = probe.driver.decodeTask(response.result);
-      if (!task?.id)
-        throw new InconclusiveError(`There is nothing to compare: ${describeResponse(response)}`);
-      const { artifacts = [] } = await probe.waitUntilTerminalOrInterrupted(task.id);
-      const back = artifacts
+      const { artifacts = [] } = await echo(probe, { ...draft, parts: [{ text: draft.text ?? '' }, file] });
+      const echoed = artifacts
         .flatMap((each) => each.parts)
         .find((part) => isJsonObject(part) && 'raw' in part);
-      if (!isJsonObject(back))
-        throw new InconclusiveError('The agent gave no bytes back, so nothing can be compared.');
+      if (!isJsonObject(echoed)) throw new InconclusiveError('The agent returned no raw part to compare.');
       for (const [name, value] of Object.entries(file))
-        probe.expect(back[name] === value, `${name} came back changed`, {
-          expected: value,
-          actual: JSON.stringify(back[name]) ?? 'nothing',
-        });
+        probe.expectEqual(echoed[name], value, `The returned ${name} differs`);
     },
   },
   {
@@ -344,8 +277,8 @@ export const sendChecks = defineChecks([
     section: '3.1.1',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'A direct message makes no task.',
-    remedy: 'Make a task only when you answer with one.',
+    sentence: 'The agent creates no task if it responds with a direct message.',
+    remedy: 'Create a task only if the response contains one.',
     versions: ['1.0'],
     async run(probe) {
       const contextId = crypto.randomUUID();
@@ -353,10 +286,10 @@ export const sendChecks = defineChecks([
         message: { ...probe.context.prompts.promptFor('message'), contextId },
       });
       if (!probe.driver.decodeMessage(response.result))
-        throw new InconclusiveError(`The answer is no direct message: ${describeResponse(response)}`);
-      const listed = await probe.call('list', { contextId });
-      const { tasks } = (listed.result ?? {}) as { tasks?: unknown[] };
-      probe.expect((tasks ?? []).length === 0, 'There is a task for a direct message', {
+        throw new InconclusiveError(`The response is not a direct message: ${describeResponse(response)}`);
+      const page = await probe.call('list', { contextId });
+      const { tasks } = (page.result ?? {}) as { tasks?: unknown[] };
+      probe.expect((tasks ?? []).length === 0, 'The agent created a task for a direct message', {
         actual: String(tasks?.length),
       });
     },
@@ -367,20 +300,17 @@ export const sendChecks = defineChecks([
     section: '3.4.1',
     level: 'MUST',
     category: 'lifecycle',
-    sentence: 'A direct message says which context it belongs to.',
-    remedy: 'Put contextId into every message of the agent.',
+    sentence: 'The agent sets contextId in direct messages.',
+    remedy: 'Add contextId to every message of the agent.',
     versions: ['1.0'],
     async run(probe) {
       const response = await probe.call('send', { message: probe.context.prompts.promptFor('message') });
-      const answer = probe.driver.decodeMessage(response.result);
-      if (!answer)
-        throw new InconclusiveError(`The answer is no direct message: ${describeResponse(response)}`);
-      const { contextId, role } = answer.raw as { contextId?: unknown; role?: unknown };
+      const message = probe.driver.decodeMessage(response.result);
+      if (!message)
+        throw new InconclusiveError(`The response is not a direct message: ${describeResponse(response)}`);
+      const { contextId, role } = message.raw as { contextId?: unknown; role?: unknown };
       probe.expect(typeof contextId === 'string' && contextId !== '', 'The message has no contextId');
-      probe.expect(role === 'ROLE_AGENT', "The message is not the agent's", {
-        expected: 'ROLE_AGENT',
-        actual: String(role),
-      });
+      probe.expectEqual(role, 'ROLE_AGENT', 'The message has the wrong role');
     },
   },
   {
@@ -389,19 +319,19 @@ export const sendChecks = defineChecks([
     section: '3.3.1',
     level: 'MAY',
     category: 'lifecycle',
-    sentence: 'A message that is sent again runs again, or is known again.',
-    remedy: 'Answer a repeated messageId with the same task, or with a new one.',
+    sentence: 'The agent accepts a repeated message: it returns the existing task or creates a new one.',
+    remedy: 'Return the existing task or a new one for a repeated messageId.',
     versions: ['1.0'],
     async run(probe) {
       const message = {
         ...probe.context.prompts.promptFor('completed'),
         messageId: `again-${crypto.randomUUID()}`,
       };
-      for (const time of ['first', 'second']) {
+      for (const attempt of ['first', 'second']) {
         const response = await probe.call('send', { message });
         probe.expect(
           response.result !== undefined,
-          `The ${time} of two equal messages failed: ${describeResponse(response)}`,
+          `The ${attempt} of two identical messages failed: ${describeResponse(response)}`,
         );
       }
     },

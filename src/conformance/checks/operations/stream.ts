@@ -5,8 +5,8 @@ import type { ObservedStream } from '../../probe.ts';
 import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
 import { type NormalizedEvent, eventState, partsToText } from '../../drivers/normalized-views.ts';
 
-/** What the artifact events of a stream amount to, by artifact. */
-function assembled(events: readonly NormalizedEvent[]): Map<string, string> {
+/** Returns the text of each artifact, assembled from the events of a stream. */
+function assembleArtifacts(events: readonly NormalizedEvent[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const event of events) {
     if (event.kind === 'task')
@@ -18,37 +18,41 @@ function assembled(events: readonly NormalizedEvent[]): Map<string, string> {
   return texts;
 }
 
-function taskIdOf({ events }: ObservedStream): string {
+function requireTaskId({ events }: ObservedStream): string {
   for (const event of events) {
     if (event.kind === 'task' && event.task.id !== undefined) return event.task.id;
     if ((event.kind === 'status' || event.kind === 'artifact') && event.taskId !== undefined)
       return event.taskId;
   }
-  throw new InconclusiveError('The stream names no task.');
+  throw new InconclusiveError('The stream contains no task id.');
 }
 
-/** SendStreamingMessage: section 3.1.2, and what 3.5.2 says about the order of events. */
+const rule = {
+  section: '3.1.2',
+  level: 'MUST',
+  category: 'streaming',
+  versions: ['1.0', '0.3', '0.1'],
+  preconditions: ['streaming'],
+} as const;
+
+/** SendStreamingMessage: section 3.1.2, and the order of events: section 3.5.2. */
 export const streamChecks = defineChecks([
   {
+    ...rule,
     id: 'stream.opens',
     requirements: ['STRM-001', 'STRM-002', 'STRM-007'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A message that is to be streamed opens a stream of events that goes to the end of the task.',
-    remedy: 'Answer with text/event-stream, and send every event as it happens.',
-    versions: ['1.0', '0.3', '0.1'],
-    preconditions: ['streaming'],
+    sentence: 'The agent responds to a streaming message with an event stream up to the end of the task.',
+    remedy: 'Respond with text/event-stream, and send every event when it occurs.',
     async run(probe) {
-      const followed = await probe.expectStream('stream', {
+      const stream = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('completed'),
       });
-      probe.expect(followed.exchange.status === 200, 'The stream has another status than 200');
-      const states = followed.events.map(eventState).filter((state) => state !== '');
-      const isMessage = followed.events.some(({ kind }) => kind === 'message');
+      probe.expect(stream.exchange.status === 200, 'The status of the stream is not 200');
+      const states = stream.events.map(eventState).filter((state) => state !== '');
+      const isMessage = stream.events.some(({ kind }) => kind === 'message');
       probe.expect(
         isMessage || terminalStates.has(states.at(-1) ?? '') || interruptedStates.has(states.at(-1) ?? ''),
-        'The stream did not come to the end of the task, nor to a question',
+        'The stream ended before the task was terminal or interrupted',
         {
           actual: states.join(', '),
         },
@@ -56,297 +60,236 @@ export const streamChecks = defineChecks([
     },
   },
   {
+    ...rule,
     id: 'stream.message',
     requirements: ['STRM-004', 'STRM-008'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A direct answer is a stream of one message, which is closed at once.',
-    remedy: 'Send the message, and end the stream.',
+    sentence: 'The agent sends a direct message as the only event and closes the stream.',
+    remedy: 'Send the message, and close the stream.',
     versions: ['1.0', '0.3'],
-    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.expectStream('stream', {
+      const stream = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('message'),
       });
-      const kinds = followed.events.map(({ kind }) => kind);
+      const kinds = stream.events.map(({ kind }) => kind);
       if (!kinds.includes('message'))
-        throw new InconclusiveError(`No message came, but ${kinds.join(', ')}.`);
-      probe.expect(kinds.length === 1, 'There is more than the message', { actual: kinds.join(', ') });
-      probe.expect(followed.isComplete, 'The stream was not closed after the message');
+        throw new InconclusiveError(`The stream contains no message: ${kinds.join(', ')}.`);
+      probe.expect(kinds.length === 1, 'The stream contains more than the message', {
+        actual: kinds.join(', '),
+      });
+      probe.expect(stream.isComplete, 'The stream was not closed after the message');
     },
   },
   {
+    ...rule,
     id: 'stream.ends',
     requirements: ['STRM-006'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence:
-      'A stream is closed when its task fails, is rejected or is canceled, not only when it is completed.',
-    remedy: 'Close the stream with every status that ends a task.',
+    sentence: 'The agent closes a stream when its task is failed or rejected.',
+    remedy: 'Close the stream after every terminal status.',
     versions: ['1.0', '0.3'],
-    preconditions: ['streaming'],
     async run(probe) {
-      for (const want of ['failed', 'rejected'] as const) {
-        if (!probe.context.prompts.knows(want)) continue;
-        const followed = await probe.expectStream(
+      for (const outcome of ['failed', 'rejected'] as const) {
+        if (!probe.context.prompts.knows(outcome)) continue;
+        const stream = await probe.expectStream(
           'stream',
-          { message: probe.context.prompts.promptFor(want) },
+          { message: probe.context.prompts.promptFor(outcome) },
           { deadline: 5_000 },
         );
-        probe.expect(followed.isComplete, `The stream of a task that is ${want} was not closed`);
-        const last = eventState(followed.events.at(-1));
-        probe.expect(last === want, 'The last event is not the end of the task', {
-          expected: want,
-          actual: last,
-        });
+        probe.expect(stream.isComplete, `The stream of a ${outcome} task was not closed`);
+        const last = eventState(stream.events.at(-1));
+        probe.expectEqual(last, outcome, 'The last event is not the terminal status');
       }
     },
   },
   {
+    ...rule,
     id: 'stream.canceled',
     requirements: ['STRM-006', 'CANC-001'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'Whoever follows a task that is canceled hears so, and the stream is closed.',
-    remedy: 'Send the status canceled to every stream of the task, and close them.',
-    versions: ['1.0', '0.3', '0.1'],
-    preconditions: ['streaming'],
+    sentence: 'The agent sends the status canceled to the streams of a canceled task and closes them.',
+    remedy: 'Send the status canceled to every stream of the task, and close the streams.',
     async run(probe) {
-      let canceling: Promise<unknown> | undefined;
-      const followed = await probe.expectStream(
+      let cancellation: Promise<unknown> | undefined;
+      const stream = await probe.expectStream(
         'stream',
         { message: probe.context.prompts.promptFor('slow') },
         {
           until: (event) => {
             const id =
               event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined;
-            if (id !== undefined) canceling ??= probe.call('cancel', { id });
+            if (id !== undefined) cancellation ??= probe.call('cancel', { id });
             return false;
           },
         },
       );
-      await canceling;
-      const last = eventState(followed.events.at(-1));
-      probe.expect(last === 'canceled', 'The stream does not end with the cancellation', {
-        expected: 'canceled',
-        actual: last,
-      });
-      probe.expect(followed.isComplete, 'The stream was not closed');
+      await cancellation;
+      const last = eventState(stream.events.at(-1));
+      probe.expectEqual(last, 'canceled', 'The last event is not the status canceled');
+      probe.expect(stream.isComplete, 'The stream was not closed');
     },
   },
   {
+    ...rule,
     id: 'stream.flushed',
     requirements: ['STRM-009'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'Events are sent when they happen, not all at the end.',
-    remedy: 'Flush after each event, and let no proxy or compression hold them back.',
-    versions: ['1.0', '0.3', '0.1'],
-    preconditions: ['streaming'],
+    sentence: 'The agent sends events when they occur, not all at the end.',
+    remedy: 'Flush after each event, and disable buffering and compression in proxies.',
     async run(probe) {
       const { exchange, events } = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('slow'),
       });
       const [first] = exchange.frames;
       const spread = exchange.totalMs - (first?.at ?? 0);
-      if (exchange.totalMs < 800) throw new InconclusiveError('The task was too quick to tell.');
-      probe.expect(events.length > 2, 'A task that takes its time told nothing on the way', {
+      if (exchange.totalMs < 800)
+        throw new InconclusiveError('The task ended too quickly to measure the delay of events.');
+      probe.expect(events.length > 2, 'A slow task sent no intermediate events', {
         actual: String(events.length),
       });
       probe.expect(
         spread > exchange.totalMs / 3,
-        `All events came at the end: the first after ${Math.round(first?.at ?? 0)} of ${Math.round(exchange.totalMs)} ms`,
+        `All events arrived at the end: the first after ${Math.round(first?.at ?? 0)} of ${Math.round(exchange.totalMs)} ms`,
       );
     },
   },
   {
+    ...rule,
     id: 'stream.terminal-task',
     requirements: ['STRM-010'],
-    section: '3.1.2',
-    level: 'MUST',
     category: 'error-handling',
-    sentence: 'A message to a task that has ended opens no stream: UnsupportedOperation.',
-    remedy: 'Answer -32004 before anything is streamed.',
+    sentence:
+      'The agent rejects a streaming message to a task in a terminal state with UnsupportedOperation.',
+    remedy: 'Return -32004 before the stream is opened.',
     versions: ['1.0'],
-    preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.completeTask();
-      const followed = await probe.openStream('stream', {
-        message: { text: 'go on', taskId: task.id },
-      });
-      const response = {
-        exchange: followed.exchange,
-        ...(followed.error ? { error: followed.error } : { result: followed.events }),
-      };
-      probe.assertError(response, 'UnsupportedOperation', 'A stream to a finished task');
+      const message = { text: 'go on', taskId: task.id };
+      const subject = 'A stream for a completed task';
+      await probe.expectStreamError('stream', { message }, 'UnsupportedOperation', subject);
     },
   },
   {
+    ...rule,
     id: 'stream.unknown-task',
     requirements: ['STRM-011'],
-    section: '3.1.2',
-    level: 'MUST',
     category: 'error-handling',
-    sentence: 'A message to a task that does not exist opens no stream: TaskNotFound.',
-    remedy: 'Answer -32001 before anything is streamed.',
+    sentence: 'The agent rejects a streaming message to an unknown task with TaskNotFound.',
+    remedy: 'Return -32001 before the stream is opened.',
     versions: ['1.0', '0.3'],
-    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.openStream('stream', {
-        message: { text: 'go on', taskId: crypto.randomUUID() },
-      });
-      const response = {
-        exchange: followed.exchange,
-        ...(followed.error ? { error: followed.error } : { result: followed.events }),
-      };
-      probe.assertError(response, 'TaskNotFound', 'A stream to an unknown task');
+      const message = { text: 'go on', taskId: crypto.randomUUID() };
+      const subject = 'A stream for an unknown task';
+      await probe.expectStreamError('stream', { message }, 'TaskNotFound', subject);
     },
   },
   {
+    ...rule,
     id: 'stream.chunks',
     requirements: ['MODEL-011', 'ORD-001', 'REST-019'],
     section: '4.2.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence:
-      'The chunks of an artifact, put together in the order in which they came, are the artifact that is stored.',
-    remedy:
-      'Store what you stream, send chunks in order and each once, and mark them with append and lastChunk.',
-    versions: ['1.0', '0.3', '0.1'],
-    preconditions: ['streaming'],
+    sentence: 'The streamed chunks of an artifact, concatenated in order, equal the stored artifact.',
+    remedy: 'Store streamed chunks, send each once and in order, and set append and lastChunk.',
     async run(probe) {
-      const followed = await probe.expectStream('stream', {
+      const stream = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('chunks'),
       });
-      const streamed = assembled(followed.events);
-      const updates = followed.events.filter(({ kind }) => kind === 'artifact');
-      probe.expect(updates.length > 0, 'A task that makes chunks streamed none');
-      const task = await probe.waitUntilTerminalOrInterrupted(taskIdOf(followed));
+      const streamed = assembleArtifacts(stream.events);
+      const updates = stream.events.filter(({ kind }) => kind === 'artifact');
+      probe.expect(updates.length > 0, 'The stream contains no artifact chunks');
+      const task = await probe.waitUntilTerminalOrInterrupted(requireTaskId(stream));
       const stored = new Map((task.artifacts ?? []).map(({ id, parts }) => [id, partsToText(parts)]));
       for (const [id, text] of streamed)
-        probe.expect(stored.get(id) === text, `Artifact ${id} is stored otherwise than it was streamed`, {
+        probe.expect(stored.get(id) === text, `The stored artifact ${id} differs from the streamed one`, {
           expected: text.slice(0, 300),
-          actual: (stored.get(id) ?? 'nothing').slice(0, 300),
+          actual: (stored.get(id) ?? 'none').slice(0, 300),
         });
-      probe.expect(stored.size === streamed.size, 'Some artifacts were not streamed', {
-        expected: String(stored.size),
-        actual: String(streamed.size),
-      });
+      probe.expectEqual(streamed.size, stored.size, 'Some artifacts were not streamed');
       const numbers = [...[...streamed.values()].join('').matchAll(/chunk (\d+);/g)].map(([, number]) =>
         Number(number),
       );
       const isOrdered = numbers.every(
         (number, index) => index === 0 || number === (numbers[index - 1] ?? 0) + 1,
       );
-      probe.expect(isOrdered, 'The chunks came in another order', { actual: numbers.join(', ') });
+      probe.expect(isOrdered, 'The chunks are out of order', { actual: numbers.join(', ') });
     },
   },
   {
+    ...rule,
     id: 'stream.same-as-get',
     requirements: ['BIND-002', 'GET-001'],
     section: '3.1.3',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A task that was streamed can be asked for afterwards, and is what the stream said.',
+    sentence: 'The agent returns a streamed task in the last streamed state.',
     remedy: 'Store each event before it is sent.',
-    versions: ['1.0', '0.3', '0.1'],
-    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.expectStream('stream', {
+      const stream = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('artifact'),
       });
-      const last = followed.events.findLast((event) => eventState(event) !== '');
-      if (!last) throw new InconclusiveError('The stream tells of no state.');
-      const task = await probe.getTask(taskIdOf(followed));
-      probe.expect(task.state === eventState(last), 'The task is in another state than the stream said', {
-        expected: eventState(last),
-        actual: task.state,
-      });
+      const last = stream.events.findLast((event) => eventState(event) !== '');
+      if (!last) throw new InconclusiveError('The stream contains no state.');
+      const task = await probe.getTask(requireTaskId(stream));
+      probe.expectEqual(task.state, eventState(last), 'get returned another state than the stream');
     },
   },
   {
+    ...rule,
     id: 'stream.hang-up',
     requirements: ['ORD-006', 'MSG-003'],
     section: '3.5.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A task goes on when the one who follows it hangs up.',
-    remedy: 'Do not tie the work to the connection.',
-    versions: ['1.0', '0.3', '0.1'],
-    preconditions: ['streaming'],
+    sentence: 'A task continues when a subscriber disconnects.',
+    remedy: 'Do not bind the work to the connection.',
     async run(probe) {
-      const followed = await probe.expectStream(
+      const stream = await probe.expectStream(
         'stream',
         { message: probe.context.prompts.promptFor('slow') },
         { until: () => true },
       );
-      const id = taskIdOf(followed);
-      const task = await probe.waitUntilTerminalOrInterrupted(id);
-      probe.expect(task.state === 'completed', 'The task did not go on after its reader was gone', {
-        expected: 'completed',
-        actual: task.state,
-      });
+      const task = await probe.waitUntilTerminalOrInterrupted(requireTaskId(stream));
+      probe.expectEqual(task.state, 'completed', 'The task was not completed after the client disconnected');
     },
   },
   {
+    ...rule,
     id: 'stream.input-required',
     requirements: ['STRM-001', 'ERR-024'],
-    section: '3.1.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A stream shows that input is required, and the next message can be streamed too.',
-    remedy: 'Send the status input-required, and take the next message of the task.',
+    sentence: 'The agent streams the status input-required and continues the task in a second stream.',
+    remedy: 'Send the status input-required, and accept the next message of the task.',
     versions: ['1.0', '0.3'],
-    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.expectStream(
+      const stream = await probe.expectStream(
         'stream',
         { message: probe.context.prompts.promptFor('input-required') },
         { until: (event) => eventState(event) === 'input-required' },
       );
-      const states = followed.events.map(eventState);
+      const states = stream.events.map(eventState);
       if (!states.includes('input-required'))
-        throw new InconclusiveError(`The task never asked: ${states.join(', ')}.`);
-      const taskId = taskIdOf(followed);
+        throw new InconclusiveError(`The task never required input: ${states.join(', ')}.`);
+      const taskId = requireTaskId(stream);
       const next = await probe.expectStream('stream', { message: { text: 'the first one', taskId } });
-      const end = eventState(next.events.findLast((event) => eventState(event) !== ''));
+      const actual = eventState(next.events.findLast((event) => eventState(event) !== ''));
       probe.expect(
-        terminalStates.has(end) || end === 'input-required',
-        'The second stream did not come to a rest',
-        { actual: end },
+        terminalStates.has(actual) || actual === 'input-required',
+        'The second stream ended before the task was terminal or interrupted',
+        { actual },
       );
-      probe.expect(taskIdOf(next) === taskId, 'The second stream is of another task', {
-        expected: taskId,
-        actual: taskIdOf(next),
-      });
+      probe.expectEqual(requireTaskId(next), taskId, 'The second stream belongs to another task');
     },
   },
   {
+    ...rule,
     id: 'capability.no-streaming',
     requirements: ['CAP-001', 'CAP-003'],
     section: '3.3.4',
-    level: 'MUST',
     category: 'error-handling',
-    sentence: 'An agent that does not stream refuses to: UnsupportedOperation.',
-    remedy: 'Answer -32004 to SendStreamingMessage and SubscribeToTask, or declare streaming.',
+    sentence: 'An agent without the streaming capability rejects streams with UnsupportedOperation.',
+    remedy: 'Return -32004 for SendStreamingMessage and SubscribeToTask, or declare streaming.',
     versions: ['1.0'],
     preconditions: ['no-streaming'],
     async run(probe) {
-      const followed = await probe.openStream('stream', { message: probe.context.prompts.anyPrompt() });
-      const response = {
-        exchange: followed.exchange,
-        ...(followed.error ? { error: followed.error } : { result: followed.events }),
-      };
-      probe.assertError(response, 'UnsupportedOperation', 'A stream that the card does not offer');
+      const message = probe.context.prompts.anyPrompt();
+      const subject = 'A stream that the card does not declare';
+      await probe.expectStreamError('stream', { message }, 'UnsupportedOperation', subject);
       const task = await probe.completeTask();
       const subscribed = await probe.openStream('subscribe', { id: task.id });
       if (!subscribed.error)
         throw new RuleViolationError(
-          `A subscription was not refused: ${describeResponse(probe.driver.decode(subscribed.exchange))}`,
+          `A subscription was not rejected: ${describeResponse(probe.driver.decode(subscribed.exchange))}`,
         );
     },
   },

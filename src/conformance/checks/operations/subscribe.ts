@@ -1,136 +1,113 @@
 import { defineChecks } from '../../check.ts';
-import type { ObservedStream } from '../../probe.ts';
-import { terminalStates } from '../../observation/task-tracker.ts';
-import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { type NormalizedEvent, eventState } from '../../drivers/normalized-views.ts';
+import { terminalStates } from '../../observation/task-tracker.ts';
 
-function heardOf({ exchange, error, events }: ObservedStream): DecodedResponse {
-  return error ? { exchange, error } : { exchange, result: events };
-}
-
-/** An event without what may differ between two readers. */
-function gist(event: NormalizedEvent): string {
+/** Returns the part of an event that must be equal for all subscribers. */
+function fingerprint(event: NormalizedEvent): string {
   if (event.kind === 'status') return `status ${event.state} ${event.timestamp ?? ''}`;
   return event.kind === 'artifact' ? `artifact ${JSON.stringify(event.artifact?.parts)}` : event.kind;
 }
 
-/** SubscribeToTask: section 3.1.6, and what 3.5.2 says about several readers. */
+const rule = {
+  section: '3.1.6',
+  level: 'MUST',
+  category: 'streaming',
+  versions: ['1.0'],
+  preconditions: ['streaming'],
+} as const;
+
+/** SubscribeToTask: section 3.1.6, and several subscribers: section 3.5.2. */
 export const subscribeChecks = defineChecks([
   {
+    ...rule,
     id: 'subscribe.running',
     requirements: ['SUBS-001', 'SUBS-002', 'SUBS-005'],
-    section: '3.1.6',
-    level: 'MUST',
-    category: 'streaming',
     sentence:
-      'A task that runs can be followed: first as it stands, then to its end, and the stream is closed.',
-    remedy: 'Send the task as it stands, then its events, and close with the last one.',
-    versions: ['1.0'],
-    preconditions: ['streaming'],
+      'A subscription to a working task sends the task, then its events, and closes the stream when the task ends.',
+    remedy: 'Send the current task first, then its events, and close the stream after the last one.',
     async run(probe) {
-      const task = await probe.startSlowTask();
-      const followed = await probe.expectStream('subscribe', { id: task.id });
-      const [first] = followed.events;
-      probe.expect(first?.kind === 'task', 'The first event is not the task', {
+      const { id } = await probe.startSlowTask();
+      const { events, isComplete } = await probe.expectStream('subscribe', { id });
+      const [first] = events;
+      probe.expect(first?.kind === 'task', 'The first event is not a task', {
         actual: first?.kind ?? 'none',
       });
-      probe.expect(first?.kind === 'task' && first.task.id === task.id, 'The first event is another task');
-      const last = eventState(followed.events.at(-1));
-      probe.expect(terminalStates.has(last), 'The stream does not come to the end of the task', {
-        actual: last,
-      });
-      probe.expect(followed.isComplete, 'The stream was not closed after the end of the task');
+      probe.expect(first?.kind === 'task' && first.task.id === id, 'The first event is another task');
+      const actual = eventState(events.at(-1));
+      probe.expect(terminalStates.has(actual), 'The stream ended before the task', { actual });
+      probe.expect(isComplete, 'The stream was not closed after the task ended');
     },
   },
   {
+    ...rule,
     id: 'subscribe.again-0.3',
     requirements: ['0.3/resubscribe'],
     section: '7.9',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'A task that runs can be followed again.',
-    remedy: 'Send the events of the task from now on, to its end.',
     versions: ['0.3', '0.1'],
-    preconditions: ['streaming'],
+    sentence: 'A client can resubscribe to a working task.',
+    remedy: 'Send the events of the task from the time of the subscription to its end.',
     async run(probe) {
-      const opened = await probe.expectStream(
+      const { events: opened } = await probe.expectStream(
         'stream',
         { message: probe.context.prompts.promptFor('slow') },
         { until: (_event, index) => index >= 1 },
       );
-      const id = opened.events
+      const id = opened
         .map((event) =>
           event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined,
         )
         .find((each) => each !== undefined);
-      const followed = await probe.expectStream('subscribe', { id: id ?? '' });
-      const last = eventState(followed.events.at(-1));
-      probe.expect(terminalStates.has(last), 'The stream does not come to the end of the task', {
-        actual: last,
-      });
+      const { events } = await probe.expectStream('subscribe', { id: id ?? '' });
+      const actual = eventState(events.at(-1));
+      probe.expect(terminalStates.has(actual), 'The stream ended before the task', { actual });
     },
   },
   {
+    ...rule,
     id: 'subscribe.terminal',
     requirements: ['SUBS-003'],
-    section: '3.1.6',
-    level: 'MUST',
     category: 'error-handling',
-    sentence: 'A task that has ended cannot be followed: UnsupportedOperation.',
-    remedy: 'Answer -32004, and let callers ask for the task instead.',
-    versions: ['1.0'],
-    preconditions: ['streaming'],
+    sentence: 'The agent rejects a subscription to a task in a terminal state with UnsupportedOperation.',
+    remedy: 'Return -32004; clients get the task with GetTask instead.',
     async run(probe) {
-      const task = await probe.completeTask();
-      probe.assertError(
-        heardOf(await probe.openStream('subscribe', { id: task.id })),
-        'UnsupportedOperation',
-        'Following a finished task',
-      );
+      const { id } = await probe.completeTask();
+      const subject = 'A subscription to a completed task';
+      await probe.expectStreamError('subscribe', { id }, 'UnsupportedOperation', subject);
     },
   },
   {
+    ...rule,
     id: 'subscribe.unknown',
     requirements: ['SUBS-004'],
-    section: '3.1.6',
-    level: 'MUST',
     category: 'error-handling',
-    sentence: 'A task that does not exist cannot be followed: TaskNotFound.',
-    remedy: 'Answer -32001 (HTTP 404).',
     versions: ['1.0', '0.3', '0.1'],
-    preconditions: ['streaming'],
+    sentence: 'The agent rejects a subscription to an unknown task with TaskNotFound.',
+    remedy: 'Return -32001 (HTTP 404).',
     async run(probe) {
-      probe.assertError(
-        heardOf(await probe.openStream('subscribe', { id: crypto.randomUUID() })),
-        'TaskNotFound',
-        'Following an unknown task',
-      );
+      const id = crypto.randomUUID();
+      await probe.expectStreamError('subscribe', { id }, 'TaskNotFound', 'A subscription to an unknown task');
     },
   },
   {
+    ...rule,
     id: 'subscribe.two',
     requirements: ['ORD-003', 'ORD-004', 'ORD-005'],
     section: '3.5.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'All who follow a task see the same events in the same order.',
-    remedy: 'Give each event to every stream of the task.',
-    versions: ['1.0'],
-    preconditions: ['streaming'],
+    sentence: 'The agent sends the same events in the same order to all subscribers of a task.',
+    remedy: 'Send each event to every stream of the task.',
     async run(probe) {
-      const task = await probe.startSlowTask();
-      const input = { id: task.id };
+      const { id } = await probe.startSlowTask();
       const [one, two] = await Promise.all([
-        probe.expectStream('subscribe', input),
-        probe.expectStream('subscribe', input),
+        probe.expectStream('subscribe', { id }),
+        probe.expectStream('subscribe', { id }),
       ]);
-      const gists = [one, two].map(({ events }) => events.slice(1).map(gist));
-      const [shorter = [], longer = []] = gists.toSorted((a, b) => a.length - b.length);
+      const fingerprints = [one, two].map(({ events }) => events.slice(1).map(fingerprint));
+      const [shorter = [], longer = []] = fingerprints.toSorted((a, b) => a.length - b.length);
       const isSame = shorter.every((each, index) => each === longer[longer.length - shorter.length + index]);
-      probe.expect(shorter.length > 0, 'One of two readers saw no event at all');
+      probe.expect(shorter.length > 0, 'One of two subscribers received no events');
       probe.expect(
         isSame && longer.length - shorter.length <= 1,
-        'Two readers of one task saw different events',
+        'Two subscribers of one task received different events',
         {
           expected: longer.join(' | ').slice(0, 300),
           actual: shorter.join(' | ').slice(0, 300),
@@ -140,29 +117,23 @@ export const subscribeChecks = defineChecks([
     },
   },
   {
+    ...rule,
     id: 'subscribe.one-leaves',
     requirements: ['ORD-006'],
     section: '3.5.2',
-    level: 'MUST',
-    category: 'streaming',
-    sentence: 'When one who follows leaves, the others go on.',
-    remedy: 'End one stream only, and not the task.',
-    versions: ['1.0'],
-    preconditions: ['streaming'],
+    sentence: 'The agent continues to send events to the other subscribers when one disconnects.',
+    remedy: 'Close only the stream of the subscriber that disconnects, not the task.',
     async run(probe) {
-      const task = await probe.startSlowTask();
-      const input = { id: task.id };
-      const [stays] = await Promise.all([
-        probe.expectStream('subscribe', input),
-        probe.expectStream('subscribe', input, { until: () => true }),
+      const { id } = await probe.startSlowTask();
+      const [remaining] = await Promise.all([
+        probe.expectStream('subscribe', { id }),
+        probe.expectStream('subscribe', { id }, { until: () => true }),
       ]);
-      const last = eventState(stays.events.at(-1));
+      const actual = eventState(remaining.events.at(-1));
       probe.expect(
-        terminalStates.has(last) && last !== 'canceled',
-        'The reader that stayed did not see the end',
-        {
-          actual: last,
-        },
+        terminalStates.has(actual) && actual !== 'canceled',
+        'The remaining subscriber did not receive the end of the task',
+        { actual },
       );
     },
   },

@@ -7,11 +7,18 @@ import { asList } from '../../drivers/normalized-views.ts';
 
 const rule = { level: 'MUST', category: 'agent-card', about: 'card' } as const;
 
-function skills({ card }: Probe): JsonObject[] {
-  return (asList(card.skills) ?? []).filter(isJsonObject);
+/** Expects required strings in each skill and returns the skills. */
+function expectSkills(probe: Probe): JsonObject[] {
+  const skills = (asList(probe.card.skills) ?? []).filter(isJsonObject);
+  for (const skill of skills)
+    for (const field of ['id', 'name', 'description'])
+      probe.expect(typeof skill[field] === 'string' && skill[field] !== '', `A skill has no ${field}`, {
+        actual: JSON.stringify(skill).slice(0, 160),
+      });
+  return skills;
 }
 
-/** What versions before 1.0 ask beyond what all versions share; the steps for 0.1 are those of the interoperability procedure. */
+/** Rules of versions before 1.0; those of 0.1 follow its interoperability procedure. */
 export const pre1_0Checks = defineChecks([
   {
     ...rule,
@@ -19,15 +26,15 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.1/card'],
     section: 'AgentCard',
     versions: ['0.1'],
-    sentence: 'A card has a name, a description, a url and skills.',
-    remedy: 'Add what is missing.',
+    sentence: 'The card has name, description, url and skills.',
+    remedy: 'Add the missing members.',
     async run(probe) {
       for (const field of ['name', 'description', 'url', 'skills']) {
         const value = probe.card[field];
         probe.expect(value !== undefined && value !== null && value !== '', `The card has no ${field}`);
       }
-      probe.expect(Array.isArray(probe.card.skills), 'skills is no list');
-      probe.expect(URL.canParse(String(probe.card.url)), 'url is no address', {
+      probe.expect(Array.isArray(probe.card.skills), 'skills is not a list');
+      probe.expect(URL.canParse(String(probe.card.url)), 'url is not a URL', {
         actual: String(probe.card.url),
       });
     },
@@ -38,19 +45,14 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.1/skill'],
     section: 'AgentSkill',
     versions: ['0.1'],
-    sentence: 'Each skill has an id, a name, a description, and the modes that it takes and gives.',
+    sentence: 'Each skill has id, name, description, inputModes and outputModes.',
     remedy: 'Add inputModes and outputModes to each skill.',
     async run(probe) {
-      for (const skill of skills(probe)) {
-        for (const field of ['id', 'name', 'description'])
-          probe.expect(typeof skill[field] === 'string' && skill[field] !== '', `A skill has no ${field}`, {
-            actual: JSON.stringify(skill).slice(0, 160),
-          });
+      for (const skill of expectSkills(probe))
         for (const field of ['inputModes', 'outputModes'])
           probe.expect((asList(skill[field]) ?? []).length > 0, `Skill ${String(skill.id)} has no ${field}`, {
             actual: JSON.stringify(skill[field]),
           });
-      }
     },
   },
   {
@@ -59,24 +61,26 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.1/authentication'],
     section: 'AgentAuthentication',
     versions: ['0.1'],
-    sentence:
-      'A card that asks for OAuth 2 says where tokens are; one that asks for an API key says in which header.',
+    sentence: 'The card declares the token URL for OAuth 2 and the header name for an API key.',
     remedy: 'Add credentials.oauth2.tokenUrl or credentials.apiKey.headerName.',
     async run(probe) {
       const authentication = isJsonObject(probe.card.authentication) ? probe.card.authentication : {};
       const schemes = (asList(authentication.schemes) ?? []).map((each) => String(each).toLowerCase());
       const { credentials } = authentication;
-      const all = isJsonObject(credentials)
+      const settings = isJsonObject(credentials)
         ? credentials
         : (parseJsonOrUndefined(typeof credentials === 'string' ? credentials : '') ?? {});
-      const part = (name: string): JsonObject =>
-        isJsonObject(all) && isJsonObject(all[name]) ? all[name] : {};
+      const settingsOf = (name: string): JsonObject =>
+        isJsonObject(settings) && isJsonObject(settings[name]) ? settings[name] : {};
       if (!schemes.includes('oauth2') && !schemes.includes('apikey'))
-        throw new NotApplicableError('The card asks for neither OAuth 2 nor an API key.');
+        throw new NotApplicableError('The card declares neither OAuth 2 nor an API key.');
       if (schemes.includes('oauth2'))
-        probe.expect(typeof part('oauth2').tokenUrl === 'string', 'credentials.oauth2 has no tokenUrl');
+        probe.expect(typeof settingsOf('oauth2').tokenUrl === 'string', 'credentials.oauth2 has no tokenUrl');
       if (schemes.includes('apikey'))
-        probe.expect(typeof part('apiKey').headerName === 'string', 'credentials.apiKey has no headerName');
+        probe.expect(
+          typeof settingsOf('apiKey').headerName === 'string',
+          'credentials.apiKey has no headerName',
+        );
     },
   },
   {
@@ -85,8 +89,8 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.1/capabilities', '0.3/capabilities'],
     section: 'AgentCapabilities',
     versions: ['0.1', '0.3'],
-    sentence: 'Capabilities are true or false.',
-    remedy: 'Send true or false, and no texts.',
+    sentence: 'The capabilities of the card are booleans.',
+    remedy: 'Set capabilities to true or false.',
     async run(probe) {
       for (const name of ['streaming', 'pushNotifications', 'stateTransitionHistory']) {
         const value = probe.capabilities[name];
@@ -103,15 +107,12 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.1/public-card'],
     section: '5.3',
     versions: ['0.1', '0.3'],
-    sentence: 'The card can be read without credentials.',
-    remedy: 'Leave the well-known path open; keep what is private for the extended card.',
+    sentence: 'The agent serves the card without credentials.',
+    remedy: 'Serve the well-known path without authentication; move private content to the extended card.',
     async run(probe) {
       const exchange = await probe.context.http.send({ method: 'GET', url: probe.context.cardUrl });
       probe.exchanges.push(exchange);
-      probe.expect(exchange.status === 200, 'The card is not public', {
-        expected: '200',
-        actual: String(exchange.status),
-      });
+      probe.expectEqual(exchange.status, 200, 'The card is not public');
     },
   },
   {
@@ -120,9 +121,8 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.3/card'],
     section: '5.5',
     versions: ['0.3'],
-    sentence:
-      'A card has everything that it must have: name, description, url, version, protocolVersion, capabilities, modes and skills.',
-    remedy: 'Add what is missing.',
+    sentence: 'The card has name, description, url, version, capabilities, default modes and skills.',
+    remedy: 'Add the missing members.',
     async run(probe) {
       for (const field of ['name', 'description', 'url', 'version'])
         probe.expect(
@@ -132,7 +132,7 @@ export const pre1_0Checks = defineChecks([
         );
       probe.expect(isJsonObject(probe.card.capabilities), 'The card has no capabilities');
       for (const field of ['defaultInputModes', 'defaultOutputModes', 'skills'])
-        probe.expect(Array.isArray(probe.card[field]), `${field} is no list`, {
+        probe.expect(Array.isArray(probe.card[field]), `${field} is not a list`, {
           actual: JSON.stringify(probe.card[field]),
         });
     },
@@ -144,13 +144,13 @@ export const pre1_0Checks = defineChecks([
     section: '5.5',
     level: 'SHOULD',
     versions: ['0.3'],
-    sentence: 'A card says which version of the protocol it is of.',
+    sentence: 'The card declares its protocolVersion.',
     remedy: 'Add protocolVersion: "0.3.0".',
     async run(probe) {
       const { protocolVersion } = probe.card;
       probe.expect(
         typeof protocolVersion === 'string' && /^\d+\.\d+(\.\d+)?$/.test(protocolVersion),
-        'protocolVersion is missing or no version',
+        'protocolVersion is missing or invalid',
         { actual: JSON.stringify(protocolVersion) },
       );
     },
@@ -161,16 +161,11 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.3/skill'],
     section: '5.5.4',
     versions: ['0.3'],
-    sentence: 'Each skill has an id, a name, a description and tags.',
-    remedy: 'Add what is missing.',
+    sentence: 'Each skill has id, name, description and tags.',
+    remedy: 'Add the missing members.',
     async run(probe) {
-      for (const skill of skills(probe)) {
-        for (const field of ['id', 'name', 'description'])
-          probe.expect(typeof skill[field] === 'string' && skill[field] !== '', `A skill has no ${field}`, {
-            actual: JSON.stringify(skill).slice(0, 160),
-          });
+      for (const skill of expectSkills(probe))
         probe.expect(Array.isArray(skill.tags), `Skill ${String(skill.id)} has no tags`);
-      }
     },
   },
   {
@@ -179,8 +174,8 @@ export const pre1_0Checks = defineChecks([
     requirements: ['0.3/transports'],
     section: '5.6',
     versions: ['0.3'],
-    sentence: 'Every interface that a card names answers in its transport.',
-    remedy: 'List only what is served, and let preferredTransport be the transport of url.',
+    sentence: 'Every interface of the card responds in its declared transport.',
+    remedy: 'Declare only interfaces that are served, and set preferredTransport to the transport of url.',
     async run(probe) {
       for (const driver of [probe.driver, ...probe.context.siblings])
         await probe.withDriver(driver).expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
@@ -195,8 +190,8 @@ export const pre1_0Checks = defineChecks([
     versions: ['0.1'],
     preconditions: ['streaming'],
     sentence:
-      'A stream begins with the status submitted or working, and ends with a final one that ends the task or asks.',
-    remedy: 'Send a status before artifacts, and final: true with the last.',
+      'A stream starts with the status submitted or working, and ends with a final terminal or interrupted status.',
+    remedy: 'Send a status before artifacts, and final: true with the last status.',
     async run(probe) {
       const { events } = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('completed'),
@@ -205,14 +200,14 @@ export const pre1_0Checks = defineChecks([
       const last = events.at(-1);
       probe.expect(
         first?.kind === 'status' && ['submitted', 'working'].includes(first.state),
-        'The first event is no such status',
+        'The first event is not the status submitted or working',
         { actual: JSON.stringify(first?.raw).slice(0, 160) },
       );
       probe.expect(
         last?.kind === 'status' &&
           last.final === true &&
           (terminalStates.has(last.state) || interruptedStates.has(last.state)),
-        'The last event is not final',
+        'The last event is not a final status',
         { actual: JSON.stringify(last?.raw).slice(0, 160) },
       );
     },
@@ -224,11 +219,11 @@ export const pre1_0Checks = defineChecks([
     level: 'MUST',
     category: 'lifecycle',
     versions: ['0.1', '0.3'],
-    sentence: 'An agent that promises its history gives it.',
-    remedy: 'Keep what happened, or do not declare stateTransitionHistory.',
+    sentence: 'An agent that declares stateTransitionHistory returns the history.',
+    remedy: 'Store the history, or do not declare stateTransitionHistory.',
     async run(probe) {
       if (probe.capabilities.stateTransitionHistory !== true)
-        throw new NotApplicableError('The card does not promise stateTransitionHistory.');
+        throw new NotApplicableError('The card does not declare stateTransitionHistory.');
       const task = await probe.completeTask();
       const { history } = await probe.getTask(task.id, 100);
       probe.expect((history ?? []).length >= 2, 'The history has fewer than two entries', {
@@ -243,22 +238,19 @@ export const pre1_0Checks = defineChecks([
     level: 'MUST',
     category: 'lifecycle',
     versions: ['0.1'],
-    sentence: 'A task has the id that its caller gave it.',
-    remedy: 'Use the id of the request.',
+    sentence: 'The agent uses the task id of the client.',
+    remedy: 'Use the id of the request as the task id.',
     async run(probe) {
       const taskId = crypto.randomUUID();
       const result = await probe.expectResult('send', {
         message: { ...probe.context.prompts.promptFor('completed'), taskId },
       });
       const task = probe.driver.decodeTask(result);
-      probe.expect(task?.id === taskId, 'The task has another id', {
-        expected: taskId,
-        actual: task?.id ?? 'none',
-      });
+      probe.expectEqual(task?.id, taskId, 'The task has another id');
       probe.expect(
-        // Not every agent can do something with what it is told here: it may ask, or say that it cannot.
+        // The agent may not understand the prompt: input-required and failed are valid as well.
         ['submitted', 'working', 'completed', 'input-required', 'failed'].includes(task?.state ?? ''),
-        'The task began in another state',
+        'The task has an unexpected state',
         { actual: task?.state ?? '' },
       );
     },
@@ -270,20 +262,17 @@ export const pre1_0Checks = defineChecks([
     level: 'MUST',
     category: 'lifecycle',
     versions: ['0.1'],
-    sentence: 'A task that waits for input goes on with the next message under its id.',
-    remedy: 'Take the next message of the task.',
+    sentence: 'A task in the state input-required continues with the next message with its id.',
+    remedy: 'Accept the next message of the task.',
     async run(probe) {
       const task = await probe.sendPrompt('input-required');
       const message = { text: 'the first one', taskId: task.id, contextId: task.contextId ?? '' };
-      const answered = probe.driver.decodeTask(await probe.expectResult('send', { message }));
-      probe.expect(answered?.id === task.id, 'The answer is another task', {
-        expected: task.id,
-        actual: answered?.id ?? 'none',
-      });
+      const returned = probe.driver.decodeTask(await probe.expectResult('send', { message }));
+      probe.expectEqual(returned?.id, task.id, 'The response contains another task');
       probe.expect(
-        ['working', 'completed', 'submitted'].includes(answered?.state ?? ''),
-        'The task did not go on',
-        { actual: answered?.state ?? '' },
+        ['working', 'completed', 'submitted'].includes(returned?.state ?? ''),
+        'The task did not continue',
+        { actual: returned?.state ?? '' },
       );
     },
   },
@@ -295,17 +284,19 @@ export const pre1_0Checks = defineChecks([
     category: 'streaming',
     versions: ['0.1'],
     preconditions: ['streaming'],
-    sentence: 'Streams are also opened at /subscribe below the url.',
-    remedy: 'Take tasks/sendSubscribe at /subscribe as well, where the first clients look for it.',
+    sentence: 'The agent accepts tasks/sendSubscribe at /subscribe below the url.',
+    remedy: 'Accept tasks/sendSubscribe at /subscribe as well; early clients use this path.',
     async run(probe) {
-      const said = probe.driver.encode('stream', { message: probe.context.prompts.promptFor('completed') });
-      if (!said) throw new InconclusiveError('Streams have no name.');
+      const request = probe.driver.encode('stream', {
+        message: probe.context.prompts.promptFor('completed'),
+      });
+      if (!request) throw new InconclusiveError('The version has no streams.');
       const exchange = await probe.sendRaw({
-        ...said,
+        ...request,
         url: `${probe.driver.url.replace(/\/+$/, '')}/subscribe`,
       });
       const type = exchange.headers['content-type'] ?? '';
-      probe.expect(type.startsWith('text/event-stream'), '/subscribe gives no stream', {
+      probe.expect(type.startsWith('text/event-stream'), '/subscribe returned no event stream', {
         expected: 'text/event-stream',
         actual: `${exchange.status} ${type}`,
       });
@@ -319,14 +310,11 @@ export const pre1_0Checks = defineChecks([
     category: 'error-handling',
     versions: ['0.1', '0.3'],
     preconditions: ['credentials'],
-    sentence: 'Whoever has no credentials is refused with 401.',
-    remedy: 'Check credentials before you look at the request.',
+    sentence: 'The agent rejects requests without credentials with 401.',
+    remedy: 'Verify credentials before the request is processed.',
     async run(probe) {
       const response = await probe.withCredentials({}).call('get', { id: 'x' });
-      probe.expect(response.exchange.status === 401, 'A request without credentials was answered', {
-        expected: '401',
-        actual: String(response.exchange.status),
-      });
+      probe.expectEqual(response.exchange.status, 401, 'A request without credentials was not rejected');
     },
   },
 ]);

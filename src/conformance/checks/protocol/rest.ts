@@ -4,9 +4,10 @@ import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { asList } from '../../drivers/normalized-views.ts';
+import { expectErrorInfo } from './rpc.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
 
-function call(
+function sendRequest(
   probe: Probe,
   method: string,
   path: string,
@@ -25,10 +26,15 @@ function call(
   });
 }
 
-/** The error of an answer, in the form of 11.6. */
-function errorOf(exchange: HttpExchange): JsonObject {
+/** Returns the error of a response in the format of section 11.6, or an empty object. */
+function decodeError(exchange: HttpExchange): JsonObject {
   const body = parseJsonOrUndefined(exchange.body);
   return isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
+}
+
+/** Expects an HTTP status. */
+function expectStatus(probe: Probe, { status }: HttpExchange, expected: number, subject: string): void {
+  probe.expectEqual(status, expected, `${subject} has the wrong HTTP status`);
 }
 
 const rule = {
@@ -45,23 +51,15 @@ export const restChecks = defineChecks([
     ...rule,
     id: 'rest.error-body',
     requirements: ['REST-012', 'ERR-017'],
-    sentence: 'An error is {"error": {code, status, message, details}}, and its code is the HTTP status.',
-    remedy: 'Send the form of google.rpc.Status: code 404, status NOT_FOUND, a message and details.',
+    sentence:
+      'An error response is {"error": {code, status, message, details}}, with the HTTP status as code.',
+    remedy: 'Return the format of google.rpc.Status: code 404, status NOT_FOUND, a message and details.',
     async run(probe) {
-      const exchange = await call(probe, 'GET', `/tasks/${crypto.randomUUID()}`);
-      const error = errorOf(exchange);
-      probe.expect(exchange.status === 404, 'An unknown task has another status than 404', {
-        expected: '404',
-        actual: String(exchange.status),
-      });
-      probe.expect(error.code === 404, 'error.code is not the HTTP status', {
-        expected: '404',
-        actual: JSON.stringify(error.code),
-      });
-      probe.expect(error.status === 'NOT_FOUND', 'error.status is another one', {
-        expected: 'NOT_FOUND',
-        actual: JSON.stringify(error.status),
-      });
+      const exchange = await sendRequest(probe, 'GET', `/tasks/${crypto.randomUUID()}`);
+      const error = decodeError(exchange);
+      expectStatus(probe, exchange, 404, 'The response for an unknown task');
+      probe.expectEqual(error.code, 404, 'error.code is not the HTTP status');
+      probe.expectEqual(error.status, 'NOT_FOUND', 'error.status has the wrong value');
       probe.expect(typeof error.message === 'string' && error.message !== '', 'error.message is missing');
     },
   },
@@ -69,29 +67,19 @@ export const restChecks = defineChecks([
     ...rule,
     id: 'rest.error-info',
     requirements: ['REST-013', 'REST-016', 'REST-017', 'REST-018', 'ERR-018'],
-    sentence: 'The details of an error hold an ErrorInfo with its reason and the domain a2a-protocol.org.',
+    sentence: 'The details of an error contain an ErrorInfo with its reason and the domain a2a-protocol.org.',
     remedy:
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
     async run(probe) {
-      const error = errorOf(await call(probe, 'GET', `/tasks/${crypto.randomUUID()}`));
+      const error = decodeError(await sendRequest(probe, 'GET', `/tasks/${crypto.randomUUID()}`));
       const details = (asList(error.details) ?? []) as JsonObject[];
       probe.expect(
         details.every((each) => isJsonObject(each) && typeof each['@type'] === 'string'),
-        'A detail has no @type',
+        'A detail of the error has no @type',
         { actual: JSON.stringify(details).slice(0, 200) },
       );
       const info = details.find((each) => each['@type'] === 'type.googleapis.com/google.rpc.ErrorInfo');
-      probe.expect(info !== undefined, 'There is no ErrorInfo', {
-        actual: JSON.stringify(details).slice(0, 200),
-      });
-      probe.expect(info?.reason === 'TASK_NOT_FOUND', 'The reason is another one', {
-        expected: 'TASK_NOT_FOUND',
-        actual: JSON.stringify(info?.reason),
-      });
-      probe.expect(info?.domain === 'a2a-protocol.org', 'The domain is another one', {
-        expected: 'a2a-protocol.org',
-        actual: JSON.stringify(info?.domain),
-      });
+      expectErrorInfo(probe, info);
     },
   },
   {
@@ -99,20 +87,18 @@ export const restChecks = defineChecks([
     id: 'rest.bad-request',
     requirements: ['REST-014', 'ERR-010'],
     level: 'SHOULD',
-    sentence: 'What is wrong with a request is said in a BadRequest that names the field.',
+    sentence: 'The error for an invalid request contains a BadRequest that names the field.',
     remedy: 'Add {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"field": …}]}.',
     async run(probe) {
-      const exchange = await call(probe, 'GET', '/tasks?pageSize=150');
-      const details = (asList(errorOf(exchange).details) ?? []) as JsonObject[];
-      const bad = details.find((each) => String(each['@type']).endsWith('BadRequest'));
-      probe.expect(exchange.status === 400, 'A wrong page size has another status than 400', {
-        actual: String(exchange.status),
-      });
-      probe.expect(bad !== undefined, 'There is no BadRequest', {
+      const exchange = await sendRequest(probe, 'GET', '/tasks?pageSize=150');
+      const details = (asList(decodeError(exchange).details) ?? []) as JsonObject[];
+      const badRequest = details.find((each) => String(each['@type']).endsWith('BadRequest'));
+      expectStatus(probe, exchange, 400, 'The response for an invalid pageSize');
+      probe.expect(badRequest !== undefined, 'The error has no BadRequest', {
         actual: JSON.stringify(details).slice(0, 200),
       });
-      const [violation] = (asList(bad?.fieldViolations) ?? []) as JsonObject[];
-      probe.expect(String(violation?.field).includes('pageSize'), 'The field is not named', {
+      const [violation] = (asList(badRequest?.fieldViolations) ?? []) as JsonObject[];
+      probe.expect(String(violation?.field).includes('pageSize'), 'BadRequest does not name the field', {
         actual: JSON.stringify(violation),
       });
     },
@@ -121,15 +107,12 @@ export const restChecks = defineChecks([
     ...rule,
     id: 'rest.parse',
     requirements: ['IANA-002', 'ERR-009'],
-    sentence: 'A body that is no JSON is refused with 400.',
-    remedy: 'Catch what the parser throws.',
+    sentence: 'The agent rejects a body that is not a JSON object with 400.',
+    remedy: 'Catch parse errors, and return 400.',
     async run(probe) {
       for (const body of ['{"message": ', 'hello', '[]', '"text"']) {
-        const exchange = await call(probe, 'POST', '/message:send', body);
-        probe.expect(exchange.status === 400, `${JSON.stringify(body)} has another status than 400`, {
-          expected: '400',
-          actual: String(exchange.status),
-        });
+        const exchange = await sendRequest(probe, 'POST', '/message:send', body);
+        expectStatus(probe, exchange, 400, `The response for ${JSON.stringify(body)}`);
       }
     },
   },
@@ -138,24 +121,21 @@ export const restChecks = defineChecks([
     id: 'rest.utf8',
     requirements: ['IANA-001'],
     section: '14.1.1',
-    sentence: 'A body that is not UTF-8 is refused with 400.',
-    remedy: 'Decode strictly.',
+    sentence: 'The agent rejects a body that is not UTF-8 with 400.',
+    remedy: 'Decode UTF-8 strictly, and return 400.',
     async run(probe) {
       const head = Buffer.from('{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"');
       const body = Buffer.concat([head, Buffer.from([0xff, 0xfe, 0xc3]), Buffer.from('"}]}}')]);
-      const exchange = await call(probe, 'POST', '/message:send', body);
-      probe.expect(exchange.status === 400, 'Broken UTF-8 has another status than 400', {
-        expected: '400',
-        actual: String(exchange.status),
-      });
+      const exchange = await sendRequest(probe, 'POST', '/message:send', body);
+      expectStatus(probe, exchange, 400, 'The response for invalid UTF-8');
     },
   },
   {
     ...rule,
     id: 'rest.params',
     requirements: ['IANA-002', 'ERR-009', 'JSON-009', 'SEC-005'],
-    sentence: 'A body of the wrong shape is refused with 400.',
-    remedy: 'Check every field before you use it.',
+    sentence: 'The agent rejects a body that violates the schema with 400.',
+    remedy: 'Validate every field before use.',
     async run(probe) {
       const bodies = [
         {},
@@ -165,11 +145,8 @@ export const restChecks = defineChecks([
         { message: { messageId: 17, role: 'ROLE_USER', parts: [{ text: 'x' }] } },
       ];
       for (const body of bodies) {
-        const exchange = await call(probe, 'POST', '/message:send', JSON.stringify(body));
-        probe.expect(exchange.status === 400, `${JSON.stringify(body)} has another status than 400`, {
-          expected: '400',
-          actual: String(exchange.status),
-        });
+        const exchange = await sendRequest(probe, 'POST', '/message:send', JSON.stringify(body));
+        expectStatus(probe, exchange, 400, `The response for ${JSON.stringify(body)}`);
       }
     },
   },
@@ -178,14 +155,12 @@ export const restChecks = defineChecks([
     id: 'rest.unknown-path',
     requirements: ['REST-012'],
     level: 'SHOULD',
-    sentence: 'A path that does not exist is answered with 404 in JSON.',
-    remedy: 'Answer unknown paths in the form of every other error.',
+    sentence: 'The agent responds to an unknown path with 404 and a JSON body.',
+    remedy: 'Return the error format of the protocol for unknown paths.',
     async run(probe) {
-      const exchange = await call(probe, 'GET', '/no/such/path/at/all');
-      probe.expect(exchange.status === 404, 'An unknown path has another status than 404', {
-        actual: String(exchange.status),
-      });
-      probe.expect(isJsonObject(parseJsonOrUndefined(exchange.body)), 'The answer is no JSON', {
+      const exchange = await sendRequest(probe, 'GET', '/no/such/path/at/all');
+      expectStatus(probe, exchange, 404, 'The response for an unknown path');
+      probe.expect(isJsonObject(parseJsonOrUndefined(exchange.body)), 'The response is not a JSON object', {
         actual: exchange.body.slice(0, 80),
       });
     },
@@ -196,8 +171,9 @@ export const restChecks = defineChecks([
     requirements: ['REST-005', 'BIND-001'],
     section: '11.3.1',
     category: 'lifecycle',
-    sentence: 'All routes exist, without /v1 in front, be it that some are refused.',
-    remedy: 'Serve the routes of 11.3.1 below the url of the interface.',
+    sentence:
+      'The agent implements all routes, without the prefix /v1; unsupported ones return a defined error.',
+    remedy: 'Serve the routes of section 11.3.1 below the url of the interface.',
     async run(probe) {
       const id = crypto.randomUUID();
       const routes: [string, string, string?][] = [
@@ -210,17 +186,17 @@ export const restChecks = defineChecks([
         ['DELETE', `/tasks/${id}/pushNotificationConfigs/c`],
         ['GET', '/extendedAgentCard'],
       ];
-      for (const [verb, path, body] of routes) {
-        const exchange = await call(probe, verb, path, body);
-        const { details } = errorOf(exchange);
-        const isThere =
+      for (const [method, path, body] of routes) {
+        const exchange = await sendRequest(probe, method, path, body);
+        const { details } = decodeError(exchange);
+        const exists =
           exchange.status < 400 ||
           (asList(details) ?? []).length > 0 ||
           exchange.status === 401 ||
           exchange.status === 403;
         probe.expect(
-          isThere && exchange.status !== 405,
-          `${verb} ${path.replace(id, '{id}')} does not exist`,
+          exists && exchange.status !== 405,
+          `${method} ${path.replace(id, '{id}')} does not exist`,
           { actual: `HTTP ${exchange.status}` },
         );
       }
@@ -232,20 +208,20 @@ export const restChecks = defineChecks([
     requirements: ['SUBS-005'],
     section: '3.1.6',
     category: 'streaming',
-    sentence: 'A task is followed with POST or with GET.',
-    remedy: 'Serve both verbs: the texts of the specification differ.',
+    sentence: 'The agent accepts subscriptions with POST or GET.',
+    remedy: 'Support both methods: sections of the specification differ.',
     preconditions: ['streaming'],
     async run(probe) {
       const id = crypto.randomUUID();
-      const answers = [
-        await call(probe, 'POST', `/tasks/${id}:subscribe`, '{}'),
-        await call(probe, 'GET', `/tasks/${id}:subscribe`),
+      const exchanges = [
+        await sendRequest(probe, 'POST', `/tasks/${id}:subscribe`, '{}'),
+        await sendRequest(probe, 'GET', `/tasks/${id}:subscribe`),
       ];
-      const isThere = answers.some(
-        (exchange) => exchange.status === 404 && (asList(errorOf(exchange).details) ?? []).length > 0,
+      const exists = exchanges.some(
+        (exchange) => exchange.status === 404 && (asList(decodeError(exchange).details) ?? []).length > 0,
       );
-      probe.expect(isThere, 'Neither verb leads to a subscription', {
-        actual: answers.map(({ status }) => status).join(', '),
+      probe.expect(exists, 'Neither POST nor GET subscribes to a task', {
+        actual: exchanges.map(({ status }) => status).join(', '),
       });
     },
   },
@@ -256,24 +232,22 @@ export const restChecks = defineChecks([
     section: '11.1',
     level: 'SHOULD',
     category: 'lifecycle',
-    sentence: 'Answers have the type application/a2a+json, and requests of both types are taken.',
-    remedy: 'Answer with application/a2a+json, and take application/json too.',
+    sentence: 'The agent returns application/a2a+json, and accepts it and application/json.',
+    remedy: 'Return application/a2a+json, and accept application/json as well.',
     async run(probe) {
       const task = await probe.completeTask();
-      const exchange = await call(probe, 'GET', `/tasks/${task.id}`);
+      const exchange = await sendRequest(probe, 'GET', `/tasks/${task.id}`);
       const type = exchange.headers['content-type'] ?? '';
-      probe.expect(type.startsWith('application/a2a+json'), 'The answer has another type', {
+      probe.expect(type.startsWith('application/a2a+json'), 'The response has the wrong content type', {
         expected: 'application/a2a+json',
         actual: type,
       });
-      for (const sent of ['application/json', 'application/a2a+json']) {
-        const said = probe.driver.encode('send', { message: probe.context.prompts.anyPrompt() });
-        const answer = await call(probe, 'POST', '/message:send', String(said?.body), {
-          'content-type': sent,
+      for (const contentType of ['application/json', 'application/a2a+json']) {
+        const request = probe.driver.encode('send', { message: probe.context.prompts.anyPrompt() });
+        const response = await sendRequest(probe, 'POST', '/message:send', String(request?.body), {
+          'content-type': contentType,
         });
-        probe.expect(answer.status === 200, `A request of the type ${sent} was refused`, {
-          actual: String(answer.status),
-        });
+        expectStatus(probe, response, 200, `The response to a request of the type ${contentType}`);
       }
     },
   },
@@ -283,22 +257,23 @@ export const restChecks = defineChecks([
     requirements: ['REST-008'],
     section: '11.5',
     category: 'lifecycle',
-    sentence: 'Parameters of the query are understood by their names in camelCase.',
-    remedy: 'Read contextId, pageSize, pageToken, historyLength, statusTimestampAfter and includeArtifacts.',
+    sentence: 'The agent evaluates query parameters with camelCase names.',
+    remedy:
+      'Support contextId, pageSize, pageToken, historyLength, statusTimestampAfter and includeArtifacts.',
     async run(probe) {
       const task = await probe.sendPrompt('artifact');
       await probe.waitUntilTerminalOrInterrupted(task.id);
       const path = `/tasks?contextId=${encodeURIComponent(task.contextId ?? '')}&pageSize=1&includeArtifacts=true&historyLength=0`;
-      const page = parseJsonOrUndefined((await call(probe, 'GET', path)).body);
+      const page = parseJsonOrUndefined((await sendRequest(probe, 'GET', path)).body);
       const tasks = (isJsonObject(page) ? (asList(page.tasks) ?? []) : []) as JsonObject[];
-      probe.expect(tasks.length === 1 && tasks[0]?.id === task.id, 'contextId was not understood', {
+      probe.expect(tasks.length === 1 && tasks[0]?.id === task.id, 'contextId was ignored', {
         actual: JSON.stringify(tasks.map(({ id }) => id)),
       });
-      probe.expect(isJsonObject(page) && page.pageSize === 1, 'pageSize was not understood', {
+      probe.expect(isJsonObject(page) && page.pageSize === 1, 'pageSize was ignored', {
         actual: JSON.stringify((page as JsonObject).pageSize),
       });
-      probe.expect('artifacts' in (tasks[0] ?? {}), 'includeArtifacts was not understood');
-      probe.expect((asList(tasks[0]?.history) ?? []).length === 0, 'historyLength was not understood');
+      probe.expect('artifacts' in (tasks[0] ?? {}), 'includeArtifacts was ignored');
+      probe.expect((asList(tasks[0]?.history) ?? []).length === 0, 'historyLength was ignored');
     },
   },
   {
@@ -307,8 +282,8 @@ export const restChecks = defineChecks([
     requirements: ['REST-011', 'REST-008'],
     section: '11.5',
     category: 'lifecycle',
-    sentence: 'Values in the query are decoded before they are used.',
-    remedy: 'Undo the percent encoding of every value, once, as UTF-8.',
+    sentence: 'The agent decodes percent-encoded query parameters.',
+    remedy: 'Percent-decode every value once, as UTF-8.',
     async run(probe) {
       const contextId = `a b&c=d/e+f%20-ü-${crypto.randomUUID()}`;
       const message = { ...probe.context.prompts.promptFor('completed'), contextId };
@@ -316,14 +291,15 @@ export const restChecks = defineChecks([
       const task = probe.driver.decodeTask(response.result);
       if (!task?.id)
         throw new InconclusiveError(
-          `The agent takes no context of the caller's own: ${describeResponse(response)}`,
+          `The agent rejects the contextId of the client: ${describeResponse(response)}`,
         );
-      if (task.contextId !== contextId) throw new InconclusiveError('The agent has another context for it.');
+      if (task.contextId !== contextId)
+        throw new InconclusiveError('The agent replaced the contextId of the client.');
       const { exchange, result } = await probe.call('list', { contextId });
       const found = isJsonObject(result) ? (asList(result.tasks) ?? []) : [];
       probe.expect(
         found.some((each) => isJsonObject(each) && each.id === task.id),
-        'A contextId with characters that are encoded in an address was not understood',
+        'A percent-encoded contextId was not decoded',
         { expected: `the task ${task.id}`, actual: `${found.length} tasks`, exchanges: [exchange] },
       );
     },
@@ -334,20 +310,20 @@ export const restChecks = defineChecks([
     requirements: ['REST-021', 'REST-006'],
     section: '11.7',
     category: 'streaming',
-    sentence: 'Answers and events of REST have no envelope of JSON-RPC.',
-    remedy: 'Send the bare object.',
+    sentence: 'REST responses and events have no JSON-RPC envelope.',
+    remedy: 'Send the object without an envelope.',
     async run(probe) {
       const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
       probe.expect(
         isJsonObject(response.result) && !('jsonrpc' in response.result),
-        'The answer has an envelope of JSON-RPC',
+        'The response has a JSON-RPC envelope',
       );
       if (probe.capabilities.streaming !== true) return;
       const { exchange } = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('completed'),
       });
       const isBare = exchange.frames.every(({ data }) => data === undefined || !/"jsonrpc"/.test(data));
-      probe.expect(isBare, 'Events have an envelope of JSON-RPC');
+      probe.expect(isBare, 'Events have a JSON-RPC envelope');
     },
   },
 ]);

@@ -3,7 +3,7 @@ import { defineChecks } from '../../check.ts';
 import { RuleViolationError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 
-/** Sends a body as it is to the JSON-RPC endpoint. */
+/** Posts an unmodified body to the JSON-RPC endpoint. */
 async function post(
   probe: Probe,
   body: string | Uint8Array,
@@ -15,26 +15,40 @@ async function post(
     headers: { 'content-type': 'application/json', ...probe.driver.headers, ...headers },
     body,
   });
-  const answer = parseJsonOrUndefined(exchange.body);
-  if (!isJsonObject(answer))
+  const response = parseJsonOrUndefined(exchange.body);
+  if (!isJsonObject(response))
     throw new RuleViolationError(`HTTP ${exchange.status} without a JSON object`, {
       exchanges: [exchange],
       actual: exchange.body.slice(0, 120),
     });
-  return answer;
+  return response;
 }
 
-/** Expects an error of JSON-RPC with a code. */
-function expectError(probe: Probe, answer: JsonObject, code: number, what: string): void {
-  const error = isJsonObject(answer.error) ? answer.error : undefined;
-  probe.expect(error !== undefined, `${what} was not refused`, {
+function expectError(probe: Probe, response: JsonObject, code: number, subject: string): void {
+  const error = isJsonObject(response.error) ? response.error : undefined;
+  probe.expect(error !== undefined, `${subject} was not rejected`, {
     expected: String(code),
-    actual: JSON.stringify(answer).slice(0, 160),
+    actual: JSON.stringify(response).slice(0, 160),
   });
-  probe.expect(error?.code === code, `${what} was refused with the wrong code`, {
-    expected: String(code),
-    actual: JSON.stringify(error?.code),
-  });
+  probe.expectEqual(error?.code, code, `${subject} was rejected with the wrong code`);
+}
+
+/** Posts a JSON-RPC request with replaced members and expects an error. */
+async function expectRequestError(
+  probe: Probe,
+  members: JsonObject,
+  code: number,
+  subject: string,
+): Promise<void> {
+  const request = { jsonrpc: '2.0', id: 1, ...members };
+  expectError(probe, await post(probe, JSON.stringify(request)), code, subject);
+}
+
+/** Expects the ErrorInfo of TaskNotFound. */
+export function expectErrorInfo(probe: Probe, info: JsonObject | undefined): void {
+  probe.expect(info !== undefined, 'The error has no ErrorInfo');
+  probe.expectEqual(info?.reason, 'TASK_NOT_FOUND', 'ErrorInfo has the wrong reason');
+  probe.expectEqual(info?.domain, 'a2a-protocol.org', 'ErrorInfo has the wrong domain');
 }
 
 const rule = {
@@ -51,18 +65,15 @@ export const rpcChecks = defineChecks([
     ...rule,
     id: 'rpc.parse',
     requirements: ['RPC-011', 'RPC-007'],
-    sentence: 'What is no JSON is refused with -32700 and the id null.',
-    remedy: 'Catch what the parser throws, and answer -32700.',
+    sentence: 'The agent rejects invalid JSON with -32700 and the id null.',
+    remedy: 'Catch parse errors, and return -32700.',
     async run(probe) {
       for (const body of ['{"jsonrpc": "2.0", "id": 1, "method": ', '', 'hello', '{"a":1}}']) {
-        const answer = await post(probe, body);
+        const response = await post(probe, body);
         const code =
-          body === '' && isJsonObject(answer.error) && answer.error.code === -32600 ? -32600 : -32700;
-        expectError(probe, answer, code, JSON.stringify(body));
-        probe.expect(answer.id === null, 'The id of a request that cannot be read is not null', {
-          expected: 'null',
-          actual: JSON.stringify(answer.id) ?? 'no id at all',
-        });
+          body === '' && isJsonObject(response.error) && response.error.code === -32600 ? -32600 : -32700;
+        expectError(probe, response, code, JSON.stringify(body));
+        probe.expectEqual(response.id, null, 'The id of the response to invalid JSON is not null');
       }
     },
   },
@@ -70,8 +81,8 @@ export const rpcChecks = defineChecks([
     ...rule,
     id: 'rpc.invalid-request',
     requirements: ['RPC-011'],
-    sentence: 'What is JSON but no request is refused with -32600.',
-    remedy: 'Check jsonrpc, method and id before anything else.',
+    sentence: 'The agent rejects JSON that is not a JSON-RPC request with -32600.',
+    remedy: 'Validate jsonrpc, method and id first.',
     async run(probe) {
       const bodies = [
         '{"not": "valid jsonrpc"}',
@@ -88,16 +99,14 @@ export const rpcChecks = defineChecks([
     id: 'rpc.version-mark',
     requirements: ['RPC-011'],
     versions: ['1.0'],
-    sentence: 'A request without jsonrpc "2.0" is refused with -32600.',
-    remedy: 'Check the mark.',
+    sentence: 'The agent rejects a request without jsonrpc "2.0" with -32600.',
+    remedy: 'Validate the member jsonrpc.',
     async run(probe) {
-      for (const mark of [undefined, '1.0', 2])
-        expectError(
-          probe,
-          await post(probe, JSON.stringify({ jsonrpc: mark, id: 1, method: 'GetTask', params: { id: 'x' } })),
-          -32600,
-          `jsonrpc ${JSON.stringify(mark)}`,
-        );
+      const request = { method: 'GetTask', params: { id: 'x' } };
+      for (const jsonrpc of [undefined, '1.0', 2]) {
+        const subject = `jsonrpc ${JSON.stringify(jsonrpc)}`;
+        await expectRequestError(probe, { jsonrpc, ...request }, -32600, subject);
+      }
     },
   },
   {
@@ -105,8 +114,8 @@ export const rpcChecks = defineChecks([
     id: 'rpc.batch',
     requirements: ['RPC-011', 'RPC-007'],
     versions: ['1.0'],
-    sentence: 'A batch is answered as a batch or refused with -32600; it never breaks anything.',
-    remedy: 'Refuse lists with -32600 if you do not take batches.',
+    sentence: 'The agent responds to a batch with a batch or rejects it with -32600.',
+    remedy: 'Return -32600 for arrays if batches are not supported.',
     async run(probe) {
       const request = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: crypto.randomUUID() } };
       const exchange = await probe.sendRaw({
@@ -115,10 +124,10 @@ export const rpcChecks = defineChecks([
         headers: { 'content-type': 'application/json', ...probe.driver.headers },
         body: JSON.stringify([request]),
       });
-      const answer = parseJsonOrUndefined(exchange.body);
-      if (Array.isArray(answer)) return;
-      probe.expect(isJsonObject(answer), `A batch was answered with HTTP ${exchange.status} and no JSON`);
-      expectError(probe, answer as JsonObject, -32600, 'A batch');
+      const response = parseJsonOrUndefined(exchange.body);
+      if (Array.isArray(response)) return;
+      probe.expect(isJsonObject(response), `The response to a batch is HTTP ${exchange.status} without JSON`);
+      expectError(probe, response as JsonObject, -32600, 'A batch');
     },
   },
   {
@@ -126,33 +135,23 @@ export const rpcChecks = defineChecks([
     id: 'rpc.object-id',
     requirements: ['RPC-007', 'RPC-011'],
     versions: ['1.0'],
-    sentence: 'An id that is an object or a list is refused with -32600.',
-    remedy: 'Take texts, numbers and null as ids.',
+    sentence: 'The agent rejects a request id that is an object, array or boolean with -32600.',
+    remedy: 'Accept strings, numbers and null as request ids.',
     async run(probe) {
+      const request = { method: 'GetTask', params: { id: 'x' } };
       for (const id of [{}, [], true])
-        expectError(
-          probe,
-          await post(probe, JSON.stringify({ jsonrpc: '2.0', id, method: 'GetTask', params: { id: 'x' } })),
-          -32600,
-          `The id ${JSON.stringify(id)}`,
-        );
+        await expectRequestError(probe, { id, ...request }, -32600, `The id ${JSON.stringify(id)}`);
     },
   },
   {
     ...rule,
     id: 'rpc.unknown-method',
     requirements: ['RPC-011', 'RPC-002'],
-    sentence: 'A method that does not exist is refused with -32601.',
-    remedy: 'Answer -32601 to methods that you do not know.',
+    sentence: 'The agent rejects an unknown method with -32601.',
+    remedy: 'Return -32601 for unknown methods.',
     async run(probe) {
       const methods = ['tasks/nonexistent', 'NoSuchMethod', 'constructor', '__proto__', 'toString'];
-      for (const method of methods)
-        expectError(
-          probe,
-          await post(probe, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} })),
-          -32601,
-          method,
-        );
+      for (const method of methods) await expectRequestError(probe, { method, params: {} }, -32601, method);
     },
   },
   {
@@ -161,16 +160,11 @@ export const rpcChecks = defineChecks([
     requirements: ['RPC-002'],
     versions: ['1.0'],
     section: '9.1',
-    sentence: 'The methods of 0.3 do not exist in 1.0.',
-    remedy: 'Refuse message/send with -32601 when A2A-Version is 1.0.',
+    sentence: 'The agent rejects methods of 0.3 in requests of version 1.0.',
+    remedy: 'Return -32601 for message/send if A2A-Version is 1.0.',
     async run(probe) {
       for (const method of ['message/send', 'tasks/get'])
-        expectError(
-          probe,
-          await post(probe, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { id: 'x' } })),
-          -32601,
-          method,
-        );
+        await expectRequestError(probe, { method, params: { id: 'x' } }, -32601, method);
     },
   },
   {
@@ -179,11 +173,11 @@ export const rpcChecks = defineChecks([
     requirements: ['RPC-002', 'BIND-001'],
     versions: ['1.0'],
     section: '9.1',
-    sentence: 'All eleven methods exist, be it that some are refused.',
-    remedy: 'Answer operations that you do not offer with their own error, not with -32601.',
+    sentence: 'The agent implements all eleven methods; unsupported ones return a defined error.',
+    remedy: 'Return the error that A2A defines for an unsupported operation, not -32601.',
     async run(probe) {
       const id = crypto.randomUUID();
-      const asked = [
+      const operations = [
         'get',
         'cancel',
         'list',
@@ -193,14 +187,14 @@ export const rpcChecks = defineChecks([
         'deletePush',
         'extendedCard',
       ] as const;
-      for (const operation of asked) {
+      for (const operation of operations) {
         const response = await probe.call(operation, {
           id,
           taskId: id,
           webhook: { url: 'https://example.com/hook' },
         });
-        probe.expect(response.error?.code !== -32601, `${operation} does not exist`, {
-          expected: 'another answer than -32601',
+        probe.expect(response.error?.code !== -32601, `The method for ${operation} does not exist`, {
+          expected: 'a response other than -32601',
           actual: '-32601',
           exchanges: [response.exchange],
         });
@@ -211,29 +205,23 @@ export const rpcChecks = defineChecks([
     ...rule,
     id: 'rpc.params',
     requirements: ['RPC-011', 'ERR-009', 'JSON-009', 'IANA-002'],
-    sentence: 'Parameters of the wrong kind are refused with -32602.',
-    remedy: 'Check every parameter before you use it, and name the wrong one.',
+    sentence: 'The agent rejects parameters of the wrong type with -32602.',
+    remedy: 'Validate every parameter before use, and name the invalid one.',
     async run(probe) {
-      const { driver } = probe;
-      const wrong = [{ id: 17 }, { id: {} }, { id: null }, {}];
-      for (const params of wrong) {
-        const said = driver.encode('get', { id: 'x' }, { transform: () => params });
-        const answer = await post(probe, String(said?.body));
-        expectError(probe, answer, -32602, `get with ${JSON.stringify(params)}`);
-      }
-      for (const params of [
-        {},
-        { message: 'hello' },
-        { message: {} },
-        { message: { role: 'x', parts: 'y' } },
-      ]) {
-        const said = driver.encode('send', { message: {} }, { transform: () => params });
-        expectError(
-          probe,
-          await post(probe, String(said?.body)),
-          -32602,
-          `send with ${JSON.stringify(params)}`,
-        );
+      const cases = [
+        ['get', { id: 17 }],
+        ['get', { id: {} }],
+        ['get', { id: null }],
+        ['get', {}],
+        ['send', {}],
+        ['send', { message: 'hello' }],
+        ['send', { message: {} }],
+        ['send', { message: { role: 'x', parts: 'y' } }],
+      ] as const;
+      for (const [operation, params] of cases) {
+        const request = probe.driver.encode(operation, {}, { transform: () => params });
+        const response = await post(probe, String(request?.body));
+        expectError(probe, response, -32602, `${operation} with ${JSON.stringify(params)}`);
       }
     },
   },
@@ -242,15 +230,15 @@ export const rpcChecks = defineChecks([
     id: 'rpc.ids',
     requirements: ['RPC-007'],
     section: '9.3',
-    sentence: 'The id of the answer is that of the request, of the same type.',
-    remedy: 'Copy the id as it is.',
+    sentence: 'The response has the id of the request, with the same type.',
+    remedy: 'Copy the id without conversion.',
     async run(probe) {
       const task = crypto.randomUUID();
       for (const rpcId of ['a text', 17, 0, '17', 'ü✓', Number.MAX_SAFE_INTEGER]) {
         const response = await probe.call('get', { id: task }, { rpcId });
-        const answer = parseJsonOrUndefined(response.exchange.body);
-        const id = isJsonObject(answer) ? answer.id : undefined;
-        probe.expect(id === rpcId, 'The id came back changed', {
+        const json = parseJsonOrUndefined(response.exchange.body);
+        const id = isJsonObject(json) ? json.id : undefined;
+        probe.expect(id === rpcId, 'The response has another id', {
           expected: JSON.stringify(rpcId),
           actual: JSON.stringify(id),
         });
@@ -262,13 +250,13 @@ export const rpcChecks = defineChecks([
     id: 'rpc.status',
     requirements: ['RPC-012', 'ERR-017', 'ERR-021'],
     section: '9.5',
-    sentence: 'An error has a number as its code and a text as its message.',
-    remedy: 'Send code and message with every error.',
+    sentence: 'An error has an integer code and a non-empty message.',
+    remedy: 'Set code and message in every error.',
     async run(probe) {
       const response = await probe.call('get', { id: crypto.randomUUID() });
       const { code, message } = (response.error?.raw ?? {}) as { code?: unknown; message?: unknown };
-      probe.expect(Number.isInteger(code), 'The code is no number', { actual: JSON.stringify(code) });
-      probe.expect(typeof message === 'string' && message !== '', 'There is no message', {
+      probe.expect(Number.isInteger(code), 'error.code is not an integer', { actual: JSON.stringify(code) });
+      probe.expect(typeof message === 'string' && message !== '', 'error.message is missing or empty', {
         actual: JSON.stringify(message),
       });
     },
@@ -278,19 +266,23 @@ export const rpcChecks = defineChecks([
     id: 'rpc.details',
     requirements: ['RPC-013', 'ERR-018'],
     versions: ['1.0'],
-    sentence: 'The data of an error is a list of objects that each say their type.',
-    remedy: 'Send data as a list, and give each object its @type.',
+    sentence: 'error.data is a list of objects with @type.',
+    remedy: 'Return data as a list, and set @type in each object.',
     async run(probe) {
       const response = await probe.call('get', { id: crypto.randomUUID() });
       const details = response.error?.details;
       if (details === undefined || details === null) return;
-      probe.expect(Array.isArray(details), 'The data is no list', {
+      probe.expect(Array.isArray(details), 'error.data is not a list', {
         actual: JSON.stringify(details).slice(0, 120),
       });
       for (const each of details as unknown[])
-        probe.expect(isJsonObject(each) && typeof each['@type'] === 'string', 'A detail has no @type', {
-          actual: JSON.stringify(each).slice(0, 120),
-        });
+        probe.expect(
+          isJsonObject(each) && typeof each['@type'] === 'string',
+          'A detail of the error has no @type',
+          {
+            actual: JSON.stringify(each).slice(0, 120),
+          },
+        );
     },
   },
   {
@@ -299,7 +291,7 @@ export const rpcChecks = defineChecks([
     requirements: ['RPC-014', 'ERR-019'],
     versions: ['1.0'],
     level: 'SHOULD',
-    sentence: 'An error of A2A has an ErrorInfo with its reason and the domain a2a-protocol.org.',
+    sentence: 'An A2A error contains an ErrorInfo with its reason and the domain a2a-protocol.org.',
     remedy:
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
     async run(probe) {
@@ -307,15 +299,7 @@ export const rpcChecks = defineChecks([
       const info = ((response.error?.details ?? []) as JsonObject[]).find((each) =>
         String(each['@type']).endsWith('ErrorInfo'),
       );
-      probe.expect(info !== undefined, 'There is no ErrorInfo');
-      probe.expect(info?.reason === 'TASK_NOT_FOUND', 'The reason is another one', {
-        expected: 'TASK_NOT_FOUND',
-        actual: JSON.stringify(info?.reason),
-      });
-      probe.expect(info?.domain === 'a2a-protocol.org', 'The domain is another one', {
-        expected: 'a2a-protocol.org',
-        actual: JSON.stringify(info?.domain),
-      });
+      expectErrorInfo(probe, info);
     },
   },
   {
@@ -324,24 +308,24 @@ export const rpcChecks = defineChecks([
     requirements: ['RPC-001'],
     versions: ['1.0'],
     section: '9.1',
-    sentence: 'A request that does not say that it is JSON is refused.',
-    remedy: 'Take application/json only.',
+    sentence: 'The agent rejects a request with a content type other than JSON.',
+    remedy: 'Accept application/json only.',
     async run(probe) {
-      const said = probe.driver.encode('get', { id: crypto.randomUUID() });
+      const request = probe.driver.encode('get', { id: crypto.randomUUID() });
       const exchange = await probe.sendRaw({
         method: 'POST',
         url: probe.driver.url,
         headers: { ...probe.driver.headers, 'content-type': 'text/plain' },
-        body: String(said?.body),
+        body: String(request?.body),
       });
-      const answer = parseJsonOrUndefined(exchange.body);
-      const { code } = (isJsonObject(answer) && isJsonObject(answer.error) ? answer.error : {}) as {
+      const json = parseJsonOrUndefined(exchange.body);
+      const { code } = (isJsonObject(json) && isJsonObject(json.error) ? json.error : {}) as {
         code?: number;
       };
-      // An unknown task was asked for, so whoever read the request says that it is not there.
+      // The task does not exist, so TaskNotFound shows that the agent processed the request.
       probe.expect(
         exchange.status >= 400 || (code !== undefined && code !== -32001),
-        'A request of the type text/plain was taken',
+        'A request with the content type text/plain was accepted',
         { actual: exchange.body.slice(0, 120) },
       );
     },
@@ -353,16 +337,16 @@ export const rpcChecks = defineChecks([
     versions: ['1.0'],
     level: 'SHOULD',
     section: '9.1',
-    sentence: 'The endpoint of JSON-RPC answers a GET with an error, and not with a page.',
-    remedy: 'Answer 405 in JSON.',
+    sentence: 'The JSON-RPC endpoint responds to GET with an error, not with an HTML page.',
+    remedy: 'Return 405 with a JSON body.',
     async run(probe) {
       const exchange = await probe.sendRaw({
         method: 'GET',
         url: probe.driver.url,
         headers: probe.driver.headers,
       });
-      probe.expect(exchange.status >= 400, `GET was answered with ${exchange.status}`);
-      probe.expect(!/<html/i.test(exchange.body), 'GET was answered with a page', {
+      probe.expect(exchange.status >= 400, `The response to GET is HTTP ${exchange.status}`);
+      probe.expect(!/<html/i.test(exchange.body), 'The response to GET is an HTML page', {
         actual: exchange.body.slice(0, 80),
       });
     },

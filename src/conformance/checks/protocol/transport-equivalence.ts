@@ -4,14 +4,14 @@ import type { Probe } from '../../probe.ts';
 import { artifactContent } from '../../observation/task-tracker.ts';
 import type { NormalizedTask } from '../../drivers/normalized-views.ts';
 
-/** The same agent over its other transport. */
-function other(probe: Probe): Probe {
+/** Returns a probe for another transport of the same agent. */
+function overOtherTransport(probe: Probe): Probe {
   const [driver] = probe.context.siblings;
-  if (!driver) throw new NotApplicableError('The agent has one transport only.');
+  if (!driver) throw new NotApplicableError('The agent has only one transport.');
   return probe.withDriver(driver);
 }
 
-function gist({ id, contextId, state, artifacts = [] }: NormalizedTask): string {
+function fingerprint({ id, contextId, state, artifacts = [] }: NormalizedTask): string {
   return JSON.stringify({
     id,
     contextId,
@@ -22,21 +22,21 @@ function gist({ id, contextId, state, artifacts = [] }: NormalizedTask): string 
 
 const rule = { section: '5.1', level: 'MUST', category: 'lifecycle', versions: ['1.0'] } as const;
 
-/** All transports show the same agent: section 5.1. */
+/** Functional equivalence of the transports: section 5.1. */
 export const transportEquivalenceChecks = defineChecks([
   {
     ...rule,
     id: 'binding.same-task',
     requirements: ['BIND-002', 'MODEL-001', 'BIND-001'],
-    sentence: 'A task that was made over one transport is the same over the other.',
-    remedy: 'Let all transports share one store.',
+    sentence: 'The agent returns the same task over all transports.',
+    remedy: 'Use one task store for all transports.',
     async run(probe) {
-      const made = await probe.completeTask({ message: probe.context.prompts.promptFor('artifact') });
-      const here = await probe.getTask(made.id);
-      const there = await other(probe).getTask(made.id);
-      probe.expect(gist(here) === gist(there), 'The task differs between transports', {
-        expected: gist(here).slice(0, 300),
-        actual: gist(there).slice(0, 300),
+      const created = await probe.completeTask({ message: probe.context.prompts.promptFor('artifact') });
+      const here = await probe.getTask(created.id);
+      const there = await overOtherTransport(probe).getTask(created.id);
+      probe.expect(fingerprint(here) === fingerprint(there), 'The task differs between transports', {
+        expected: fingerprint(here).slice(0, 300),
+        actual: fingerprint(there).slice(0, 300),
         exchanges: probe.exchanges.slice(-2),
       });
     },
@@ -45,36 +45,33 @@ export const transportEquivalenceChecks = defineChecks([
     ...rule,
     id: 'binding.same-list',
     requirements: ['BIND-002'],
-    sentence: 'A list is the same over both transports.',
-    remedy: 'Let all transports share one store.',
+    sentence: 'The agent lists the same tasks over all transports.',
+    remedy: 'Use one task store for all transports.',
     async run(probe) {
       const { contextId } = await probe.completeTask();
-      const beside = other(probe);
-      await beside.completeTask({ message: { contextId: contextId ?? '' } });
+      const other = overOtherTransport(probe);
+      await other.completeTask({ message: { contextId: contextId ?? '' } });
       const ids = async (side: Probe): Promise<string> => {
         const page = (await side.expectResult('list', { contextId: contextId ?? '' })) as {
           tasks?: { id?: string }[];
         };
         return (page.tasks ?? []).map(({ id }) => id).join();
       };
-      const [here, there] = [await ids(probe), await ids(beside)];
-      probe.expect(here === there, 'The lists differ between transports', { expected: here, actual: there });
+      const [here, there] = [await ids(probe), await ids(other)];
+      probe.expectEqual(there, here, 'The lists differ between transports');
     },
   },
   {
     ...rule,
     id: 'binding.same-cancel',
     requirements: ['BIND-001', 'BIND-002'],
-    sentence: 'A task of one transport can be canceled over the other.',
-    remedy: 'Let all transports share one store.',
+    sentence: 'The agent cancels a task over any transport.',
+    remedy: 'Use one task store for all transports.',
     async run(probe) {
       const task = await probe.startSlowTask();
-      await other(probe).expectResult('cancel', { id: task.id });
+      await overOtherTransport(probe).expectResult('cancel', { id: task.id });
       const after = await probe.waitUntilTerminalOrInterrupted(task.id);
-      probe.expect(after.state === 'canceled', 'The cancellation did not reach the task', {
-        expected: 'canceled',
-        actual: after.state,
-      });
+      probe.expectEqual(after.state, 'canceled', 'The task was not canceled');
     },
   },
   {
@@ -82,12 +79,12 @@ export const transportEquivalenceChecks = defineChecks([
     id: 'binding.same-errors',
     requirements: ['BIND-003', 'ERR-020', 'ERR-021', 'ERR-012', 'ERR-001'],
     category: 'error-handling',
-    sentence: 'The same mistake is the same error over both transports.',
-    remedy: 'Map errors in one place.',
+    sentence: 'The agent returns the same error for the same mistake over all transports.',
+    remedy: 'Map errors in one place for all transports.',
     async run(probe) {
-      const beside = other(probe);
+      const other = overOtherTransport(probe);
       const done = await probe.completeTask();
-      for (const side of [probe, beside]) {
+      for (const side of [probe, other]) {
         await side.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
         await side.expectError('cancel', { id: done.id }, 'TaskNotCancelable');
         await side.expectError(

@@ -1,132 +1,110 @@
-import { defineChecks } from '../../check.ts';
+import { type Check, defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
+import type { HttpExchange } from '../../wire/http-exchange.ts';
 
-/** Sends a message whose wire form was changed, and expects it to be refused as invalid. */
-async function refusedWith(
-  probe: Probe,
-  change: (message: Record<string, unknown>) => void,
-  what: string,
-): Promise<void> {
+/** Replaces members of a wire message; undefined removes a member. */
+type MessageChange = Readonly<Record<string, unknown>>;
+
+/** Sends a message with replaced members and expects InvalidParams. */
+async function expectInvalid(probe: Probe, change: MessageChange, subject: string): Promise<void> {
   const response = await probe.call(
     'send',
     { message: { text: 'hello' } },
-    {
-      transform(wire) {
-        change(wire.message as Record<string, unknown>);
-        return wire;
-      },
-    },
+    { transform: (wire) => ({ ...wire, message: { ...(wire.message as object), ...change } }) },
   );
   if (!response.error)
-    probe.warn(`${what} was taken`, {
+    probe.warn(`${subject} was accepted`, {
       expected: 'InvalidParams',
       actual: describeResponse(response),
       exchanges: [response.exchange],
     });
-  else probe.assertError(response, 'InvalidParams', what);
+  else probe.assertError(response, 'InvalidParams', subject);
 }
 
 const rule = { section: '5.7', level: 'SHOULD', category: 'error-handling', versions: ['1.0'] } as const;
 
-/** What is checked before it is used: sections 3.3.2, 5.7 and 13.4. */
+/** Rules that reject messages: name, requirements, section, sentence, remedy, cases. */
+const invalidMessages: readonly (readonly [
+  string,
+  readonly string[],
+  string,
+  string,
+  string,
+  readonly (readonly [MessageChange, string])[],
+])[] = [
+  [
+    'empty-parts',
+    ['JSON-009', 'JSON-010', 'MODEL-004'],
+    '5.7',
+    'The agent rejects a message without parts.',
+    'Return -32602 if parts is empty or missing.',
+    [
+      [{ parts: [] }, 'A message with an empty list of parts'],
+      [{ parts: undefined }, 'A message without parts'],
+    ],
+  ],
+  [
+    'part-content',
+    ['JSON-009', 'MODEL-007'],
+    '4.1.6',
+    'The agent rejects a part that does not have exactly one content field.',
+    'Require exactly one of text, raw, url and data.',
+    [
+      [{ parts: [{ metadata: {} }] }, 'A part without content'],
+      [{ parts: [{ text: 'a', url: 'https://example.com' }] }, 'A part with two content fields'],
+    ],
+  ],
+  [
+    'role',
+    ['JSON-009', 'MODEL-006'],
+    '4.1.5',
+    'The agent rejects an unknown or missing role.',
+    'Accept ROLE_USER and ROLE_AGENT only.',
+    [
+      [{ role: 'ROLE_WIZARD' }, 'An unknown role'],
+      [{ role: undefined }, 'A message without a role'],
+    ],
+  ],
+  [
+    'message-id',
+    ['JSON-009', 'MODEL-004'],
+    '4.1.4',
+    'The agent rejects a message without messageId.',
+    'Return -32602 if messageId is missing or empty.',
+    [[{ messageId: undefined }, 'A message without messageId']],
+  ],
+];
+
+/** Sends a message with the text `hello` and a replaced body. */
+function sendBody(probe: Probe, replaceBody: (body: string) => string | Uint8Array): Promise<HttpExchange> {
+  const request = probe.driver.encode('send', { message: { text: 'hello' } });
+  return probe.sendRaw({ method: 'POST', url: '', ...request, body: replaceBody(String(request?.body)) });
+}
+
+/** Validation of requests: sections 3.3.2, 5.7 and 13.4. */
 export const validationChecks = defineChecks([
-  {
-    ...rule,
-    id: 'validation.empty-parts',
-    requirements: ['JSON-009', 'JSON-010', 'MODEL-004'],
-    sentence: 'A message without parts is refused.',
-    remedy: 'Answer -32602 when parts is empty or missing.',
-    async run(probe) {
-      await refusedWith(
-        probe,
-        (message) => {
-          message.parts = [];
-        },
-        'A message with an empty list of parts',
-      );
-      await refusedWith(
-        probe,
-        (message) => {
-          delete message.parts;
-        },
-        'A message without parts',
-      );
-    },
-  },
-  {
-    ...rule,
-    id: 'validation.part-content',
-    requirements: ['JSON-009', 'MODEL-007'],
-    section: '4.1.6',
-    sentence: 'A part with no content or with two is refused.',
-    remedy: 'Count text, raw, url and data: there must be one.',
-    async run(probe) {
-      await refusedWith(
-        probe,
-        (message) => {
-          message.parts = [{ metadata: {} }];
-        },
-        'A part without content',
-      );
-      await refusedWith(
-        probe,
-        (message) => {
-          message.parts = [{ text: 'a', url: 'https://example.com' }];
-        },
-        'A part with two contents',
-      );
-    },
-  },
-  {
-    ...rule,
-    id: 'validation.role',
-    requirements: ['JSON-009', 'MODEL-006'],
-    section: '4.1.5',
-    sentence: 'A role that does not exist is refused.',
-    remedy: 'Take ROLE_USER and ROLE_AGENT only.',
-    async run(probe) {
-      await refusedWith(
-        probe,
-        (message) => {
-          message.role = 'ROLE_WIZARD';
-        },
-        'An unknown role',
-      );
-      await refusedWith(
-        probe,
-        (message) => {
-          delete message.role;
-        },
-        'A message without a role',
-      );
-    },
-  },
-  {
-    ...rule,
-    id: 'validation.message-id',
-    requirements: ['JSON-009', 'MODEL-004'],
-    section: '4.1.4',
-    sentence: 'A message without an id is refused.',
-    remedy: 'Answer -32602 when messageId is missing or empty.',
-    async run(probe) {
-      await refusedWith(
-        probe,
-        (message) => {
-          delete message.messageId;
-        },
-        'A message without an id',
-      );
-    },
-  },
+  ...invalidMessages.map(
+    ([name, requirements, section, sentence, remedy, cases]): Check => ({
+      ...rule,
+      id: `validation.${name}`,
+      requirements,
+      section,
+      sentence,
+      remedy,
+      async run(probe) {
+        for (const [change, subject] of cases) await expectInvalid(probe, change, subject);
+      },
+    }),
+  ),
   {
     ...rule,
     id: 'validation.unknown-fields',
     requirements: ['JSON-011'],
     category: 'lifecycle',
-    sentence: 'Fields that nobody knows are ignored.',
-    remedy: 'Let unknown members pass: newer callers send them.',
+    sentence: 'The agent ignores unknown fields.',
+    remedy: 'Ignore unknown fields; newer clients send them.',
     async run(probe) {
       const response = await probe.call(
         'send',
@@ -141,7 +119,7 @@ export const validationChecks = defineChecks([
       );
       probe.expect(
         !response.error && response.decodeError === undefined,
-        `A message with unknown fields was refused: ${describeResponse(response)}`,
+        `A message with unknown fields was rejected: ${describeResponse(response)}`,
       );
     },
   },
@@ -150,13 +128,13 @@ export const validationChecks = defineChecks([
     id: 'validation.names-field',
     requirements: ['ERR-010', 'ERR-011', 'ERR-002'],
     section: '3.3.2',
-    sentence: 'An error about a parameter says which one.',
-    remedy: 'Name the field in the message, and in a BadRequest.',
+    sentence: 'The error for an invalid parameter names the parameter.',
+    remedy: 'Name the field in the message and in a BadRequest.',
     async run(probe) {
       const response = await probe.call('list', { pageSize: 101 });
-      if (!response.error) throw new InconclusiveError('A page size that is too large was not refused.');
-      const all = `${response.error.message} ${JSON.stringify(response.error.details ?? '')}`;
-      probe.expect(/page_?size/i.test(all), 'The error does not name pageSize', {
+      if (!response.error) throw new InconclusiveError('A pageSize of 101 was not rejected.');
+      const text = `${response.error.message} ${JSON.stringify(response.error.details ?? '')}`;
+      probe.expect(/page_?size/i.test(text), 'The error does not name pageSize', {
         actual: response.error.message,
       });
     },
@@ -167,18 +145,19 @@ export const validationChecks = defineChecks([
     requirements: ['ERR-009', 'SEC-005'],
     section: '3.3.2',
     level: 'MUST',
-    sentence: 'A message that is refused makes no task.',
-    remedy: 'Check everything before you begin.',
+    sentence: 'The agent creates no task for a rejected message.',
+    remedy: 'Validate the complete request before a task is created.',
     async run(probe) {
       const contextId = crypto.randomUUID();
       const response = await probe.call('send', {
         message: { ...probe.context.prompts.anyPrompt(), contextId },
         historyLength: -5,
       });
-      if (!response.error) throw new InconclusiveError('The message was not refused.');
-      const listed = await probe.call('list', { contextId });
-      const { tasks = [] } = (listed.result ?? {}) as { tasks?: unknown[] };
-      probe.expect(tasks.length === 0, 'A refused message made a task', { actual: String(tasks.length) });
+      if (!response.error)
+        throw new InconclusiveError('The message with a negative historyLength was not rejected.');
+      const page = await probe.call('list', { contextId });
+      const { tasks = [] } = (page.result ?? {}) as { tasks?: unknown[] };
+      probe.expect(tasks.length === 0, 'A rejected message created a task', { actual: String(tasks.length) });
     },
   },
   {
@@ -186,21 +165,16 @@ export const validationChecks = defineChecks([
     id: 'validation.deep',
     requirements: ['SEC-006', 'SEC-005'],
     section: '13.4',
-    sentence: 'JSON that is nested a thousand levels deep breaks nothing.',
-    remedy: 'Limit the depth, and answer with an error.',
+    sentence: 'The agent survives JSON that is nested 1,000 levels deep.',
+    remedy: 'Limit the nesting depth, and return an error.',
     async run(probe) {
       const deep = `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
-      const said = probe.driver.encode('send', { message: { text: 'hello' } });
-      const body = String(said?.body).replace('"hello"', `"hello","metadata":{"deep":${deep}}`);
-      const exchange = await probe.sendRaw({
-        ...said,
-        method: said?.method ?? 'POST',
-        url: said?.url ?? '',
-        body,
-      });
+      const exchange = await sendBody(probe, (body) =>
+        body.replace('"hello"', `"hello","metadata":{"deep":${deep}}`),
+      );
       probe.expect(
         exchange.status > 0 && exchange.status < 500,
-        `Deep JSON was answered with ${exchange.status === 0 ? exchange.end : exchange.status}`,
+        `The response to deeply nested JSON is ${exchange.status === 0 ? exchange.end : exchange.status}`,
       );
       await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
@@ -210,27 +184,22 @@ export const validationChecks = defineChecks([
     id: 'validation.large',
     requirements: ['SEC-006'],
     section: '13.4',
-    sentence: 'A body of many megabytes is refused, and the server lives.',
-    remedy: 'Limit the size of bodies, and answer 413 or -32600.',
+    sentence: 'The agent rejects a body of 64 MiB and continues to serve requests.',
+    remedy: 'Limit the body size, and return 413 or -32600.',
     async run(probe) {
-      const said = probe.driver.encode('send', { message: { text: 'hello' } });
-      const [before = '', after = ''] = String(said?.body).split('hello');
-      // As bytes, which do not count as memory of the program.
-      const body = Buffer.concat([
-        Buffer.from(before),
-        Buffer.alloc(64 * 1_024 * 1_024, 'x'),
-        Buffer.from(after),
-      ]);
-      const exchange = await probe.sendRaw({
-        ...said,
-        method: said?.method ?? 'POST',
-        url: said?.url ?? '',
-        body,
+      const exchange = await sendBody(probe, (body) => {
+        const [before = '', after = ''] = body.split('hello');
+        // A buffer, because it does not count towards the heap limit.
+        return Buffer.concat([
+          Buffer.from(before),
+          Buffer.alloc(64 * 1_024 * 1_024, 'x'),
+          Buffer.from(after),
+        ]);
       });
       const { status } = exchange;
       probe.expect(
         status === 0 || (status >= 400 && status < 500) || /"error"/.test(exchange.body.slice(0, 2_000)),
-        `64 MiB were answered with ${status}`,
+        `The response to a body of 64 MiB is HTTP ${status}`,
       );
       await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },

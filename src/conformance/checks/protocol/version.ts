@@ -1,11 +1,10 @@
-import { type Check, defineChecks } from '../../check.ts';
+import { checkFactory, defineChecks } from '../../check.ts';
 import {
   requiredExtensions,
   createDriver,
   parseVersionName,
   withDeclaredExtensions,
 } from '../../discovery/card-variants.ts';
-import type { RequirementLevel, CheckedTransport } from '../../rule-model.ts';
 import { NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -18,38 +17,19 @@ import type {
 import { isJsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
 
-/** A check about versions: id, requirements, section, level, sentence, remedy, and what it does. */
-function about(
-  id: string,
-  requirements: readonly string[],
-  section: string,
-  level: RequirementLevel,
-  sentence: string,
-  remedy: string,
-  run: (probe: Probe) => Promise<void>,
-  transports?: readonly CheckedTransport[],
-): Check {
-  return {
-    id,
-    requirements,
-    section,
-    level,
-    category: 'interop',
-    sentence,
-    remedy,
-    versions: ['1.0'],
-    ...(transports ? { transports } : {}),
-    run,
-  };
-}
+const shared = { category: 'interop', versions: ['1.0'] } as const;
+const versionCheck = checkFactory(shared);
+const rpcCheck = checkFactory({ ...shared, transports: ['JSONRPC'] });
+const restCheck = checkFactory({ ...shared, transports: ['HTTP+JSON'] });
+const streamCheck = checkFactory({ ...shared, preconditions: ['streaming'] });
 
-const input = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
+const withVersion = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
 
-/** Without the header, which an empty text removes. */
-const silent: RequestOverrides = input('');
+/** Removes the version header. */
+const withoutVersion: RequestOverrides = withVersion('');
 
-/** True for an answer that holds a task in the words of 1.0. */
-function isNew({ result }: DecodedResponse): boolean {
+/** Returns true if a response contains a task in the 1.0 format. */
+function hasTask1_0({ result }: DecodedResponse): boolean {
   const task = isJsonObject(result) && isJsonObject(result.task) ? result.task : result;
   const status = isJsonObject(task) ? task.status : undefined;
   return (
@@ -59,81 +39,84 @@ function isNew({ result }: DecodedResponse): boolean {
   );
 }
 
-/** The versions that are spoken at the same address, and that address. */
-function versionsAt({ card, driver }: Probe): Map<string, string> {
-  const same = (asList(card.supportedInterfaces) ?? [])
+/** Returns the versions that the card declares for the URL of the driver, with their URLs. */
+function declaredVersions({ card, driver }: Probe): Map<string, string> {
+  const interfaces = (asList(card.supportedInterfaces) ?? [])
     .filter(isJsonObject)
-    .filter((each) => each.protocolBinding === driver.transport && sameAddress(asText(each.url), driver.url));
+    .filter((each) => each.protocolBinding === driver.transport && isSameUrl(asText(each.url), driver.url));
   return new Map(
-    same.flatMap(({ protocolVersion, url }) => {
-      const named = parseVersionName(protocolVersion);
-      return named === undefined ? [] : [[named, asText(url) ?? ''] as const];
+    interfaces.flatMap(({ protocolVersion, url }) => {
+      const version = parseVersionName(protocolVersion);
+      return version === undefined ? [] : [[version, asText(url) ?? ''] as const];
     }),
   );
 }
 
-/** The address of REST may have a tenant at its end. */
-function sameAddress(a = '', b = ''): boolean {
-  const [outer, inner] = [`${a.replace(/\/+$/, '')}/`, `${b.replace(/\/+$/, '')}/`];
+/** A REST URL may end with the tenant. */
+function isSameUrl(declared = '', used = ''): boolean {
+  const [outer, inner] = [`${declared.replace(/\/+$/, '')}/`, `${used.replace(/\/+$/, '')}/`];
   return inner.startsWith(outer);
 }
 
-async function likeNew(probe: Probe, id: string, overrides: RequestOverrides, how: string): Promise<void> {
+async function expectTask1_0(
+  probe: Probe,
+  id: string,
+  overrides: RequestOverrides,
+  subject: string,
+): Promise<void> {
   const response = await probe.call('get', { id }, overrides);
-  probe.expect(isNew(response), `${how} is not served as 1.0`, {
-    expected: 'the task, in the words of 1.0',
+  probe.expect(hasTask1_0(response), `${subject} is not served as 1.0`, {
+    expected: 'the task in the 1.0 format',
     actual: describeResponse(response),
   });
 }
 
 /** Versions: section 3.6. */
 export const versionChecks = defineChecks([
-  about(
+  versionCheck(
     'version.patch',
     ['VER-002'],
     '3.6',
     'MUST',
-    'The patch number of a version plays no part.',
-    'Compare Major.Minor only: 1.0.0, 1.0.1 and 1.0 are the same.',
+    'The agent ignores the patch number of A2A-Version.',
+    'Compare major and minor only: 1.0.0, 1.0.1 and 1.0 are equal.',
     async (probe) => {
       const { id } = await probe.completeTask();
       for (const version of ['1.0', '1.0.0', '1.0.1', '1.0.27'])
-        await likeNew(probe, id, input(version), `A2A-Version: ${version}`);
+        await expectTask1_0(probe, id, withVersion(version), `A2A-Version: ${version}`);
     },
   ),
-  about(
+  restCheck(
     'version.parameter',
     ['VER-002', 'VER-005'],
     '3.6.1',
     'MUST',
-    'The version may come as a parameter of the request instead of as a header.',
-    'Read A2A-Version from the query where there is no header.',
+    'The agent accepts A2A-Version as a query parameter.',
+    'Read A2A-Version from the query string if the header is missing.',
     async (probe) => {
       const { id } = await probe.completeTask();
-      await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
+      await expectTask1_0(probe, id, { ...withoutVersion, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
-    ['HTTP+JSON'],
   ),
-  about(
+  rpcCheck(
     'version.parameter-rpc',
     ['VER-005'],
     '3.6.1',
     'SHOULD',
-    'The version may come as a parameter of the address, for JSON-RPC as well.',
-    'Read A2A-Version from the query where there is no header.',
+    'The agent accepts A2A-Version as a query parameter of the JSON-RPC endpoint.',
+    'Read A2A-Version from the query string if the header is missing.',
     async (probe) => {
       const { id } = await probe.completeTask();
-      await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
+      await expectTask1_0(probe, id, { ...withoutVersion, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
-    ['JSONRPC'],
   ),
-  about(
+  versionCheck(
     'version.unknown',
     ['VER-006'],
     '3.6.2',
     'MUST',
-    'A version that the interface does not speak is refused with VersionNotSupported.',
-    'Answer -32009 with the reason VERSION_NOT_SUPPORTED before anything is done.',
+    'The agent rejects an unsupported version with VersionNotSupported.',
+    'Return -32009 with the reason VERSION_NOT_SUPPORTED before the request is processed.',
     async (probe) => {
       const { id } = await probe.completeTask();
       const operations: [DriverOperation, OperationInput][] = [
@@ -142,110 +125,103 @@ export const versionChecks = defineChecks([
         ['list', {}],
         ['cancel', { id }],
       ];
-      for (const [operation, what] of operations)
-        await probe.expectError(operation, what, 'VersionNotSupported', input('9.9'));
-      // 10.0 begins like 1.0 to those who do not read on.
+      for (const [operation, input] of operations)
+        await probe.expectError(operation, input, 'VersionNotSupported', withVersion('9.9'));
+      // 10.0 must not match the prefix 1.0.
       for (const version of ['2.0', '10.0'])
-        await probe.expectError('get', { id }, 'VersionNotSupported', input(version));
+        await probe.expectError('get', { id }, 'VersionNotSupported', withVersion(version));
     },
   ),
-  {
-    ...about(
-      'version.unknown-stream',
-      ['VER-006'],
-      '3.6.2',
-      'MUST',
-      'No stream is opened in a version that the interface does not speak.',
-      'Look at the version before the stream is opened.',
-      async (probe) => {
-        const { error, exchange } = await probe.openStream(
-          'stream',
-          { message: probe.context.prompts.anyPrompt() },
-          { overrides: input('9.9') },
-        );
-        probe.assertError(
-          { exchange, ...(error ? { error } : {}) },
-          'VersionNotSupported',
-          'A stream in 9.9',
-        );
-      },
-    ),
-    preconditions: ['streaming'],
-  },
-  about(
+  streamCheck(
+    'version.unknown-stream',
+    ['VER-006'],
+    '3.6.2',
+    'MUST',
+    'The agent opens no stream for an unsupported version.',
+    'Check the version before the stream is opened.',
+    async (probe) => {
+      const { error, exchange } = await probe.openStream(
+        'stream',
+        { message: probe.context.prompts.anyPrompt() },
+        { overrides: withVersion('9.9') },
+      );
+      probe.assertError(
+        { exchange, ...(error ? { error } : {}) },
+        'VersionNotSupported',
+        'A stream with version 9.9',
+      );
+    },
+  ),
+  versionCheck(
     'version.missing',
     ['VER-007'],
     '3.6.2',
     'MUST',
-    'A request without a version, or with an empty one, is one of 0.3.',
-    'Answer -32009 where the interface does not speak 0.3, and as 0.3 where it does.',
+    'The agent treats a request without a version, or with an empty one, as 0.3.',
+    'Return -32009 if 0.3 is not supported, else process the request as 0.3.',
     async (probe) => {
-      const speaksOld = versionsAt(probe).has('0.3');
-      // There, REST of both versions may be told apart by its paths, and looks the same.
-      if (speaksOld && probe.driver.transport === 'HTTP+JSON')
-        throw new NotApplicableError('REST of 0.3 is spoken at this address as well.');
+      const supports0_3 = declaredVersions(probe).has('0.3');
+      // REST of both versions may be distinguished by the path, so the responses do not tell.
+      if (supports0_3 && probe.driver.transport === 'HTTP+JSON')
+        throw new NotApplicableError('The same URL serves REST of 0.3.');
       const { id } = await probe.completeTask();
-      for (const [overrides, how] of [
-        [silent, 'without A2A-Version'],
-        [input(' '), 'with an empty A2A-Version'],
+      for (const [overrides, description] of [
+        [withoutVersion, 'without A2A-Version'],
+        [withVersion(' '), 'with an empty A2A-Version'],
       ] as const) {
         const response = await probe.call('get', { id }, overrides);
-        probe.expect(!isNew(response), `A request ${how} is served as 1.0`, {
-          expected: speaksOld ? 'an answer as in 0.3, or an error' : 'VersionNotSupported',
+        probe.expect(!hasTask1_0(response), `A request ${description} is served as 1.0`, {
+          expected: supports0_3 ? 'a response in the 0.3 format, or an error' : 'VersionNotSupported',
           actual: describeResponse(response),
         });
-        // Where 0.3 is spoken there is no such method or path; where it is not, there is one error only.
-        if (!speaksOld) probe.assertError(response, 'VersionNotSupported', `A request ${how}`);
+        // An agent with 0.3 may also return an error for the unknown method or path.
+        if (!supports0_3) probe.assertError(response, 'VersionNotSupported', `A request ${description}`);
       }
     },
   ),
-  about(
+  rpcCheck(
     'version.semantics',
     ['VER-005'],
     '3.6.2',
     'MUST',
-    'A request of 1.0 is understood as one of 1.0, whatever else the agent speaks.',
-    'Choose methods and shapes by the version of the request: 1.0 has no tasks/get.',
+    'The agent processes a request of 1.0 as 1.0, regardless of other supported versions.',
+    'Select methods and formats by the version of the request; 1.0 has no tasks/get.',
     async (probe) => {
       const { id } = await probe.completeTask();
-      const older = createDriver('0.3', 'JSONRPC', probe.driver.url);
-      const request = older.encode('get', { id }, { headers: { 'a2a-version': '1.0' } });
+      const driver0_3 = createDriver('0.3', 'JSONRPC', probe.driver.url);
+      const request = driver0_3.encode('get', { id }, { headers: { 'a2a-version': '1.0' } });
       if (!request) throw new NotApplicableError('0.3 has no such method.');
       const response = probe.driver.decode(await probe.sendRaw(request));
-      probe.expect(response.result === undefined, 'A method of 0.3 is served to a caller of 1.0', {
+      probe.expect(response.result === undefined, 'A method of 0.3 is served in a request of 1.0', {
         expected: 'MethodNotFound',
         actual: describeResponse(response),
       });
     },
-    ['JSONRPC'],
   ),
-  about(
+  versionCheck(
     'version.older',
     ['VER-005', 'VER-008'],
     '3.6.2',
     'MUST',
-    'Where the card says that 0.3 is spoken at the same address, requests of 0.3 are answered as 0.3.',
-    'Choose methods and shapes by the version of the request.',
+    'The agent processes requests of 0.3 as 0.3 if the card declares 0.3 for the same URL.',
+    'Select methods and formats by the version of the request.',
     async (probe) => {
-      const url = versionsAt(probe).get('0.3');
-      if (url === undefined) throw new NotApplicableError('0.3 is not spoken at this address.');
+      const url = declaredVersions(probe).get('0.3');
+      if (url === undefined) throw new NotApplicableError('The card does not declare 0.3 for this URL.');
       const driver = createDriver('0.3', probe.driver.transport, url);
-      const older = probe.withDriver(withDeclaredExtensions(driver, requiredExtensions(probe.card)));
+      const probe0_3 = probe.withDriver(withDeclaredExtensions(driver, requiredExtensions(probe.card)));
       for (const version of ['0.3', '0.3.0', '']) {
-        const response = await older.call(
+        const response = await probe0_3.call(
           'send',
           { message: probe.context.prompts.anyPrompt() },
-          input(version),
+          withVersion(version),
         );
-        const found = older.driver.decodeTask(response.result) ?? older.driver.decodeMessage(response.result);
-        probe.expect(
-          found !== undefined,
-          `A message of 0.3 with A2A-Version "${version}" is not understood`,
-          {
-            expected: 'a task or a message in the words of 0.3',
-            actual: describeResponse(response),
-          },
-        );
+        const decoded =
+          probe0_3.driver.decodeTask(response.result) ?? probe0_3.driver.decodeMessage(response.result);
+        probe.expect(decoded !== undefined, `A message of 0.3 with A2A-Version "${version}" failed`, {
+          expected: 'a task or a message in the 0.3 format',
+          actual: describeResponse(response),
+        });
       }
     },
   ),

@@ -4,8 +4,8 @@ import { InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
-import { definePushCheck } from './push-config.ts';
 import {
+  pushCheck,
   receivedNotifications,
   pushConfigId,
   notificationTimeout,
@@ -13,231 +13,230 @@ import {
   notificationState,
 } from './webhook-steps.ts';
 
-const some = (received: readonly WebhookDelivery[]): boolean => received.length > 0;
+const isNotEmpty = (received: readonly WebhookDelivery[]): boolean => received.length > 0;
 
-/** Waits until a webhook was told that its task has ended, or something that nobody understands: that is another rule's. */
-function heardTheEnd(probe: Probe, hook: WebhookEndpoint): Promise<boolean> {
+/** Waits for a terminal state or an undecodable notification, which another rule reports. @returns false on timeout. */
+function waitForEnd(probe: Probe, webhook: WebhookEndpoint): Promise<boolean> {
   const isEnd = ({ body }: WebhookDelivery): boolean => {
     const event = probe.driver.decodeEvent(parseJsonOrUndefined(body));
     return event.kind === 'unknown' || terminalStates.has(notificationState(event) ?? '');
   };
-  return hook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
+  return webhook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
 }
 
-const pause = (milliseconds: number): Promise<void> =>
+const delay = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The notifications themselves: sections 3.1.7, 4.3.3 and 13.2. */
+/** Delivery of notifications: sections 3.1.7, 4.3.3 and 13.2. */
 export const pushDeliveryChecks = defineChecks([
-  definePushCheck(
+  pushCheck(
     'push.delivers',
     ['PUSH-001', 'PUSH-012'],
     '3.1.7',
     'MUST',
-    'A webhook that is registered for a running task is told what becomes of it.',
-    'Post each update of the task to its webhooks, the last one included.',
+    'The agent sends updates of a working task to its webhooks.',
+    'Post each update of the task to its webhooks, including the last one.',
     async (probe) => {
       const { id: taskId } = await probe.startSlowTask();
-      const hook = await probe.context.receiver.openEndpoint();
-      await registerWebhook(probe, taskId, { url: hook.url });
-      const isTold = await hook.waitFor(some, notificationTimeout(probe));
+      const webhook = await probe.context.receiver.openEndpoint();
+      await registerWebhook(probe, taskId, { url: webhook.url });
+      const hasArrived = await webhook.waitFor(isNotEmpty, notificationTimeout(probe));
       await probe.call('cancel', { id: taskId });
-      const isAll = isTold && (await heardTheEnd(probe, hook));
-      receivedNotifications(probe, hook, taskId);
-      probe.expect(isTold, 'No notification arrived', {
-        expected: `a POST to ${hook.url}; where the agent cannot reach it, give --webhook-url`,
-        actual: 'nothing',
+      const hasEnd = hasArrived && (await waitForEnd(probe, webhook));
+      receivedNotifications(probe, webhook, taskId);
+      probe.expect(hasArrived, 'No notification arrived', {
+        expected: `a POST to ${webhook.url}; pass --webhook-url if the agent cannot reach it`,
+        actual: 'none',
       });
-      probe.expect(isAll, 'The webhook was not told how the task ended', {
-        expected: 'a notification with the last state',
-        actual: `${hook.received.length} notifications without it`,
+      probe.expect(hasEnd, 'The webhook did not receive the terminal state', {
+        expected: 'a notification with the terminal state',
+        actual: `${webhook.received.length} other notifications`,
       });
     },
   ),
-  definePushCheck(
+  pushCheck(
     'push.inline',
     ['PUSH-001', 'PUSH-017'],
     '3.2.2',
     'MUST',
-    'A webhook that comes with a message is told what becomes of its task.',
-    'Register configuration.taskPushNotificationConfig for the task that the message makes.',
+    'The agent notifies a webhook that is registered with a message.',
+    'Register configuration.taskPushNotificationConfig for the task of the message.',
     async (probe) => {
-      const hook = await probe.context.receiver.openEndpoint();
-      const task = await probe.completeTask({ webhook: { url: hook.url } });
-      const isTold = await heardTheEnd(probe, hook);
-      receivedNotifications(probe, hook, task.id);
-      probe.expect(some(hook.received), 'No notification arrived', {
-        expected: `a POST to ${hook.url}`,
-        actual: 'nothing',
+      const webhook = await probe.context.receiver.openEndpoint();
+      const task = await probe.completeTask({ webhook: { url: webhook.url } });
+      const hasEnd = await waitForEnd(probe, webhook);
+      receivedNotifications(probe, webhook, task.id);
+      probe.expect(isNotEmpty(webhook.received), 'No notification arrived', {
+        expected: `a POST to ${webhook.url}`,
+        actual: 'none',
       });
-      probe.expect(isTold, 'The webhook was not told how the task ended');
+      probe.expect(hasEnd, 'The webhook did not receive the terminal state');
     },
   ),
-  definePushCheck(
+  pushCheck(
     'push.lives',
     ['PUSH-002'],
     '3.1.7',
     'MUST',
-    'A webhook lives until its task has ended, through every turn of the conversation.',
-    'Keep configurations while a task waits.',
+    'The agent keeps push configurations until the task ends, also while it is interrupted.',
+    'Keep configurations while a task is interrupted.',
     async (probe) => {
       const { id: taskId } = await probe.sendPrompt('input-required');
-      const hook = await probe.context.receiver.openEndpoint();
-      const config = await registerWebhook(probe, taskId, { url: hook.url });
+      const webhook = await probe.context.receiver.openEndpoint();
+      const config = await registerWebhook(probe, taskId, { url: webhook.url });
       await probe.expectResult('getPush', { taskId, id: pushConfigId(config) });
       await probe.call('send', { message: { text: 'this one', taskId } });
-      const isTold = await heardTheEnd(probe, hook);
-      receivedNotifications(probe, hook, taskId);
-      probe.expect(isTold, 'The webhook of a task that waited was not told of its end', {
-        actual: `${hook.received.length} notifications`,
+      const hasEnd = await waitForEnd(probe, webhook);
+      receivedNotifications(probe, webhook, taskId);
+      probe.expect(hasEnd, 'The webhook of an interrupted task did not receive the terminal state', {
+        actual: `${webhook.received.length} notifications`,
       });
     },
   ),
-  definePushCheck(
+  pushCheck(
     'push.credentials',
     ['PUSH-011', 'PUSH-021'],
     '4.3.3',
     'MUST',
-    'A notification carries the credentials of its webhook.',
-    'Send Authorization: {scheme} {credentials} as the configuration says, each webhook its own.',
+    'The agent sends the configured credentials with each notification.',
+    'Send Authorization: {scheme} {credentials} of the push configuration, separately for each webhook.',
     async (probe) => {
       const secrets = [crypto.randomUUID(), Buffer.from(`me:${crypto.randomUUID()}`).toString('base64')];
       const schemes = ['Bearer', 'Basic'];
       const { id: taskId } = await probe.startSlowTask();
-      const hooks: WebhookEndpoint[] = [];
+      const webhooks: WebhookEndpoint[] = [];
       for (const [index, scheme] of schemes.entries()) {
-        const hook = await probe.context.receiver.openEndpoint();
-        await registerWebhook(probe, taskId, { url: hook.url, scheme, credentials: secrets[index] ?? '' });
-        hooks.push(hook);
+        const webhook = await probe.context.receiver.openEndpoint();
+        await registerWebhook(probe, taskId, { url: webhook.url, scheme, credentials: secrets[index] ?? '' });
+        webhooks.push(webhook);
       }
-      await Promise.all(hooks.map((hook) => hook.waitFor(some, notificationTimeout(probe))));
+      await Promise.all(webhooks.map((webhook) => webhook.waitFor(isNotEmpty, notificationTimeout(probe))));
       await probe.call('cancel', { id: taskId });
-      for (const [index, hook] of hooks.entries()) {
-        receivedNotifications(probe, hook, taskId);
-        probe.expect(some(hook.received), 'No notification arrived at a webhook with credentials');
-        const wanted = `${schemes[index]} ${secrets[index]}`;
-        for (const { headers } of hook.received) {
-          const said = String(headers.authorization ?? '');
-          const [scheme = '', ...rest] = said.split(' ');
+      for (const [index, webhook] of webhooks.entries()) {
+        receivedNotifications(probe, webhook, taskId);
+        probe.expect(isNotEmpty(webhook.received), 'No notification arrived at a webhook with credentials');
+        const expected = `${schemes[index]} ${secrets[index]}`;
+        for (const { headers } of webhook.received) {
+          const header = String(headers.authorization ?? '');
+          const [scheme = '', ...rest] = header.split(' ');
           probe.expect(
             scheme.toLowerCase() === schemes[index]?.toLowerCase() && rest.join(' ') === secrets[index],
-            'A notification has not the credentials of its webhook',
-            { expected: `Authorization: ${wanted}`, actual: said === '' ? 'no Authorization' : said },
+            'A notification lacks the credentials of its webhook',
+            { expected: `Authorization: ${expected}`, actual: header === '' ? 'no Authorization' : header },
           );
         }
       }
     },
   ),
-  definePushCheck(
+  pushCheck(
     'push.two',
     ['PUSH-017'],
     '4.3.3',
     'MUST',
-    'Every webhook of a task is told, and one that fails does not keep the others from it.',
-    'Deliver to each webhook by itself.',
+    'The agent notifies every webhook of a task; a failing one does not block the others.',
+    'Deliver to each webhook independently.',
     async (probe) => {
       const { receiver } = probe.context;
       const { id: taskId } = await probe.startSlowTask();
-      const hooks = [
+      const webhooks = [
         await receiver.openEndpoint(() => 500),
         await receiver.openEndpoint(),
         await receiver.openEndpoint(),
       ];
-      for (const hook of hooks) await registerWebhook(probe, taskId, { url: hook.url });
-      const all = hooks.map((hook) => hook.waitFor(some, notificationTimeout(probe)));
-      const told = await Promise.all(all);
+      for (const webhook of webhooks) await registerWebhook(probe, taskId, { url: webhook.url });
+      const notified = await Promise.all(
+        webhooks.map((webhook) => webhook.waitFor(isNotEmpty, notificationTimeout(probe))),
+      );
       await probe.call('cancel', { id: taskId });
-      for (const hook of hooks) receivedNotifications(probe, hook, taskId);
-      probe.expect(told.every(Boolean), 'Not every webhook of a task was told', {
-        expected: `${hooks.length} webhooks`,
-        actual: `${told.filter(Boolean).length} were told`,
+      for (const webhook of webhooks) receivedNotifications(probe, webhook, taskId);
+      probe.expect(notified.every(Boolean), 'Not every webhook of the task was notified', {
+        expected: `${webhooks.length} webhooks`,
+        actual: `${notified.filter(Boolean).length} were notified`,
       });
     },
   ),
-  definePushCheck(
+  pushCheck(
     'push.delete-stops',
     ['PUSH-009'],
     '3.1.10',
     'MUST',
-    'A webhook that was deleted is told nothing more.',
-    'Look up the webhooks of a task whenever there is news, and drop what waits for a deleted one.',
+    'The agent sends no notifications to a deleted webhook.',
+    'Look up the webhooks of a task for each event, and discard pending notifications of a deleted one.',
     async (probe) => {
       const { id: taskId } = await probe.startSlowTask();
-      const [goes, stays] = [
+      const [deleted, remaining] = [
         await probe.context.receiver.openEndpoint(),
         await probe.context.receiver.openEndpoint(),
       ];
-      const config = await registerWebhook(probe, taskId, { url: goes.url });
-      await registerWebhook(probe, taskId, { url: stays.url });
-      await goes.waitFor(some, notificationTimeout(probe));
+      const config = await registerWebhook(probe, taskId, { url: deleted.url });
+      await registerWebhook(probe, taskId, { url: remaining.url });
+      await deleted.waitFor(isNotEmpty, notificationTimeout(probe));
       await probe.expectResult('deletePush', { taskId, id: pushConfigId(config) });
-      // What was on its way may arrive.
-      await pause(150);
-      const before = goes.received.length;
+      // Notifications in flight may still arrive.
+      await delay(150);
+      const before = deleted.received.length;
       await probe.call('cancel', { id: taskId });
-      const isTold = await heardTheEnd(probe, stays);
-      await pause(250);
-      for (const hook of [goes, stays]) receivedNotifications(probe, hook, taskId);
-      probe.expect(isTold, 'The webhook that stayed was not told of the end');
-      probe.expect(goes.received.length === before, 'A deleted webhook was told of something', {
+      const hasEnd = await waitForEnd(probe, remaining);
+      await delay(250);
+      for (const webhook of [deleted, remaining]) receivedNotifications(probe, webhook, taskId);
+      probe.expect(hasEnd, 'The remaining webhook did not receive the terminal state');
+      probe.expect(deleted.received.length === before, 'A deleted webhook received a notification', {
         expected: `${before} notifications`,
-        actual: `${goes.received.length} notifications`,
+        actual: `${deleted.received.length} notifications`,
       });
     },
   ),
-  definePushCheck(
+  pushCheck(
     'push.retries',
     ['PUSH-018', 'PUSH-023'],
     '13.2',
     'SHOULD',
-    'A notification that failed is sent again.',
-    'Try again with growing pauses when a webhook answers 5xx or not at all.',
+    'The agent retries a failed notification.',
+    'Retry with exponential backoff if a webhook returns 5xx or does not respond.',
     async (probe) => {
-      const refused = new Set<string>();
-      const hook = await probe.context.receiver.openEndpoint(({ body }) => {
-        // Whatever comes is refused once.
-        if (refused.has(body)) return 200;
-        refused.add(body);
+      const rejected = new Set<string>();
+      const webhook = await probe.context.receiver.openEndpoint(({ body }) => {
+        // Each notification fails once.
+        if (rejected.has(body)) return 200;
+        rejected.add(body);
         return 503;
       });
-      const task = await probe.completeTask({ webhook: { url: hook.url } });
-      const isAgain = await hook.waitFor(
+      const task = await probe.completeTask({ webhook: { url: webhook.url } });
+      const isRetried = await webhook.waitFor(
         (received) =>
           received.some(({ body }, index) => received.some((each, i) => i < index && each.body === body)),
         notificationTimeout(probe),
       );
-      receivedNotifications(probe, hook, task.id);
-      probe.expect(isAgain, 'A notification that was answered with 503 was not sent again', {
+      receivedNotifications(probe, webhook, task.id);
+      probe.expect(isRetried, 'A notification was not retried after 503', {
         expected: `a second attempt within ${notificationTimeout(probe)} ms`,
-        actual: `${hook.received.length} notifications, each once`,
+        actual: `${webhook.received.length} notifications, each once`,
       });
     },
   ),
-  definePushCheck(
+  pushCheck(
     'push.hangs',
     ['PUSH-019', 'PUSH-022'],
     '4.3.3',
     'SHOULD',
-    'A webhook that does not answer does not hold up its task.',
-    'Deliver beside the work, and give up on an answer after 10 to 30 seconds.',
+    'A webhook that does not respond does not block its task.',
+    'Deliver in the background, with a timeout of 10 to 30 seconds.',
     async (probe) => {
-      const hook = await probe.context.receiver.openEndpoint(() => 'hang');
-      const began = performance.now();
+      const webhook = await probe.context.receiver.openEndpoint(() => 'hang');
+      const startedAt = performance.now();
       const response = await probe.call('send', {
         message: probe.context.prompts.promptFor('completed'),
-        webhook: { url: hook.url },
+        webhook: { url: webhook.url },
       });
       if (probe.driver.decodeMessage(response.result))
-        throw new InconclusiveError(
-          'The agent answers with a message and makes no task, so nothing can be held up.',
-        );
+        throw new InconclusiveError('The agent responds with a direct message and creates no task.');
       const id = probe.driver.decodeTask(response.result)?.id;
-      // A task that waits for its caller is not held up by its webhook.
+      // An interrupted task is not blocked by its webhook.
       if (id !== undefined) await probe.waitUntilTerminalOrInterrupted(id);
-      hook.release();
-      receivedNotifications(probe, hook, id ?? '');
-      probe.expect(id !== undefined, 'No task was made while its webhook hung', {
-        actual: `${response.decodeError ?? 'no answer'} after ${Math.round(performance.now() - began)} ms`,
+      webhook.release();
+      receivedNotifications(probe, webhook, id ?? '');
+      probe.expect(id !== undefined, 'No task was created while its webhook did not respond', {
+        actual: `${response.decodeError ?? 'no response'} after ${Math.round(performance.now() - startedAt)} ms`,
       });
     },
   ),

@@ -14,15 +14,15 @@ import {
   notificationState,
 } from './webhook-steps.ts';
 
-/** A check about webhooks before 1.0. Over REST nobody agrees how they are written, so JSON-RPC is looked at. */
-function before(
+/** Defines a check of webhooks before 1.0. Only JSON-RPC is checked, because REST implementations disagree about the format. */
+function definePre1_0Check(
   rule: Pick<ConformanceRule, 'id' | 'section' | 'level' | 'sentence' | 'remedy'> & Partial<Check>,
   run: (probe: Probe) => Promise<void>,
   versions: readonly CheckedVersion[] = ['0.3', '0.1'],
 ): Check {
-  const what = rule.id.split('.').slice(1).join('.');
+  const name = rule.id.split('.').slice(1).join('.');
   return {
-    requirements: versions.map((version) => `${version}/push-${what}`),
+    requirements: versions.map((version) => `${version}/push-${name}`),
     category: 'lifecycle',
     versions,
     transports: ['JSONRPC'],
@@ -32,79 +32,73 @@ function before(
   };
 }
 
-/** A task that will not move while its webhooks are looked at. */
-async function waiting(probe: Probe): Promise<string> {
+/** Creates a task that does not change during the check, and returns its id. */
+async function createIdleTask(probe: Probe): Promise<string> {
   const task = probe.context.prompts.knows('input-required')
     ? await probe.sendPrompt('input-required')
     : await probe.completeTask();
   return task.id;
 }
 
-/** Ends a task that has a webhook. */
-async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: WebhookEndpoint }> {
-  // One that waits does not end by itself before its webhook is there.
-  const isWaiting = probe.context.prompts.knows('input-required');
-  const { id: taskId, contextId = '' } = isWaiting
+/** Creates a task with a webhook and ends it. */
+async function endTask(probe: Probe, token?: string): Promise<{ taskId: string; webhook: WebhookEndpoint }> {
+  // An interrupted task does not end before its webhook is registered.
+  const canInterrupt = probe.context.prompts.knows('input-required');
+  const { id: taskId, contextId = '' } = canInterrupt
     ? await probe.sendPrompt('input-required')
     : await probe.startSlowTask();
-  const hook = await probe.context.receiver.openEndpoint();
-  await registerWebhook(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
-  const response = isWaiting
+  const webhook = await probe.context.receiver.openEndpoint();
+  await registerWebhook(probe, taskId, { url: webhook.url, ...(token === undefined ? {} : { token }) });
+  const response = canInterrupt
     ? await probe.call('send', {
         message: { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId },
       })
     : await probe.call('cancel', { id: taskId });
   if (response.error || response.decodeError !== undefined)
     throw new InconclusiveError(`The task could not be ended: ${describeResponse(response)}`);
-  return { taskId, hook };
+  return { taskId, webhook };
 }
 
-/** The webhook in an answer, which is nested before 1.0. */
-function webhookIn(result: unknown): JsonObject {
+/** Returns the push configuration of a result, which is nested before 1.0. */
+function readConfig(result: unknown): JsonObject {
   const nested = isJsonObject(result) ? result.pushNotificationConfig : undefined;
   return isJsonObject(nested) ? nested : {};
 }
 
-async function registered(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
+async function createConfig(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
   const { url } = await probe.context.receiver.openEndpoint();
-  return { url, config: webhookIn(await registerWebhook(probe, taskId, { url })) };
+  return { url, config: readConfig(await registerWebhook(probe, taskId, { url })) };
 }
 
-/** Webhooks of 0.3 and 0.1. */
+/** Push notifications of 0.3 and 0.1. */
 export const pushPre1_0Checks = defineChecks([
-  before(
+  definePre1_0Check(
     {
       id: 'push-before.create',
       section: '7.5',
       level: 'MUST',
-      sentence: 'A webhook that is set comes back, at once and when it is asked for.',
-      remedy: 'Store the configuration with its task, and answer with it.',
+      sentence: 'The agent returns a push configuration when it is set and when it is requested.',
+      remedy: 'Store the configuration with its task, and return it.',
     },
     async (probe) => {
-      const taskId = await waiting(probe);
-      const { url, config } = await registered(probe, taskId);
-      probe.expect(config.url === url, 'The answer has another url', {
-        expected: url,
-        actual: String(config.url),
-      });
+      const taskId = await createIdleTask(probe);
+      const { url, config } = await createConfig(probe, taskId);
+      probe.expectEqual(config.url, url, 'The response has another url');
       const id = asText(config.id);
-      const got = webhookIn(
+      const stored = readConfig(
         await probe.expectResult('getPush', { taskId, ...(id === undefined ? {} : { id }) }),
       );
-      probe.expect(got.url === url, 'Another url is given back when it is asked for', {
-        expected: url,
-        actual: String(got.url),
-      });
+      probe.expectEqual(stored.url, url, 'The stored configuration has another url');
     },
   ),
-  before(
+  definePre1_0Check(
     {
       id: 'push-before.unknown',
       section: '7.5',
       level: 'MUST',
       category: 'error-handling',
-      sentence: 'A webhook of a task that does not exist is refused with TaskNotFound.',
-      remedy: 'Look for the task first, and answer -32001.',
+      sentence: 'The agent rejects push configurations of an unknown task with TaskNotFound.',
+      remedy: 'Check that the task exists first, and return -32001.',
     },
     async (probe) => {
       const { url } = await probe.context.receiver.openEndpoint();
@@ -116,109 +110,111 @@ export const pushPre1_0Checks = defineChecks([
       await probe.expectError('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
   ),
-  before(
+  definePre1_0Check(
     {
       id: 'push-before.list',
       section: '7.7',
       level: 'MUST',
-      sentence: 'All webhooks of a task are listed, and those of others are not.',
-      remedy: 'Keep webhooks by task, several for each.',
+      sentence: 'The agent lists exactly the push configurations of the task.',
+      remedy: 'Store several configurations for each task.',
     },
     async (probe) => {
-      const [taskId, other] = [await waiting(probe), await waiting(probe)];
-      const { url } = await registered(probe, taskId);
-      await registered(probe, other);
+      const [taskId, otherTaskId] = [await createIdleTask(probe), await createIdleTask(probe)];
+      const { url } = await createConfig(probe, taskId);
+      await createConfig(probe, otherTaskId);
       const configs = asList(await probe.expectResult('listPush', { taskId }));
-      const urls = (configs ?? []).map((each) => webhookIn(each).url);
-      probe.expect(urls.length === 1 && urls[0] === url, 'The list is not that of the task', {
-        expected: url,
-        actual: JSON.stringify(urls),
-      });
+      const urls = (configs ?? []).map((each) => readConfig(each).url);
+      probe.expect(
+        urls.length === 1 && urls[0] === url,
+        'The list does not contain exactly the configurations of the task',
+        {
+          expected: url,
+          actual: JSON.stringify(urls),
+        },
+      );
     },
     ['0.3'],
   ),
-  before(
+  definePre1_0Check(
     {
       id: 'push-before.delete',
       section: '7.8',
       level: 'MUST',
-      sentence: 'A webhook that was deleted is gone.',
-      remedy: 'Take the configuration out of the store.',
+      sentence: 'The agent removes a deleted push configuration.',
+      remedy: 'Remove the configuration from the store.',
     },
     async (probe) => {
-      const taskId = await waiting(probe);
-      const { url, config } = await registered(probe, taskId);
-      // Whoever gives no id names the webhook after its task.
+      const taskId = await createIdleTask(probe);
+      const { url, config } = await createConfig(probe, taskId);
+      // Without an id, the id of the configuration is the task id.
       await probe.expectResult('deletePush', { taskId, id: asText(config.id) ?? taskId });
-      const left = asList(await probe.expectResult('listPush', { taskId })) ?? [];
+      const configs = asList(await probe.expectResult('listPush', { taskId })) ?? [];
       probe.expect(
-        left.every((each) => webhookIn(each).url !== url),
-        'The webhook is still listed',
+        configs.every((each) => readConfig(each).url !== url),
+        'The list still contains the deleted configuration',
       );
     },
     ['0.3'],
   ),
-  before(
+  definePre1_0Check(
     {
       id: 'push-before.delivers',
       section: '9.5',
       level: 'MUST',
-      sentence: 'A webhook is told how its task ended, in JSON and by POST, and of no other task.',
-      remedy: 'Post the task to its webhook when it has ended.',
+      sentence:
+        'The agent posts the terminal state of the task as JSON to its webhook, and nothing about other tasks.',
+      remedy: 'Post the task to its webhook when it ends.',
     },
     async (probe) => {
-      const { taskId, hook } = await ended(probe);
+      const { taskId, webhook } = await endTask(probe);
       const isEnd = ({ body }: WebhookDelivery): boolean =>
-        terminalStates.has(stateIn(probe, parseJsonOrUndefined(body)) ?? '');
-      const isTold = await hook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
-      receivedNotifications(probe, hook, taskId);
-      probe.expect(hook.received.length > 0, 'No notification arrived', {
-        expected: `a POST to ${hook.url}; where the agent cannot reach it, give --webhook-url`,
-        actual: 'nothing',
+        terminalStates.has(readState(probe, parseJsonOrUndefined(body)) ?? '');
+      const hasEnd = await webhook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
+      receivedNotifications(probe, webhook, taskId);
+      probe.expect(webhook.received.length > 0, 'No notification arrived', {
+        expected: `a POST to ${webhook.url}; pass --webhook-url if the agent cannot reach it`,
+        actual: 'none',
       });
-      for (const { method, headers, body } of hook.received) {
-        probe.expect(method === 'POST', `The method was ${method}`);
+      for (const { method, headers, body } of webhook.received) {
+        probe.expect(method === 'POST', `The method is ${method}`);
         const type = String(headers['content-type']);
-        probe.expect(/^application\/json\b/i.test(type), `The media type was ${type}`);
-        const told = idIn(parseJsonOrUndefined(body));
-        probe.expect(told === taskId, 'The notification is about another task', {
-          expected: taskId,
-          actual: String(told),
-        });
+        probe.expect(/^application\/json\b/i.test(type), `The content type is ${type}`);
+        const notifiedId = readTaskId(parseJsonOrUndefined(body));
+        probe.expectEqual(notifiedId, taskId, 'The notification belongs to another task');
       }
-      probe.expect(isTold, 'The webhook was not told how the task ended');
+      probe.expect(hasEnd, 'The webhook did not receive the terminal state');
     },
   ),
-  before(
+  definePre1_0Check(
     {
       id: 'push-before.token',
       section: '9.5',
       level: 'SHOULD',
-      sentence: 'A webhook with a token is called with that token.',
-      remedy: 'Send X-A2A-Notification-Token with what the configuration has.',
+      sentence: 'The agent sends the token of a push configuration with each notification.',
+      remedy: 'Send the token of the configuration as X-A2A-Notification-Token.',
     },
     async (probe) => {
       const token = crypto.randomUUID();
-      const { hook } = await ended(probe, token);
-      const isTold = await hook.waitFor((received) => received.length > 0, notificationTimeout(probe));
-      probe.expect(isTold, 'No notification arrived');
-      const sent = hook.received.map(({ headers }) => headers['x-a2a-notification-token']);
+      const { webhook } = await endTask(probe, token);
+      const hasArrived = await webhook.waitFor((received) => received.length > 0, notificationTimeout(probe));
+      probe.expect(hasArrived, 'No notification arrived');
+      const tokens = webhook.received.map(({ headers }) => headers['x-a2a-notification-token']);
       probe.expect(
-        sent.every((each) => each === token),
-        'The token was not sent',
-        { expected: 'x-a2a-notification-token with the token', actual: JSON.stringify(sent) },
+        tokens.every((each) => each === token),
+        'A notification lacks the token',
+        { expected: 'x-a2a-notification-token with the token', actual: JSON.stringify(tokens) },
       );
     },
     ['0.3'],
   ),
-  before(
+  definePre1_0Check(
     {
       id: 'push-before.unsupported',
       section: '8.2',
       level: 'MUST',
       category: 'error-handling',
-      sentence: 'An agent without webhooks says so.',
-      remedy: 'Answer -32003.',
+      sentence: 'An agent without push notifications rejects push configurations.',
+      remedy: 'Return -32003.',
       preconditions: ['no-push'],
     },
     async (probe) => {
@@ -229,12 +225,12 @@ export const pushPre1_0Checks = defineChecks([
   ),
 ]);
 
-/** Notifications of these versions are a task, or an event in any of their forms. */
-function stateIn(probe: Probe, body: unknown): string | undefined {
+/** A notification of these versions is a task or an event. */
+function readState(probe: Probe, body: unknown): string | undefined {
   return probe.driver.decodeTask(body)?.state ?? notificationState(probe.driver.decodeEvent(body));
 }
 
-function idIn(body: unknown): unknown {
+function readTaskId(body: unknown): unknown {
   if (!isJsonObject(body)) return undefined;
   const inner = [body.task, body.statusUpdate, body.artifactUpdate, body.result].find(isJsonObject) ?? body;
   return inner.taskId ?? inner.id;

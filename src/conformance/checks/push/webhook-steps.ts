@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { checkFactory } from '../../check.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -8,12 +9,27 @@ import type { HttpExchange } from '../../wire/http-exchange.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import { isLoopbackUrl } from './loopback.ts';
 
-/** For how many milliseconds a notification is waited for. */
+const shared = { versions: ['1.0'], preconditions: ['push'] } as const;
+
+/** Defines a check of push notifications. */
+export const pushCheck = checkFactory({ ...shared, category: 'lifecycle' });
+
+/** Defines a check of errors of push configuration operations. */
+export const pushErrorCheck = checkFactory({ ...shared, category: 'error-handling' });
+
+/** Defines a check for agents without push notifications. */
+export const noPushCheck = checkFactory({
+  versions: ['1.0'],
+  preconditions: ['no-push'],
+  category: 'error-handling',
+});
+
+/** Returns the time to wait for a notification, in milliseconds. */
 export function notificationTimeout(probe: Probe): number {
   return Math.min(probe.context.deadline, 10_000);
 }
 
-/** Registers a webhook for a task, which must succeed. */
+/** Creates a push configuration for a task, which must succeed. */
 export async function registerWebhook(
   probe: Probe,
   taskId: string,
@@ -23,76 +39,74 @@ export async function registerWebhook(
   if (
     response.error &&
     isLoopbackUrl(webhook.url) &&
-    isAboutAddress(response.error.message + JSON.stringify(response.error.details ?? ''))
+    mentionsAddress(response.error.message + JSON.stringify(response.error.details ?? ''))
   )
     throw new InconclusiveError(
-      `The agent takes no webhook on this machine (${describeResponse(response)}). Give an address that it reaches with --webhook-url.`,
+      `The agent rejects webhooks on the local host (${describeResponse(response)}). Pass a URL that it can reach with --webhook-url.`,
     );
   if (!isJsonObject(response.result))
-    throw new RuleViolationError(`A webhook could not be registered: ${describeResponse(response)}`, {
-      expected: 'the configuration with its id',
-      actual: describeResponse(response),
-      exchanges: [response.exchange],
-    });
+    throw new RuleViolationError(
+      `The push configuration could not be created: ${describeResponse(response)}`,
+      {
+        expected: 'the configuration with its id',
+        actual: describeResponse(response),
+        exchanges: [response.exchange],
+      },
+    );
   return response.result;
 }
 
-function isAboutAddress(text: string): boolean {
+function mentionsAddress(text: string): boolean {
   return /loopback|private|local|egress|ssrf|https|not (allowed|permitted|public)|forbidden|blocked/i.test(
     text,
   );
 }
 
-/** The id of a configuration, which must have one. */
+/** Returns the id of a push configuration. @throws RuleViolationError if it has none. */
 export function pushConfigId(config: JsonObject): string {
   const id = asText(config.id);
   if (!id)
-    throw new RuleViolationError('The configuration has no id', {
+    throw new RuleViolationError('The push configuration has no id', {
       actual: JSON.stringify(config).slice(0, 200),
     });
   return id;
 }
 
-/** What arrived at a webhook, shown to every invariant. */
+/** Decodes the notifications of a webhook and reports them to the invariants. */
 export function receivedNotifications(
   probe: Probe,
-  hook: WebhookEndpoint,
+  webhook: WebhookEndpoint,
   taskId: string,
 ): NormalizedEvent[] {
   const { driver, context } = probe;
-  return hook.received.map((notification) => {
-    const exchange = exchangeOf(hook, notification);
-    const body = parseJsonOrUndefined(notification.body);
+  return webhook.received.map((delivery) => {
+    const exchange = toExchange(webhook, delivery);
+    const body = parseJsonOrUndefined(delivery.body);
     const event = driver.decodeEvent(body);
     context.observe({ kind: 'push', driver, exchange, body, event, taskId });
-    if (event.kind === 'task')
-      context.observe({
-        kind: 'task',
-        driver,
-        exchange,
-        task: event.task,
-        from: 'push',
-        trackedTask: undefined,
-      });
+    if (event.kind === 'task') {
+      const { task } = event;
+      context.observe({ kind: 'task', driver, exchange, task, from: 'push', trackedTask: undefined });
+    }
     return event;
   });
 }
 
-/** The state that an event tells of, if it does. */
+/** Returns the task state of a notification, if it has one. */
 export function notificationState(event: NormalizedEvent): string | undefined {
   if (event.kind === 'task') return event.task.state;
   return event.kind === 'status' ? event.state : undefined;
 }
 
-/** A notification as one more exchange, in which the agent was the one who asked. */
-function exchangeOf(hook: WebhookEndpoint, { method, headers, body }: WebhookDelivery): HttpExchange {
+/** Converts a notification to an exchange in which the agent is the client. */
+function toExchange({ url }: WebhookEndpoint, { method, headers, body }: WebhookDelivery): HttpExchange {
   const requestHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
   return {
     number: 0,
     method,
-    url: hook.url,
+    url,
     requestHeaders,
     requestBody: body,
     status: 200,

@@ -1,79 +1,55 @@
-import { type Check, defineChecks, type Precondition } from '../../check.ts';
-import type { RequirementLevel } from '../../rule-model.ts';
+import { checkFactory, defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
-import type { OperationInput, DecodedResponse, DriverOperation } from '../../drivers/protocol-driver.ts';
+import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { asText } from '../../drivers/normalized-views.ts';
-import { isAuthRejection, corruptCredentials } from './credentials.ts';
+import {
+  callAny,
+  corruptCredentials,
+  isAuthRejection,
+  type OperationCall,
+  pushCalls,
+  streamCalls,
+} from './credentials.ts';
 
-/** A check about credentials: id, requirements, section, level, sentence, remedy, and what it does. */
-function about(
-  id: string,
-  requirements: readonly string[],
-  section: string,
-  level: RequirementLevel,
-  sentence: string,
-  remedy: string,
-  run: (probe: Probe) => Promise<void>,
-  needs: readonly Precondition[] = ['security'],
-): Check {
-  const rule = { id, requirements, section, level, category: 'error-handling' as const, sentence, remedy };
-  return { ...rule, versions: ['1.0'], preconditions: needs, run };
+const shared = { category: 'error-handling', versions: ['1.0'] } as const;
+const authCheck = checkFactory({ ...shared, preconditions: ['security'] });
+const restrictedUserCheck = checkFactory({ ...shared, preconditions: ['security', 'restricted-user'] });
+const inTaskAuthCheck = checkFactory({ ...shared, preconditions: [] });
+
+/** Sends a message as a user that may not send messages. */
+function sendAsRestrictedUser(probe: Probe): Promise<DecodedResponse> {
+  const { restrictedUserHeaders = {}, prompts } = probe.context;
+  return probe.withCredentials(restrictedUserHeaders).call('send', { message: prompts.anyPrompt() });
 }
 
-/** Sends a message as somebody who may not. */
-function limited(probe: Probe): Promise<DecodedResponse> {
-  const { restrictedUserHeaders: limitedHeaders = {}, prompts: reach } = probe.context;
-  return probe.withCredentials(limitedHeaders).call('send', { message: reach.anyPrompt() });
-}
-
-/** Everything that the agent offers, with what makes sense to ask: a task that is there where the caller could make one. */
-async function offered(probe: Probe): Promise<[DriverOperation, OperationInput][]> {
+/** Returns a call of every supported operation, for an existing task if one can be created. */
+async function supportedCalls(probe: Probe): Promise<OperationCall[]> {
   const hasCredentials = Object.keys(probe.context.headers).length > 0;
   const task = hasCredentials ? await probe.completeTask().catch(() => undefined) : undefined;
   const id = task?.id ?? crypto.randomUUID();
-  const message = (): OperationInput => ({ message: probe.context.prompts.anyPrompt() });
-  const { streaming, pushNotifications, extendedAgentCard } = probe.capabilities;
+  const { prompts } = probe.context;
   return [
-    ['send', message()],
+    ['send', { message: prompts.anyPrompt() }],
     ['get', { id }],
     ['list', {}],
     ['cancel', { id }],
-    ...(streaming === true
-      ? ([
-          ['stream', message()],
-          ['subscribe', { id }],
-        ] as [DriverOperation, OperationInput][])
-      : []),
-    ...(pushNotifications === true
-      ? ([
-          ['createPush', { taskId: id, webhook: { url: 'https://webhook.example.com/a2a' } }],
-          ['getPush', { taskId: id, id: 'any' }],
-          ['listPush', { taskId: id }],
-          ['deletePush', { taskId: id, id: 'any' }],
-        ] as [DriverOperation, OperationInput][])
-      : []),
-    ...(extendedAgentCard === true ? ([['extendedCard', {}]] as [DriverOperation, OperationInput][]) : []),
+    ...streamCalls(probe, [
+      ['stream', { message: prompts.anyPrompt() }],
+      ['subscribe', { id }],
+    ]),
+    ...pushCalls(probe, id, 'any'),
+    ...(probe.capabilities.extendedAgentCard === true ? [['extendedCard', {}] satisfies OperationCall] : []),
   ];
 }
 
-async function asked(
-  probe: Probe,
-  operation: DriverOperation,
-  input: OperationInput,
-): Promise<DecodedResponse> {
-  if (operation !== 'stream' && operation !== 'subscribe') return probe.call(operation, input);
-  const { exchange, error, events } = await probe.openStream(operation, input, { until: () => true });
-  return { exchange, ...(error ? { error } : { result: events[0]?.raw }) };
-}
-
-async function allRefused(probe: Probe, as: Probe, who: string): Promise<void> {
-  for (const [operation, input] of await offered(probe)) {
-    const response = await asked(as, operation, input);
+async function expectAllRejected(probe: Probe, client: Probe, description: string): Promise<void> {
+  for (const [operation, input] of await supportedCalls(probe)) {
+    const response = await callAny(client, operation, input);
     if (!isAuthRejection(response))
-      probe.warn(`${operation} is not refused ${who}: ${describeResponse(response)}`, {
+      probe.warn(`${operation} is not rejected ${description}: ${describeResponse(response)}`, {
         expected: 'HTTP 401',
         actual: describeResponse(response),
         exchanges: [response.exchange],
@@ -81,8 +57,8 @@ async function allRefused(probe: Probe, as: Probe, who: string): Promise<void> {
   }
 }
 
-/** The schemes of HTTP that the card declares, in lower case; undefined where others are declared as well. */
-function schemesOf({ card }: Probe): string[] {
+/** Returns the HTTP authentication schemes that the card declares, in lower case. */
+function declaredSchemes({ card }: Probe): string[] {
   const schemes = isJsonObject(card.securitySchemes)
     ? Object.values(card.securitySchemes).filter(isJsonObject)
     : [];
@@ -93,211 +69,205 @@ function schemesOf({ card }: Probe): string[] {
   });
 }
 
-async function anonymously(probe: Probe): Promise<DecodedResponse> {
+async function callAnonymously(probe: Probe): Promise<DecodedResponse> {
   const response = await probe.withCredentials({}).call('get', { id: crypto.randomUUID() });
   if (!isAuthRejection(response))
-    throw new InconclusiveError(`Nobody in particular is not refused: ${describeResponse(response)}`);
+    throw new InconclusiveError(
+      `A request without credentials was not rejected: ${describeResponse(response)}`,
+    );
   return response;
 }
 
-/** Authentication: sections 3.3.2, 7.4 and 14.1.1, and authorization within a task: section 7.6. */
+/** Authentication: sections 3.3.2, 7.4 and 14.1.1, and in-task authorization: section 7.6. */
 export const authChecks = defineChecks([
-  about(
+  authCheck(
     'auth.anonymous',
     ['AUTH-004', 'ERR-003', 'IANA-005'],
     '7.4',
     'MUST',
-    'Where the card requires security, no operation is for callers without credentials.',
-    'Authenticate every request before it is looked at, whatever it asks for.',
-    (probe) => allRefused(probe, probe.withCredentials({}), 'without credentials'),
+    'An agent whose card requires security rejects all operations without credentials.',
+    'Authenticate every request before it is processed, for all operations.',
+    (probe) => expectAllRejected(probe, probe.withCredentials({}), 'without credentials'),
   ),
-  about(
+  authCheck(
     'auth.bad-credentials',
     ['AUTH-004', 'ERR-003', 'IANA-005'],
     '7.4',
     'MUST',
-    'Where the card requires security, no operation is for callers with wrong credentials.',
-    'Verify credentials, and do not only look whether there are any.',
+    'An agent whose card requires security rejects all operations with invalid credentials.',
+    'Verify credentials, not only their presence.',
     (probe) =>
-      allRefused(
+      expectAllRejected(
         probe,
         probe.withCredentials(corruptCredentials(probe.context.headers)),
-        'with wrong credentials',
+        'with invalid credentials',
       ),
   ),
-  about(
+  authCheck(
     'auth.status',
     ['AUTH-005', 'ERR-003'],
     '7.4',
     'SHOULD',
-    'Who is not known is refused with HTTP 401.',
-    'Answer with 401, over JSON-RPC as well.',
+    'The agent rejects unauthenticated requests with HTTP 401.',
+    'Return 401, also over JSON-RPC.',
     async (probe) => {
-      for (const as of [
+      for (const client of [
         probe.withCredentials({}),
         probe.withCredentials(corruptCredentials(probe.context.headers)),
       ]) {
-        const response = await as.call('get', { id: crypto.randomUUID() });
-        probe.expect(response.exchange.status === 401, 'The refusal has another status', {
+        const response = await client.call('get', { id: crypto.randomUUID() });
+        probe.expect(response.exchange.status === 401, 'The rejection has the wrong HTTP status', {
           expected: 'HTTP 401',
           actual: `HTTP ${response.exchange.status}`,
         });
       }
     },
   ),
-  about(
+  authCheck(
     'auth.challenge',
     ['ERR-004', 'AUTH-006'],
     '7.4',
     'SHOULD',
-    'A refusal for missing credentials says how to log in.',
-    'Send WWW-Authenticate with 401.',
+    'A 401 response has WWW-Authenticate.',
+    'Set WWW-Authenticate in 401 responses.',
     async (probe) => {
-      const { exchange } = await anonymously(probe);
-      probe.expect(exchange.headers['www-authenticate'], 'There is no WWW-Authenticate', {
+      const { exchange } = await callAnonymously(probe);
+      probe.expect(exchange.headers['www-authenticate'], 'WWW-Authenticate is missing', {
         expected: 'WWW-Authenticate: …',
         actual: 'none',
       });
     },
   ),
-  about(
+  authCheck(
     'auth.challenge-scheme',
     ['ERR-005'],
     '3.3.2',
     'SHOULD',
-    'A refusal for missing credentials names a scheme of the card.',
-    'Name in WWW-Authenticate what securitySchemes declares.',
+    'WWW-Authenticate contains a scheme that the card declares.',
+    'Set WWW-Authenticate to a scheme of securitySchemes.',
     async (probe) => {
-      const said = (await anonymously(probe)).exchange.headers['www-authenticate'];
-      const declared = schemesOf(probe);
-      if (said === undefined || declared.length === 0) return;
-      const named = said.split(',').map((each) => each.trim().split(' ')[0]?.toLowerCase() ?? '');
+      const header = (await callAnonymously(probe)).exchange.headers['www-authenticate'];
+      const declared = declaredSchemes(probe);
+      if (header === undefined || declared.length === 0) return;
+      const schemes = header.split(',').map((each) => each.trim().split(' ')[0]?.toLowerCase() ?? '');
       probe.expect(
-        declared.some((scheme) => named.includes(scheme)),
-        'WWW-Authenticate names no scheme of the card',
-        { expected: declared.join(' or '), actual: said },
+        declared.some((scheme) => schemes.includes(scheme)),
+        'WWW-Authenticate contains no scheme of the card',
+        { expected: declared.join(' or '), actual: header },
       );
     },
   ),
-  about(
+  authCheck(
     'auth.secret',
     ['SEC-008'],
     '13.4',
     'MUST',
-    'Credentials do not come back in errors.',
-    'Do not say which credentials were wrong.',
+    'Error responses do not contain the credentials of the request.',
+    'Do not include credentials in error messages.',
     async (probe) => {
       const secret = `wrong-${crypto.randomUUID()}`;
       const { exchange } = await probe
         .withCredentials(corruptCredentials(probe.context.headers, secret))
         .call('get', { id: crypto.randomUUID() });
-      const answer = exchange.body + JSON.stringify(exchange.headers);
-      probe.expect(!answer.includes(secret), 'The answer repeats the credentials that it refuses', {
+      const response = exchange.body + JSON.stringify(exchange.headers);
+      probe.expect(!response.includes(secret), 'The response contains the rejected credentials', {
         exchanges: [exchange],
       });
     },
   ),
-  about(
+  restrictedUserCheck(
     'auth.forbidden',
     ['ERR-006'],
     '3.3.2',
     'MUST',
-    'A caller who is known and may not do something is told that it may not.',
-    'Answer 403: 401 says that the caller is not known, and anything else that the request was wrong.',
+    'The agent rejects an authenticated client without permission with 403.',
+    'Return 403; use 401 only for missing or invalid credentials.',
     async (probe) => {
-      const response = await limited(probe);
+      const response = await sendAsRestrictedUser(probe);
       const { status } = response.exchange;
-      // Over JSON-RPC some say it with HTTP 200 and a code of their own.
-      const isSaid =
+      // Over JSON-RPC some agents return HTTP 200 with a custom error code.
+      const isRejected =
         status === 403 ||
         (probe.driver.transport === 'JSONRPC' && isAuthRejection(response) && status === 200);
-      probe.expect(isSaid, 'A caller who may not send messages was not told so', {
+      probe.expect(isRejected, 'A user that may not send messages was not rejected with 403', {
         expected: 'HTTP 403',
         actual: `HTTP ${status}, ${describeResponse(response)}`,
       });
     },
-    ['security', 'restricted-user'],
   ),
-  about(
+  restrictedUserCheck(
     'auth.forbidden-hint',
     ['ERR-007'],
     '3.3.2',
     'SHOULD',
-    'Who may not do something is told what would be enough.',
-    'Name the scope: WWW-Authenticate with error="insufficient_scope" and scope, or in the message.',
+    'A 403 response states the missing permission.',
+    'Name the missing scope in WWW-Authenticate (error="insufficient_scope", scope) or in the message.',
     async (probe) => {
-      const { exchange, error } = await limited(probe);
-      const told = `${exchange.headers['www-authenticate'] ?? ''} ${error?.message ?? ''} ${JSON.stringify(error?.details ?? '')}`;
+      const { exchange, error } = await sendAsRestrictedUser(probe);
+      const text = `${exchange.headers['www-authenticate'] ?? ''} ${error?.message ?? ''} ${JSON.stringify(error?.details ?? '')}`;
       probe.expect(
-        /scope|role|permission (?:to|for)|requires|without/i.test(told),
-        'Nothing is said about what is missing',
+        /scope|role|permission (?:to|for)|requires|without/i.test(text),
+        'The response does not state the missing permission',
         {
-          actual: told.trim(),
+          actual: text.trim(),
         },
       );
     },
-    ['security', 'restricted-user'],
   ),
-  about(
+  inTaskAuthCheck(
     'in-task-auth.state',
     ['INTASK-001', 'INTASK-002'],
     '7.6.1',
     'MUST',
-    'An agent that needs authorization for a task says so with a task in the state for it.',
-    'Keep the task, and set its state to TASK_STATE_AUTH_REQUIRED.',
+    'An agent that requires authorization for a task returns the task in the state auth-required.',
+    'Create the task, and set its state to TASK_STATE_AUTH_REQUIRED.',
     async (probe) => {
       const response = await probe.call('send', {
         message: probe.context.prompts.promptFor('auth-required'),
       });
       const task = probe.driver.decodeTask(response.result);
-      probe.expect(task?.id, 'The need for authorization is answered with no task', {
+      probe.expect(task?.id, 'The agent returned no task', {
         expected: 'a task in TASK_STATE_AUTH_REQUIRED',
         actual: describeResponse(response),
       });
-      const rested = await probe.waitUntilTerminalOrInterrupted(task?.id ?? '');
-      probe.expect(rested.state === 'auth-required', 'The task is in another state', {
-        expected: 'auth-required',
-        actual: rested.state,
-      });
+      const stopped = await probe.waitUntilTerminalOrInterrupted(task?.id ?? '');
+      probe.expectEqual(stopped.state, 'auth-required', 'The task has another state');
     },
-    [],
   ),
-  about(
+  inTaskAuthCheck(
     'in-task-auth.message',
     ['INTASK-003'],
     '7.6.1',
     'MUST',
-    'A task that needs authorization explains which one.',
-    'Put a message with parts into the status.',
+    'A task in the state auth-required explains the required authorization.',
+    'Set a status message with parts.',
     async (probe) => {
       const task = await probe.sendPrompt('auth-required');
-      const { statusParts: said } = await probe.getTask(task.id);
-      probe.expect((said ?? []).length > 0, 'The status has no message that explains it', {
+      const { statusParts = [] } = await probe.getTask(task.id);
+      probe.expect(statusParts.length > 0, 'The status has no message', {
         expected: 'status.message with parts',
         actual: 'none',
       });
     },
-    [],
   ),
-  about(
+  inTaskAuthCheck(
     'in-task-auth.follow-up',
     ['INTASK-007'],
     '7.6.1',
     'SHOULD',
-    'A task that needs authorization takes messages.',
-    'Let callers negotiate, correct or refuse.',
+    'A task in the state auth-required accepts messages.',
+    'Accept messages, so that clients can confirm, correct or decline.',
     async (probe) => {
       const { id: taskId } = await probe.sendPrompt('auth-required');
       const response = await probe.call('send', { message: { text: 'I have logged in', taskId } });
       probe.expect(
         !response.error && response.decodeError === undefined,
-        'A message to the task was refused',
+        'A message to the task was rejected',
         {
           expected: 'a result',
           actual: describeResponse(response),
         },
       );
     },
-    [],
   ),
 ]);

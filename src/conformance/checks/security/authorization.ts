@@ -1,15 +1,18 @@
-import { type Check, defineChecks, type Precondition } from '../../check.ts';
+import { type Check, checkFactory, defineChecks, type Precondition } from '../../check.ts';
 import type { RequirementLevel } from '../../rule-model.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
-import type { Probe } from '../../probe.ts';
-import type { OperationInput, DecodedResponse, DriverOperation } from '../../drivers/protocol-driver.ts';
+import type { IdentifiedTask, Probe } from '../../probe.ts';
+import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
-import { asList, type NormalizedTask } from '../../drivers/normalized-views.ts';
+import { asList } from '../../drivers/normalized-views.ts';
 import { pushConfigId, registerWebhook } from '../push/webhook-steps.ts';
+import { callAny, type OperationCall, pushCalls, streamCalls } from './credentials.ts';
 
-/** A check with two callers: id, requirements, section, level, sentence, remedy, and what it does with somebody else. */
-function between(
+const foreignText = 'a word of somebody else';
+
+/** Defines a check with two users. */
+function twoUserCheck(
   id: string,
   requirements: readonly string[],
   section: string,
@@ -17,223 +20,207 @@ function between(
   sentence: string,
   remedy: string,
   run: (probe: Probe, other: Probe) => Promise<void>,
-  needs: readonly Precondition[] = [],
+  preconditions: readonly Precondition[] = [],
 ): Check {
-  const rule = { id, requirements, section, level, category: 'error-handling' as const, sentence, remedy };
-  return {
-    ...rule,
+  const defineCheck = checkFactory({
+    category: 'error-handling',
     versions: ['1.0'],
-    preconditions: ['credentials', 'other-user', ...needs],
-    async run(probe) {
-      const other = probe.withCredentials(probe.context.otherUserHeaders ?? {});
-      // Who may do nothing at all proves nothing.
-      const response = await other.call('send', { message: probe.context.prompts.anyPrompt() });
-      if (response.error || response.decodeError !== undefined)
-        throw new InconclusiveError(
-          `The other caller cannot even send a message: ${describeResponse(response)}`,
-        );
-      await run(probe, other);
-    },
-  };
-}
-
-async function asked(
-  probe: Probe,
-  operation: DriverOperation,
-  input: OperationInput,
-): Promise<DecodedResponse> {
-  if (operation !== 'stream' && operation !== 'subscribe') return probe.call(operation, input);
-  const { exchange, error, events } = await probe.openStream(operation, input, { until: () => true });
-  return { exchange, ...(error ? { error } : { result: events[0]?.raw }) };
-}
-
-/** Expects that somebody else gets nothing. */
-function kept(probe: Probe, response: DecodedResponse, what: string): void {
-  probe.expect(response.error !== undefined || response.exchange.status >= 400, `Somebody else can ${what}`, {
-    expected: 'TaskNotFound',
-    actual: describeResponse(response),
-    exchanges: [response.exchange],
+    preconditions: ['credentials', 'other-user', ...preconditions],
+  });
+  return defineCheck(id, requirements, section, level, sentence, remedy, async (probe) => {
+    const other = probe.withCredentials(probe.context.otherUserHeaders ?? {});
+    // A user without any permission would pass every check.
+    const response = await other.call('send', { message: probe.context.prompts.anyPrompt() });
+    if (response.error || response.decodeError !== undefined)
+      throw new InconclusiveError(`The other user cannot send messages: ${describeResponse(response)}`);
+    await run(probe, other);
   });
 }
 
-async function unchanged(probe: Probe, before: NormalizedTask, what: string): Promise<void> {
-  const after = await probe.getTask(before.id ?? '');
+/** Expects that the request of another user was rejected. */
+function expectDenied(probe: Probe, response: DecodedResponse, action: string): void {
+  probe.expect(
+    response.error !== undefined || response.exchange.status >= 400,
+    `Another user can ${action}`,
+    {
+      expected: 'TaskNotFound',
+      actual: describeResponse(response),
+      exchanges: [response.exchange],
+    },
+  );
+}
+
+async function expectUnchanged(probe: Probe, before: IdentifiedTask, action: string): Promise<void> {
+  const after = await probe.getTask(before.id);
   probe.expect(
     after.state === before.state || (before.state !== 'canceled' && after.state === 'completed'),
-    `Somebody else changed the task with ${what}`,
+    `Another user changed the task with ${action}`,
     { expected: before.state, actual: after.state },
   );
 }
 
-/** An answer without what must differ: the ids that were asked with, and moments. */
-function gist({ exchange, error, result }: DecodedResponse, ids: readonly string[]): string {
-  const known = { status: exchange.status, error: error?.raw, result };
-  const text = ids.reduce((all, id) => all.replaceAll(id, '{id}'), JSON.stringify(known));
+/** Returns a response without the values that may differ: the requested ids and timestamps. */
+function fingerprint({ exchange, error, result }: DecodedResponse, ids: readonly string[]): string {
+  const comparable = { status: exchange.status, error: error?.raw, result };
+  const text = ids.reduce((all, id) => all.replaceAll(id, '{id}'), JSON.stringify(comparable));
   return text
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '{moment}')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '{time}')
     .replaceAll(/"(requestId|request_id|traceId|trace_id|timestamp)":"?[^",}]*"?/g, '"$1":""');
 }
 
-/** Operations on one task, and on one webhook of it. */
-function operations(probe: Probe, taskId: string, configId: string): [DriverOperation, OperationInput][] {
-  const { streaming, pushNotifications } = probe.capabilities;
-  const text = 'a word of somebody else';
+/** Returns a call of every operation on one task and one push configuration. */
+function taskCalls(probe: Probe, taskId: string, configId: string): OperationCall[] {
+  const message = { text: foreignText, taskId };
   return [
     ['get', { id: taskId }],
     ['cancel', { id: taskId }],
-    ['send', { message: { text, taskId } }],
-    ...(streaming === true
-      ? ([
-          ['subscribe', { id: taskId }],
-          ['stream', { message: { text, taskId } }],
-        ] as [DriverOperation, OperationInput][])
-      : []),
-    ...(pushNotifications === true
-      ? ([
-          ['createPush', { taskId, webhook: { url: 'https://webhook.example.com/a2a' } }],
-          ['getPush', { taskId, id: configId }],
-          ['listPush', { taskId }],
-          ['deletePush', { taskId, id: configId }],
-        ] as [DriverOperation, OperationInput][])
-      : []),
+    ['send', { message }],
+    ...streamCalls(probe, [
+      ['subscribe', { id: taskId }],
+      ['stream', { message }],
+    ]),
+    ...pushCalls(probe, taskId, configId),
   ];
 }
 
-function idsIn(result: unknown): unknown[] {
+function readTaskIds(result: unknown): unknown[] {
   return isJsonObject(result) ? (asList(result.tasks) ?? []).filter(isJsonObject).map(({ id }) => id) : [];
 }
 
-/** What callers see of each other: sections 3.3.2 and 13.1. */
+/** Isolation of users: sections 3.3.2 and 13.1. */
 export const authorizationChecks = defineChecks([
-  between(
+  twoUserCheck(
     'authorization.get',
     ['AUTHZ-007', 'AUTHZ-001', 'IANA-006'],
     '13.1',
     'MUST',
-    'A task cannot be read by somebody else.',
-    'Look tasks up by owner and id.',
+    'The agent does not return a task to another user.',
+    'Look up tasks by owner and id.',
     async (probe, other) => {
       const { id } = await probe.completeTask();
-      kept(probe, await other.call('get', { id }), 'read the task');
+      expectDenied(probe, await other.call('get', { id }), 'read the task');
     },
   ),
-  between(
+  twoUserCheck(
     'authorization.list',
     ['AUTHZ-003', 'AUTHZ-004', 'AUTHZ-006', 'LIST-004', 'LIST-007'],
     '13.1',
     'MUST',
-    'The tasks of somebody else are not listed, with a filter or without one, and not counted.',
-    'Filter by owner before everything else.',
+    'The agent neither lists nor counts tasks of other users, with or without filters.',
+    'Filter by owner before all other filters.',
     async (probe, other) => {
       const { id, contextId } = await probe.completeTask();
       const all = await other.expectResult('list', { pageSize: 100 });
-      probe.expect(!idsIn(all).includes(id), 'The list of somebody else has the task');
+      probe.expect(!readTaskIds(all).includes(id), 'The list of another user contains the task');
       if (contextId === undefined) return;
       const response = await other.call('list', { contextId });
       if (response.error) return;
-      probe.expect(idsIn(response.result).length === 0, 'Somebody else can list the tasks of a context');
+      probe.expect(readTaskIds(response.result).length === 0, 'Another user can list the tasks of a context');
       const total = isJsonObject(response.result) ? response.result.totalSize : undefined;
-      probe.expect(total === undefined || total === 0, 'Somebody else learns how many tasks a context has', {
-        expected: '0',
-        actual: String(total),
-      });
+      probe.expect(
+        total === undefined || total === 0,
+        'Another user receives the number of tasks of a context',
+        {
+          expected: '0',
+          actual: String(total),
+        },
+      );
     },
   ),
-  between(
+  twoUserCheck(
     'authorization.cancel',
     ['AUTHZ-008', 'AUTHZ-002'],
     '13.1',
     'MUST',
-    'A task cannot be canceled by somebody else.',
-    'Look tasks up by owner and id.',
+    'The agent does not cancel a task for another user.',
+    'Look up tasks by owner and id.',
     async (probe, other) => {
-      const task = await probe.startSlowTask();
-      const id = task.id;
+      const { id } = await probe.startSlowTask();
       const response = await other.call('cancel', { id });
       const after = await probe.getTask(id);
       await probe.call('cancel', { id });
-      kept(probe, response, 'cancel the task');
-      probe.expect(after.state !== 'canceled', 'Somebody else canceled the task, although it was refused');
+      expectDenied(probe, response, 'cancel the task');
+      probe.expect(after.state !== 'canceled', 'The rejected request of another user canceled the task');
     },
   ),
-  between(
+  twoUserCheck(
     'authorization.send',
     ['AUTHZ-002', 'AUTHZ-001'],
     '13.1',
     'MUST',
-    'Nobody else can go on with a task.',
-    'Look the task of a message up by owner and id.',
+    'The agent does not accept messages of another user for a task.',
+    'Look up the task of a message by owner and id.',
     async (probe, other) => {
       const task = await probe.sendPrompt('input-required');
-      const message = { text: 'a word of somebody else', taskId: task.id };
-      kept(probe, await other.call('send', { message }), 'send a message to the task');
-      await unchanged(probe, task, 'a message');
+      const message = { text: foreignText, taskId: task.id };
+      expectDenied(probe, await other.call('send', { message }), 'send a message to the task');
+      await expectUnchanged(probe, task, 'a message');
     },
   ),
-  between(
+  twoUserCheck(
     'authorization.stream',
     ['AUTHZ-002', 'AUTHZ-008'],
     '13.1',
     'MUST',
-    'Nobody else can follow a task, or go on with it in a stream.',
-    'Look the task up by owner and id before the stream is opened.',
+    'The agent does not stream a task to another user.',
+    'Look up the task by owner and id before the stream is opened.',
     async (probe, other) => {
       const task = await probe.sendPrompt('input-required');
       const taskId = task.id;
-      const message = { text: 'a word of somebody else', taskId };
-      kept(probe, await asked(other, 'subscribe', { id: taskId }), 'follow the task');
-      kept(probe, await asked(other, 'stream', { message }), 'go on with the task');
-      await unchanged(probe, task, 'a stream');
+      const message = { text: foreignText, taskId };
+      expectDenied(probe, await callAny(other, 'subscribe', { id: taskId }), 'subscribe to the task');
+      expectDenied(probe, await callAny(other, 'stream', { message }), 'continue the task');
+      await expectUnchanged(probe, task, 'a stream');
     },
     ['streaming'],
   ),
-  between(
+  twoUserCheck(
     'authorization.push',
     ['AUTHZ-008', 'AUTHZ-003', 'PUSH-006'],
     '13.1',
     'MUST',
-    'Nobody else can see, make or delete the webhooks of a task.',
-    'Look the task up by owner and id before its webhooks.',
+    'The agent does not let another user read, create or delete push configurations of a task.',
+    'Look up the task by owner and id before its push configurations.',
     async (probe, other) => {
       const { id: taskId } = await probe.sendPrompt('input-required');
       const hook = await probe.context.receiver.openEndpoint();
       const id = pushConfigId(await registerWebhook(probe, taskId, { url: hook.url }));
-      kept(probe, await other.call('getPush', { taskId, id }), 'read a webhook');
+      expectDenied(probe, await other.call('getPush', { taskId, id }), 'read a push configuration');
       const listed = await other.call('listPush', { taskId });
-      kept(probe, listed, 'list the webhooks');
+      expectDenied(probe, listed, 'list the push configurations');
       const webhook = { url: hook.url };
-      kept(probe, await other.call('createPush', { taskId, webhook }), 'add a webhook');
-      const gone = await other.call('deletePush', { taskId, id });
+      expectDenied(probe, await other.call('createPush', { taskId, webhook }), 'create a push configuration');
+      const deleted = await other.call('deletePush', { taskId, id });
       await probe.expectResult('getPush', { taskId, id });
-      kept(probe, gone, 'delete a webhook');
+      expectDenied(probe, deleted, 'delete a push configuration');
     },
     ['push'],
   ),
-  between(
+  twoUserCheck(
     'authorization.alike',
     ['ERR-008', 'ERR-013', 'AUTHZ-009'],
     '3.3.2',
     'MUST',
-    'What belongs to somebody else looks exactly like what does not exist.',
-    'Answer TaskNotFound for both, with the same status, code and words, before anything else is looked at.',
+    'The agent returns the same response for tasks of other users and unknown tasks.',
+    'Return TaskNotFound for both, with the same status, code and message, before other validation.',
     async (probe, other) => {
       const waiting = await probe.sendPrompt('input-required').catch(() => undefined);
       const tasks = [waiting, await probe.completeTask()].flatMap((task) => task?.id ?? []);
       const webhook = { url: (await probe.context.receiver.openEndpoint()).url };
-      const made =
+      const created =
         probe.capabilities.pushNotifications === true
           ? await probe.call('createPush', { taskId: tasks[0] ?? '', webhook })
           : undefined;
-      const config = isJsonObject(made?.result) ? String(made.result.id) : crypto.randomUUID();
+      const config = isJsonObject(created?.result) ? String(created.result.id) : crypto.randomUUID();
       for (const id of tasks) {
-        const nowhere = crypto.randomUUID();
-        const none = operations(probe, nowhere, config);
-        for (const [index, [operation, input]] of operations(probe, id, config).entries()) {
-          const foreign = await asked(other, operation, input);
-          const unknown = await asked(other, operation, none[index]?.[1] ?? {});
-          const [a, b] = [gist(foreign, [id, config]), gist(unknown, [nowhere, config])];
+        const unknownId = crypto.randomUUID();
+        const unknownCalls = taskCalls(probe, unknownId, config);
+        for (const [index, [operation, input]] of taskCalls(probe, id, config).entries()) {
+          const foreign = await callAny(other, operation, input);
+          const unknown = await callAny(other, operation, unknownCalls[index]?.[1] ?? {});
+          const [a, b] = [fingerprint(foreign, [id, config]), fingerprint(unknown, [unknownId, config])];
           if (a !== b)
-            probe.warn(`${operation} tells a task of somebody else from none`, {
+            probe.warn(`${operation} distinguishes a task of another user from an unknown task`, {
               expected: b.slice(0, 300),
               actual: a.slice(0, 300),
               exchanges: [foreign.exchange, unknown.exchange],

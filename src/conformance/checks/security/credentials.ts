@@ -1,13 +1,46 @@
 import { protocolErrors } from '../../drivers/error-response.ts';
-import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
+import type { DecodedResponse, DriverOperation, OperationInput } from '../../drivers/protocol-driver.ts';
+import type { Probe } from '../../probe.ts';
 
-/** Credentials that look like those that are given and are worth nothing. */
+/** An operation with its input. */
+export type OperationCall = readonly [DriverOperation, OperationInput];
+
+/** Calls any operation; of a stream, only the first event is read. */
+export async function callAny(
+  probe: Probe,
+  operation: DriverOperation,
+  input: OperationInput,
+): Promise<DecodedResponse> {
+  if (operation !== 'stream' && operation !== 'subscribe') return probe.call(operation, input);
+  const { exchange, error, events } = await probe.openStream(operation, input, { until: () => true });
+  return { exchange, ...(error ? { error } : { result: events[0]?.raw }) };
+}
+
+/** Returns the calls if the agent supports streaming. */
+export function streamCalls(
+  { capabilities }: Probe,
+  calls: readonly OperationCall[],
+): readonly OperationCall[] {
+  return capabilities.streaming === true ? calls : [];
+}
+
+/** Returns a call of every push configuration operation if the agent supports push notifications. */
+export function pushCalls({ capabilities }: Probe, taskId: string, id: string): readonly OperationCall[] {
+  if (capabilities.pushNotifications !== true) return [];
+  return [
+    ['createPush', { taskId, webhook: { url: 'https://webhook.example.com/a2a' } }],
+    ['getPush', { taskId, id }],
+    ['listPush', { taskId }],
+    ['deletePush', { taskId, id }],
+  ];
+}
+
+/** Returns credentials in the format of the given headers, with an invalid secret. */
 export function corruptCredentials(
   headers: Readonly<Record<string, string>>,
   secret = 'nobody-has-this-secret',
 ): Record<string, string> {
-  const names = Object.keys(headers);
-  if (names.length === 0) return { authorization: `Bearer ${secret}` };
+  if (Object.keys(headers).length === 0) return { authorization: `Bearer ${secret}` };
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
       const [scheme, ...rest] = value.split(' ');
@@ -18,11 +51,11 @@ export function corruptCredentials(
   );
 }
 
-const ours: ReadonlySet<number> = new Set(Object.values(protocolErrors).map(({ code }) => code));
+const protocolCodes: ReadonlySet<number> = new Set(Object.values(protocolErrors).map(({ code }) => code));
 
-/** True when a caller was turned away for what it is, and not for what it asked. */
+/** Returns true if a request was rejected because of its credentials, not because of its content. */
 export function isAuthRejection({ exchange: { status }, error }: DecodedResponse): boolean {
   if (status === 401 || status === 403) return true;
-  // Errors of JSON-RPC with HTTP 200 have codes that the protocol does not define.
-  return error?.code !== undefined && !ours.has(error.code) && error.code !== -32603;
+  // Over JSON-RPC with HTTP 200, the code of such an error is not one that the protocol defines.
+  return error?.code !== undefined && !protocolCodes.has(error.code) && error.code !== -32603;
 }

@@ -33,10 +33,10 @@ function addEmptyValues(card: JsonObject): void {
 
 const correctPayload = (card: JsonObject): string => possiblePayloads(card)[0]?.text ?? '';
 const wrongPayload =
-  (mistake: RegExp) =>
+  (signerError: RegExp) =>
   (card: JsonObject): string => {
-    const payload = possiblePayloads(card).find((each) => mistake.test(each.mistake ?? ''));
-    if (!payload) throw new A2AError('INTERNAL_ERROR', `No payload with the mistake ${mistake}`);
+    const payload = possiblePayloads(card).find((each) => signerError.test(each.signerError ?? ''));
+    if (!payload) throw new A2AError('INTERNAL_ERROR', `No payload with the error ${signerError}`);
     return payload.text;
   };
 
@@ -102,16 +102,16 @@ export const cardSignatureMutants: readonly MutantAgent[] = [
     payload: wrongPayload(/default values/),
   }),
   signatureMutant('signature.verifies:stripped', 'Empty required values were omitted.', {
-    payload: wrongPayload(/^empty fields that are required/),
+    payload: wrongPayload(/^empty required/),
   }),
   signatureMutant('signature.verifies:unsorted', 'Keys were not sorted.', {
-    payload: wrongPayload(/as it is written/),
+    payload: wrongPayload(/^RFC 8785 was not applied/),
   }),
   signatureMutant('signature.verifies:spaces', 'The signed text has white space.', {
-    payload: wrongPayload(/white space/),
+    payload: wrongPayload(/whitespace/),
   }),
   signatureMutant('signature.verifies:escaped', 'Characters outside of ASCII were escaped.', {
-    payload: wrongPayload(/^characters outside/),
+    payload: wrongPayload(/^non-ASCII/),
   }),
   signatureMutant('signature.verifies:itself', 'An empty array of signatures was signed.', {
     payload: wrongPayload(/empty list of signatures/),
