@@ -1,4 +1,4 @@
-/** A value beside a payload. Brokers that know only text carry numbers, booleans and maps as JSON. */
+/** A user property. Brokers that support only text carry numbers, booleans and maps as JSON. */
 export type MessageProperty =
   | string
   | number
@@ -7,66 +7,66 @@ export type MessageProperty =
   | readonly MessageProperty[]
   | { readonly [name: string]: MessageProperty };
 
-/** What travels beside a payload. */
+/** User properties of a message. */
 export interface MessageProperties {
   readonly [name: string]: MessageProperty | undefined;
 }
 
-/** A message that arrived. */
+/** A received message. */
 export interface MeshMessage {
   readonly topic: string;
-  /** UTF-8 text; on the mesh, JSON. */
+  /** UTF-8 text; on the mesh JSON. */
   readonly payload: string;
   readonly properties: MessageProperties;
-  /** True when the broker says that it may have been delivered before. */
+  /** True if the broker may have delivered the message before. */
   readonly redelivered: boolean;
 }
 
-/** How to subscribe. */
+/** Options of {@link BrokerConnection.subscribe}. */
 export interface SubscribeOptions {
   /**
-   * The name of a queue that outlives the connection: what is published while nobody is there waits in it. Without
-   * a name, what is published meanwhile is lost.
+   * Name of a durable queue, which retains messages while no subscriber is connected. Without a name, messages published
+   * meanwhile are lost.
    */
   readonly queue?: string;
-  /** Whether several subscribers of one queue share its messages. @defaultValue false: only one may subscribe */
+  /** Whether several subscribers share the messages of the queue. @defaultValue false: only one may subscribe */
   readonly shared?: boolean;
-  /** How many messages may be worked on at once; the broker keeps the rest. @defaultValue 64 */
+  /** Maximum number of messages in progress; the broker retains the rest. @defaultValue 64 */
   readonly concurrency?: number;
 }
 
-/** Something that messages arrive at. */
+/** An active subscription. */
 export interface Subscription extends AsyncDisposable {
-  /** Takes no more messages, and waits for those that are being worked on. */
+  /** Accepts no more messages, and waits for those in progress. */
   close(): Promise<void>;
 }
 
-/** How a link is: `up`, trying again (`down`), or finished. */
+/** State of a connection: `up`, reconnecting (`down`), or closed. */
 export type BrokerConnectionState = 'up' | 'down' | 'closed';
 
 /**
- * A way to a broker. Topics have levels parted by `/`; in a pattern `*` is one whole level and `>`, at the end, one or
- * more. A link that breaks comes back by itself, subscriptions included.
+ * Connection to a message broker with at-least-once delivery. Topics have levels separated by `/`; in a pattern, `*`
+ * matches one level and a final `>` one or more. After an interruption it reconnects and restores its subscriptions.
  */
 export interface BrokerConnection extends AsyncDisposable {
   /**
-   * Publishes a message. Resolves once the broker has it for good, so whoever waits is slowed down to what the broker
-   * can take; while the link is down it waits until it is up again.
+   * Publishes a message. Resolves once the broker has stored it, which applies backpressure to the publisher; while the
+   * connection is down, it waits.
    */
   publish(topic: string, payload: string, properties?: MessageProperties): Promise<void>;
   /**
-   * Hands over messages whose topic matches, each once its predecessors were handed over. A message is acknowledged
-   * when the promise of `work` settles, not before; one that was not acknowledged comes again. A redelivered message
-   * may arrive after newer ones: brokers do not keep the order of a topic across redelivery.
+   * Calls `handle` with messages whose topic matches, in order. A message is acknowledged when the promise of `handle`
+   * settles; a message that was not acknowledged is redelivered. A redelivered message may arrive after newer ones:
+   * brokers do not preserve the order of a topic across redelivery.
    */
   subscribe(
     patterns: string | readonly string[],
-    work: (delivery: MeshMessage) => void | Promise<void>,
+    handle: (message: MeshMessage) => void | Promise<void>,
     options?: SubscribeOptions,
   ): Promise<Subscription>;
   readonly state: BrokerConnectionState;
-  /** Calls back when the state changes. @returns what stops it. */
-  onState(changed: (state: BrokerConnectionState) => void): () => void;
-  /** Closes subscriptions, waits for what is being published, and lets go of the connection. */
+  /** Calls `listener` when the state changes. @returns a function that ends it. */
+  onState(listener: (state: BrokerConnectionState) => void): () => void;
+  /** Closes all subscriptions, waits for pending publishes, and closes the connection. */
   close(): Promise<void>;
 }

@@ -6,15 +6,15 @@ import type { MqttOptions } from './mqtt/mqtt-options.ts';
 import { connectMqtt } from './mqtt/connect-mqtt.ts';
 import { type NatsOptions, connectNats } from './nats/connect-nats.ts';
 
-/** Options of {@link connectBroker}: those of whatever the URL names. */
+/** Options of {@link connectBroker}: those of the protocol of the URL. */
 export type ConnectBrokerOptions = MqttOptions & NatsOptions;
 
-/** The brokers of this process, by what follows `memory:`, and how many links each has. */
-const brokers = new Map<string, { broker: MemoryBroker; links: number }>();
+/** Memory brokers of this process by URL, with the number of their connections. */
+const brokers = new Map<string, { broker: MemoryBroker; connections: number }>();
 
 /**
- * Opens a link to what a URL names: `memory:` (links of this process with the same URL meet), `mqtt://`, `mqtts://`,
- * `ws://`, `wss://`, `nats://` or `tls://`.
+ * Connects to the broker of a URL: `memory:` (shared by connections of this process with the same URL), `mqtt://`,
+ * `mqtts://`, `ws://`, `wss://`, `nats://` or `tls://`.
  */
 export async function connectBroker(
   url: string,
@@ -23,7 +23,7 @@ export async function connectBroker(
   const protocol = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase();
   switch (protocol) {
     case 'memory':
-      return openMemory(url, options);
+      return connectMemory(url, options);
     case 'mqtt':
     case 'mqtts':
     case 'ws':
@@ -35,24 +35,24 @@ export async function connectBroker(
     default:
       throw invalidField(
         'url',
-        'must begin with memory:, mqtt://, mqtts://, ws://, wss://, nats:// or tls://',
+        'must start with memory:, mqtt://, mqtts://, ws://, wss://, nats:// or tls://',
       );
   }
 }
 
-function openMemory(url: string, options: ConnectBrokerOptions): BrokerConnection {
-  const place = brokers.get(url) ?? { broker: new MemoryBroker(), links: 0 };
-  brokers.set(url, place);
-  place.links++;
+function connectMemory(url: string, options: ConnectBrokerOptions): BrokerConnection {
+  const entry = brokers.get(url) ?? { broker: new MemoryBroker(), connections: 0 };
+  brokers.set(url, entry);
+  entry.connections++;
   const { closeTimeout, onError, clock } = options;
-  const link = connectMemoryBroker({
-    broker: place.broker,
+  const connection = connectMemoryBroker({
+    broker: entry.broker,
     ...(closeTimeout !== undefined && { closeTimeout }),
     ...(onError && { onError }),
     ...(clock && { clock }),
   });
-  link.onState(() => {
-    if (--place.links === 0) brokers.delete(url);
+  connection.onState(() => {
+    if (--entry.connections === 0) brokers.delete(url);
   });
-  return link;
+  return connection;
 }

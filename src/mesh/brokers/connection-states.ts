@@ -1,10 +1,10 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { BrokerConnectionState } from './broker-connection.ts';
 
-/** The state of a link, and who wants to know. Once closed it stays so. */
+/** State of a connection and its listeners. `closed` is final. */
 export class BrokerConnectionStates {
   #state: BrokerConnectionState;
-  readonly #listeners = new Set<{ changed: (state: BrokerConnectionState) => void }>();
+  readonly #listeners = new Set<{ listener: (state: BrokerConnectionState) => void }>();
 
   constructor(state: BrokerConnectionState) {
     this.#state = state;
@@ -14,22 +14,22 @@ export class BrokerConnectionStates {
     return this.#state;
   }
 
-  /** Changes the state. @returns whether it was another one. */
+  /** Changes the state. @returns true if it differs from the previous one. */
   set(state: BrokerConnectionState): boolean {
     if (this.#state === state || this.#state === 'closed') return false;
     this.#state = state;
-    for (const { changed } of this.#listeners) changed(state);
+    for (const { listener } of this.#listeners) listener(state);
     return true;
   }
 
-  on(changed: (state: BrokerConnectionState) => void): () => void {
-    const listener = { changed };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  on(listener: (state: BrokerConnectionState) => void): () => void {
+    const entry = { listener };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
   }
 
-  /** Refuses what is asked of a closed link. */
+  /** @throws {@link A2AError} `UNAVAILABLE` if the connection is closed. */
   check(): void {
-    if (this.#state === 'closed') throw new A2AError('UNAVAILABLE', 'The link is closed');
+    if (this.#state === 'closed') throw new A2AError('UNAVAILABLE', 'The broker connection is closed');
   }
 }

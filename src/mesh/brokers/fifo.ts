@@ -1,4 +1,4 @@
-/** A queue whose front is taken without moving the rest. */
+/** FIFO queue with amortized constant-time `shift`. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -25,13 +25,13 @@ export class Fifo<T> {
     return item;
   }
 
-  /** Puts items before all others, in their order. */
+  /** Inserts items at the front, in their order. */
   unshift(items: readonly T[]): void {
     this.#items = [...items, ...this.#items.slice(this.#head)];
     this.#head = 0;
   }
 
-  /** Takes out what is not wanted any more. */
+  /** Removes and returns the items that match. */
   remove(isUnwanted: (item: T) => boolean): T[] {
     const items = this.#items.slice(this.#head) as T[];
     this.#items = items.filter((item) => !isUnwanted(item));

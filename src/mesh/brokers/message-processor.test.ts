@@ -2,64 +2,68 @@ import { describe, expect, it } from 'vitest';
 import { Latch } from '../../../test/support/collector.ts';
 import { MessageProcessor } from './message-processor.ts';
 
-const delivery = { topic: 'a', payload: '', properties: {}, redelivered: false };
+const message = { topic: 'a', payload: '', properties: {}, redelivered: false };
 
-function bench(
-  options: { concurrency?: number; remembered?: number; work?: () => void | Promise<void> } = {},
+function createProcessor(
+  options: { concurrency?: number; dedupWindow?: number; handle?: () => void | Promise<void> } = {},
 ) {
   const log: string[] = [];
-  const made = new MessageProcessor({
+  const processor = new MessageProcessor({
     concurrency: options.concurrency ?? 10,
-    remembered: options.remembered ?? 10,
-    work: (_delivery, id) => {
-      log.push(`work ${id}`);
-      return options.work?.();
+    dedupWindow: options.dedupWindow ?? 10,
+    handle: (_message, id) => {
+      log.push(`handle ${id}`);
+      return options.handle?.();
     },
-    failed: (error) => log.push(String(error)),
-    done: (id) => log.push(`done ${id}`),
+    onError: (error) => log.push(String(error)),
+    onFinished: (id) => log.push(`done ${id}`),
   });
-  return { log, made, take: (id: string) => made.take(id, delivery, () => log.push(`ack ${id}`)) };
+  return {
+    log,
+    processor,
+    process: (id: string) => processor.process(id, message, () => log.push(`ack ${id}`)),
+  };
 }
 
-describe('the workbench', () => {
-  it('works once on what comes twice, and acknowledges both', () => {
-    const { log, take } = bench();
-    take('1');
-    take('1');
-    expect(log).toEqual(['work 1', 'ack 1', 'done 1', 'ack 1', 'done 1']);
+describe('MessageProcessor', () => {
+  it('processes a duplicate once and acknowledges both deliveries', () => {
+    const { log, process } = createProcessor();
+    process('1');
+    process('1');
+    expect(log).toEqual(['handle 1', 'ack 1', 'done 1', 'ack 1', 'done 1']);
   });
 
-  it('acknowledges what comes again while it is worked on when that is done', async () => {
-    const gate = new Latch();
-    const { log, take, made } = bench({ work: () => gate.opened });
-    take('1');
-    take('1');
-    expect([log, made.knows('1'), made.size]).toEqual([['work 1'], 'active', 1]);
-    gate.open();
-    await made.close();
-    expect(log).toEqual(['work 1', 'ack 1', 'ack 1', 'done 1']);
-    expect(made.knows('1')).toBe('finished');
+  it('acknowledges a duplicate of a message in progress when it is finished', async () => {
+    const latch = new Latch();
+    const { log, process, processor } = createProcessor({ handle: () => latch.opened });
+    process('1');
+    process('1');
+    expect([log, processor.statusOf('1'), processor.size]).toEqual([['handle 1'], 'active', 1]);
+    latch.open();
+    await processor.close();
+    expect(log).toEqual(['handle 1', 'ack 1', 'ack 1', 'done 1']);
+    expect(processor.statusOf('1')).toBe('finished');
   });
 
-  it('remembers only so many', () => {
-    const { log, take, made } = bench({ remembered: 1 });
-    take('1');
-    take('2');
-    expect([made.knows('1'), made.knows('2')]).toEqual([undefined, 'finished']);
-    take('1');
-    expect(log.filter((line) => line === 'work 1')).toHaveLength(2);
+  it('deduplicates only within the window', () => {
+    const { log, process, processor } = createProcessor({ dedupWindow: 1 });
+    process('1');
+    process('2');
+    expect([processor.statusOf('1'), processor.statusOf('2')]).toEqual([undefined, 'finished']);
+    process('1');
+    expect(log.filter((line) => line === 'handle 1')).toHaveLength(2);
   });
 
-  it('lets wait what is too much, and begins nothing more once it closes', async () => {
-    const gate = new Latch();
-    const { log, take, made } = bench({ concurrency: 1, work: () => gate.opened });
-    take('1');
-    take('2');
-    expect([log, made.knows('2')]).toEqual([['work 1'], 'active']);
-    const closed = made.close();
-    take('3');
-    gate.open();
+  it('queues messages beyond the concurrency and starts none after close', async () => {
+    const latch = new Latch();
+    const { log, process, processor } = createProcessor({ concurrency: 1, handle: () => latch.opened });
+    process('1');
+    process('2');
+    expect([log, processor.statusOf('2')]).toEqual([['handle 1'], 'active']);
+    const closed = processor.close();
+    process('3');
+    latch.open();
     await closed;
-    expect(log).toEqual(['work 1', 'ack 1', 'done 1']);
+    expect(log).toEqual(['handle 1', 'ack 1', 'done 1']);
   });
 });

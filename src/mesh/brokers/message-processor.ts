@@ -1,62 +1,64 @@
+import { LruSet } from '../../primitives/lru-map.ts';
 import { Fifo } from './fifo.ts';
 import type { MeshMessage } from './broker-connection.ts';
 
 /** Options of {@link MessageProcessor}. */
 export interface MessageProcessorOptions {
-  readonly work: (delivery: MeshMessage, id: string | undefined) => void | Promise<void>;
-  /** How many messages are worked on at once. */
+  readonly handle: (message: MeshMessage, id: string | undefined) => void | Promise<void>;
+  /** Maximum number of messages in progress. */
   readonly concurrency: number;
-  /** How many ids of finished messages are remembered. */
-  readonly remembered: number;
-  /** Called with what `work` threw; the message counts as done. */
-  failed(error: unknown): void;
-  /** Called when a message that has an id is finished. */
-  done?(id: string): void;
+  /** Number of ids of finished messages that are remembered for deduplication. */
+  readonly dedupWindow: number;
+  /** Called with errors of `handle`; the message counts as finished. */
+  onError(error: unknown): void;
+  /** Called when a message with an id is finished. */
+  onFinished?(id: string): void;
 }
 
-/** A message that was taken and is not finished. */
-interface Piece {
+/** A message in progress or waiting. */
+interface ActiveMessage {
   readonly id: string | undefined;
-  readonly delivery: MeshMessage;
-  /** One for each time it was delivered. */
+  readonly message: MeshMessage;
+  /** One for each delivery. */
   readonly acknowledgements: (() => void)[];
 }
 
 /**
- * Where messages are worked on, each once: one that comes again while it is worked on waits for the same end, and one
- * that was finished is only acknowledged. What a process did not finish is unknown to the next, so it is done again.
+ * Processes each message once. A duplicate of a message in progress waits for the same result; a duplicate of a finished
+ * message is acknowledged immediately. Delivery is at-least-once: after a crash, unfinished messages are processed again.
  */
 export class MessageProcessor {
   readonly #options: MessageProcessorOptions;
-  readonly #active = new Map<string, Piece>();
-  readonly #finished = new Set<string>();
-  /** What a broker sent although it was told how many we want; it waits without being acknowledged. */
-  readonly #waiting = new Fifo<Piece>();
+  readonly #active = new Map<string, ActiveMessage>();
+  readonly #finished: LruSet<string>;
+  /** Messages that the broker sent beyond the concurrency; they wait unacknowledged. */
+  readonly #waiting = new Fifo<ActiveMessage>();
   #running = 0;
   #closed: (() => void) | undefined;
   #isClosing = false;
 
   constructor(options: MessageProcessorOptions) {
     this.#options = options;
+    this.#finished = new LruSet({ maxEntries: options.dedupWindow });
   }
 
-  /** How many messages were taken and are not finished. */
+  /** Number of messages in progress and waiting. */
   get size(): number {
     return this.#running + this.#waiting.size;
   }
 
-  /** What is known of a message. */
-  knows(id: string): 'active' | 'finished' | undefined {
+  /** Returns the status of a message; undefined if it is unknown. */
+  statusOf(id: string): 'active' | 'finished' | undefined {
     if (this.#active.has(id)) return 'active';
     return this.#finished.has(id) ? 'finished' : undefined;
   }
 
-  /** Works on a message, unless that was or is being done, and acknowledges it afterwards. */
-  take(id: string | undefined, delivery: MeshMessage, acknowledge: () => void): void {
+  /** Processes a message unless it is a duplicate, and acknowledges it afterwards. */
+  process(id: string | undefined, message: MeshMessage, acknowledge: () => void): void {
     if (this.#isClosing) return;
     if (id !== undefined && this.#finished.has(id)) {
       acknowledge();
-      this.#options.done?.(id);
+      this.#options.onFinished?.(id);
       return;
     }
     const active = id === undefined ? undefined : this.#active.get(id);
@@ -64,13 +66,13 @@ export class MessageProcessor {
       active.acknowledgements.push(acknowledge);
       return;
     }
-    const piece: Piece = { id, delivery, acknowledgements: [acknowledge] };
-    if (id !== undefined) this.#active.set(id, piece);
-    if (this.#running < this.#options.concurrency) this.#run(piece);
-    else this.#waiting.push(piece);
+    const next: ActiveMessage = { id, message, acknowledgements: [acknowledge] };
+    if (id !== undefined) this.#active.set(id, next);
+    if (this.#running < this.#options.concurrency) this.#run(next);
+    else this.#waiting.push(next);
   }
 
-  /** Begins nothing more, and waits for what was begun. The rest is not acknowledged. */
+  /** Starts no more messages, and waits for those in progress. The others stay unacknowledged. */
   close(): Promise<void> {
     this.#isClosing = true;
     if (this.#running === 0) return Promise.resolve();
@@ -79,45 +81,40 @@ export class MessageProcessor {
     });
   }
 
-  #run(piece: Piece): void {
+  #run(active: ActiveMessage): void {
     this.#running++;
     try {
-      const working = this.#options.work(piece.delivery, piece.id);
-      if (working === undefined) {
-        this.#end(piece);
+      const handling = this.#options.handle(active.message, active.id);
+      if (handling === undefined) {
+        this.#finish(active);
         return;
       }
-      working.then(
-        () => this.#end(piece),
+      handling.then(
+        () => this.#finish(active),
         (error: unknown) => {
-          this.#options.failed(error);
-          this.#end(piece);
+          this.#options.onError(error);
+          this.#finish(active);
         },
       );
     } catch (error) {
-      this.#options.failed(error);
-      this.#end(piece);
+      this.#options.onError(error);
+      this.#finish(active);
     }
   }
 
-  #end({ id, acknowledgements }: Piece): void {
+  #finish({ id, acknowledgements }: ActiveMessage): void {
     this.#running--;
-    if (id !== undefined) this.#remember(id);
+    if (id !== undefined) {
+      this.#active.delete(id);
+      this.#finished.add(id);
+    }
     for (const acknowledge of acknowledgements) acknowledge();
-    if (id !== undefined) this.#options.done?.(id);
+    if (id !== undefined) this.#options.onFinished?.(id);
     if (this.#isClosing) {
       if (this.#running === 0) this.#closed?.();
       return;
     }
     const next = this.#waiting.shift();
     if (next) this.#run(next);
-  }
-
-  #remember(id: string): void {
-    this.#active.delete(id);
-    this.#finished.add(id);
-    if (this.#finished.size <= this.#options.remembered) return;
-    const [oldest] = this.#finished;
-    if (oldest !== undefined) this.#finished.delete(oldest);
   }
 }

@@ -1,18 +1,19 @@
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { MessageProperties, MessageProperty } from './broker-connection.ts';
 import { unprintable } from './topic-pattern.ts';
 
-/** Names, as a JSON list, the properties that are JSON; whoever does not know this name reads text. */
-const mark = 'dragoman-json';
+/** Property with a JSON list of the properties that are JSON. Other receivers treat them as text. */
+const jsonMarker = 'dragoman-json';
 
-/** The longest text that MQTT has a length for. */
-const longestText = 65_535;
+/** Maximum number of bytes of a text in MQTT. */
+const maxTextBytes = 65_535;
 
-const everyUnprintable = new RegExp(unprintable, 'gu');
+const unprintableCharacters = new RegExp(unprintable, 'gu');
 
-/** JSON without characters for which a broker may break the connection. */
-function writeJson(value: MessageProperty): string {
-  return JSON.stringify(value).replace(everyUnprintable, (character) =>
+/** Escapes characters for which a broker may close the connection. */
+function formatJson(value: MessageProperty): string {
+  return JSON.stringify(value).replace(unprintableCharacters, (character) =>
     [...Array(character.length).keys()]
       .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
       .join(''),
@@ -20,48 +21,40 @@ function writeJson(value: MessageProperty): string {
 }
 
 /**
- * Writes properties for brokers that know only text: numbers, booleans, lists and maps as JSON, and texts with
- * characters that a broker refuses, such as line ends, too.
+ * Encodes properties for brokers that support only text: numbers, booleans, lists, maps and texts with unprintable
+ * characters become JSON.
  */
 export function encodeProperties(properties: MessageProperties): { [name: string]: string } {
-  const texts: { [name: string]: string } = {};
-  const marked: string[] = [];
+  const encoded: { [name: string]: string } = {};
+  const jsonNames: string[] = [];
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || name === '__proto__') continue;
     if (name === '' || unprintable.test(name))
-      throw invalidField('properties', 'has a name that cannot be sent');
+      throw invalidField('properties', 'must not have empty or unprintable names');
     const isText = typeof value === 'string' && !unprintable.test(value);
-    const text = isText ? value : writeJson(value);
-    if (Buffer.byteLength(text) > longestText)
-      throw invalidField(`properties.${name}`, `is longer than ${longestText} bytes`);
-    texts[name] = text;
-    if (!isText) marked.push(name);
+    const text = isText ? value : formatJson(value);
+    if (Buffer.byteLength(text) > maxTextBytes)
+      throw invalidField(`properties.${name}`, `must have at most ${maxTextBytes} bytes`);
+    encoded[name] = text;
+    if (!isText) jsonNames.push(name);
   }
-  if (marked.length > 0) texts[mark] = JSON.stringify(marked);
-  return texts;
+  if (jsonNames.length > 0) encoded[jsonMarker] = JSON.stringify(jsonNames);
+  return encoded;
 }
 
-/** Reads what {@link encodeProperties} wrote. What a stranger sent without our mark stays text. */
-export function decodeProperties(texts: Iterable<readonly [string, string]>): MessageProperties {
+/** Decodes properties of {@link encodeProperties}. Properties of other senders have no marker and stay text. */
+export function decodeProperties(entries: Iterable<readonly [string, string]>): MessageProperties {
   const properties: { [name: string]: MessageProperty } = {};
-  for (const [name, text] of texts) if (name !== '__proto__') properties[name] = text;
-  const marked = properties[mark];
-  delete properties[mark];
-  const names = typeof marked === 'string' ? parse(marked) : undefined;
+  for (const [name, text] of entries) if (name !== '__proto__') properties[name] = text;
+  const marker = properties[jsonMarker];
+  delete properties[jsonMarker];
+  const names = typeof marker === 'string' ? parseJsonOrUndefined(marker) : undefined;
   if (!Array.isArray(names)) return properties;
-  for (const name of names as readonly MessageProperty[]) {
+  for (const name of names as readonly unknown[]) {
     if (typeof name !== 'string' || !Object.hasOwn(properties, name)) continue;
     const text = properties[name];
-    const value = typeof text === 'string' ? parse(text) : undefined;
-    if (value !== undefined) properties[name] = value;
+    const value = typeof text === 'string' ? parseJsonOrUndefined(text) : undefined;
+    if (value !== undefined) properties[name] = value as MessageProperty;
   }
   return properties;
-}
-
-function parse(text: string): MessageProperty | undefined {
-  try {
-    return JSON.parse(text) as MessageProperty;
-  } catch {
-    return undefined;
-  }
 }

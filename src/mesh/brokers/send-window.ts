@@ -1,89 +1,88 @@
 import { Fifo } from './fifo.ts';
 
-/** Something numbered that is on its way to the broker. */
+/** An item with a number that identifies its acknowledgement. */
 export interface NumberedItem {
   readonly number: number;
 }
 
 /**
- * What was given to the broker and not yet taken by it, never more than a few at once. After an outage everything that
- * the broker did not take goes again, in its order.
+ * Messages sent to a broker and not acknowledged yet. The window limits their number (backpressure); after an
+ * interruption, unacknowledged items are sent again in order.
  */
 export class SendWindow<T extends NumberedItem> {
   readonly #waiting = new Fifo<T>();
-  readonly #flying = new Map<number, T>();
+  readonly #unacknowledged = new Map<number, T>();
   readonly #send: (item: T) => void;
-  readonly #hasRoom: () => void;
+  readonly #onRoom: () => void;
   #limit = 1;
   #isOpen = false;
 
-  /** @param hasRoom - called when something could be pushed and would go at once. */
-  constructor(send: (item: T) => void, hasRoom: () => void = () => {}) {
+  /** @param onRoom - called when a pushed item would be sent immediately. */
+  constructor(send: (item: T) => void, onRoom: () => void = () => {}) {
     this.#send = send;
-    this.#hasRoom = hasRoom;
+    this.#onRoom = onRoom;
   }
 
-  /** Whether what is pushed goes at once. */
-  get isFree(): boolean {
-    return this.#isOpen && this.#waiting.size === 0 && this.#flying.size < this.#limit;
+  /** True if a pushed item is sent immediately. */
+  get hasRoom(): boolean {
+    return this.#isOpen && this.#waiting.size === 0 && this.#unacknowledged.size < this.#limit;
   }
 
-  /** What the broker has not yet taken. */
-  flying(): Iterable<T> {
-    return this.#flying.values();
+  unacknowledged(): Iterable<T> {
+    return this.#unacknowledged.values();
   }
 
-  /** Takes something; it goes when there is room. */
+  /** Adds an item, which is sent when the window has room. */
   push(item: T): void {
     this.#waiting.push(item);
     this.#flush();
   }
 
-  /** The broker has it, or will never take it. */
-  settle(number: number): T | undefined {
-    const item = this.#flying.get(number);
-    if (item) this.#flying.delete(number);
+  /** Removes an item that the broker has acknowledged or rejected. */
+  remove(number: number): T | undefined {
+    const item = this.#unacknowledged.get(number);
+    if (item) this.#unacknowledged.delete(number);
     this.#flush();
     return item;
   }
 
-  /** The broker is there and takes so many at once. */
+  /** Opens the window after a connection was established. */
   open(limit: number): void {
     this.#limit = limit;
     this.#isOpen = true;
     this.#flush();
   }
 
-  /** The broker has no room for something now: it goes again, before the rest, once this is opened again. */
-  putBack(number: number): void {
-    const item = this.#flying.get(number);
+  /** Requeues an item that the broker cannot store now. It is sent first once the window is opened again. */
+  requeue(number: number): void {
+    const item = this.#unacknowledged.get(number);
     this.#isOpen = false;
     if (!item) return;
-    this.#flying.delete(number);
+    this.#unacknowledged.delete(number);
     this.#waiting.unshift([item]);
   }
 
-  /** The broker is gone, or wants us to wait. */
+  /** Closes the window after an interruption, and requeues unacknowledged items. */
   pause(): void {
     this.#isOpen = false;
-    this.#waiting.unshift([...this.#flying.values()]);
-    this.#flying.clear();
+    this.#waiting.unshift([...this.#unacknowledged.values()]);
+    this.#unacknowledged.clear();
   }
 
-  /** Gives up everything. */
+  /** Removes and returns all items. */
   clear(): T[] {
     this.pause();
     return this.#waiting.remove(() => true);
   }
 
   #flush(): void {
-    while (this.#isOpen && this.#flying.size < this.#limit) {
+    while (this.#isOpen && this.#unacknowledged.size < this.#limit) {
       const item = this.#waiting.shift();
       if (!item) {
-        this.#hasRoom();
+        this.#onRoom();
         return;
       }
-      this.#flying.set(item.number, item);
+      this.#unacknowledged.set(item.number, item);
       this.#send(item);
     }
   }

@@ -31,18 +31,18 @@ const patterns = topics.filter((topic) => {
   return !levels.slice(0, -1).includes('>');
 });
 
-/** What NATS does with tokens. */
+/** Matching as implemented by NATS. */
 function subjectMatches(pattern: string, subject: string): boolean {
-  const wanted = pattern.split('.');
+  const patternTokens = pattern.split('.');
   const tokens = subject.split('.');
-  for (const [at, token] of wanted.entries()) {
+  for (const [at, token] of patternTokens.entries()) {
     if (token === '>') return tokens.length > at;
     if (at >= tokens.length || (token !== '*' && token !== tokens[at])) return false;
   }
-  return wanted.length === tokens.length;
+  return patternTokens.length === tokens.length;
 }
 
-describe('a pattern', () => {
+describe('topic pattern', () => {
   it.each<[string, string, boolean]>([
     ['a/b', 'a/b', true],
     ['a/b', 'a/b/c', false],
@@ -70,13 +70,13 @@ describe('a pattern', () => {
   });
 
   it.each(['', 'a/+', 'a#', 'a\0b', 'a\nb', 'a/\ud800', 'x'.repeat(65_536), 'a/>/b', '>/a'])(
-    'is refused when it is %j',
+    'rejects %j',
     (pattern) => {
       expect(() => checkPattern(pattern)).toThrow(/^pattern /);
     },
   );
 
-  it('is written for MQTT', () => {
+  it('is converted to MQTT', () => {
     expect(['a/b', 'a/*/c', 'a/>', '>', '*', 'a/b*', 'a/>b'].map(writeMqttPattern)).toEqual([
       'a/b',
       'a/+/c',
@@ -89,8 +89,8 @@ describe('a pattern', () => {
   });
 });
 
-describe('the index of topics', () => {
-  it('finds whom a look at each pattern finds, each once, until they are taken out', () => {
+describe('TopicIndex', () => {
+  it('finds the same values as topicMatches, until they are deleted', () => {
     fc.assert(
       fc.property(fc.uniqueArray(patterns, { maxLength: 20 }), topics, (all, topic) => {
         const index = new TopicIndex<string>();
@@ -104,15 +104,15 @@ describe('the index of topics', () => {
     );
   });
 
-  it('does not look at those that have nothing to do with a topic', () => {
+  it('finds one of 50,000 patterns', () => {
     const index = new TopicIndex<{ at: number }>();
     for (let at = 0; at < 50_000; at++) index.add(`ns/agent/${at}/>`, { at });
     expect([...index.match('ns/agent/777/x')]).toEqual([{ at: 777 }]);
   });
 });
 
-describe('a subject of NATS', () => {
-  it('stands for one topic and no other', () => {
+describe('NATS subject', () => {
+  it('round-trips every topic', () => {
     fc.assert(
       fc.property(topics, (topic) => {
         const subject = writeSubject(topic);
@@ -124,7 +124,7 @@ describe('a subject of NATS', () => {
     );
   });
 
-  it('matches what the topic matches', () => {
+  it('matches like the topic', () => {
     fc.assert(
       fc.property(patterns, topics, (pattern, topic) => {
         expect(subjectMatches(writeSubjectPattern(pattern), writeSubject(topic))).toBe(
@@ -134,7 +134,7 @@ describe('a subject of NATS', () => {
     );
   });
 
-  it('of a stranger is read as it is', () => {
+  it('of other senders is read as a topic', () => {
     expect(readSubject('a.b%zz')).toBe('a/b%zz');
   });
 });

@@ -1,43 +1,46 @@
 import { invalidField } from '../../protocol/errors.ts';
 
-/** Control characters, halves of characters and those that are none: a broker may break the connection for them. */
+/** Control characters, lone surrogates and noncharacters, for which a broker may close the connection. */
 export const unprintable = /[\p{Control}\p{Surrogate}\p{Noncharacter_Code_Point}]/u;
 
-/** The longest topic that every broker takes, in bytes. */
-const longestTopic = 65_535;
+/** Maximum number of bytes of a topic that all brokers accept. */
+const maxTopicBytes = 65_535;
 
 /**
- * Checks a topic that is published to: any levels parted by `/`, without the characters that MQTT keeps for its own
- * patterns, so that what works on one link works on all.
+ * Checks a topic for publishing: levels separated by `/`, without the wildcards of MQTT, so that it works with all
+ * brokers.
+ *
+ * @throws {@link A2AError} `INVALID_PARAMS`
  */
 export function checkTopic(topic: string, field = 'topic'): void {
-  if (topic === '') throw invalidField(field, 'is empty');
-  if (/[+#]/.test(topic)) throw invalidField(field, 'contains + or #, which no topic may');
-  if (unprintable.test(topic)) throw invalidField(field, 'contains a character that cannot be printed');
-  // Three bytes is the most that one UTF-16 unit becomes, so most topics need not be counted.
-  if (topic.length * 3 > longestTopic && Buffer.byteLength(topic) > longestTopic)
-    throw invalidField(field, `is longer than ${longestTopic} bytes`);
+  if (topic === '') throw invalidField(field, 'must not be empty');
+  if (/[+#]/.test(topic)) throw invalidField(field, 'must not contain + or #');
+  if (unprintable.test(topic)) throw invalidField(field, 'must not contain unprintable characters');
+  // One UTF-16 unit has at most three bytes, so most topics need not be encoded.
+  if (topic.length * 3 > maxTopicBytes && Buffer.byteLength(topic) > maxTopicBytes)
+    throw invalidField(field, `must have at most ${maxTopicBytes} bytes`);
 }
 
-/** Checks a pattern: a topic in which a level may be `*`, and the last one `>`. */
+/** Checks a pattern: a topic whose levels may be `*`, and the last one `>`. */
 export function checkPattern(pattern: string): void {
   checkTopic(pattern, 'pattern');
   const at = pattern.split('/').indexOf('>');
-  if (at >= 0 && at < pattern.split('/').length - 1) throw invalidField('pattern', 'has > before its end');
+  if (at >= 0 && at < pattern.split('/').length - 1)
+    throw invalidField('pattern', 'must not contain > before its end');
 }
 
-/** Tells whether a topic matches a pattern. */
+/** Returns true if a topic matches a pattern. */
 export function topicMatches(pattern: string, topic: string): boolean {
-  const wanted = pattern.split('/');
+  const patternLevels = pattern.split('/');
   const levels = topic.split('/');
-  for (const [at, level] of wanted.entries()) {
-    if (level === '>' && at === wanted.length - 1) return levels.length > at;
+  for (const [at, level] of patternLevels.entries()) {
+    if (level === '>' && at === patternLevels.length - 1) return levels.length > at;
     if (at >= levels.length || (level !== '*' && level !== levels[at])) return false;
   }
-  return wanted.length === levels.length;
+  return patternLevels.length === levels.length;
 }
 
-/** A level of the index: what ends here, what takes everything below, and what goes on. */
+/** Trie node: values that end here, values that match all levels below, and the next levels. */
 interface Node<T> {
   ends: Set<T>;
   rest: Set<T>;
@@ -46,7 +49,7 @@ interface Node<T> {
 
 const newNode = <T>(): Node<T> => ({ ends: new Set(), rest: new Set(), next: new Map() });
 
-/** Finds who wants a topic by walking its levels, so that it costs the same however many there are. */
+/** Trie of patterns. The cost of a match depends on the levels of the topic, not on the number of patterns. */
 export class TopicIndex<T> {
   #root = newNode<T>();
 
@@ -69,7 +72,6 @@ export class TopicIndex<T> {
     this.#remove(this.#root, pattern.split('/'), 0, value);
   }
 
-  /** Everybody there is. */
   all(): Set<T> {
     const found = new Set<T>();
     const walk = (node: Node<T>): void => {
@@ -81,7 +83,7 @@ export class TopicIndex<T> {
     return found;
   }
 
-  /** Everybody whose pattern matches, each once. */
+  /** Returns the values whose pattern matches, each once. */
   match(topic: string): Set<T> {
     const found = new Set<T>();
     this.#collect(this.#root, topic.split('/'), 0, found);
@@ -97,12 +99,12 @@ export class TopicIndex<T> {
     for (const value of node.rest) found.add(value);
     const exact = node.next.get(level);
     if (exact) this.#collect(exact, levels, at + 1, found);
-    // A level of a topic that is a star itself was looked up already.
+    // If the level of the topic itself is `*`, this node was visited already.
     const any = level === '*' ? undefined : node.next.get('*');
     if (any) this.#collect(any, levels, at + 1, found);
   }
 
-  /** Takes a value out, and the levels that nothing is left of. */
+  /** Removes a value and empty nodes. */
   #remove(node: Node<T>, levels: readonly string[], at: number, value: T): void {
     const level = levels[at];
     if (level === undefined) {
@@ -118,42 +120,42 @@ export class TopicIndex<T> {
   }
 }
 
-/** Writes a pattern as MQTT has it. What arrives is matched again: there, `a/#` takes `a` as well. */
+/** Converts a pattern to MQTT. Received topics are matched again, because in MQTT `a/#` also matches `a`. */
 export function writeMqttPattern(pattern: string): string {
   const levels = pattern.split('/');
-  const written = levels.map((level, at) =>
+  const converted = levels.map((level, at) =>
     level === '*' ? '+' : level === '>' && at === levels.length - 1 ? '#' : level,
   );
-  return written.join('/');
+  return converted.join('/');
 }
 
-/** Writes a level as a token that NATS takes: letters, digits and a few signs as they are, the rest as `%2E`. */
-function writeToken(level: string): string {
-  // A token may not be empty, and a lone percent sign is written for nothing else.
+/** Encodes a level as a NATS token: special characters are percent-encoded. */
+function encodeToken(level: string): string {
+  // A token must not be empty; a lone percent sign has no other meaning.
   if (level === '') return '%';
   return encodeURIComponent(level).replaceAll('.', '%2E').replaceAll('*', '%2A');
 }
 
-const readToken = (token: string): string => (token === '%' ? '' : decodeURIComponent(token));
+const decodeToken = (token: string): string => (token === '%' ? '' : decodeURIComponent(token));
 
-/** Writes a topic as a subject of NATS. */
+/** Converts a topic to a NATS subject. */
 export function writeSubject(topic: string): string {
-  return topic.split('/').map(writeToken).join('.');
+  return topic.split('/').map(encodeToken).join('.');
 }
 
-/** Writes a pattern as a subject of NATS with its wildcards. */
+/** Converts a pattern to a NATS subject with wildcards. */
 export function writeSubjectPattern(pattern: string): string {
   const levels = pattern.split('/');
-  const written = levels.map((level, at) =>
-    level === '*' || (level === '>' && at === levels.length - 1) ? level : writeToken(level),
+  const converted = levels.map((level, at) =>
+    level === '*' || (level === '>' && at === levels.length - 1) ? level : encodeToken(level),
   );
-  return written.join('.');
+  return converted.join('.');
 }
 
-/** Reads the topic that a subject of NATS stands for; one that we did not write is read as it is. */
+/** Converts a NATS subject to its topic. Invalid percent-encodings of other senders are kept. */
 export function readSubject(subject: string): string {
   try {
-    return subject.split('.').map(readToken).join('/');
+    return subject.split('.').map(decodeToken).join('/');
   } catch {
     return subject.replaceAll('.', '/');
   }

@@ -4,75 +4,78 @@ import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
 import { MemoryBroker } from './memory-broker.ts';
 import { connectMemoryBroker } from './connect-memory.ts';
 
-describe('a queue in memory', () => {
-  it('makes whoever publishes wait when it is full', async () => {
-    const link = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 2 }) });
-    await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
+describe('memory queue', () => {
+  it('applies backpressure to publishers when it is full', async () => {
+    const connection = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 2 }) });
+    await (await connection.subscribe('a', () => {}, { queue: 'q' })).close();
     const stored: string[] = [];
     const published = numberTexts(4).map((number) =>
-      link.publish('a', number).then(() => stored.push(number)),
+      connection.publish('a', number).then(() => stored.push(number)),
     );
     await Promise.all(published.slice(0, 2));
     expect(stored).toEqual(['0', '1']);
-    const got = new Collector();
-    await link.subscribe('a', got.add, { queue: 'q' });
+    const received = new Collector();
+    await connection.subscribe('a', received.add, { queue: 'q' });
     await Promise.all(published);
-    await got.waitForCount(4);
-    expect(got.payloads).toEqual(numberTexts(4));
+    await received.waitForCount(4);
+    expect(received.payloads).toEqual(numberTexts(4));
   });
 
-  it('does not hold back what is for others', async () => {
-    const link = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 1 }), clock: new ManualClock() });
-    await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
-    void link.publish('a', '1');
-    link.publish('a', '2').catch(() => {});
-    const got = new Collector();
-    await link.subscribe('b', got.add);
-    await link.publish('b', '3');
-    await got.waitForCount(1);
+  it('does not block other queues when it is full', async () => {
+    const connection = connectMemoryBroker({
+      broker: new MemoryBroker({ capacity: 1 }),
+      clock: new ManualClock(),
+    });
+    await (await connection.subscribe('a', () => {}, { queue: 'q' })).close();
+    void connection.publish('a', '1');
+    connection.publish('a', '2').catch(() => {});
+    const received = new Collector();
+    await connection.subscribe('b', received.add);
+    await connection.publish('b', '3');
+    await received.waitForCount(1);
   });
 
-  it('lets a link close that waits for room, after a while', async () => {
+  it('rejects waiting publishes after the close timeout', async () => {
     const clock = new ManualClock();
-    const link = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 1 }), clock });
-    await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
-    await link.publish('a', '1');
-    const refused = expect(link.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    const closed = link.close();
+    const connection = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 1 }), clock });
+    await (await connection.subscribe('a', () => {}, { queue: 'q' })).close();
+    await connection.publish('a', '1');
+    const rejected = expect(connection.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    const closed = connection.close();
     clock.advance(5_000);
     await closed;
-    await refused;
+    await rejected;
     expect(clock.pending).toBe(0);
   });
 
-  it('is forgotten on request, and nobody waits for it any more', async () => {
+  it('releases waiting publishers when it is removed', async () => {
     const broker = new MemoryBroker({ capacity: 1 });
-    const link = connectMemoryBroker({ broker });
-    const subscription = await link.subscribe('a', () => {}, { queue: 'q' });
+    const connection = connectMemoryBroker({ broker });
+    const subscription = await connection.subscribe('a', () => {}, { queue: 'q' });
     broker.remove('q');
     await subscription.close();
-    await link.publish('a', '1');
-    const waits = link.publish('a', '2');
+    await connection.publish('a', '1');
+    const waiting = connection.publish('a', '2');
     broker.remove('q');
-    await waits;
-    const got = new Collector();
-    await link.subscribe('a', got.add, { queue: 'q' });
-    await link.publish('a', '3');
-    await got.waitForCount(1);
-    expect(got.payloads).toEqual(['3']);
+    await waiting;
+    const received = new Collector();
+    await connection.subscribe('a', received.add, { queue: 'q' });
+    await connection.publish('a', '3');
+    await received.waitForCount(1);
+    expect(received.payloads).toEqual(['3']);
   });
 
-  it('tells what the work on a message threw', async () => {
+  it('reports errors of the message handler', async () => {
     const errors: unknown[] = [];
-    const link = connectMemoryBroker({ onError: (error) => errors.push(error) });
-    await link.subscribe('a', async () => {
+    const connection = connectMemoryBroker({ onError: (error) => errors.push(error) });
+    await connection.subscribe('a', async () => {
       throw new Error('later');
     });
-    await link.subscribe('a', () => {
+    await connection.subscribe('a', () => {
       throw new Error('at once');
     });
-    await link.publish('a', '');
-    await link.close();
+    await connection.publish('a', '');
+    await connection.close();
     expect(errors.map(String).toSorted()).toEqual(['Error: at once', 'Error: later']);
   });
 });

@@ -15,23 +15,23 @@ import { checkTopic } from '../topic-pattern.ts';
 
 /** Options of {@link connectMemoryBroker}. */
 export interface MemoryConnectionOptions {
-  /** What the link is to; links with the same one reach each other. @defaultValue one of its own */
+  /** Broker of the connection; connections with the same broker reach each other. @defaultValue a new one */
   broker?: MemoryBroker;
-  /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */
+  /** Milliseconds that `close` waits for pending publishes. @defaultValue 5000 */
   closeTimeout?: number;
-  /** Called with what the work on a message threw. The message counts as done. */
+  /** Called with errors of message handlers. The message counts as processed. */
   onError?: (error: unknown) => void;
   clock?: Clock;
 }
 
 const published = Promise.resolve();
 
-/** A link within one process: no set-up, nothing to install, nothing that survives. */
+/** Connects to a broker in memory, for one process. Messages do not survive it. */
 export function connectMemoryBroker(options: MemoryConnectionOptions = {}): MemoryBrokerConnection {
   return new MemoryBrokerConnection(options);
 }
 
-/** What {@link connectMemoryBroker} gives. */
+/** Connection of {@link connectMemoryBroker}. */
 export class MemoryBrokerConnection implements BrokerConnection {
   readonly #broker: MemoryBroker;
   readonly #clock: Clock;
@@ -52,8 +52,8 @@ export class MemoryBrokerConnection implements BrokerConnection {
     return this.#states.state;
   }
 
-  onState(changed: (state: BrokerConnectionState) => void): () => void {
-    return this.#states.on(changed);
+  onState(listener: (state: BrokerConnectionState) => void): () => void {
+    return this.#states.on(listener);
   }
 
   publish(topic: string, payload: string, properties: MessageProperties = {}): Promise<void> {
@@ -63,8 +63,8 @@ export class MemoryBrokerConnection implements BrokerConnection {
       const waiting = this.#broker.publish(this, topic, payload, properties);
       if (!waiting) return published;
       this.#publishing.add(waiting);
-      const over = (): unknown => this.#publishing.delete(waiting);
-      waiting.then(over, over);
+      const remove = (): unknown => this.#publishing.delete(waiting);
+      waiting.then(remove, remove);
       return waiting;
     } catch (error) {
       return Promise.reject(A2AError.from(error));
@@ -73,12 +73,12 @@ export class MemoryBrokerConnection implements BrokerConnection {
 
   async subscribe(
     patterns: string | readonly string[],
-    work: (delivery: MeshMessage) => void | Promise<void>,
+    handle: (message: MeshMessage) => void | Promise<void>,
     options: SubscribeOptions = {},
   ): Promise<Subscription> {
     this.#states.check();
     const { list, queue, shared, concurrency } = resolveSubscription(patterns, options);
-    const member = this.#broker.join(queue, list, shared, { work, concurrency, failed: this.#onError });
+    const member = this.#broker.join(queue, list, shared, { handle, concurrency, onError: this.#onError });
     this.#members.add(member);
     let closing: Promise<void> | undefined;
     const close = (): Promise<void> =>
@@ -86,19 +86,19 @@ export class MemoryBrokerConnection implements BrokerConnection {
     return { close, [Symbol.asyncDispose]: close };
   }
 
-  /** Is gone without a word, as a process that was killed: what was not acknowledged is delivered to others. */
+  /** Closes without acknowledging messages, like a killed process; they are redelivered to other subscribers. */
   simulateCrash(): void {
     if (!this.#states.set('closed')) return;
-    for (const member of this.#members) member.vanish();
+    for (const member of this.#members) member.crash();
     this.#members.clear();
     this.#broker.withdraw(this);
   }
 
   async close(): Promise<void> {
     if (!this.#states.set('closed')) return;
-    const stop = this.#clock.after(this.#closeTimeout, () => this.#broker.withdraw(this));
+    const stopTimer = this.#clock.after(this.#closeTimeout, () => this.#broker.withdraw(this));
     await Promise.allSettled(this.#publishing);
-    stop();
+    stopTimer();
     await Promise.all([...this.#members].map((member) => member.leave()));
     this.#members.clear();
   }

@@ -4,44 +4,44 @@ import type { MeshMessage, MessageProperties, MessageProperty } from '../broker-
 import { queueInUseError } from '../queue-key.ts';
 import { TopicIndex } from '../topic-pattern.ts';
 
-/** A message that waits in a queue. */
+/** A queued message. */
 interface Message {
   readonly topic: string;
   readonly payload: string;
   readonly properties: MessageProperties;
-  isAgain: boolean;
+  redelivered: boolean;
 }
 
-/** A message that a queue has no room for yet. */
-interface Blocked {
+/** A message that waits for room in a queue. */
+interface BlockedMessage {
   readonly message: Message;
   readonly publisher: object;
   settle(error?: A2AError): void;
 }
 
-/** Somebody who takes messages from a queue. */
+/** Consumer of a queue. */
 export interface QueueConsumer {
-  readonly work: (delivery: MeshMessage) => void | Promise<void>;
+  readonly handle: (message: MeshMessage) => void | Promise<void>;
   readonly concurrency: number;
-  /** What `work` threw; the message counts as done. */
-  failed(error: unknown): void;
+  /** Called with errors of `handle`; the message counts as processed. */
+  onError(error: unknown): void;
 }
 
-/** What a consumer has taken from its queue and not finished. */
-interface Seat {
+/** A consumer and its unacknowledged messages. */
+interface ConsumerState {
   readonly consumer: QueueConsumer;
-  readonly taken: Set<Message>;
+  readonly unacknowledged: Set<Message>;
   isLeaving: boolean;
-  left: () => void;
+  onLeft: () => void;
 }
 
 /** Options of {@link MemoryBroker}. */
 export interface MemoryBrokerOptions {
-  /** How many messages wait in one queue before whoever publishes has to wait too. @defaultValue 10000 */
+  /** Number of messages in a queue above which publishers wait (backpressure). @defaultValue 10000 */
   capacity?: number;
 }
 
-/** What links of one process meet at. Nothing survives the process. */
+/** Message broker for the connections of one process. Messages do not survive it. */
 export class MemoryBroker {
   readonly #capacity: number;
   readonly #index = new TopicIndex<Queue>();
@@ -52,7 +52,7 @@ export class MemoryBroker {
     this.#capacity = capacity;
   }
 
-  /** Puts a message into every queue that wants it. Gives a promise only when one of them is full. */
+  /** Adds a message to every queue with a matching pattern. Returns a promise only if one of them is full. */
   publish(
     publisher: object,
     topic: string,
@@ -61,7 +61,7 @@ export class MemoryBroker {
   ): Promise<void> | undefined {
     let waits: Promise<void>[] | undefined;
     for (const queue of this.#index.match(topic)) {
-      const message: Message = { topic, payload, properties: copyMap(properties), isAgain: false };
+      const message: Message = { topic, payload, properties: copyMap(properties), redelivered: false };
       const wait = queue.put(message, publisher);
       if (wait) (waits ??= []).push(wait);
     }
@@ -73,7 +73,7 @@ export class MemoryBroker {
     for (const queue of this.#index.all()) queue.withdraw(publisher);
   }
 
-  /** Takes a seat at a queue, which begins to be if it is not there. */
+  /** Adds a consumer to a queue, which is created if necessary. */
   join(
     name: string | undefined,
     patterns: readonly string[],
@@ -82,49 +82,49 @@ export class MemoryBroker {
   ): QueueMembership {
     const queue = (name !== undefined && this.#named.get(name)) || new Queue(this.#capacity);
     if (name !== undefined) {
-      if (queue.isTaken && !(isShared && queue.isShared)) throw queueInUseError(name);
+      if (queue.hasConsumers && !(isShared && queue.isShared)) throw queueInUseError(name);
       this.#named.set(name, queue);
     }
     queue.isShared = isShared;
-    // As on a broker, whoever subscribed last says what the queue is for.
+    // The latest subscriber determines the patterns of the queue, as with a real broker.
     for (const pattern of queue.patterns) if (!patterns.includes(pattern)) this.#index.delete(pattern, queue);
     for (const pattern of patterns) this.#index.add(pattern, queue);
     queue.patterns = patterns;
-    const seat = queue.sit(consumer);
-    const forget = (): void => {
+    const state = queue.addConsumer(consumer);
+    const removeUnnamed = (): void => {
       if (name !== undefined) return;
       for (const pattern of patterns) this.#index.delete(pattern, queue);
       queue.drop();
     };
     return {
       leave: async () => {
-        const left = queue.leave(seat);
-        forget();
+        const left = queue.removeConsumer(state);
+        removeUnnamed();
         await left;
       },
-      vanish: () => {
-        queue.vanish(seat);
-        forget();
+      crash: () => {
+        queue.crash(state);
+        removeUnnamed();
       },
     };
   }
 
-  /** Forgets a queue that nobody subscribes to, and what waits in it. */
+  /** Removes a queue without subscribers and its messages. */
   remove(name: string): void {
     const queue = this.#named.get(name);
-    if (!queue || queue.isTaken) return;
+    if (!queue || queue.hasConsumers) return;
     this.#named.delete(name);
     for (const pattern of queue.patterns) this.#index.delete(pattern, queue);
     queue.drop();
   }
 }
 
-/** A seat at a queue, seen from outside. */
+/** Membership of a consumer in a queue. */
 export interface QueueMembership {
-  /** Takes no more, and waits for what was taken. */
+  /** Accepts no more messages, and waits for those in progress. */
   leave(): Promise<void>;
-  /** Is gone at once, as a process that was killed; what was not finished is for others. */
-  vanish(): void;
+  /** Leaves immediately, like a killed process; unacknowledged messages are redelivered. */
+  crash(): void;
 }
 
 class Queue {
@@ -132,8 +132,8 @@ class Queue {
   patterns: readonly string[] = [];
   readonly #capacity: number;
   readonly #waiting = new Fifo<Message>();
-  readonly #blocked = new Fifo<Blocked>();
-  #seats: Seat[] = [];
+  readonly #blocked = new Fifo<BlockedMessage>();
+  #consumers: ConsumerState[] = [];
   #turn = 0;
   #isScheduled = false;
 
@@ -141,8 +141,8 @@ class Queue {
     this.#capacity = capacity;
   }
 
-  get isTaken(): boolean {
-    return this.#seats.length > 0;
+  get hasConsumers(): boolean {
+    return this.#consumers.length > 0;
   }
 
   put(message: Message, publisher: object): Promise<void> | undefined {
@@ -159,116 +159,116 @@ class Queue {
   withdraw(publisher: object): void {
     const error = new A2AError(
       'UNAVAILABLE',
-      'The link was closed before the queue had room for the message',
+      'The connection was closed before the queue had room for the message',
     );
     for (const blocked of this.#blocked.remove((item) => item.publisher === publisher)) blocked.settle(error);
   }
 
-  /** Nobody will come for what waits, so nobody waits for room. */
+  /** Removes all messages and releases waiting publishers. */
   drop(): void {
     for (const blocked of this.#blocked.remove(() => true)) blocked.settle();
     this.#waiting.remove(() => true);
   }
 
-  sit(consumer: QueueConsumer): Seat {
-    const seat: Seat = { consumer, taken: new Set(), isLeaving: false, left: () => {} };
-    this.#seats.push(seat);
+  addConsumer(consumer: QueueConsumer): ConsumerState {
+    const state: ConsumerState = { consumer, unacknowledged: new Set(), isLeaving: false, onLeft: () => {} };
+    this.#consumers.push(state);
     this.#schedule();
-    return seat;
+    return state;
   }
 
-  leave(seat: Seat): Promise<void> {
-    seat.isLeaving = true;
-    if (seat.taken.size === 0) this.#stand(seat);
-    else return new Promise((left) => (seat.left = left));
+  removeConsumer(state: ConsumerState): Promise<void> {
+    state.isLeaving = true;
+    if (state.unacknowledged.size === 0) this.#remove(state);
+    else return new Promise((left) => (state.onLeft = left));
     return Promise.resolve();
   }
 
-  vanish(seat: Seat): void {
-    for (const message of seat.taken) message.isAgain = true;
-    this.#waiting.unshift([...seat.taken]);
-    seat.taken.clear();
-    seat.isLeaving = true;
-    this.#stand(seat);
+  crash(state: ConsumerState): void {
+    for (const message of state.unacknowledged) message.redelivered = true;
+    this.#waiting.unshift([...state.unacknowledged]);
+    state.unacknowledged.clear();
+    state.isLeaving = true;
+    this.#remove(state);
     this.#schedule();
   }
 
-  #stand(seat: Seat): void {
-    this.#seats = this.#seats.filter((other) => other !== seat);
-    seat.left();
+  #remove(state: ConsumerState): void {
+    this.#consumers = this.#consumers.filter((other) => other !== state);
+    state.onLeft();
   }
 
-  /** Hands over at the end of the turn: whoever publishes from within its work must not nest. */
+  /** Delivers in a microtask, because a handler may publish and must not be called recursively. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
-      this.#handOver();
+      this.#deliverAll();
     });
   }
 
-  #handOver(): void {
-    // A turn is not for ever: what is published meanwhile comes in the next one.
-    for (let left = this.#waiting.size; left > 0; left--) {
-      const seat = this.#freeSeat();
-      const message = seat && this.#waiting.shift();
+  #deliverAll(): void {
+    // Messages that are published meanwhile are delivered in the next turn.
+    for (let remaining = this.#waiting.size; remaining > 0; remaining--) {
+      const state = this.#nextFreeConsumer();
+      const message = state && this.#waiting.shift();
       if (!message) return;
       const blocked = this.#blocked.shift();
       if (blocked) {
         this.#waiting.push(blocked.message);
         blocked.settle();
       }
-      this.#give(seat, message);
+      this.#deliver(state, message);
     }
     if (this.#waiting.size > 0) this.#schedule();
   }
 
-  #freeSeat(): Seat | undefined {
-    for (let tried = 0; tried < this.#seats.length; tried++) {
-      this.#turn = (this.#turn + 1) % this.#seats.length;
-      const seat = this.#seats[this.#turn];
-      if (seat && !seat.isLeaving && seat.taken.size < seat.consumer.concurrency) return seat;
+  #nextFreeConsumer(): ConsumerState | undefined {
+    for (let tried = 0; tried < this.#consumers.length; tried++) {
+      this.#turn = (this.#turn + 1) % this.#consumers.length;
+      const state = this.#consumers[this.#turn];
+      if (state && !state.isLeaving && state.unacknowledged.size < state.consumer.concurrency) return state;
     }
     return undefined;
   }
 
-  #give(seat: Seat, message: Message): void {
-    seat.taken.add(message);
-    const { topic, payload, properties, isAgain } = message;
+  #deliver(state: ConsumerState, message: Message): void {
+    state.unacknowledged.add(message);
+    const { topic, payload, properties, redelivered } = message;
     try {
-      const working = seat.consumer.work({ topic, payload, properties, redelivered: isAgain });
-      if (working === undefined) {
-        this.#done(seat, message);
+      const handling = state.consumer.handle({ topic, payload, properties, redelivered });
+      if (handling === undefined) {
+        this.#acknowledge(state, message);
         return;
       }
-      working.then(
-        () => this.#done(seat, message),
+      handling.then(
+        () => this.#acknowledge(state, message),
         (error: unknown) => {
-          seat.consumer.failed(error);
-          this.#done(seat, message);
+          state.consumer.onError(error);
+          this.#acknowledge(state, message);
         },
       );
     } catch (error) {
-      seat.consumer.failed(error);
-      this.#done(seat, message);
+      state.consumer.onError(error);
+      this.#acknowledge(state, message);
     }
   }
 
-  #done(seat: Seat, message: Message): void {
-    // Somebody who vanished has nothing to say about what is others' now.
-    if (!seat.taken.delete(message)) return;
-    if (seat.isLeaving && seat.taken.size === 0) this.#stand(seat);
+  #acknowledge(state: ConsumerState, message: Message): void {
+    // After a crash the message has been redelivered to another consumer.
+    if (!state.unacknowledged.delete(message)) return;
+    if (state.isLeaving && state.unacknowledged.size === 0) this.#remove(state);
     if (this.#waiting.size > 0) this.#schedule();
   }
 }
 
-/** Copies properties, so that nobody changes what somebody else reads. */
+/** Copies properties, because subscribers must not see later changes of the publisher. */
 function copyMap(map: MessageProperties): { [name: string]: MessageProperty } {
   const copy: { [name: string]: MessageProperty } = {};
   for (const name in map) {
     const value = map[name];
-    // Assigning this one would change what the copy is.
+    // Assigning `__proto__` would change the prototype of the copy.
     if (value !== undefined && name !== '__proto__')
       copy[name] = typeof value === 'object' ? copyValue(value) : value;
   }

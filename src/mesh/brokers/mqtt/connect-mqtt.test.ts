@@ -8,108 +8,113 @@ import type { MqttOptions } from './mqtt-options.ts';
 import { connectMqtt } from './connect-mqtt.ts';
 
 const brokers: TestBroker[] = [];
-const links: BrokerConnection[] = [];
+const connections: BrokerConnection[] = [];
 afterEach(async () => {
-  await Promise.all(links.splice(0).map((link) => link.close()));
+  await Promise.all(connections.splice(0).map((connection) => connection.close()));
   await Promise.all(brokers.splice(0).map((broker) => broker.remove()));
 });
 
-async function start(...options: Parameters<typeof startMosquitto>): Promise<TestBroker> {
+async function startBroker(...options: Parameters<typeof startMosquitto>): Promise<TestBroker> {
   const broker = await startMosquitto(...options);
   brokers.push(broker);
   return broker;
 }
 
-async function open(broker: TestBroker, options: MqttOptions = {}): Promise<BrokerConnection> {
-  const link = await connectMqtt(broker.url, { minDelay: 10, maxDelay: 100, closeTimeout: 500, ...options });
-  links.push(link);
-  return link;
+async function connectTo(broker: TestBroker, options: MqttOptions = {}): Promise<BrokerConnection> {
+  const connection = await connectMqtt(broker.url, {
+    minDelay: 10,
+    maxDelay: 100,
+    closeTimeout: 500,
+    ...options,
+  });
+  connections.push(connection);
+  return connection;
 }
 
 const sorted = (payloads: string[]): string[] => payloads.toSorted((a, b) => Number(a) - Number(b));
 
-describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody configured', () => {
-  it('loses nothing of 5,000 messages to a slow subscriber', async () => {
-    const broker = await start();
-    const [one, two] = [await open(broker), await open(broker)];
-    const got = new Collector();
+describe.skipIf(mosquitto === undefined)('connectMqtt with default Mosquitto', () => {
+  it('delivers 5,000 messages to a slow subscriber', async () => {
+    const broker = await startBroker();
+    const [one, two] = [await connectTo(broker), await connectTo(broker)];
+    const received = new Collector();
     const work = async (delivery: MeshMessage): Promise<void> => {
       await new Promise(setImmediate);
-      got.add(delivery);
+      received.add(delivery);
     };
     await two.subscribe('a/>', work, { queue: 'q', concurrency: 4 });
     await Promise.all(numberTexts(5_000).map((number) => one.publish('a/b', number)));
-    await got.waitForCount(5_000);
-    expect(got.payloads).toEqual(numberTexts(5_000));
+    await received.waitForCount(5_000);
+    expect(received.payloads).toEqual(numberTexts(5_000));
     expect(broker.output).not.toContain('dropped');
   });
 
-  it('loses nothing of 5,000 messages to a subscriber that was away, and makes their publisher wait', async () => {
-    const broker = await start();
-    const [one, two] = [await open(broker), await open(broker)];
+  it('delivers 5,000 messages to a reconnecting subscriber and applies backpressure to the publisher', async () => {
+    const broker = await startBroker();
+    const [one, two] = [await connectTo(broker), await connectTo(broker)];
     await (await two.subscribe('a/>', () => {}, { queue: 'q' })).close();
     let stored = 0;
     const published = numberTexts(5_000).map((number) => one.publish('a/b', number).then(() => stored++));
     await Promise.all(published.slice(0, 256));
-    // What goes round behind them shows that no more were published.
+    // A message after them proves that no more were published.
     const mark = new Collector();
     await one.subscribe('mark', mark.add);
     await one.publish('mark', '');
     await mark.waitForCount(1);
     expect(stored).toBe(256);
-    const got = new Collector();
-    await two.subscribe('a/>', got.add, { queue: 'q' });
+    const received = new Collector();
+    await two.subscribe('a/>', received.add, { queue: 'q' });
     await Promise.all(published);
-    await got.waitForCount(5_000);
-    expect(got.payloads).toEqual(numberTexts(5_000));
+    await received.waitForCount(5_000);
+    expect(received.payloads).toEqual(numberTexts(5_000));
     expect(broker.output).not.toContain('dropped');
   });
 
-  it('sends again what the broker dropped because there were too many publishers', async () => {
-    const broker = await start();
-    const subscriber = await open(broker);
-    const publishers = await Promise.all(numberTexts(8).map(() => open(broker)));
+  it('redelivers messages that the broker dropped because of many publishers', async () => {
+    const broker = await startBroker();
+    const subscriber = await connectTo(broker);
+    const publishers = await Promise.all(numberTexts(8).map(() => connectTo(broker)));
     await (await subscriber.subscribe('a/>', () => {}, { queue: 'q' })).close();
     await Promise.all(
       numberTexts(2_000).map(async (number) => publishers[Number(number) % 8]?.publish('a/b', number)),
     );
     expect(broker.output).toContain('Outgoing messages are being dropped');
-    const got = new Collector();
-    await subscriber.subscribe('a/>', got.add, { queue: 'q' });
-    await got.waitForCount(2_000);
-    expect(sorted(got.payloads)).toEqual(numberTexts(2_000));
+    const received = new Collector();
+    await subscriber.subscribe('a/>', received.add, { queue: 'q' });
+    await received.waitForCount(2_000);
+    expect(sorted(received.payloads)).toEqual(numberTexts(2_000));
   });
 
-  it('sends again what the broker forgot when it was killed', async () => {
-    const broker = await start();
-    const [one, two] = [await open(broker), await open(broker)];
+  it('redelivers messages that a killed broker lost', async () => {
+    const broker = await startBroker();
+    const [one, two] = [await connectTo(broker), await connectTo(broker)];
     await (await two.subscribe('a/>', () => {}, { queue: 'q' })).close();
     await Promise.all(numberTexts(100).map((number) => one.publish('a/b', number)));
     await broker.kill();
     await broker.restart();
-    const got = new Collector();
-    await two.subscribe('a/>', got.add, { queue: 'q' });
-    await got.waitForCount(100);
-    expect(sorted(got.payloads)).toEqual(numberTexts(100));
+    const received = new Collector();
+    await two.subscribe('a/>', received.add, { queue: 'q' });
+    await received.waitForCount(100);
+    expect(sorted(received.payloads)).toEqual(numberTexts(100));
   });
 
-  it('does not hold back what is for others when one queue is full', async () => {
-    const broker = await start();
-    const link = await open(broker, { maxUnacknowledged: 1 });
-    await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
-    await link.publish('a', '1');
-    const waiting = expect(link.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    const got = new Collector();
-    await link.subscribe('b', got.add);
-    await link.publish('b', '3');
-    await got.waitForCount(1);
-    await link.close();
+  it('does not block other topics when one queue is full', async () => {
+    const broker = await startBroker();
+    const connection = await connectTo(broker, { maxUnacknowledged: 1 });
+    await (await connection.subscribe('a', () => {}, { queue: 'q' })).close();
+    await connection.publish('a', '1');
+    const waiting = expect(connection.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    const received = new Collector();
+    await connection.subscribe('b', received.add);
+    await connection.publish('b', '3');
+    await received.waitForCount(1);
+    await connection.close();
     await waiting;
   });
 
-  it('lets publishers go on when a subscriber without a queue has left', async () => {
-    const broker = await start();
-    const [one, two] = [await open(broker, { maxUnacknowledged: 2 }), await open(broker)];
+  it('releases publishers when an unnamed subscriber has left', async () => {
+    const broker = await startBroker();
+    const [one, two] = [await connectTo(broker, { maxUnacknowledged: 2 }), await connectTo(broker)];
     const gate = new Latch();
     const begun = new Collector();
     const work = async (delivery: MeshMessage): Promise<void> => {
@@ -125,20 +130,20 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await published;
   });
 
-  it('takes what a stranger sends, with properties as text, and is understood by it', async () => {
-    const broker = await start();
-    const link = await open(broker);
+  it('exchanges messages with other MQTT clients, with properties as text', async () => {
+    const broker = await startBroker();
+    const connection = await connectTo(broker);
     const stranger = await connectAsync(broker.url, { protocolVersion: 5 });
     try {
-      const got = new Collector();
-      await link.subscribe('ours/>', got.add, { queue: 'q' });
+      const received = new Collector();
+      await connection.subscribe('ours/>', received.add, { queue: 'q' });
       const userProperties = { replyTo: 'x', callDepth: '3', a2aUserConfig: '{"a":1}' };
       await stranger.publishAsync('ours/a', '{}', { qos: 1, properties: { userProperties } });
       await stranger.publishAsync('ours', 'not one level more', { qos: 1 });
       await stranger.publishAsync('ours/b', 'again', { qos: 1 });
       await stranger.publishAsync('ours/b', 'again', { qos: 1 });
-      await got.waitForCount(3);
-      expect(got.all.map(({ payload, properties }) => [payload, properties])).toEqual([
+      await received.waitForCount(3);
+      expect(received.all.map(({ payload, properties }) => [payload, properties])).toEqual([
         ['{}', userProperties],
         ['again', {}],
         ['again', {}],
@@ -149,7 +154,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
         );
       });
       await stranger.subscribeAsync('theirs/#', { qos: 1 });
-      await link.publish('theirs/a', '{}', { clientId: 'c', a2aUserConfig: { a: 1 }, callDepth: 3 });
+      await connection.publish('theirs/a', '{}', { clientId: 'c', a2aUserConfig: { a: 1 }, callDepth: 3 });
       expect(await heard).toEqual([
         'theirs/a',
         {
@@ -165,41 +170,41 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     }
   });
 
-  it('leaves a queue to one of two who wanted it at the same moment, and says so to the other', async () => {
-    const broker = await start();
+  it('gives a queue to one of two concurrent subscribers and reports the conflict to the other', async () => {
+    const broker = await startBroker();
     const lost = new Collector<unknown>();
-    const got = new Collector();
+    const received = new Collector();
     const both = await Promise.all([
-      open(broker, { onError: lost.add }),
-      open(broker, { onError: lost.add }),
+      connectTo(broker, { onError: lost.add }),
+      connectTo(broker, { onError: lost.add }),
     ]);
-    for (const link of both) link.subscribe('a', got.add, { queue: 'q' }).catch(lost.add);
+    for (const connection of both) connection.subscribe('a', received.add, { queue: 'q' }).catch(lost.add);
     const [error] = await lost.waitForCount(1);
     expect(error).toMatchObject({ reason: 'CONFLICT', hint: expect.stringContaining('shared') });
     await both[0].publish('a', '1');
-    await got.waitForCount(1);
-    expect([lost.all.length, got.all.length]).toEqual([1, 1]);
+    await received.waitForCount(1);
+    expect([lost.all.length, received.all.length]).toEqual([1, 1]);
   });
 
-  it('takes over what waits in a queue that is for something else now', async () => {
-    const broker = await start();
-    const [one, two] = [await open(broker, { maxUnacknowledged: 4 }), await open(broker)];
+  it('delivers queued messages that match the new patterns of a queue', async () => {
+    const broker = await startBroker();
+    const [one, two] = [await connectTo(broker, { maxUnacknowledged: 4 }), await connectTo(broker)];
     await (await two.subscribe(['a/>', 'b'], () => {}, { queue: 'q' })).close();
     for (const topic of ['a/1', 'b', 'a/2']) await one.publish(topic, topic);
-    const got = new Collector();
-    await two.subscribe(['a/*', 'c'], got.add, { queue: 'q' });
-    // What nobody wants any more does not count as something that the queue is behind with.
+    const received = new Collector();
+    await two.subscribe(['a/*', 'c'], received.add, { queue: 'q' });
+    // Messages that match no pattern any more do not count as unfinished.
     for (const topic of ['b', 'c', 'b', 'b', 'b', 'b', 'a/3']) await one.publish(topic, topic);
-    await got.waitForCount(4);
-    expect(got.payloads).toEqual(['a/1', 'a/2', 'c', 'a/3']);
+    await received.waitForCount(4);
+    expect(received.payloads).toEqual(['a/1', 'a/2', 'c', 'a/3']);
   });
 
-  it('goes over WebSocket', async () => {
-    const link = await open(await start({ isWebSocket: true }));
-    const got = new Collector();
-    await link.subscribe('a', got.add, { queue: 'q' });
-    await link.publish('a', 'x'.repeat(100_000));
-    expect((await got.waitForCount(1))[0]?.payload).toHaveLength(100_000);
+  it('connects over WebSocket', async () => {
+    const connection = await connectTo(await startBroker({ isWebSocket: true }));
+    const received = new Collector();
+    await connection.subscribe('a', received.add, { queue: 'q' });
+    await connection.publish('a', 'x'.repeat(100_000));
+    expect((await received.waitForCount(1))[0]?.payload).toHaveLength(100_000);
   });
 
   it.skipIf(!hasOpenssl())(
@@ -207,7 +212,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     async () => {
       const trusted = createAuthority('broker');
       const { ca, server } = trusted;
-      const broker = await start({
+      const broker = await startBroker({
         lines: [
           'cafile {folder}/ca.pem',
           'certfile {folder}/cert.pem',
@@ -217,9 +222,9 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
         files: { 'ca.pem': ca, 'cert.pem': server.cert, 'key.pem': server.key },
       });
       const url = broker.url.replace('mqtt:', 'mqtts:').replace('127.0.0.1', 'localhost');
-      const link = await connectMqtt(url, { tls: { ca, ...trusted.client('alice') } });
-      await link.publish('a', '');
-      await link.close();
+      const connection = await connectMqtt(url, { tls: { ca, ...trusted.client('alice') } });
+      await connection.publish('a', '');
+      await connection.close();
       await expect(connectMqtt(url, { connectTimeout: 1_000 })).rejects.toMatchObject({
         reason: 'PERMISSION_DENIED',
         hint: expect.stringContaining('tls.ca'),
@@ -227,20 +232,20 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     },
   );
 
-  it('refuses a message that is larger than the broker takes', async () => {
-    const broker = await start({ lines: ['max_packet_size 10000'] });
-    const link = await open(broker);
-    const refusal = { reason: 'PAYLOAD_TOO_LARGE', hint: expect.stringContaining('artifact') };
-    await expect(link.publish('a', 'x'.repeat(10_000))).rejects.toMatchObject(refusal);
-    await link.publish('a', 'x'.repeat(1_000));
-    await expect(link.publish('dragoman/link/peer/x', '')).rejects.toMatchObject({
+  it('rejects a message that exceeds the size limit of the broker, and control topics', async () => {
+    const broker = await startBroker({ lines: ['max_packet_size 10000'] });
+    const connection = await connectTo(broker);
+    const tooLarge = { reason: 'PAYLOAD_TOO_LARGE', hint: expect.stringContaining('artifact') };
+    await expect(connection.publish('a', 'x'.repeat(10_000))).rejects.toMatchObject(tooLarge);
+    await connection.publish('a', 'x'.repeat(1_000));
+    await expect(connection.publish('dragoman/control/peer/x', '')).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',
     });
   });
 
-  it('lets users in who know the password, and tells others what to do', async () => {
-    const broker = await start({ users: { alice: 'secret' } });
-    await open(broker, { username: 'alice', password: 'secret' });
+  it('authenticates with a password and rejects a wrong one', async () => {
+    const broker = await startBroker({ users: { alice: 'secret' } });
+    await connectTo(broker, { username: 'alice', password: 'secret' });
     const wrong = connectMqtt(broker.url, { username: 'alice', password: 'wrong' });
     await expect(wrong).rejects.toMatchObject({
       reason: 'UNAUTHENTICATED',
@@ -251,8 +256,8 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await expect(inside).rejects.not.toThrow('wrong@');
   });
 
-  it('says that nobody is there', async () => {
-    const broker = await start();
+  it('rejects with UNAVAILABLE when the connection is refused', async () => {
+    const broker = await startBroker();
     await broker.kill();
     await expect(connectMqtt(broker.url, { connectTimeout: 300, minDelay: 1 })).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
@@ -261,16 +266,16 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     });
   });
 
-  it('waits for a broker that is about to start', async () => {
-    const broker = await start();
+  it('waits for a broker that is starting', async () => {
+    const broker = await startBroker();
     await broker.kill();
-    const [link] = await Promise.all([open(broker), broker.restart()]);
-    expect(link.state).toBe('up');
+    const [connection] = await Promise.all([connectTo(broker), broker.restart()]);
+    expect(connection.state).toBe('up');
   });
 });
 
-describe('a link over MQTT', () => {
-  it.each(['', 'localhost:1883', 'http://localhost'])('refuses the address %j', async (url) => {
+describe('connectMqtt options', () => {
+  it.each(['', 'localhost:1883', 'http://localhost'])('reject the URL %j', async (url) => {
     await expect(connectMqtt(url)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 });

@@ -1,34 +1,35 @@
+import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { IPublishPacket } from 'mqtt';
 
-/** The code of a broker that says that nobody subscribes. */
+/** MQTT reason code "no matching subscribers". */
 export const noSubscribersCode = 0x10;
 
-/** The property with the id of a message: who published it, and its number there. */
+/** User property with the message id: publisher and number. */
 export const messageIdProperty = 'dragoman-id';
 
-/** The property with the topic of a message that is sent again to one queue alone. */
+/** User property with the topic of a message that is redelivered to one queue. */
 export const originalTopicProperty = 'dragoman-topic';
 
 /**
- * What a queue tells everybody, as a retained message: that it is there and what it is for. Whoever publishes keeps
- * what goes to it until the queue says that it is done, because a broker drops what it has no room for and says nothing.
+ * Retained announcement of a queue. Publishers store messages for it until the queue reports them as finished, because
+ * brokers silently drop messages that exceed their limits.
  */
 export interface QueueAnnouncement {
   readonly key: string;
   readonly patterns: readonly string[];
-  /** Another one each time the subscriber is back: what may have been lost meanwhile is asked for. */
+  /** Changes whenever the subscriber reconnects; publishers then query which messages were lost. */
   readonly epoch: string;
-  /** After how many seconds without a word the queue is no more. */
+  /** Seconds without a new announcement after which the queue expires. */
   readonly expiry: number;
 }
 
-/** What is said to a publisher. */
+/** Control message to a publisher. */
 export type PeerMessage =
-  /** From itself: everything that was sent before has arrived. */
+  /** From itself: all earlier messages have arrived. */
   | { readonly type: 'ready'; readonly mark: string }
-  /** From a queue: these numbers are done. */
+  /** From a queue: these messages are finished. */
   | { readonly type: 'done'; readonly key: string; readonly numbers: readonly number[] }
-  /** From a queue that was asked: these are done, and these never came. */
+  /** From a queue, in response to a query: finished and lost messages. */
   | {
       readonly type: 'answer';
       readonly key: string;
@@ -36,9 +37,9 @@ export type PeerMessage =
       readonly done: readonly number[];
       readonly lost: readonly number[];
     }
-  /** From whoever subscribes to a queue alone. */
+  /** From the subscriber of an exclusive queue. */
   | { readonly type: 'held'; readonly key: string }
-  /** From whoever has a shared queue: one of yours takes a share, and so many came before. */
+  /** From the coordinator of a shared queue: a member has joined with this rank. */
   | {
       readonly type: 'joined';
       readonly key: string;
@@ -46,17 +47,17 @@ export type PeerMessage =
       readonly rank: number;
       readonly holder: string;
     }
-  /** From whoever had a shared queue and has it no more. */
+  /** From a former coordinator of a shared queue. */
   | { readonly type: 'resigned'; readonly key: string };
 
-/** What a publisher asks a queue, behind all it has sent: what became of these. */
+/** Query of a publisher about the state of messages. It is sent after them, so that it arrives after them. */
 export interface DeliveryQuery {
   readonly peer: string;
   readonly question: number;
   readonly numbers: readonly number[];
 }
 
-/** The topics that links use among themselves. */
+/** Topics of control messages between Dragoman processes. */
 export class ControlTopics {
   readonly root: string;
 
@@ -64,68 +65,64 @@ export class ControlTopics {
     this.root = root;
   }
 
-  /** Where queues say that they are there. */
+  /** Pattern of queue announcements. */
   get queues(): string {
     return `${this.root}/queue/+`;
   }
   queue(key: string): string {
     return `${this.root}/queue/${key}`;
   }
-  /** What is for one queue alone. */
+  /** Topic of messages to one queue. */
   inbox(key: string): string {
     return `${this.root}/inbox/${key}`;
   }
-  /** What is for one publisher. */
+  /** Topic of messages to one publisher. */
   peer(id: string): string {
     return `${this.root}/peer/${id}`;
   }
-  /** Where one asks whether somebody subscribes to a queue. */
+  /** Topic of queries whether a queue has a subscriber. */
   holder(key: string): string {
     return `${this.root}/holder/${key}`;
   }
-  /** What is for one of those who share a queue. */
+  /** Topic of messages to one member of a shared queue. */
   member(id: string): string {
     return `${this.root}/member/${id}`;
   }
-  /** Where the broker says that a publisher is gone. */
+  /** Topic of the will of a publisher. */
   gone(id: string): string {
     return `${this.root}/gone/${id}`;
   }
-  isOne(topic: string): boolean {
+  includes(topic: string): boolean {
     return topic.startsWith(`${this.root}/`);
   }
 }
 
-/** Reads an id of a message; undefined for one that none of us gave. */
+/** Parses a message id; returns undefined for ids of other senders. */
 export function parseMessageId(id: string): { peer: string; number: number } | undefined {
-  const found = /^([\w-]{1,64}):(\d{1,15})$/.exec(id);
-  return found?.[1] && found[2] ? { peer: found[1], number: Number(found[2]) } : undefined;
+  const match = /^([\w-]{1,64}):(\d{1,15})$/.exec(id);
+  return match?.[1] && match[2] ? { peer: match[1], number: Number(match[2]) } : undefined;
 }
 
-/** Reads what a link told another. Whoever speaks nonsense is not heard. */
-export function parsePeerMessage<T>(payload: string, has: readonly (keyof T)[]): T | undefined {
-  try {
-    const note: unknown = JSON.parse(payload);
-    if (typeof note !== 'object' || note === null) return undefined;
-    return has.every((name) => name in note) ? (note as T) : undefined;
-  } catch {
-    return undefined;
-  }
+/** Parses a control message; returns undefined if it is invalid or lacks a required member. */
+export function parsePeerMessage<T>(payload: string, required: readonly (keyof T)[]): T | undefined {
+  const message = asJsonObject(parseJsonOrUndefined(payload));
+  return message && required.every((name) => name in message) ? (message as T) : undefined;
 }
 
-/** Reads what a queue says of itself. */
+/** Parses a queue announcement; returns undefined if it is invalid. */
 export function parseQueueAnnouncement(payload: string): QueueAnnouncement | undefined {
-  const entry = parsePeerMessage<QueueAnnouncement>(payload, ['key', 'patterns', 'epoch', 'expiry']);
-  if (!entry || !Array.isArray(entry.patterns) || typeof entry.expiry !== 'number') return undefined;
-  return entry.patterns.every((pattern) => typeof pattern === 'string') ? entry : undefined;
+  const announcement = parsePeerMessage<QueueAnnouncement>(payload, ['key', 'patterns', 'epoch', 'expiry']);
+  if (!announcement || !Array.isArray(announcement.patterns) || typeof announcement.expiry !== 'number')
+    return undefined;
+  return announcement.patterns.every((pattern) => typeof pattern === 'string') ? announcement : undefined;
 }
 
-/** The whole numbers of a list that somebody sent. */
+/** Returns the integers of an untrusted list. */
 export function parseNumbers(list: unknown): readonly number[] {
   return Array.isArray(list) ? list.filter((number) => Number.isSafeInteger(number)) : [];
 }
 
-/** The user properties of a message; of a name that comes twice both are there, and the last one counts. */
+/** Returns the user properties of a packet. Repeated names are returned repeatedly; the last one is used. */
 export function userProperties({ properties }: IPublishPacket): [string, string][] {
   return Object.entries(properties?.userProperties ?? {}).flatMap(([name, value]) =>
     typeof value === 'string'

@@ -1,70 +1,69 @@
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from 'mqtt';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../../primitives/clock.ts';
-import { type ReconnectBackoff, reconnectDelay } from '../reconnect-backoff.ts';
+import { backoffDelay, type BackoffOptions } from '../../../primitives/backoff.ts';
 
-/** What mqtt.js shows of itself, as far as it is needed here. */
 type MqttConnect = (url: string, options: IClientOptions) => MqttClient;
 
-/** What every connection of a link has in common. */
+/** Options of all MQTT connections of one broker connection. */
 export interface MqttConnectionOptions {
   readonly connect: MqttConnect;
   readonly url: string;
   readonly options: IClientOptions;
-  readonly pauses: ReconnectBackoff;
+  readonly backoff: BackoffOptions;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
-/** Who a connection is to the broker. */
+/** MQTT session of a connection. */
 export interface MqttSession {
   readonly clientId: string;
-  /** For how many seconds the broker remembers it when it is gone; 0 for not at all. */
+  /** Seconds for which the broker retains the session after a disconnect; 0 discards it. */
   readonly expiry: number;
-  /** How many messages the broker may send before one is acknowledged. */
+  /** Maximum number of unacknowledged messages that the broker may send. */
   readonly receiveMaximum: number;
   readonly will?: IClientOptions['will'];
-  /** Whether somebody else has the session by now; asked before it is taken up again. */
-  readonly isTaken?: () => Promise<boolean>;
+  /** Returns whether another client has taken over the session; called before a reconnect. */
+  readonly isTakenOver?: () => Promise<boolean>;
 }
 
-/** What happens on a connection. */
+/** Callbacks of a connection. */
 export interface MqttConnectionHandlers {
-  /** There is a connection; it counts as up when this is through. */
-  up(wire: MqttSocket): Promise<void>;
-  /** It counts as up. */
-  ready?(wire: MqttSocket): void;
+  /** Called after the connection is established; it counts as up when the promise resolves. */
+  up(socket: MqttSocket): Promise<void>;
+  /** Called when the connection counts as up. */
+  ready?(socket: MqttSocket): void;
   down(): void;
-  /** A message arrived; the broker keeps it until it is acknowledged. */
+  /** Called with a message; the broker retains it until it is acknowledged. */
   message(packet: IPublishPacket, acknowledge: () => void): void;
-  /** It will not come back. */
+  /** Called when the connection is lost permanently. */
   lost(error: A2AError): void;
 }
 
-/** The code for a packet that is larger than the broker takes. */
+/** MQTT reason code "packet too large". */
 export const packetTooLargeCode = 0x95;
 
-/** Somebody else connected with the same name. */
-const takenOver = 0x8e;
+/** MQTT reason code "session taken over". */
+const sessionTakenOver = 0x8e;
 
-/** Reason codes of a broker that knows who we are and does not want us, and what to do about it. */
-const refusals: { readonly [code: number]: [string, string] } = {
+/** MQTT reason codes of a rejected connection, with message and hint. */
+const rejections: { readonly [code: number]: [string, string] } = {
   0x85: ['does not accept the client id', 'Allow client ids of up to 23 letters and digits at the broker.'],
-  0x86: ['refused username and password', 'Check `username` and `password`, or the user in the URL.'],
-  0x87: ['did not let the user in', 'Check `username` and `password`, and what the broker allows the user.'],
-  0x8c: ['wants another way of authentication', 'Check how the broker authenticates its clients.'],
-  0x84: ['does not speak MQTT 5', 'Use a broker with MQTT 5.'],
-  0x01: ['does not speak MQTT 5', 'Use a broker with MQTT 5.'],
+  0x86: ['rejected username and password', 'Check `username` and `password`, or the user in the URL.'],
+  0x87: ['did not authorize the user', 'Check `username` and `password`, and the permissions of the user.'],
+  0x8c: ['requires another authentication method', 'Check how the broker authenticates its clients.'],
+  0x84: ['does not support MQTT 5', 'Use a broker with MQTT 5.'],
+  0x01: ['does not support MQTT 5', 'Use a broker with MQTT 5.'],
 };
 
-/** One socket and what can be done with it while it lasts. A socket that broke takes nothing more and says nothing. */
+/** One network connection. After it is closed, calls have no effect. */
 export class MqttSocket {
   readonly #client: MqttClient;
   readonly isResumed: boolean;
-  /** How many messages the broker takes before it acknowledged one. */
+  /** Maximum number of unacknowledged messages that the broker accepts. */
   readonly receiveMaximum: number;
-  /** The code of the acknowledgement that is being read: mqtt.js does not hand it on when it is no error. */
-  #code = 0;
+  /** Reason code of the acknowledgement being processed, because mqtt.js does not pass on success codes. */
+  #ackCode = 0;
 
   readonly #maximumPacketSize: number;
 
@@ -74,11 +73,11 @@ export class MqttSocket {
     this.receiveMaximum = properties?.receiveMaximum ?? 65_535;
     this.#maximumPacketSize = properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
     client.on('packetreceive', (packet) => {
-      if (packet.cmd === 'puback') this.#code = packet.reasonCode ?? 0;
+      if (packet.cmd === 'puback') this.#ackCode = packet.reasonCode ?? 0;
     });
   }
 
-  /** Publishes at least once. `settled` gets the reason code of the broker, and is not called when the socket broke. */
+  /** Publishes at least once. `onAck` receives the reason code; it is not called if the connection is closed. */
   publish(
     topic: string,
     payload: string,
@@ -87,25 +86,25 @@ export class MqttSocket {
       retain?: boolean;
       expiry?: number;
     } = {},
-    settled: (code: number, error?: Error) => void = () => {},
+    onAck: (code: number, error?: Error) => void = () => {},
   ): void {
     if (this.#isTooLarge(topic, payload, options.texts)) {
-      queueMicrotask(() => settled(packetTooLargeCode));
+      queueMicrotask(() => onAck(packetTooLargeCode));
       return;
     }
     const properties = {
-      // A list of no properties is none: mqtt.js would not send the message.
+      // mqtt.js does not send a message with an empty list of properties.
       ...(options.texts && { userProperties: { ...options.texts } }),
       ...(options.expiry && { messageExpiryInterval: options.expiry }),
     };
     this.#client.publish(topic, payload, { qos: 1, retain: options.retain ?? false, properties }, (error) => {
       if (!this.#client.connected) return;
-      if (error) settled('code' in error && typeof error.code === 'number' ? error.code : 0x80, error);
-      else settled(this.#code);
+      if (error) onAck('code' in error && typeof error.code === 'number' ? error.code : 0x80, error);
+      else onAck(this.#ackCode);
     });
   }
 
-  /** A broker that gets more than it takes breaks the connection, and would do so each time. */
+  /** Checks the size in advance, because a broker closes the connection for a packet that is too large. */
   #isTooLarge(topic: string, payload: string, texts: { readonly [name: string]: string } = {}): boolean {
     if (this.#maximumPacketSize === Number.POSITIVE_INFINITY) return false;
     const size = [topic, payload, ...Object.entries(texts).flat()].reduce(
@@ -115,18 +114,19 @@ export class MqttSocket {
     return size > this.#maximumPacketSize;
   }
 
-  /** Publishes, and waits for the broker. */
+  /** Publishes and waits for the acknowledgement of the broker. */
   store(
     topic: string,
     payload: string,
     options: { retain?: boolean; expiry?: number } = {},
   ): Promise<number> {
     return new Promise((resolve, reject) => {
-      const broken = (): void => reject(new A2AError('UNAVAILABLE', 'The broker is gone'));
-      this.#client.once('close', broken);
+      const onClose = (): void =>
+        reject(new A2AError('UNAVAILABLE', 'The connection to the broker was closed'));
+      this.#client.once('close', onClose);
       this.publish(topic, payload, options, (code, error) => {
-        this.#client.off('close', broken);
-        if (code >= 0x80) reject(refused(`publish to ${topic}`, error));
+        this.#client.off('close', onClose);
+        if (code >= 0x80) reject(deniedError(`publish to ${topic}`, error));
         else resolve(code);
       });
     });
@@ -137,10 +137,11 @@ export class MqttSocket {
       const grants = await this.#client.subscribeAsync(pattern, { qos: 1 });
       if (grants.every(({ qos }) => qos < 0x80)) return;
     } catch (error) {
-      if (!this.#client.connected) throw new A2AError('UNAVAILABLE', 'The broker is gone', { cause: error });
-      throw refused(`subscribe to ${pattern}`, error);
+      if (!this.#client.connected)
+        throw new A2AError('UNAVAILABLE', 'The connection to the broker was closed', { cause: error });
+      throw deniedError(`subscribe to ${pattern}`, error);
     }
-    throw refused(`subscribe to ${pattern}`);
+    throw deniedError(`subscribe to ${pattern}`);
   }
 
   async unsubscribe(pattern: string): Promise<void> {
@@ -148,48 +149,48 @@ export class MqttSocket {
   }
 }
 
-function refused(what: string, cause?: unknown): A2AError {
-  return new A2AError('PERMISSION_DENIED', `The broker does not allow to ${what}`, {
+function deniedError(action: string, cause?: unknown): A2AError {
+  return new A2AError('PERMISSION_DENIED', `The broker does not allow to ${action}`, {
     cause,
-    hint: 'Allow it for this user in the access rules of the broker.',
+    hint: 'Allow it for this user in the access control of the broker.',
   });
 }
 
-/** Keeps a connection to the broker: when it breaks it is made again, after a pause that grows. */
+/** MQTT connection that reconnects with exponential backoff and jitter. */
 export class MqttConnection {
-  readonly #setting: MqttConnectionOptions;
+  readonly #options: MqttConnectionOptions;
   readonly #session: MqttSession;
-  readonly #events: MqttConnectionHandlers;
+  readonly #handlers: MqttConnectionHandlers;
   #client: MqttClient | undefined;
-  #wire: MqttSocket | undefined;
+  #socket: MqttSocket | undefined;
   #failures = 0;
   #isOver = false;
-  #stopPause: () => void = () => {};
-  #attempted: ((error?: A2AError) => void) | undefined;
+  #cancelReconnect: () => void = () => {};
+  #onFirstAttempt: ((error?: A2AError) => void) | undefined;
 
-  constructor(setting: MqttConnectionOptions, session: MqttSession, events: MqttConnectionHandlers) {
-    this.#setting = setting;
+  constructor(options: MqttConnectionOptions, session: MqttSession, handlers: MqttConnectionHandlers) {
+    this.#options = options;
     this.#session = session;
-    this.#events = events;
+    this.#handlers = handlers;
   }
 
-  /** What to write to, while there is something. */
-  get wire(): MqttSocket | undefined {
-    return this.#wire;
+  /** The current socket; undefined while the connection is down. */
+  get socket(): MqttSocket | undefined {
+    return this.#socket;
   }
 
   /**
    * Connects for the first time.
    *
-   * @param patience - for how many milliseconds a broker that is not there is looked for again.
+   * @param timeout - milliseconds for which attempts are repeated while the broker is unavailable.
    */
-  start(patience: number): Promise<void> {
-    const { clock } = this.#setting;
-    const deadline = clock.now() + patience;
+  start(timeout: number): Promise<void> {
+    const { clock } = this.#options;
+    const deadline = clock.now() + timeout;
     return new Promise((resolve, reject) => {
-      this.#attempted = (error) => {
+      this.#onFirstAttempt = (error) => {
         if (error && error.reason === 'UNAVAILABLE' && clock.now() < deadline) return;
-        this.#attempted = undefined;
+        this.#onFirstAttempt = undefined;
         if (!error) {
           resolve();
           return;
@@ -201,35 +202,35 @@ export class MqttConnection {
     });
   }
 
-  /** Lets go of the connection. @param expiry - for how many seconds the broker keeps the session, if not as begun. */
+  /** Disconnects. @param expiry - overrides the seconds for which the broker retains the session. */
   async end(expiry?: number): Promise<void> {
     this.#isOver = true;
-    this.#stopPause();
-    this.#wire = undefined;
+    this.#cancelReconnect();
+    this.#socket = undefined;
     const client = this.#client;
     if (!client) return;
     const isGraceful = client.connected;
     const closed = client.stream.destroyed
       ? Promise.resolve()
       : new Promise<void>((done) => client.once('close', () => done()));
-    const stop = this.#setting.clock.after(1_000, () => client.stream.destroy());
+    const stopTimer = this.#options.clock.after(1_000, () => client.stream.destroy());
     client.end(!isGraceful, {
       reasonCode: 0,
       ...(expiry !== undefined && { properties: { sessionExpiryInterval: expiry } }),
     });
     await closed;
-    stop();
+    stopTimer();
   }
 
-  /** Breaks the socket, as a network does. */
+  /** Destroys the socket, as a network failure does. */
   break(): void {
     this.#client?.stream.destroy();
   }
 
   #attempt(): void {
-    const { connect, url, options } = this.#setting;
+    const { connect, url, options } = this.#options;
     const { clientId, expiry, receiveMaximum, will } = this.#session;
-    let problem: Error | undefined;
+    let failure: Error | undefined;
     let client: MqttClient;
     try {
       client = connect(url, {
@@ -238,127 +239,120 @@ export class MqttConnection {
         clientId,
         protocolVersion: 5,
         clean: expiry === 0,
-        // One client object for each socket: nothing of an old one is ever mistaken for something of the new.
+        // Each socket has its own client object, so that events of an old one cannot be confused with the new one.
         reconnectPeriod: 0,
         resubscribe: false,
         properties: { ...options.properties, sessionExpiryInterval: expiry, receiveMaximum },
       });
     } catch (error) {
-      this.#fail(
-        new A2AError('INVALID_PARAMS', 'The address of the broker cannot be used', { cause: error }),
-      );
+      this.#fail(new A2AError('INVALID_PARAMS', 'Invalid broker URL', { cause: error }));
       return;
     }
     this.#client = client;
-    // Acknowledgements are small and must not wait for one another.
+    // Acknowledgements are small and must not be delayed.
     const { stream } = client;
     if ('setNoDelay' in stream && typeof stream.setNoDelay === 'function') stream.setNoDelay(true);
     client.handleMessage = (packet, next) => {
       let isOpen = true;
-      this.#events.message(packet, () => {
+      this.#handlers.message(packet, () => {
         if (!isOpen || !client.connected || packet.qos === 0) return;
         isOpen = false;
         client['_sendPacket']({ cmd: 'puback', messageId: packet.messageId ?? 0, reasonCode: 0 });
       });
-      // An error is how one says that the acknowledgement is not to be sent now; the next message comes all the same.
+      // An error keeps mqtt.js from sending the acknowledgement now; it continues with the next message.
       next(new Error('acknowledged later'));
     };
     client.on('connect', (packet) => {
       this.#failures = 0;
-      const wire = new MqttSocket(client, packet);
-      this.#events.up(wire).then(
+      const socket = new MqttSocket(client, packet);
+      this.#handlers.up(socket).then(
         () => {
           if (this.#client !== client || !client.connected || this.#isOver) return;
-          this.#wire = wire;
-          this.#events.ready?.(wire);
-          this.#attempted?.();
+          this.#socket = socket;
+          this.#handlers.ready?.(socket);
+          this.#onFirstAttempt?.();
         },
         (error: unknown) => {
-          problem = error instanceof Error ? error : undefined;
+          failure = error instanceof Error ? error : undefined;
           client.stream.destroy();
         },
       );
     });
     client.on('error', (error) => {
-      problem ??= error;
+      failure ??= error;
     });
     client.on('disconnect', ({ reasonCode }) => {
-      if (reasonCode === takenOver) problem = lostToRival();
+      if (reasonCode === sessionTakenOver) failure = takenOverError();
     });
     client.on('close', () => {
       if (this.#client !== client) return;
-      this.#wire = undefined;
+      this.#socket = undefined;
       client.removeAllListeners();
       client.on('error', () => {});
-      // mqtt.js keeps timers for a socket that broke unless it is told that nobody needs it any more.
+      // mqtt.js keeps timers of a closed socket until the client is ended.
       client.end(true);
       if (this.#isOver) return;
-      this.#events.down();
-      this.#fail(explain(problem, this.#setting.url));
+      this.#handlers.down();
+      this.#fail(explainMqttError(failure, this.#options.url));
     });
   }
 
   #fail(error: A2AError): void {
     this.#failures++;
-    const isFirst = this.#attempted !== undefined;
-    this.#attempted?.(error);
+    const isFirst = this.#onFirstAttempt !== undefined;
+    this.#onFirstAttempt?.(error);
     if (this.#isOver) return;
-    // Who was let in once is patient with a broker that lost its users for a while, but not with a rival.
+    // After a successful connection, authentication errors are treated as temporary, but a takeover is not.
     if (error.reason === 'CONFLICT' || (isFirst && error.reason !== 'UNAVAILABLE')) {
       this.#isOver = true;
-      this.#events.lost(error);
+      this.#handlers.lost(error);
       return;
     }
-    const pause = reconnectDelay(this.#failures, this.#setting.pauses, this.#setting.random);
-    this.#stopPause = this.#setting.clock.after(pause, () => void this.#attemptAgain());
+    const delay = backoffDelay(this.#failures - 1, this.#options.backoff, this.#options.random);
+    this.#cancelReconnect = this.#options.clock.after(delay, () => void this.#reconnect());
   }
 
-  /** Not every broker says that somebody else took the session, and two who take it in turns have nothing. */
-  async #attemptAgain(): Promise<void> {
-    const isTaken = (await this.#session.isTaken?.().catch(() => false)) ?? false;
+  /** Checks for a takeover, which not every broker reports: two clients would otherwise disconnect each other forever. */
+  async #reconnect(): Promise<void> {
+    const isTakenOver = (await this.#session.isTakenOver?.().catch(() => false)) ?? false;
     if (this.#isOver) return;
-    if (isTaken) this.#fail(lostToRival());
+    if (isTakenOver) this.#fail(takenOverError());
     else this.#attempt();
   }
 }
 
-function lostToRival(): A2AError {
-  return new A2AError('CONFLICT', 'Somebody else took over the queue', {
-    hint: 'Run one subscriber of an exclusive queue, or subscribe to it as shared.',
+function takenOverError(): A2AError {
+  return new A2AError('CONFLICT', 'Another subscriber took over the queue', {
+    hint: 'Run one subscriber of an exclusive queue, or subscribe with `shared`.',
   });
 }
 
-function explain(problem: Error | undefined, url: string): A2AError {
-  if (problem instanceof A2AError) return problem;
-  const where = placeOf(url);
-  const code = problem && 'code' in problem ? problem.code : undefined;
-  const refusal = typeof code === 'number' ? refusals[code] : undefined;
-  if (refusal)
-    return new A2AError('UNAUTHENTICATED', `The broker at ${where} ${refusal[0]}`, {
-      cause: problem,
-      hint: refusal[1],
+function explainMqttError(failure: Error | undefined, url: string): A2AError {
+  if (failure instanceof A2AError) return failure;
+  const { protocol, host } = new URL(url);
+  const address = `${protocol}//${host}`;
+  const code = failure && 'code' in failure ? failure.code : undefined;
+  const rejection = typeof code === 'number' ? rejections[code] : undefined;
+  if (rejection)
+    return new A2AError('UNAUTHENTICATED', `The broker at ${address} ${rejection[0]}`, {
+      cause: failure,
+      hint: rejection[1],
     });
   if (typeof code === 'string' && /CERT|TLS|SSL|SIGNATURE|ALTNAME/.test(code))
     return new A2AError(
       'PERMISSION_DENIED',
-      `The certificate of the broker at ${where} is not trusted: ${code}`,
+      `The certificate of the broker at ${address} is not trusted: ${code}`,
       {
-        cause: problem,
-        hint: 'Give the certificate of its authority as `tls.ca`.',
+        cause: failure,
+        hint: 'Pass the CA certificate as `tls.ca`.',
       },
     );
   return new A2AError(
     'UNAVAILABLE',
-    `The broker at ${where} cannot be reached${typeof code === 'string' ? `: ${code}` : ''}`,
+    `The broker at ${address} cannot be reached${typeof code === 'string' ? `: ${code}` : ''}`,
     {
-      cause: problem,
-      hint: 'Check that the broker runs and that host and port of the URL are right.',
+      cause: failure,
+      hint: 'Check that the broker runs and that host and port of the URL are correct.',
     },
   );
-}
-
-/** A URL without what is secret in it. */
-function placeOf(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }

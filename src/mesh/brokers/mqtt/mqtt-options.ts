@@ -1,10 +1,11 @@
+import type { IClientOptions } from 'mqtt';
 import type { Clock } from '../../../primitives/clock.ts';
 
-/** Options of a link over MQTT. */
+/** Options of {@link connectMqtt}. */
 export interface MqttOptions {
   username?: string;
   password?: string;
-  /** How to trust the broker, and how to be trusted by it, for `mqtts:` and `wss:`. */
+  /** Trusted certificates and client certificate, for `mqtts:` and `wss:`. */
   tls?: {
     ca?: string | Buffer;
     cert?: string | Buffer;
@@ -13,32 +14,45 @@ export interface MqttOptions {
     servername?: string;
     rejectUnauthorized?: boolean;
   };
-  /** After how many seconds of silence the broker is asked whether it is there. @defaultValue 30 */
+  /** Seconds of inactivity after which the broker is pinged. @defaultValue 30 */
   keepalive?: number;
-  /** How long the first connection may take, in milliseconds; until then it is tried again. @defaultValue 10000 */
+  /** Milliseconds until the first connection must succeed; attempts are repeated until then. @defaultValue 10000 */
   connectTimeout?: number;
-  /** The longest pause before the first further attempt, in milliseconds. @defaultValue 100 */
+  /** Upper bound of the first reconnection delay, in milliseconds. @defaultValue 100 */
   minDelay?: number;
-  /** The longest pause between attempts, in milliseconds. @defaultValue 5000 */
+  /** Maximum reconnection delay, in milliseconds. @defaultValue 5000 */
   maxDelay?: number;
-  /** For how many seconds the broker keeps a named queue that nobody subscribes to. @defaultValue 86400 */
+  /** Seconds for which the broker retains a named queue without a subscriber. @defaultValue 86400 */
   queueExpiry?: number;
-  /** How many messages are on the way to the broker at once. @defaultValue 64 */
+  /** Maximum number of messages sent and not acknowledged by the broker. @defaultValue 64 */
   inFlight?: number;
-  /** How many messages of ours a queue may be behind before `publish` waits. @defaultValue 256 */
+  /** Maximum number of messages that a queue has not finished before `publish` waits. @defaultValue 256 */
   maxUnacknowledged?: number;
-  /** The same in characters, because these are kept in memory. @defaultValue 16777216 */
+  /** The same limit in characters, because these messages are stored in memory. @defaultValue 16777216 */
   maxUnacknowledgedCharacters?: number;
-  /** The largest message that is taken, in bytes. @defaultValue 33554432 */
+  /** Maximum size of a received message, in bytes. @defaultValue 33554432 */
   maxMessageBytes?: number;
-  /** How many ids of finished messages each subscription remembers. @defaultValue 10000 */
+  /** Number of ids of finished messages per subscription for deduplication. @defaultValue 10000 */
   dedupWindow?: number;
-  /** The topics that links use among themselves begin with this. @defaultValue 'dragoman/link' */
+  /** Root of the topics of control messages. @defaultValue 'dragoman/control' */
   control?: string;
-  /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */
+  /** Milliseconds that `close` waits for pending publishes. @defaultValue 5000 */
   closeTimeout?: number;
-  /** Called with what the work on a message threw, and when a subscription is lost for good. */
+  /** Called with errors of message handlers, and when a subscription is lost permanently. */
   onError?: (error: unknown) => void;
   clock?: Clock;
   random?: () => number;
+}
+
+/** Converts the options to those of mqtt.js. */
+export function toClientOptions(options: MqttOptions): IClientOptions {
+  const { username, password, tls, keepalive = 30, connectTimeout = 10_000 } = options;
+  return {
+    ...tls,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    keepalive,
+    connectTimeout,
+    properties: { maximumPacketSize: options.maxMessageBytes ?? 33_554_432 },
+  };
 }

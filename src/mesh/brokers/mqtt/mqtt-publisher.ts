@@ -14,20 +14,20 @@ import {
   originalTopicProperty,
 } from './control-messages.ts';
 
-/** Something on its way to the broker: a message, a question, or a message again. */
+/** A packet to the broker: a message, a query, or a redelivered message. */
 interface OutgoingPacket {
   readonly number: number;
   readonly topic: string;
   readonly payload: string;
-  readonly texts?: { readonly [name: string]: string };
+  readonly properties?: { readonly [name: string]: string };
   readonly settle: (error?: A2AError) => void;
 }
 
-/** A message, and the queues that have not said that they are done with it. */
+/** A message that some queues have not finished yet. */
 interface PendingMessage {
   readonly topic: string;
   readonly payload: string;
-  readonly texts: { [name: string]: string };
+  readonly properties: { [name: string]: string };
   readonly size: number;
   number: number;
   settle(error?: A2AError): void;
@@ -35,15 +35,15 @@ interface PendingMessage {
 
 /** A queue as the publisher knows it. */
 interface RemoteQueue {
-  entry: QueueAnnouncement;
+  announcement: QueueAnnouncement;
   expiresAt: number;
-  /** What the queue is not done with. */
-  readonly open: Map<number, PendingMessage>;
+  /** Messages that the queue has not finished. */
+  readonly unfinished: Map<number, PendingMessage>;
   size: number;
   readonly waiting: Fifo<PendingMessage>;
-  /** The question that was not answered yet, and when it was asked. */
-  asked: { question: number; at: number } | undefined;
-  hasMoved: boolean;
+  /** Pending query, and when it was sent. */
+  query: { question: number; at: number } | undefined;
+  hasProgressed: boolean;
 }
 
 /** Options of {@link MqttPublisher}. */
@@ -51,288 +51,292 @@ export interface MqttPublisherOptions {
   readonly id: string;
   readonly control: ControlTopics;
   readonly clock: Clock;
-  /** How many messages one queue may be behind before whoever publishes waits. */
-  readonly window: number;
-  /** The same in bytes, because these are kept here. */
-  readonly windowBytes: number;
-  /** How many queues are known at most. */
+  /** Maximum number of unfinished messages of a queue before publishers wait. */
+  readonly maxUnacknowledged: number;
+  /** The same limit in characters, because these messages are stored in memory. */
+  readonly maxUnacknowledgedCharacters: number;
+  /** Maximum number of known queues. */
   readonly maxQueues: number;
 }
 
-/** How often it is looked for queues that have not moved, and how long an answer may take, in milliseconds. */
-const checkEvery = 5_000;
-const answerWithin = 30_000;
+/** Interval at which stalled queues are checked, and timeout of a query, in milliseconds. */
+const checkInterval = 5_000;
+const queryTimeout = 30_000;
 
-/** How long one waits before a full broker is tried again, in milliseconds, and how it says that it is full. */
-const fullPause = 100;
-const quotaExceeded = 0x97;
+/** Milliseconds until a full broker is tried again, and its MQTT reason code. */
+const retryDelay = 100;
+const quotaExceededCode = 0x97;
 
 /**
- * Publishes without loss. A broker has room for so many messages per queue (Mosquitto: 1,000) and drops the rest
- * without a word, or forgets everything when it crashes. So a message is kept until each queue it is for has said that
- * it is done; a queue that is far behind makes publishers wait; and a queue that was away is asked what it has not got,
- * which is then sent again. Subscribers that do not speak of themselves get messages as from anybody.
+ * Publishes with at-least-once delivery. MQTT brokers limit the messages per queue (Mosquitto: 1,000), drop the rest
+ * silently and lose queued messages in a crash. A message is therefore stored until each queue reports it as finished; a
+ * slow queue applies backpressure to publishers; and a queue that reconnects is queried for lost messages, which are sent
+ * again. Subscribers other than Dragoman receive messages without these guarantees.
  */
 export class MqttPublisher {
   readonly #options: MqttPublisherOptions;
-  readonly #remotes = new Map<string, RemoteQueue>();
+  readonly #queues = new Map<string, RemoteQueue>();
   readonly #index = new TopicIndex<RemoteQueue>();
-  readonly #outbox: SendWindow<OutgoingPacket>;
-  /** What waits for its turn. For whom a message is is decided when it goes: meanwhile there may be more queues. */
-  readonly #arrived = new Fifo<PendingMessage>();
+  readonly #window: SendWindow<OutgoingPacket>;
+  /** Messages that are not sent yet. Their queues are determined when they are sent, because queues may be added. */
+  readonly #unsent = new Fifo<PendingMessage>();
   readonly #publishing = new Set<PendingMessage>();
-  #wire: MqttSocket | undefined;
+  #socket: MqttSocket | undefined;
   #numbers = 0;
   #limit = 1;
   #stopTimer: () => void = () => {};
-  #stopPause: (() => void) | undefined;
-  #drained: (() => void) | undefined;
+  #stopRetry: (() => void) | undefined;
+  #onDrained: (() => void) | undefined;
 
   constructor(options: MqttPublisherOptions) {
     this.#options = options;
-    this.#outbox = new SendWindow(
-      (parcel) => this.#send(parcel),
-      () => this.#pump(),
+    this.#window = new SendWindow(
+      (packet) => this.#send(packet),
+      () => this.#sendNext(),
     );
-    this.#tick();
+    this.#scheduleCheck();
   }
 
-  publish(topic: string, payload: string, texts: { [name: string]: string }): Promise<void> {
+  publish(topic: string, payload: string, properties: { [name: string]: string }): Promise<void> {
     return new Promise((resolve, reject) => {
-      const letter: PendingMessage = {
+      const message: PendingMessage = {
         topic,
         payload,
-        texts,
+        properties,
         size: payload.length,
         number: 0,
         settle: (error) => {
-          this.#publishing.delete(letter);
-          if (this.#publishing.size === 0) this.#drained?.();
+          this.#publishing.delete(message);
+          if (this.#publishing.size === 0) this.#onDrained?.();
           if (error) reject(error);
           else resolve();
         },
       };
-      this.#publishing.add(letter);
-      this.#arrived.push(letter);
-      this.#pump();
+      this.#publishing.add(message);
+      this.#unsent.push(message);
+      this.#sendNext();
     });
   }
 
-  /** What a queue says of itself. */
-  learn(entry: QueueAnnouncement): void {
-    const known = this.#remotes.get(entry.key);
-    const expiresAt = this.#options.clock.now() + entry.expiry * 1_000;
+  /** Adds or updates an announced queue. */
+  addQueue(announcement: QueueAnnouncement): void {
+    const known = this.#queues.get(announcement.key);
+    const expiresAt = this.#options.clock.now() + announcement.expiry * 1_000;
     if (!known) {
-      if (this.#remotes.size >= this.#options.maxQueues) return;
-      const remote: RemoteQueue = {
-        entry,
+      if (this.#queues.size >= this.#options.maxQueues) return;
+      const queue: RemoteQueue = {
+        announcement,
         expiresAt,
-        open: new Map(),
+        unfinished: new Map(),
         size: 0,
         waiting: new Fifo(),
-        asked: undefined,
-        hasMoved: true,
+        query: undefined,
+        hasProgressed: true,
       };
-      this.#remotes.set(entry.key, remote);
-      for (const pattern of entry.patterns) this.#index.add(pattern, remote);
-      this.#trackFlying();
+      this.#queues.set(announcement.key, queue);
+      for (const pattern of announcement.patterns) this.#index.add(pattern, queue);
+      this.#trackUnacknowledged();
       return;
     }
-    for (const pattern of known.entry.patterns) this.#index.delete(pattern, known);
-    for (const pattern of entry.patterns) this.#index.add(pattern, known);
-    const isBack = known.entry.epoch !== entry.epoch;
-    known.entry = entry;
+    for (const pattern of known.announcement.patterns) this.#index.delete(pattern, known);
+    for (const pattern of announcement.patterns) this.#index.add(pattern, known);
+    const hasReconnected = known.announcement.epoch !== announcement.epoch;
+    known.announcement = announcement;
     known.expiresAt = expiresAt;
-    this.#trackFlying();
-    if (isBack) this.#ask(known);
+    this.#trackUnacknowledged();
+    if (hasReconnected) this.#query(known);
   }
 
-  /** A queue is no more: nothing waits for it. */
-  forget(key: string): void {
-    const remote = this.#remotes.get(key);
-    if (!remote) return;
-    this.#remotes.delete(key);
-    for (const pattern of remote.entry.patterns) this.#index.delete(pattern, remote);
-    for (const letter of remote.waiting.remove(() => true)) this.#admit(letter);
+  /** Removes a queue and releases the messages that wait for it. */
+  removeQueue(key: string): void {
+    const queue = this.#queues.get(key);
+    if (!queue) return;
+    this.#queues.delete(key);
+    for (const pattern of queue.announcement.patterns) this.#index.delete(pattern, queue);
+    for (const message of queue.waiting.remove(() => true)) this.#sendOrWait(message);
   }
 
-  /** What a queue was last said to be for. */
+  /** Returns the announced patterns of a queue. */
   patternsOf(key: string): readonly string[] {
-    return this.#remotes.get(key)?.entry.patterns ?? [];
+    return this.#queues.get(key)?.announcement.patterns ?? [];
   }
 
-  /** What queues answer. */
-  hear(note: PeerMessage): void {
-    if (note.type !== 'done' && note.type !== 'answer') return;
-    const remote = this.#remotes.get(note.key);
-    if (!remote) return;
-    const done = parseNumbers(note.type === 'done' ? note.numbers : note.done);
+  /** Processes a control message of a queue. */
+  receive(control: PeerMessage): void {
+    if (control.type !== 'done' && control.type !== 'answer') return;
+    const queue = this.#queues.get(control.key);
+    if (!queue) return;
+    const done = parseNumbers(control.type === 'done' ? control.numbers : control.done);
     for (const number of done) {
-      const letter = remote.open.get(number);
-      if (!letter) continue;
-      remote.open.delete(number);
-      remote.size -= letter.size;
-      remote.hasMoved = true;
+      const message = queue.unfinished.get(number);
+      if (!message) continue;
+      queue.unfinished.delete(number);
+      queue.size -= message.size;
+      queue.hasProgressed = true;
     }
-    if (note.type === 'answer' && note.question === remote.asked?.question) {
-      remote.asked = undefined;
-      for (const number of parseNumbers(note.lost)) this.#sendAgain(remote, number);
+    if (control.type === 'answer' && control.question === queue.query?.question) {
+      queue.query = undefined;
+      for (const number of parseNumbers(control.lost)) this.#redeliver(queue, number);
     }
-    while (remote.waiting.size > 0 && this.#hasRoom(remote)) {
-      const letter = remote.waiting.shift();
-      if (letter) this.#admit(letter, remote);
+    while (queue.waiting.size > 0 && this.#hasRoom(queue)) {
+      const message = queue.waiting.shift();
+      if (message) this.#sendOrWait(message, queue);
     }
   }
 
-  /** There is a connection; what an outage may have swallowed is asked for. */
-  open(wire: MqttSocket, inFlight: number): void {
-    this.#wire = wire;
-    this.#limit = Math.min(inFlight, wire.receiveMaximum);
-    this.#outbox.open(this.#limit);
-    for (const remote of this.#remotes.values()) this.#ask(remote);
+  /** Sends over a new connection, and queries which messages were lost in the interruption. */
+  open(socket: MqttSocket, inFlight: number): void {
+    this.#socket = socket;
+    this.#limit = Math.min(inFlight, socket.receiveMaximum);
+    this.#window.open(this.#limit);
+    for (const queue of this.#queues.values()) this.#query(queue);
   }
 
   pause(): void {
-    this.#wire = undefined;
-    this.#outbox.pause();
+    this.#socket = undefined;
+    this.#window.pause();
   }
 
-  /** Waits, but not for ever, until the broker has everything. */
+  /** Waits until the broker has stored all messages, at most `timeout` milliseconds. */
   async close(timeout: number): Promise<void> {
     if (this.#publishing.size > 0) {
       await new Promise<void>((resolve) => {
-        const stop = this.#options.clock.after(timeout, resolve);
-        this.#drained = () => {
-          stop();
+        const stopTimer = this.#options.clock.after(timeout, resolve);
+        this.#onDrained = () => {
+          stopTimer();
           resolve();
         };
       });
     }
     this.#stopTimer();
-    this.#stopPause?.();
-    this.#outbox.clear();
-    const error = new A2AError('UNAVAILABLE', 'The link was closed before the broker had the message');
-    for (const letter of this.#publishing) letter.settle(error);
+    this.#stopRetry?.();
+    this.#window.clear();
+    const error = new A2AError(
+      'UNAVAILABLE',
+      'The connection was closed before the broker stored the message',
+    );
+    for (const message of this.#publishing) message.settle(error);
   }
 
-  #hasRoom(remote: RemoteQueue): boolean {
-    return remote.open.size < this.#options.window && remote.size < this.#options.windowBytes;
+  #hasRoom(queue: RemoteQueue): boolean {
+    const { maxUnacknowledged, maxUnacknowledgedCharacters } = this.#options;
+    return queue.unfinished.size < maxUnacknowledged && queue.size < maxUnacknowledgedCharacters;
   }
 
-  /** Sends a message, or lets it wait behind others for the first queue that has no room. */
-  #admit(letter: PendingMessage, from?: RemoteQueue): void {
-    const remotes = this.#index.match(letter.topic);
-    for (const remote of remotes) {
-      if (this.#hasRoom(remote) && (remote === from || remote.waiting.size === 0)) continue;
-      remote.waiting.push(letter);
+  /** Sends a message, or appends it to the waiting messages of the first queue without room. */
+  #sendOrWait(message: PendingMessage, from?: RemoteQueue): void {
+    for (const queue of this.#index.match(message.topic)) {
+      if (this.#hasRoom(queue) && (queue === from || queue.waiting.size === 0)) continue;
+      queue.waiting.push(message);
       return;
     }
-    letter.number = ++this.#numbers;
-    letter.texts[messageIdProperty] = `${this.#options.id}:${letter.number}`;
-    this.#track(letter);
-    this.#outbox.push(letter);
+    message.number = ++this.#numbers;
+    message.properties[messageIdProperty] = `${this.#options.id}:${message.number}`;
+    this.#track(message);
+    this.#window.push(message);
   }
 
-  #pump(): void {
-    while (this.#outbox.isFree) {
-      const letter = this.#arrived.shift();
-      if (!letter) return;
-      this.#admit(letter);
+  #sendNext(): void {
+    while (this.#window.hasRoom) {
+      const message = this.#unsent.shift();
+      if (!message) return;
+      this.#sendOrWait(message);
     }
   }
 
-  /** Keeps a message until every queue that it is for is done with it. */
-  #track(letter: PendingMessage): void {
-    for (const remote of this.#index.match(letter.topic)) {
-      if (remote.open.has(letter.number)) continue;
-      remote.open.set(letter.number, letter);
-      remote.size += letter.size;
+  /** Stores a message until all matching queues have finished it. */
+  #track(message: PendingMessage): void {
+    for (const queue of this.#index.match(message.topic)) {
+      if (queue.unfinished.has(message.number)) continue;
+      queue.unfinished.set(message.number, message);
+      queue.size += message.size;
     }
   }
 
-  /** What the broker takes after it told us of a queue is for that queue too; it has not said yet that it took it. */
-  #trackFlying(): void {
-    for (const parcel of this.#outbox.flying()) if ('size' in parcel) this.#track(parcel as PendingMessage);
+  /** A new queue also receives messages that the broker has not acknowledged yet. */
+  #trackUnacknowledged(): void {
+    for (const packet of this.#window.unacknowledged())
+      if ('size' in packet) this.#track(packet as PendingMessage);
   }
 
-  #sendAgain({ entry, open }: RemoteQueue, number: number): void {
-    const letter = open.get(number);
-    if (!letter) return;
-    this.#outbox.push({
+  #redeliver({ announcement, unfinished }: RemoteQueue, number: number): void {
+    const message = unfinished.get(number);
+    if (!message) return;
+    this.#window.push({
       number: ++this.#numbers,
-      topic: this.#options.control.inbox(entry.key),
-      payload: letter.payload,
-      texts: { ...letter.texts, [originalTopicProperty]: letter.topic },
+      topic: this.#options.control.inbox(announcement.key),
+      payload: message.payload,
+      properties: { ...message.properties, [originalTopicProperty]: message.topic },
       settle: () => {},
     });
   }
 
-  /** Asks a queue what it has not got. The question goes behind what was sent, so it arrives after it. */
-  #ask(remote: RemoteQueue): void {
-    if (remote.open.size === 0) return;
+  /** Queries which messages a queue has not received. The query is sent after them, so that it arrives after them. */
+  #query(queue: RemoteQueue): void {
+    if (queue.unfinished.size === 0) return;
     const question = ++this.#numbers;
-    remote.asked = { question, at: this.#options.clock.now() };
-    const note: DeliveryQuery = { peer: this.#options.id, question, numbers: [...remote.open.keys()] };
-    this.#outbox.push({
+    queue.query = { question, at: this.#options.clock.now() };
+    const query: DeliveryQuery = { peer: this.#options.id, question, numbers: [...queue.unfinished.keys()] };
+    this.#window.push({
       number: question,
-      topic: this.#options.control.inbox(remote.entry.key),
-      payload: JSON.stringify(note),
+      topic: this.#options.control.inbox(queue.announcement.key),
+      payload: JSON.stringify(query),
       settle: () => {},
     });
   }
 
-  #send(parcel: OutgoingPacket): void {
-    if ('size' in parcel) this.#track(parcel as PendingMessage);
-    this.#wire?.publish(parcel.topic, parcel.payload, { texts: parcel.texts }, (code, error) => {
-      if (code === quotaExceeded) {
-        this.#holdOff(parcel);
+  #send(packet: OutgoingPacket): void {
+    if ('size' in packet) this.#track(packet as PendingMessage);
+    this.#socket?.publish(packet.topic, packet.payload, { texts: packet.properties }, (code, error) => {
+      if (code === quotaExceededCode) {
+        this.#retryLater(packet);
         return;
       }
-      this.#outbox.settle(parcel.number);
-      if (code < 0x80) parcel.settle();
-      else this.#refuse(parcel, code, error);
+      this.#window.remove(packet.number);
+      if (code < 0x80) packet.settle();
+      else this.#reject(packet, code, error);
     });
   }
 
-  /** Some brokers do say that a queue is full; then it is tried again. */
-  #holdOff(parcel: OutgoingPacket): void {
-    this.#outbox.putBack(parcel.number);
-    this.#stopPause ??= this.#options.clock.after(fullPause, () => {
-      this.#stopPause = undefined;
-      if (this.#wire) this.#outbox.open(this.#limit);
+  /** Some brokers report that a queue is full; the packet is sent again then. */
+  #retryLater(packet: OutgoingPacket): void {
+    this.#window.requeue(packet.number);
+    this.#stopRetry ??= this.#options.clock.after(retryDelay, () => {
+      this.#stopRetry = undefined;
+      if (this.#socket) this.#window.open(this.#limit);
     });
   }
 
-  #refuse({ number, topic, settle }: OutgoingPacket, code: number, cause: Error | undefined): void {
-    for (const remote of this.#remotes.values()) {
-      const letter = remote.open.get(number);
-      if (letter && remote.open.delete(number)) remote.size -= letter.size;
+  #reject({ number, topic, settle }: OutgoingPacket, code: number, cause: Error | undefined): void {
+    for (const queue of this.#queues.values()) {
+      const message = queue.unfinished.get(number);
+      if (message && queue.unfinished.delete(number)) queue.size -= message.size;
     }
     settle(
       code === packetTooLargeCode
-        ? new A2AError('PAYLOAD_TOO_LARGE', `A message to ${topic} is larger than the broker takes`, {
+        ? new A2AError('PAYLOAD_TOO_LARGE', `A message to ${topic} exceeds the size limit of the broker`, {
             cause,
             hint: 'Raise the limit of the broker, or send large content as an artifact.',
           })
-        : new A2AError('PERMISSION_DENIED', `The broker did not take a message to ${topic} (code ${code})`, {
+        : new A2AError('PERMISSION_DENIED', `The broker rejected a message to ${topic} (code ${code})`, {
             cause,
-            hint: 'Look at the access rules of the broker.',
+            hint: 'Check the access control of the broker.',
           }),
     );
   }
 
-  /** Looks for queues that have expired, and for those that owe messages or answers for too long. */
-  #tick(): void {
+  /** Removes expired queues, and queries queues without progress. */
+  #scheduleCheck(): void {
     const { clock } = this.#options;
-    this.#stopTimer = clock.after(checkEvery, () => {
+    this.#stopTimer = clock.after(checkInterval, () => {
       const now = clock.now();
-      for (const remote of this.#remotes.values()) {
-        if (remote.expiresAt < now) this.forget(remote.entry.key);
-        else if (this.#wire && !remote.hasMoved && now - (remote.asked?.at ?? 0) >= answerWithin)
-          this.#ask(remote);
-        remote.hasMoved = false;
+      for (const queue of this.#queues.values()) {
+        if (queue.expiresAt < now) this.removeQueue(queue.announcement.key);
+        else if (this.#socket && !queue.hasProgressed && now - (queue.query?.at ?? 0) >= queryTimeout)
+          this.#query(queue);
+        queue.hasProgressed = false;
       }
-      this.#tick();
+      this.#scheduleCheck();
     });
   }
 }

@@ -21,69 +21,69 @@ import {
 /** Options of {@link MqttQueue}. */
 export interface MqttQueueOptions {
   readonly key: string;
-  /** Whether the broker keeps it when its subscriber is gone. */
+  /** Whether the broker retains the queue without a subscriber. */
   readonly isNamed: boolean;
   readonly patterns: readonly string[];
-  /** What it was for before; those that are not wanted any more are let go. */
+  /** Earlier patterns of the queue; those that are no longer used are unsubscribed. */
   readonly formerPatterns: readonly string[];
-  /** For how many seconds the broker keeps it. */
+  /** Seconds for which the broker retains the queue. */
   readonly expiry: number;
   readonly concurrency: number;
-  readonly remembered: number;
+  readonly dedupWindow: number;
   readonly control: ControlTopics;
   readonly newId: () => string;
-  readonly work: (delivery: MeshMessage, id: string | undefined) => void | Promise<void>;
-  failed(error: unknown): void;
-  /** Somebody else has the queue now. */
-  taken(error: A2AError): void;
-  /** The queue is there, or there again. */
-  announced(entry: QueueAnnouncement): void;
-  ended(): void;
-  /** Whether somebody else subscribes to it by now. */
-  readonly isTaken: () => Promise<boolean>;
+  readonly handle: (message: MeshMessage, id: string | undefined) => void | Promise<void>;
+  onError(error: unknown): void;
+  /** Called when another subscriber has taken over the queue. */
+  onTakenOver(error: A2AError): void;
+  /** Called when the queue is announced. */
+  onAnnounced(announcement: QueueAnnouncement): void;
+  onClosed(): void;
+  /** Returns whether another subscriber has taken over the queue. */
+  readonly isTakenOver: () => Promise<boolean>;
 }
 
-/** After how many finished messages, or milliseconds, publishers are told. */
-const tellAfter = 32;
-const tellWithin = 10;
+/** Number of finished messages, and milliseconds, after which publishers are notified. */
+const notifyAfter = 32;
+const notifyDelay = 10;
 
 /**
- * A queue of ours at the broker: a session of its own, because the broker counts what is not acknowledged for each
- * session, and what waits belongs to it.
+ * Subscription to one queue. It has its own MQTT session, because the broker limits unacknowledged messages and stores
+ * queued messages per session.
  */
 export class MqttQueue {
   readonly #options: MqttQueueOptions;
-  readonly #setting: MqttConnectionOptions;
+  readonly #connectionOptions: MqttConnectionOptions;
   readonly #connection: MqttConnection;
-  readonly #bench: MessageProcessor;
+  readonly #processor: MessageProcessor;
   readonly #finished = new Map<string, number[]>();
-  #entry: QueueAnnouncement;
-  /** Messages come, and are done, before the connection counts as up. */
-  #wire: MqttSocket | undefined;
-  #stopTelling: (() => void) | undefined;
+  #announcement: QueueAnnouncement;
+  /** Messages may arrive and finish before the connection counts as up. */
+  #socket: MqttSocket | undefined;
+  #cancelNotify: (() => void) | undefined;
   #stopRefresh: () => void = () => {};
   #closing: Promise<void> | undefined;
 
-  constructor(setting: MqttConnectionOptions, options: MqttQueueOptions) {
+  constructor(connectionOptions: MqttConnectionOptions, options: MqttQueueOptions) {
     this.#options = options;
-    this.#setting = setting;
+    this.#connectionOptions = connectionOptions;
     const { key, patterns, isNamed, expiry, control } = options;
-    // A queue without a name lives as long as its connection, but an outage may be longer than a moment.
-    this.#entry = { key, patterns, epoch: '', expiry: isNamed ? expiry : expiry * 3 };
-    this.#bench = new MessageProcessor({
-      work: options.work,
+    // The announcement of an unnamed queue must survive short interruptions.
+    this.#announcement = { key, patterns, epoch: '', expiry: isNamed ? expiry : expiry * 3 };
+    this.#processor = new MessageProcessor({
+      handle: options.handle,
       concurrency: options.concurrency,
-      remembered: options.remembered,
-      failed: (error) => options.failed(error),
-      done: (id) => this.#finish(id),
+      dedupWindow: options.dedupWindow,
+      onError: (error) => options.onError(error),
+      onFinished: (id) => this.#recordFinished(id),
     });
     this.#connection = new MqttConnection(
-      setting,
+      connectionOptions,
       {
         clientId: key,
         expiry,
         receiveMaximum: options.concurrency,
-        isTaken: options.isTaken,
+        isTakenOver: options.isTakenOver,
         ...(!isNamed && {
           will: {
             topic: control.queue(key),
@@ -95,142 +95,138 @@ export class MqttQueue {
         }),
       },
       {
-        up: (wire) => this.#up(wire),
+        up: (socket) => this.#onUp(socket),
         down: () => {
-          this.#wire = undefined;
+          this.#socket = undefined;
         },
-        message: (packet, acknowledge) => this.#arrive(packet, acknowledge),
+        message: (packet, acknowledge) => this.#receive(packet, acknowledge),
         lost: (error) => {
-          this.#options.taken(error);
+          this.#options.onTakenOver(error);
           void this.close();
         },
       },
     );
   }
 
-  start(patience: number): Promise<void> {
-    return this.#connection.start(patience);
+  start(timeout: number): Promise<void> {
+    return this.#connection.start(timeout);
   }
 
   /**
-   * Takes no more, and waits for the work on what was taken.
+   * Accepts no more messages, and waits for those in progress.
    *
-   * @param idle - when that is not the end of all work, because somebody else has the rest.
+   * @param idle - replaces the wait, if another member processes the remaining messages.
    */
   close(idle?: Promise<void>): Promise<void> {
     return (this.#closing ??= this.#close(idle));
   }
 
-  async #close(idle: Promise<void> = this.#bench.close()): Promise<void> {
+  async #close(idle: Promise<void> = this.#processor.close()): Promise<void> {
     this.#stopRefresh();
     await idle;
-    this.#tell();
+    this.#notifyPublishers();
     const { isNamed, key, control } = this.#options;
-    // A will says the same later if the connection is gone.
-    if (!isNamed) await this.#wire?.store(control.queue(key), '', { retain: true }).catch(() => 0);
+    // If the connection is down, the will does the same later.
+    if (!isNamed) await this.#socket?.store(control.queue(key), '', { retain: true }).catch(() => 0);
     await this.#connection.end(isNamed ? undefined : 0);
-    this.#options.ended();
+    this.#options.onClosed();
   }
 
-  async #up(wire: MqttSocket): Promise<void> {
+  async #onUp(socket: MqttSocket): Promise<void> {
     const { control, key, patterns, formerPatterns, newId } = this.#options;
-    this.#wire = wire;
-    await wire.subscribe(control.inbox(key));
-    await Promise.all(patterns.map((pattern) => wire.subscribe(writeMqttPattern(pattern))));
-    if (wire.isResumed) {
+    this.#socket = socket;
+    await socket.subscribe(control.inbox(key));
+    await Promise.all(patterns.map((pattern) => socket.subscribe(writeMqttPattern(pattern))));
+    if (socket.isResumed) {
       const unwanted = formerPatterns.filter((pattern) => !patterns.includes(pattern));
-      await Promise.all(unwanted.map((pattern) => wire.unsubscribe(writeMqttPattern(pattern))));
+      await Promise.all(unwanted.map((pattern) => socket.unsubscribe(writeMqttPattern(pattern))));
     }
-    this.#entry = { ...this.#entry, epoch: newId() };
-    await this.#announce(wire);
-    this.#tell();
+    this.#announcement = { ...this.#announcement, epoch: newId() };
+    await this.#announce(socket);
+    this.#notifyPublishers();
   }
 
-  /** Says that the queue is there, and says it again before anybody could forget it. */
-  async #announce(wire: MqttSocket): Promise<void> {
+  /** Announces the queue, and again before the announcement expires. */
+  async #announce(socket: MqttSocket): Promise<void> {
     const { control, key } = this.#options;
-    const { expiry } = this.#entry;
-    await wire.store(control.queue(key), JSON.stringify(this.#entry), { retain: true, expiry });
-    this.#options.announced(this.#entry);
+    const { expiry } = this.#announcement;
+    await socket.store(control.queue(key), JSON.stringify(this.#announcement), { retain: true, expiry });
+    this.#options.onAnnounced(this.#announcement);
     this.#stopRefresh();
-    // Timers of Node end before 25 days.
-    const pause = Math.min(expiry * 333, 2 ** 31 - 1);
-    this.#stopRefresh = this.#setting.clock.after(pause, () => {
-      if (this.#wire) this.#announce(this.#wire).catch(() => {});
+    // Node limits timers to about 25 days.
+    const delay = Math.min(expiry * 333, 2 ** 31 - 1);
+    this.#stopRefresh = this.#connectionOptions.clock.after(delay, () => {
+      if (this.#socket) this.#announce(this.#socket).catch(() => {});
     });
   }
 
-  #arrive(packet: IPublishPacket, acknowledge: () => void): void {
-    // What comes after the end was not taken: the broker keeps it for whoever comes next.
+  #receive(packet: IPublishPacket, acknowledge: () => void): void {
+    // Unacknowledged messages stay at the broker for the next subscriber.
     if (this.#closing) return;
     const { control, key, patterns } = this.#options;
-    const texts = userProperties(packet);
+    const entries = userProperties(packet);
     let { topic } = packet;
-    let isAgain = packet.dup;
+    let redelivered = packet.dup;
     if (topic === control.inbox(key)) {
-      const original = texts.find(([name]) => name === originalTopicProperty)?.[1];
+      const original = entries.find(([name]) => name === originalTopicProperty)?.[1];
       if (original === undefined) {
-        this.#answer(packet.payload.toString());
+        this.#respondToQuery(packet.payload.toString());
         acknowledge();
         return;
       }
       topic = original;
-      isAgain = true;
+      redelivered = true;
     }
-    const id = texts.find(([name]) => name === messageIdProperty)?.[1];
-    // MQTT takes `a` for `a/#`, and a queue may have been for something else when this was put into it.
-    if (control.isOne(topic) || !patterns.some((pattern) => topicMatches(pattern, topic))) {
+    const id = entries.find(([name]) => name === messageIdProperty)?.[1];
+    // In MQTT `a/#` also matches `a`, and queued messages may match earlier patterns only.
+    if (control.includes(topic) || !patterns.some((pattern) => topicMatches(pattern, topic))) {
       acknowledge();
-      if (id !== undefined) this.#finish(id);
+      if (id !== undefined) this.#recordFinished(id);
       return;
     }
     const properties = decodeProperties(
-      texts.filter(([name]) => name !== messageIdProperty && name !== originalTopicProperty),
+      entries.filter(([name]) => name !== messageIdProperty && name !== originalTopicProperty),
     );
-    const delivery: MeshMessage = {
-      topic,
-      payload: packet.payload.toString(),
-      properties,
-      redelivered: isAgain,
-    };
-    this.#bench.take(id, delivery, acknowledge);
+    const message: MeshMessage = { topic, payload: packet.payload.toString(), properties, redelivered };
+    this.#processor.process(id, message, acknowledge);
   }
 
-  /** Tells a publisher what became of its messages. */
-  #answer(payload: string): void {
-    const asked = parsePeerMessage<DeliveryQuery>(payload, ['peer', 'question', 'numbers']);
-    if (!asked || !parseMessageId(`${asked.peer}:0`)) return;
+  /** Responds to a publisher which of its messages are finished or lost. */
+  #respondToQuery(payload: string): void {
+    const query = parsePeerMessage<DeliveryQuery>(payload, ['peer', 'question', 'numbers']);
+    if (!query || !parseMessageId(`${query.peer}:0`)) return;
     const done: number[] = [];
     const lost: number[] = [];
-    for (const number of parseNumbers(asked.numbers)) {
-      const known = this.#bench.knows(`${asked.peer}:${number}`);
-      if (known !== 'active') (known ? done : lost).push(number);
+    for (const number of parseNumbers(query.numbers)) {
+      const status = this.#processor.statusOf(`${query.peer}:${number}`);
+      if (status !== 'active') (status ? done : lost).push(number);
     }
     const { key } = this.#options;
-    this.#note(asked.peer, { type: 'answer', key, question: asked.question, done, lost });
+    this.#sendTo(query.peer, { type: 'answer', key, question: query.question, done, lost });
   }
 
-  #finish(id: string): void {
-    const read = parseMessageId(id);
-    if (!read) return;
-    const numbers = this.#finished.get(read.peer);
-    if (numbers) numbers.push(read.number);
-    else this.#finished.set(read.peer, [read.number]);
-    if ((numbers?.length ?? 1) >= tellAfter) this.#tell();
-    else this.#stopTelling ??= this.#setting.clock.after(tellWithin, () => this.#tell());
+  #recordFinished(id: string): void {
+    const parsed = parseMessageId(id);
+    if (!parsed) return;
+    const numbers = this.#finished.get(parsed.peer);
+    if (numbers) numbers.push(parsed.number);
+    else this.#finished.set(parsed.peer, [parsed.number]);
+    if ((numbers?.length ?? 1) >= notifyAfter) this.#notifyPublishers();
+    else
+      this.#cancelNotify ??= this.#connectionOptions.clock.after(notifyDelay, () => this.#notifyPublishers());
   }
 
-  #tell(): void {
-    this.#stopTelling?.();
-    this.#stopTelling = undefined;
-    if (!this.#wire) return;
+  #notifyPublishers(): void {
+    this.#cancelNotify?.();
+    this.#cancelNotify = undefined;
+    if (!this.#socket) return;
     const { key } = this.#options;
-    for (const [peer, numbers] of this.#finished) this.#note(peer, { type: 'done', key, numbers });
+    for (const [peer, numbers] of this.#finished) this.#sendTo(peer, { type: 'done', key, numbers });
     this.#finished.clear();
   }
 
-  /** A note that is lost does no harm: the publisher asks. */
-  #note(peer: string, note: PeerMessage): void {
-    this.#wire?.publish(this.#options.control.peer(peer), JSON.stringify(note));
+  /** A lost control message has no effect, because the publisher queries the queue. */
+  #sendTo(peer: string, message: PeerMessage): void {
+    this.#socket?.publish(this.#options.control.peer(peer), JSON.stringify(message));
   }
 }

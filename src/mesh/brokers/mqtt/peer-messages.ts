@@ -1,41 +1,60 @@
 import type { Clock } from '../../../primitives/clock.ts';
-import type { PeerMessage } from './control-messages.ts';
+import { noSubscribersCode, type PeerMessage } from './control-messages.ts';
+import type { MqttSocket } from './mqtt-connection.ts';
 
-/** How long an answer may take, in milliseconds. */
-const answerWithin = 2_000;
+/** Milliseconds to wait for a control message. */
+const responseTimeout = 2_000;
 
-/** The notes that come for this link, and who waits for one. */
+/** Control messages to this connection, and their listeners. */
 export class PeerMessages {
   readonly #clock: Clock;
-  readonly #listeners = new Set<(note: PeerMessage) => void>();
+  readonly #listeners = new Set<(message: PeerMessage) => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  hear(note: PeerMessage): void {
-    for (const listen of this.#listeners) listen(note);
+  receive(message: PeerMessage): void {
+    for (const listener of this.#listeners) listener(message);
   }
 
-  /** Listens for a note, for a while; what did not come in time is undefined. */
-  listen(isIt: (note: PeerMessage) => boolean): {
-    heard: Promise<PeerMessage | undefined>;
+  /** Waits for a matching message; resolves with undefined after a timeout. */
+  waitFor(matches: (message: PeerMessage) => boolean): {
+    response: Promise<PeerMessage | undefined>;
     stop: () => void;
   } {
     let stop = (): void => {};
-    const heard = new Promise<PeerMessage | undefined>((resolve) => {
-      const over = (note?: PeerMessage): void => {
+    const response = new Promise<PeerMessage | undefined>((resolve) => {
+      const finish = (message?: PeerMessage): void => {
         stopTimer();
-        this.#listeners.delete(listen);
-        resolve(note);
+        this.#listeners.delete(listener);
+        resolve(message);
       };
-      const listen = (note: PeerMessage): void => {
-        if (isIt(note)) over(note);
+      const listener = (message: PeerMessage): void => {
+        if (matches(message)) finish(message);
       };
-      const stopTimer = this.#clock.after(answerWithin, over);
-      stop = over;
-      this.#listeners.add(listen);
+      const stopTimer = this.#clock.after(responseTimeout, finish);
+      stop = finish;
+      this.#listeners.add(listener);
     });
-    return { heard, stop };
+    return { response, stop };
+  }
+
+  /** Publishes a query and waits for its response. Most brokers report immediately that a topic has no subscribers. */
+  async query(
+    socket: MqttSocket,
+    {
+      topic,
+      query,
+      isResponse,
+    }: { topic: string; query: string; isResponse: (message: PeerMessage) => boolean },
+  ): Promise<PeerMessage | undefined> {
+    const waiting = this.waitFor(isResponse);
+    try {
+      const code = await socket.store(topic, query);
+      return code === noSubscribersCode ? undefined : await waiting.response;
+    } finally {
+      waiting.stop();
+    }
   }
 }

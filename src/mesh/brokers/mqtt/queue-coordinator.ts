@@ -1,31 +1,31 @@
 import { Fifo } from '../fifo.ts';
 import type { MeshMessage } from '../broker-connection.ts';
 
-/** A message of a shared queue, and who works on it. */
+/** A message of a shared queue, and the member that processes it. */
 export interface QueueJob {
   readonly id: string;
-  readonly delivery: MeshMessage;
+  readonly message: MeshMessage;
   member: string | undefined;
-  isAgain: boolean;
-  done(): void;
+  redelivered: boolean;
+  finish(): void;
 }
 
-/** Somebody who takes a share. */
+/** A subscriber of a shared queue. */
 interface Member {
   readonly peer: string;
-  readonly room: number;
+  readonly capacity: number;
   readonly jobs: Set<QueueJob>;
   isLeaving: boolean;
-  give(job: QueueJob): void;
+  deliver(job: QueueJob): void;
 }
 
-/** How many subscribers share one queue at most. */
+/** Maximum number of members of a queue. */
 const maxMembers = 1_000;
 
 /**
- * Hands the messages of one queue to those who share it. MQTT has shared subscriptions of its own, but with them what
- * waits for somebody who died is lost or stuck, and some brokers deliver without acknowledgement. So one subscriber has
- * the queue and shares it out, and the broker hears that a message is done when whoever got it has finished.
+ * Distributes the messages of a shared queue to its members. With shared subscriptions of MQTT, the messages of a crashed
+ * subscriber are lost or stuck, and some brokers deliver without acknowledgement. One subscriber therefore coordinates
+ * the queue, and acknowledges a message to the broker when the member has finished it.
  */
 export class QueueCoordinator {
   readonly #members = new Map<string, Member>();
@@ -33,35 +33,35 @@ export class QueueCoordinator {
   readonly #waiting = new Fifo<QueueJob>();
   #numbers = 0;
   #isClosing = false;
-  #idle: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
 
-  /** What the queue does with a message: it is done when a member is. */
-  work(delivery: MeshMessage, id: string | undefined): Promise<void> {
-    return new Promise((done) => {
+  /** Handles a message of the queue. Resolves when a member has finished it. */
+  handle(message: MeshMessage, id: string | undefined): Promise<void> {
+    return new Promise((finish) => {
       const job: QueueJob = {
         id: id ?? `unnamed-${++this.#numbers}`,
-        delivery,
+        message,
         member: undefined,
-        isAgain: delivery.redelivered,
-        done,
+        redelivered: message.redelivered,
+        finish,
       };
       this.#jobs.set(job.id, job);
       this.#waiting.push(job);
-      this.#handOut();
+      this.#distribute();
     });
   }
 
-  /** Takes somebody in; who is in already gets again what may not have arrived. @returns how many are before it. */
-  join(id: string, peer: string, room: number, give: (job: QueueJob) => void): number {
+  /** Adds a member. An existing member receives its jobs again, which may have been lost. @returns its rank. */
+  join(id: string, peer: string, capacity: number, deliver: (job: QueueJob) => void): number {
     const known = this.#members.get(id);
-    if (known) for (const job of known.jobs) known.give(job);
+    if (known) for (const job of known.jobs) known.deliver(job);
     else if (this.#members.size < maxMembers)
-      this.#members.set(id, { peer, room, jobs: new Set(), isLeaving: false, give });
-    this.#handOut();
+      this.#members.set(id, { peer, capacity, jobs: new Set(), isLeaving: false, deliver });
+    this.#distribute();
     return [...this.#members.keys()].indexOf(id);
   }
 
-  /** Somebody takes no more, but finishes what it has. */
+  /** Sends no more jobs to a member, which finishes those that it has. */
   leave(id: string): void {
     const member = this.#members.get(id);
     if (!member) return;
@@ -69,19 +69,19 @@ export class QueueCoordinator {
     if (member.jobs.size === 0) this.#members.delete(id);
   }
 
-  /** Everybody of a process that died; what they had is for others. */
-  gone(peer: string): void {
+  /** Removes the members of a crashed process; their jobs are redelivered. */
+  removePeer(peer: string): void {
     for (const [id, member] of this.#members) {
       if (member.peer !== peer) continue;
       this.#members.delete(id);
       for (const job of member.jobs) {
         job.member = undefined;
-        job.isAgain = true;
+        job.redelivered = true;
       }
       this.#waiting.unshift([...member.jobs]);
     }
-    this.#handOut();
-    this.#rest();
+    this.#distribute();
+    this.#checkIdle();
   }
 
   finish(id: string, jobId: string): void {
@@ -90,55 +90,54 @@ export class QueueCoordinator {
     if (!job || !member?.jobs.delete(job)) return;
     this.#jobs.delete(jobId);
     if (member.isLeaving && member.jobs.size === 0) this.#members.delete(id);
-    job.done();
-    this.#handOut();
-    this.#rest();
+    job.finish();
+    this.#distribute();
+    this.#checkIdle();
   }
 
-  /** Gives everybody again what they have: answers may have been lost while we were away. */
-  repeat(): void {
-    for (const member of this.#members.values()) for (const job of member.jobs) member.give(job);
+  /** Delivers all jobs again after a reconnect, because responses may have been lost. */
+  redeliver(): void {
+    for (const member of this.#members.values()) for (const job of member.jobs) member.deliver(job);
   }
 
-  /** The processes of those who share, in the order in which they came. */
+  /** Processes of the members, in the order in which they joined. */
   get peers(): string[] {
     return [...this.#members.values()].map(({ peer }) => peer);
   }
 
-  /** Hands out no more, and waits for what was. The broker keeps the rest. */
+  /** Distributes no more jobs, and waits for those in progress. The broker retains the rest. */
   close(): Promise<void> {
     this.#isClosing = true;
     return new Promise((idle) => {
-      this.#idle = idle;
-      this.#rest();
+      this.#onIdle = idle;
+      this.#checkIdle();
     });
   }
 
-  #rest(): void {
-    if (this.#idle && [...this.#members.values()].every(({ jobs }) => jobs.size === 0)) this.#idle();
+  #checkIdle(): void {
+    if (this.#onIdle && [...this.#members.values()].every(({ jobs }) => jobs.size === 0)) this.#onIdle();
   }
 
-  #handOut(): void {
+  #distribute(): void {
     while (!this.#isClosing && this.#waiting.size > 0) {
-      const next = this.#idlest();
+      const next = this.#leastLoadedMember();
       const job = next && this.#waiting.shift();
       if (!job) return;
       const [id, member] = next;
       job.member = id;
       member.jobs.add(job);
-      member.give(job);
+      member.deliver(job);
     }
   }
 
-  /** Whoever has the most room in proportion, so that all get some. */
-  #idlest(): [string, Member] | undefined {
+  #leastLoadedMember(): [string, Member] | undefined {
     let best: [string, Member] | undefined;
-    let least = 1;
+    let minLoad = 1;
     for (const entry of this.#members) {
-      const [, { jobs, room, isLeaving }] = entry;
-      if (isLeaving || jobs.size / room >= least) continue;
+      const [, { jobs, capacity, isLeaving }] = entry;
+      if (isLeaving || jobs.size / capacity >= minLoad) continue;
       best = entry;
-      least = jobs.size / room;
+      minLoad = jobs.size / capacity;
     }
     return best;
   }

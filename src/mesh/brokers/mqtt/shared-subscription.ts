@@ -15,11 +15,11 @@ import {
 import type { MqttQueue } from './mqtt-queue.ts';
 import { type QueueJob, QueueCoordinator } from './queue-coordinator.ts';
 
-/** The property that says that a message may have been delivered before. */
-const againName = 'dragoman-again';
+/** User property of a message that may have been delivered before. */
+const redeliveredProperty = 'dragoman-redelivered';
 
-/** What somebody who shares a queue says to whoever has it. */
-interface ShareNote {
+/** Control message of a member to the coordinator of a shared queue. */
+interface MemberMessage {
   readonly member: string;
   readonly peer: string;
   readonly join?: number;
@@ -27,26 +27,26 @@ interface ShareNote {
   readonly finished?: string;
 }
 
-/** What a share needs of its link. */
+/** Operations of the broker connection that a shared subscription uses. */
 export interface SharedSubscriptionHost {
   readonly peer: string;
   readonly control: ControlTopics;
-  /** What to write to, as soon as there is something. */
-  wire(): Promise<MqttSocket>;
-  /** What to write to now, if there is something. */
-  readonly current: MqttSocket | undefined;
-  /** Publishes, and waits for a note that answers it. Undefined when none came. */
-  ask(
+  /** Returns the socket, or waits for the connection. */
+  socket(): Promise<MqttSocket>;
+  /** Current socket; undefined while the connection is down. */
+  readonly currentSocket: MqttSocket | undefined;
+  /** Publishes a query and waits for its response; undefined after a timeout. */
+  query(
     topic: string,
     payload: string,
-    isAnswer: (note: PeerMessage) => boolean,
+    isResponse: (message: PeerMessage) => boolean,
   ): Promise<PeerMessage | undefined>;
-  /** Answers from now on for a queue, and has it. @param taken - called when somebody else took it. */
-  open(share: SharedSubscription, holder: QueueCoordinator, taken: () => void): Promise<MqttQueue>;
-  /** Stops answering for a queue. */
+  /** Opens the queue as its coordinator. @param onTakenOver - called when another subscriber takes it over. */
+  open(share: SharedSubscription, coordinator: QueueCoordinator, onTakenOver: () => void): Promise<MqttQueue>;
+  /** Stops coordinating a queue. */
   release(key: string): void;
   after(milliseconds: number, run: () => void): () => void;
-  failed(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 /** Options of {@link SharedSubscription}. */
@@ -56,93 +56,99 @@ export interface SharedSubscriptionOptions {
   readonly member: string;
   readonly patterns: readonly string[];
   readonly concurrency: number;
-  readonly remembered: number;
-  readonly work: (delivery: MeshMessage) => void | Promise<void>;
-  ended(): void;
+  readonly dedupWindow: number;
+  readonly handle: (message: MeshMessage) => void | Promise<void>;
+  onClosed(): void;
 }
 
-/** How much later the next one tries to have a queue whose holder is gone, in milliseconds. */
-const patience = 200;
+/** Milliseconds per rank by which members delay taking over a queue whose coordinator is gone. */
+const takeoverDelay = 200;
 
-/** One of those who share a queue: it has the queue and shares it out, or gets its share of whoever has. */
+/** Member of a shared queue: it coordinates the queue, or receives messages from its coordinator. */
 export class SharedSubscription {
   readonly options: SharedSubscriptionOptions;
   readonly #host: SharedSubscriptionHost;
-  readonly #bench: MessageProcessor;
-  #holder: QueueCoordinator | undefined;
+  readonly #processor: MessageProcessor;
+  #coordinator: QueueCoordinator | undefined;
   #queue: MqttQueue | undefined;
-  #holderPeer: string | undefined;
+  #coordinatorPeer: string | undefined;
   #rank = 0;
-  #stopPause: () => void = () => {};
+  #cancelRejoin: () => void = () => {};
   #closing: Promise<void> | undefined;
 
   constructor(host: SharedSubscriptionHost, options: SharedSubscriptionOptions) {
     this.#host = host;
     this.options = options;
-    const { work, concurrency, remembered } = options;
-    this.#bench = new MessageProcessor({
-      work: (delivery) => work(delivery),
+    const { handle, concurrency, dedupWindow } = options;
+    this.#processor = new MessageProcessor({
+      handle: (message) => handle(message),
       concurrency,
-      remembered,
-      failed: (error) => host.failed(error),
+      dedupWindow,
+      onError: (error) => host.onError(error),
     });
   }
 
   async start(): Promise<void> {
-    const wire = await this.#host.wire();
-    await wire.subscribe(this.#host.control.member(this.options.member));
-    await wire.subscribe(this.#host.control.gone('+'));
+    const socket = await this.#host.socket();
+    await socket.subscribe(this.#host.control.member(this.options.member));
+    await socket.subscribe(this.#host.control.gone('+'));
     await this.#join();
   }
 
-  /** The link is back: we may have missed messages, or the answers to them. */
-  async again(wire: MqttSocket): Promise<void> {
-    await wire.subscribe(this.#host.control.member(this.options.member));
-    await wire.subscribe(this.#host.control.gone('+'));
-    if (this.#holder) this.#holder.repeat();
+  /** Restores the subscription after a reconnect, in which messages or responses may have been lost. */
+  async resume(socket: MqttSocket): Promise<void> {
+    await socket.subscribe(this.#host.control.member(this.options.member));
+    await socket.subscribe(this.#host.control.gone('+'));
+    if (this.#coordinator) this.#coordinator.redeliver();
     else this.#rejoin(0);
   }
 
-  /** A process is gone. */
-  gone(peer: string): void {
-    this.#holder?.gone(peer);
-    if (peer === this.#holderPeer) this.#rejoin(this.#rank);
+  /** Handles the crash of a process. */
+  peerGone(peer: string): void {
+    this.#coordinator?.removePeer(peer);
+    if (peer === this.#coordinatorPeer) this.#rejoin(this.#rank);
   }
 
-  /** Whoever had the queue has left in peace. */
-  resigned(): void {
-    if (!this.#holder) this.#rejoin(this.#rank);
+  /** Handles the regular departure of the coordinator. */
+  coordinatorResigned(): void {
+    if (!this.#coordinator) this.#rejoin(this.#rank);
   }
 
-  /** What members say to us, who have the queue. */
-  hear(payload: string): void {
-    const note = parsePeerMessage<ShareNote>(payload, ['member', 'peer']);
-    const holder = this.#holder;
-    if (!note || !holder || !isName(note.member) || !isName(note.peer)) return;
-    const { member, peer, join, leave, finished } = note;
+  /** Processes a control message of a member, as coordinator. */
+  receiveMemberMessage(payload: string): void {
+    const message = parsePeerMessage<MemberMessage>(payload, ['member', 'peer']);
+    const coordinator = this.#coordinator;
+    if (!message || !coordinator || !isIdentifier(message.member) || !isIdentifier(message.peer)) return;
+    const { member, peer, join, leave, finished } = message;
     if (typeof join === 'number' && join >= 1) {
-      const rank = holder.join(member, peer, join, (job) => this.#forward(member, job));
-      this.#tell(peer, { type: 'joined', key: this.options.key, member, rank, holder: this.#host.peer });
+      const rank = coordinator.join(member, peer, join, (job) => this.#forward(member, job));
+      this.#sendToPeer(peer, {
+        type: 'joined',
+        key: this.options.key,
+        member,
+        rank,
+        holder: this.#host.peer,
+      });
     }
-    if (leave) holder.leave(member);
-    if (typeof finished === 'string') holder.finish(member, finished);
+    if (leave) coordinator.leave(member);
+    if (typeof finished === 'string') coordinator.finish(member, finished);
   }
 
-  /** A message that whoever has the queue gave us. */
-  arrive(packet: IPublishPacket): void {
-    const texts = userProperties(packet);
-    const of = (name: string): string | undefined => texts.find(([other]) => other === name)?.[1];
-    const id = of(messageIdProperty);
-    const topic = of(originalTopicProperty);
+  /** Processes a message that the coordinator forwarded. */
+  receive(packet: IPublishPacket): void {
+    const entries = userProperties(packet);
+    const find = (name: string): string | undefined => entries.find(([other]) => other === name)?.[1];
+    const id = find(messageIdProperty);
+    const topic = find(originalTopicProperty);
     if (id === undefined || topic === undefined) return;
-    const ours = [messageIdProperty, originalTopicProperty, againName];
-    const delivery: MeshMessage = {
+    const internal = [messageIdProperty, originalTopicProperty, redeliveredProperty];
+    const message: MeshMessage = {
       topic,
       payload: packet.payload.toString(),
-      properties: decodeProperties(texts.filter(([name]) => !ours.includes(name))),
-      redelivered: of(againName) !== undefined,
+      properties: decodeProperties(entries.filter(([name]) => !internal.includes(name))),
+      redelivered: find(redeliveredProperty) !== undefined,
     };
-    this.#bench.take(id, delivery, () => this.#say({ finished: id }));
+    this.#processor.process(id, message, () => this.#sendToCoordinator({ finished: id }));
   }
 
   close(): Promise<void> {
@@ -150,99 +156,99 @@ export class SharedSubscription {
   }
 
   async #close(): Promise<void> {
-    this.#stopPause();
+    this.#cancelRejoin();
     const { member, key } = this.options;
-    const holder = this.#holder;
-    if (holder) {
-      const idle = holder.close();
+    const coordinator = this.#coordinator;
+    if (coordinator) {
+      const idle = coordinator.close();
       await this.#queue?.close(idle);
       this.#host.release(key);
-      for (const peer of new Set(holder.peers)) this.#tell(peer, { type: 'resigned', key });
+      for (const peer of new Set(coordinator.peers)) this.#sendToPeer(peer, { type: 'resigned', key });
     } else {
-      this.#say({ leave: true });
-      await this.#bench.close();
+      this.#sendToCoordinator({ leave: true });
+      await this.#processor.close();
     }
-    await this.#host.current?.unsubscribe(this.#host.control.member(member)).catch(() => {});
-    this.options.ended();
+    await this.#host.currentSocket?.unsubscribe(this.#host.control.member(member)).catch(() => {});
+    this.options.onClosed();
   }
 
   async #join(): Promise<void> {
     const { key, member, name, concurrency } = this.options;
     const { peer, control } = this.#host;
-    const note: ShareNote = { member, peer, join: concurrency };
-    const answer = await this.#host.ask(
+    const request: MemberMessage = { member, peer, join: concurrency };
+    const response = await this.#host.query(
       control.holder(key),
-      JSON.stringify(note),
-      (heard) =>
-        (heard.type === 'joined' && heard.member === member) || (heard.type === 'held' && heard.key === key),
+      JSON.stringify(request),
+      (message) =>
+        (message.type === 'joined' && message.member === member) ||
+        (message.type === 'held' && message.key === key),
     );
-    if (answer?.type === 'held') throw queueInUseError(name);
-    if (answer?.type === 'joined') {
-      this.#holderPeer = answer.holder;
-      this.#rank = answer.rank;
-    } else if (!this.#closing) await this.#lead();
+    if (response?.type === 'held') throw queueInUseError(name);
+    if (response?.type === 'joined') {
+      this.#coordinatorPeer = response.holder;
+      this.#rank = response.rank;
+    } else if (!this.#closing) await this.#coordinate();
   }
 
-  async #lead(): Promise<void> {
-    const holder = new QueueCoordinator();
+  async #coordinate(): Promise<void> {
+    const coordinator = new QueueCoordinator();
     const { member, concurrency } = this.options;
-    this.#holder = holder;
-    this.#holderPeer = undefined;
-    holder.join(member, this.#host.peer, concurrency, (job) => {
-      const delivery = { ...job.delivery, redelivered: job.isAgain };
-      this.#bench.take(job.id, delivery, () => holder.finish(member, job.id));
+    this.#coordinator = coordinator;
+    this.#coordinatorPeer = undefined;
+    coordinator.join(member, this.#host.peer, concurrency, (job) => {
+      const message = { ...job.message, redelivered: job.redelivered };
+      this.#processor.process(job.id, message, () => coordinator.finish(member, job.id));
     });
     try {
-      this.#queue = await this.#host.open(this, holder, () => {
-        this.#step();
+      this.#queue = await this.#host.open(this, coordinator, () => {
+        this.#stopCoordinating();
         this.#rejoin(0);
       });
     } catch (error) {
-      this.#step();
+      this.#stopCoordinating();
       throw error;
     }
   }
 
-  /** Has the queue no more. */
-  #step(): void {
-    this.#holder = undefined;
+  #stopCoordinating(): void {
+    this.#coordinator = undefined;
     this.#queue = undefined;
     this.#host.release(this.options.key);
   }
 
-  /** Looks for whoever has the queue now, or has it; those who came first try first. */
+  /** Joins the new coordinator or becomes it. Members with a lower rank try first. */
   #rejoin(rank: number): void {
-    this.#holderPeer = undefined;
-    this.#stopPause();
+    this.#coordinatorPeer = undefined;
+    this.#cancelRejoin();
     if (this.#closing) return;
-    this.#stopPause = this.#host.after(Math.max(0, rank - 1) * patience, () => {
+    this.#cancelRejoin = this.#host.after(Math.max(0, rank - 1) * takeoverDelay, () => {
       this.#join().catch((error: unknown) => {
-        // A broker that is gone comes back, and then the link says so.
-        if (this.#host.current) this.#host.failed(error);
+        // While the connection is down, `resume` joins again later.
+        if (this.#host.currentSocket) this.#host.onError(error);
       });
     });
   }
 
-  #forward(member: string, { id, delivery, isAgain }: QueueJob): void {
-    const { topic, payload, properties } = delivery;
-    const texts = {
+  #forward(member: string, { id, message, redelivered }: QueueJob): void {
+    const { topic, payload, properties } = message;
+    const encoded = {
       ...encodeProperties(properties),
       [messageIdProperty]: id,
       [originalTopicProperty]: topic,
     };
-    this.#host.current?.publish(this.#host.control.member(member), payload, {
-      texts: isAgain ? { ...texts, [againName]: '1' } : texts,
+    this.#host.currentSocket?.publish(this.#host.control.member(member), payload, {
+      texts: redelivered ? { ...encoded, [redeliveredProperty]: '1' } : encoded,
     });
   }
 
-  #say(what: Pick<ShareNote, 'leave' | 'finished'>): void {
-    const note: ShareNote = { member: this.options.member, peer: this.#host.peer, ...what };
-    this.#host.current?.publish(this.#host.control.holder(this.options.key), JSON.stringify(note));
+  #sendToCoordinator(what: Pick<MemberMessage, 'leave' | 'finished'>): void {
+    const message: MemberMessage = { member: this.options.member, peer: this.#host.peer, ...what };
+    this.#host.currentSocket?.publish(this.#host.control.holder(this.options.key), JSON.stringify(message));
   }
 
-  #tell(peer: string, note: PeerMessage): void {
-    this.#host.current?.publish(this.#host.control.peer(peer), JSON.stringify(note));
+  #sendToPeer(peer: string, message: PeerMessage): void {
+    this.#host.currentSocket?.publish(this.#host.control.peer(peer), JSON.stringify(message));
   }
 }
 
-const isName = (text: unknown): boolean => typeof text === 'string' && /^[\w-]{1,64}$/.test(text);
+const isIdentifier = (text: unknown): boolean => typeof text === 'string' && /^[\w-]{1,64}$/.test(text);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { MsgHdrs, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
-import { type Clock, systemClock } from '../../../primitives/clock.ts';
+import { type Clock, sleep, systemClock } from '../../../primitives/clock.ts';
 import type {
   MeshMessage,
   BrokerConnection,
@@ -17,7 +17,7 @@ import { explainNatsError } from './nats-errors.ts';
 import { propertiesHeader, encodePropertiesHeader } from './properties-header.ts';
 import { NatsPublisher } from './nats-publisher.ts';
 import { NatsQueue } from './nats-queue.ts';
-import { reconnectDelay } from '../reconnect-backoff.ts';
+import { backoffDelay } from '../../../primitives/backoff.ts';
 import { queueKey, queueInUseError } from '../queue-key.ts';
 import { checkTopic, writeSubject } from '../topic-pattern.ts';
 
@@ -26,35 +26,35 @@ export interface NatsOptions {
   username?: string;
   password?: string;
   token?: string;
-  /** How to trust the server, and how to be trusted by it. */
+  /** Trusted certificates and client certificate. */
   tls?: { ca?: string; cert?: string; key?: string; caFile?: string; certFile?: string; keyFile?: string };
-  /** The name of the stream and the first token of every subject: links with another one do not meet. @defaultValue 'dragoman' */
+  /** Name of the stream and first token of all subjects; isolates connections. @defaultValue 'dragoman' */
   namespace?: string;
-  /** After how many seconds of silence the server is asked whether it is there. @defaultValue 30 */
+  /** Seconds of inactivity after which the server is pinged. @defaultValue 30 */
   keepalive?: number;
-  /** How long the first connection may take, in milliseconds; until then it is tried again. @defaultValue 10000 */
+  /** Milliseconds until the first connection must succeed; attempts are repeated until then. @defaultValue 10000 */
   connectTimeout?: number;
-  /** The longest pause before the first further attempt, in milliseconds. @defaultValue 100 */
+  /** Upper bound of the first reconnection delay, in milliseconds. @defaultValue 100 */
   minDelay?: number;
-  /** The longest pause between attempts, in milliseconds. @defaultValue 5000 */
+  /** Maximum reconnection delay, in milliseconds. @defaultValue 5000 */
   maxDelay?: number;
-  /** How many bytes the stream may have when this link makes it; when it is full, `publish` waits. @defaultValue no limit */
+  /** Maximum size of the stream in bytes when it is created; `publish` waits while it is full. @defaultValue unlimited */
   maxBytes?: number;
-  /** After how many milliseconds a message whose subscriber is gone is delivered again. @defaultValue 30000 */
+  /** Milliseconds after which an unacknowledged message is redelivered. @defaultValue 30000 */
   ackWait?: number;
-  /** How many messages are on the way to the server at once. @defaultValue 256 */
+  /** Maximum number of messages sent and not acknowledged by the server. @defaultValue 256 */
   inFlight?: number;
-  /** How many ids of finished messages each subscription remembers. @defaultValue 10000 */
+  /** Number of ids of finished messages per subscription for deduplication. @defaultValue 10000 */
   dedupWindow?: number;
-  /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */
+  /** Milliseconds that `close` waits for pending publishes. @defaultValue 5000 */
   closeTimeout?: number;
-  /** Called with what the work on a message threw. The message counts as done. */
+  /** Called with errors of message handlers. The message counts as processed. */
   onError?: (error: unknown) => void;
   clock?: Clock;
   random?: () => number;
 }
 
-/** What is needed of the libraries. */
+/** Functions of the NATS libraries. */
 interface Nats {
   readonly connect: (options: NodeConnectionOptions) => Promise<NatsConnection>;
   readonly headers: () => MsgHdrs;
@@ -62,19 +62,19 @@ interface Nats {
   readonly jetstreamManager: (connection: NatsConnection) => Promise<JetStreamManager>;
 }
 
-/** A link to a NATS server with JetStream, over `nats:` or `tls:`. */
+/** Connects to a NATS server with JetStream, over `nats:` or `tls:`. */
 export async function connectNats(url: string, options: NatsOptions = {}): Promise<BrokerConnection> {
   if (!URL.canParse(url) || !/^(nats|tls):$/.test(new URL(url).protocol))
-    throw invalidField('url', 'must begin with nats:// or tls://');
+    throw invalidField('url', 'must start with nats:// or tls://');
   if (!/^[\w-]+$/.test(options.namespace ?? 'dragoman'))
-    throw invalidField('namespace', 'must be of letters, digits, _ and -');
-  const nats = await load();
-  const link = new NatsLink(nats, url, options);
-  await link.start();
-  return link;
+    throw invalidField('namespace', 'must consist of letters, digits, _ and -');
+  const nats = await loadLibraries();
+  const connection = new NatsBrokerConnection(nats, url, options);
+  await connection.start();
+  return connection;
 }
 
-async function load(): Promise<Nats> {
+async function loadLibraries(): Promise<Nats> {
   try {
     const [transport, jetstream] = await Promise.all([
       import('@nats-io/transport-node'),
@@ -84,11 +84,11 @@ async function load(): Promise<Nats> {
     return { connect, headers, createInbox, jetstreamManager: (nc) => jetstream.jetstreamManager(nc) };
   } catch (cause) {
     const hint = 'npm install @nats-io/transport-node @nats-io/jetstream';
-    throw new A2AError('UNAVAILABLE', `Links over NATS need libraries: ${hint}`, { cause, hint });
+    throw new A2AError('UNAVAILABLE', `NATS connections need libraries: ${hint}`, { cause, hint });
   }
 }
 
-class NatsLink implements BrokerConnection {
+class NatsBrokerConnection implements BrokerConnection {
   readonly #nats: Nats;
   readonly #url: string;
   readonly #options: NatsOptions;
@@ -101,7 +101,7 @@ class NatsLink implements BrokerConnection {
   #manager!: JetStreamManager;
   #publisher!: NatsPublisher;
   #failures = 0;
-  #numbers = 0;
+  #messageCount = 0;
   #closing: Promise<void> | undefined;
 
   constructor(nats: Nats, url: string, options: NatsOptions) {
@@ -121,7 +121,7 @@ class NatsLink implements BrokerConnection {
       } catch (error) {
         const explained = explainNatsError(error, this.#url);
         if (explained.reason !== 'UNAVAILABLE' || this.#clock.now() >= deadline) throw explained;
-        await new Promise<void>((resolve) => void this.#clock.after(this.#pause(), resolve));
+        await sleep(this.#clock, this.#nextDelay());
       }
     }
     try {
@@ -132,48 +132,50 @@ class NatsLink implements BrokerConnection {
       throw explainNatsError(error, this.#url);
     }
     this.#publisher = new NatsPublisher(this.#connection, this.#nats.createInbox(), this.#clock);
-    this.#up();
-    void this.#watch();
+    this.#onUp();
+    void this.#monitorStatus();
   }
 
   get state(): BrokerConnectionState {
     return this.#states.state;
   }
 
-  onState(changed: (state: BrokerConnectionState) => void): () => void {
-    return this.#states.on(changed);
+  onState(listener: (state: BrokerConnectionState) => void): () => void {
+    return this.#states.on(listener);
   }
 
   async publish(topic: string, payload: string, properties: MessageProperties = {}): Promise<void> {
     this.#states.check();
     checkTopic(topic);
     const headers = this.#nats.headers();
-    // The server takes a message that is sent again, because nobody knows whether it came, only once.
-    headers.set('Nats-Msg-Id', `${this.#id}:${++this.#numbers}`);
+    // The server deduplicates messages that are sent again after an interruption by this id.
+    headers.set('Nats-Msg-Id', `${this.#id}:${++this.#messageCount}`);
     headers.set(propertiesHeader, encodePropertiesHeader(properties));
     await this.#publisher.publish(`${this.#root}.${writeSubject(topic)}`, payload, headers);
   }
 
   async subscribe(
     patterns: string | readonly string[],
-    work: (delivery: MeshMessage) => void | Promise<void>,
+    handle: (message: MeshMessage) => void | Promise<void>,
     options: SubscribeOptions = {},
   ): Promise<Subscription> {
     this.#states.check();
     const { list, queue: name, shared, concurrency } = resolveSubscription(patterns, options);
     const key = name === undefined ? `u${randomBytes(11).toString('hex')}` : queueKey(name);
-    const holder = `${this.#root}-holder.${key}`;
-    let answering: { unsubscribe(): void } | undefined;
+    const holderSubject = `${this.#root}-holder.${key}`;
+    let responder: { unsubscribe(): void } | undefined;
     if (name !== undefined) {
-      const answer = await this.#connection.request(holder, '', { timeout: 2_000 }).catch(() => undefined);
-      if (answer && !(shared && answer.string() === 'shared')) throw queueInUseError(name);
-      answering = this.#connection.subscribe(holder, {
+      const response = await this.#connection
+        .request(holderSubject, '', { timeout: 2_000 })
+        .catch(() => undefined);
+      if (response && !(shared && response.string() === 'shared')) throw queueInUseError(name);
+      responder = this.#connection.subscribe(holderSubject, {
         callback: (error, message) => {
           if (!error) message.respond(shared ? 'shared' : 'exclusive');
         },
       });
     }
-    const place = randomBytes(8).toString('hex');
+    const subscriptionId = randomBytes(8).toString('hex');
     const queue = new NatsQueue(
       {
         nats: this.#connection,
@@ -185,13 +187,13 @@ class NatsLink implements BrokerConnection {
         isNamed: name !== undefined,
         patterns: list,
         concurrency,
-        remembered: this.#options.dedupWindow ?? 10_000,
+        dedupWindow: this.#options.dedupWindow ?? 10_000,
         ackWait: this.#options.ackWait ?? 30_000,
-        work,
-        failed: (error) => this.#options.onError?.(error),
-        ended: () => {
-          this.#queues.delete(place);
-          answering?.unsubscribe();
+        handle,
+        onError: (error) => this.#options.onError?.(error),
+        onClosed: () => {
+          this.#queues.delete(subscriptionId);
+          responder?.unsubscribe();
         },
       },
       this.#nats.createInbox(),
@@ -199,10 +201,10 @@ class NatsLink implements BrokerConnection {
     try {
       await queue.start();
     } catch (error) {
-      answering?.unsubscribe();
+      responder?.unsubscribe();
       throw explainNatsError(error, this.#url);
     }
-    this.#queues.set(place, { queue, isShared: shared });
+    this.#queues.set(subscriptionId, { queue, isShared: shared });
     const close = (): Promise<void> => queue.close();
     return { close, [Symbol.asyncDispose]: close };
   }
@@ -236,16 +238,16 @@ class NatsLink implements BrokerConnection {
       pingInterval: keepalive * 1_000,
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
-      reconnectDelayHandler: () => this.#pause(),
+      reconnectDelayHandler: () => this.#nextDelay(),
     };
   }
 
-  #pause(): number {
+  #nextDelay(): number {
     const { minDelay = 100, maxDelay = 5_000, random = Math.random } = this.#options;
-    return reconnectDelay(++this.#failures, { minDelay, maxDelay }, random);
+    return backoffDelay(this.#failures++, { minDelay, maxDelay, jitter: 'equal' }, random);
   }
 
-  /** Makes the stream that keeps a message until every queue it is for is done with it, and no longer. */
+  /** Creates the stream, which retains a message until all queues have acknowledged it. */
   async #ensureStream(): Promise<void> {
     const known = await this.#manager.streams.info(this.#root).catch(() => undefined);
     if (known) return;
@@ -259,34 +261,34 @@ class NatsLink implements BrokerConnection {
     });
   }
 
-  #up(): void {
+  #onUp(): void {
     this.#failures = 0;
     this.#publisher.open(this.#options.inFlight ?? 256);
     this.#states.set('up');
   }
 
-  async #watch(): Promise<void> {
+  async #monitorStatus(): Promise<void> {
     for await (const { type } of this.#connection.status()) {
       if (type === 'disconnect') {
         this.#publisher.pause();
         for (const { queue } of this.#queues.values()) queue.down();
         this.#states.set('down');
       } else if (type === 'reconnect') {
-        await this.#comeBack();
+        await this.#resume();
       }
     }
   }
 
-  /** A server that has just started may not have its streams yet, so it is asked until it has. */
-  async #comeBack(): Promise<void> {
+  /** Retries until the streams are available, because a restarted server may not have loaded them yet. */
+  async #resume(): Promise<void> {
     while (!this.#closing && !this.#connection.isClosed()) {
       try {
         await this.#ensureStream();
         await Promise.all([...this.#queues.values()].map(({ queue }) => queue.up()));
-        this.#up();
+        this.#onUp();
         return;
       } catch {
-        await new Promise<void>((resolve) => void this.#clock.after(this.#pause(), resolve));
+        await sleep(this.#clock, this.#nextDelay());
       }
     }
   }

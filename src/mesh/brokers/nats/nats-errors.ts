@@ -1,28 +1,32 @@
 import { A2AError } from '../../../protocol/errors.ts';
 
-/** Says what a person can do about an error of the library. */
+/** Converts an error of the NATS library to an error with a hint. */
 export function explainNatsError(error: unknown, url: string): A2AError {
   if (error instanceof A2AError) return error;
   const { protocol, host } = new URL(url);
-  const where = `${protocol}//${host}`;
+  const address = `${protocol}//${host}`;
   const { name, message } = error instanceof Error ? error : { name: '', message: '' };
   if (/authoriz|authentic/i.test(`${name} ${message}`))
-    return new A2AError('UNAUTHENTICATED', `The server at ${where} refused the credentials`, {
+    return new A2AError('UNAUTHENTICATED', `The server at ${address} rejected the credentials`, {
       cause: error,
       hint: 'Check `username` and `password`, or `token`.',
     });
   if (/jetstream.*not enabled|JetStreamNotEnabled/i.test(`${name} ${message}`))
-    return new A2AError('UNSUPPORTED_OPERATION', `The server at ${where} has no JetStream`, {
+    return new A2AError('UNSUPPORTED_OPERATION', `The server at ${address} does not support JetStream`, {
       cause: error,
       hint: 'Start nats-server with -js, or with a `jetstream` block in its configuration.',
     });
   if (/JetStream/.test(name))
-    return new A2AError('PERMISSION_DENIED', `The server at ${where} did not do what was asked: ${message}`, {
-      cause: error,
-      hint: 'Check what the user may do with streams and consumers.',
-    });
-  return new A2AError('UNAVAILABLE', `The server at ${where} cannot be reached`, {
+    return new A2AError(
+      'PERMISSION_DENIED',
+      `The server at ${address} rejected a JetStream request: ${message}`,
+      {
+        cause: error,
+        hint: 'Check the permissions of the user for streams and consumers.',
+      },
+    );
+  return new A2AError('UNAVAILABLE', `The server at ${address} cannot be reached`, {
     cause: error,
-    hint: 'Check that the server runs and that host and port of the URL are right.',
+    hint: 'Check that the server runs and that host and port of the URL are correct.',
   });
 }

@@ -3,7 +3,7 @@ import { A2AError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../../primitives/clock.ts';
 import { SendWindow } from '../send-window.ts';
 
-/** A message on its way to the stream. */
+/** A message that the server has not stored yet. */
 interface PendingMessage {
   readonly number: number;
   readonly subject: string;
@@ -12,41 +12,41 @@ interface PendingMessage {
   settle(error?: A2AError): void;
 }
 
-/** How long the server may take to store something before it is sent again, in milliseconds. */
-const answerWithin = 10_000;
+/** Milliseconds without an acknowledgement after which messages are sent again. */
+const ackTimeout = 10_000;
 
-/** How long one waits before a full stream is tried again, in milliseconds. */
-const fullPause = 100;
+/** Milliseconds until a full stream is tried again. */
+const retryDelay = 100;
 
-/** Publishes into a stream: each message until the server has stored it, all of them in their order. */
+/** Publishes messages to a stream with at-least-once delivery and in order. */
 export class NatsPublisher {
   readonly #connection: NatsConnection;
   readonly #inbox: string;
   readonly #clock: Clock;
-  readonly #outbox: SendWindow<PendingMessage>;
-  readonly #open = new Map<number, PendingMessage>();
+  readonly #window: SendWindow<PendingMessage>;
+  readonly #pending = new Map<number, PendingMessage>();
   #numbers = 0;
   #inFlight = 1;
   #isUp = false;
-  #hasMoved = true;
+  #hasProgressed = true;
   #stopTick: () => void = () => {};
-  #stopPause: (() => void) | undefined;
-  #drained: (() => void) | undefined;
+  #stopRetry: (() => void) | undefined;
+  #onDrained: (() => void) | undefined;
 
   constructor(connection: NatsConnection, inbox: string, clock: Clock) {
     this.#connection = connection;
     this.#inbox = inbox;
     this.#clock = clock;
-    this.#outbox = new SendWindow((letter) => {
-      const reply = `${inbox}.${letter.number}`;
-      connection.publish(letter.subject, letter.payload, { headers: letter.headers, reply });
+    this.#window = new SendWindow((message) => {
+      const reply = `${inbox}.${message.number}`;
+      connection.publish(message.subject, message.payload, { headers: message.headers, reply });
     });
     connection.subscribe(`${inbox}.*`, {
       callback: (error, message) => {
-        if (!error) this.#answered(message);
+        if (!error) this.#receiveAck(message);
       },
     });
-    this.#tick();
+    this.#scheduleCheck();
   }
 
   publish(subject: string, payload: string, headers: MsgHdrs): Promise<void> {
@@ -54,97 +54,99 @@ export class NatsPublisher {
     const size =
       Buffer.byteLength(payload) + [...headers].reduce((sum, [, texts]) => sum + texts.join().length, 100);
     if (size > limit)
-      throw new A2AError('PAYLOAD_TOO_LARGE', `The message has ${size} bytes; the server takes ${limit}`, {
+      throw new A2AError('PAYLOAD_TOO_LARGE', `The message has ${size} bytes; the server accepts ${limit}`, {
         hint: 'Raise `max_payload` of the server, or send large content as an artifact.',
       });
     return new Promise((resolve, reject) => {
       const number = ++this.#numbers;
-      const letter: PendingMessage = {
+      const message: PendingMessage = {
         number,
         subject,
         payload,
         headers,
         settle: (error) => {
-          this.#open.delete(number);
-          if (this.#open.size === 0) this.#drained?.();
+          this.#pending.delete(number);
+          if (this.#pending.size === 0) this.#onDrained?.();
           if (error) reject(error);
           else resolve();
         },
       };
-      this.#open.set(number, letter);
-      this.#outbox.push(letter);
+      this.#pending.set(number, message);
+      this.#window.push(message);
     });
   }
 
   open(inFlight: number): void {
     this.#isUp = true;
     this.#inFlight = inFlight;
-    this.#outbox.open(inFlight);
+    this.#window.open(inFlight);
   }
 
   pause(): void {
     this.#isUp = false;
-    this.#outbox.pause();
+    this.#window.pause();
   }
 
-  /** Waits, but not for ever, until the server has everything. */
+  /** Waits until the server has stored all messages, at most `timeout` milliseconds. */
   async close(timeout: number): Promise<void> {
-    if (this.#open.size > 0) {
+    if (this.#pending.size > 0) {
       await new Promise<void>((resolve) => {
-        const stop = this.#clock.after(timeout, resolve);
-        this.#drained = () => {
-          stop();
+        const stopTimer = this.#clock.after(timeout, resolve);
+        this.#onDrained = () => {
+          stopTimer();
           resolve();
         };
       });
     }
     this.#stopTick();
-    this.#stopPause?.();
-    this.#outbox.clear();
-    const error = new A2AError('UNAVAILABLE', 'The link was closed before the server had the message');
-    for (const letter of this.#open.values()) letter.settle(error);
+    this.#stopRetry?.();
+    this.#window.clear();
+    const error = new A2AError(
+      'UNAVAILABLE',
+      'The connection was closed before the server stored the message',
+    );
+    for (const message of this.#pending.values()) message.settle(error);
   }
 
-  #answered(message: Msg): void {
-    const number = Number(message.subject.slice(this.#inbox.length + 1));
-    const code = message.headers?.code;
-    let answer: { error?: { err_code?: number; description?: string } } = {};
+  #receiveAck(ack: Msg): void {
+    const number = Number(ack.subject.slice(this.#inbox.length + 1));
+    const code = ack.headers?.code;
+    let response: { error?: { err_code?: number; description?: string } } = {};
     try {
-      if (!code) answer = message.json();
+      if (!code) response = ack.json();
     } catch {
       return;
     }
-    const { error } = answer;
-    // Nobody there to store it, or no room: all that follows waits too, so that the order stays.
+    const { error } = response;
+    // If the stream is missing or full, all following messages wait too, which preserves the order.
     if (code || (error && /maximum|insufficient|exceeded|unavailable/i.test(error.description ?? ''))) {
-      this.#wait();
+      this.#retryLater();
       return;
     }
-    this.#hasMoved = true;
-    const letter = this.#outbox.settle(number);
-    letter?.settle(
+    this.#hasProgressed = true;
+    this.#window.remove(number)?.settle(
       error &&
         new A2AError('PERMISSION_DENIED', `The server did not store the message: ${error.description}`, {
-          hint: 'Look at the configuration of the stream.',
+          hint: 'Check the configuration of the stream.',
         }),
     );
   }
 
-  #wait(): void {
-    if (this.#stopPause || !this.#isUp) return;
-    this.#outbox.pause();
-    this.#stopPause = this.#clock.after(fullPause, () => {
-      this.#stopPause = undefined;
-      if (this.#isUp) this.#outbox.open(this.#inFlight);
+  #retryLater(): void {
+    if (this.#stopRetry || !this.#isUp) return;
+    this.#window.pause();
+    this.#stopRetry = this.#clock.after(retryDelay, () => {
+      this.#stopRetry = undefined;
+      if (this.#isUp) this.#window.open(this.#inFlight);
     });
   }
 
-  /** Sends again what the server has not answered for long; what it has it does not store twice. */
-  #tick(): void {
-    this.#stopTick = this.#clock.after(answerWithin, () => {
-      if (!this.#hasMoved && this.#open.size > 0) this.#wait();
-      this.#hasMoved = false;
-      this.#tick();
+  /** Sends unacknowledged messages again after the ack timeout; the server deduplicates them. */
+  #scheduleCheck(): void {
+    this.#stopTick = this.#clock.after(ackTimeout, () => {
+      if (!this.#hasProgressed && this.#pending.size > 0) this.#retryLater();
+      this.#hasProgressed = false;
+      this.#scheduleCheck();
     });
   }
 }

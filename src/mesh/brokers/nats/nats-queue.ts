@@ -13,47 +13,47 @@ export interface NatsQueueOptions {
   readonly manager: JetStreamManager;
   readonly clock: Clock;
   readonly stream: string;
-  /** The first token of every subject. */
+  /** First token of all subjects. */
   readonly root: string;
-  /** What the name of the consumer begins with. */
+  /** Prefix of the consumer name. */
   readonly key: string;
-  /** Whether the server keeps it when its subscriber is gone. */
+  /** Whether the server retains the consumer without a subscriber. */
   readonly isNamed: boolean;
   readonly patterns: readonly string[];
   readonly concurrency: number;
-  readonly remembered: number;
-  /** After how many milliseconds without a word from us the server delivers a message again. */
+  readonly dedupWindow: number;
+  /** Milliseconds after which an unacknowledged message is redelivered. */
   readonly ackWait: number;
-  readonly work: (delivery: MeshMessage) => void | Promise<void>;
-  failed(error: unknown): void;
-  ended(): void;
+  readonly handle: (message: MeshMessage) => void | Promise<void>;
+  onError(error: unknown): void;
+  onClosed(): void;
 }
 
-/** For how long the server waits with what we asked for before it says that there is nothing, in milliseconds. */
-const askFor = 30_000;
+/** Milliseconds after which a pull request expires at the server. */
+const pullExpiry = 30_000;
 
-/** For how long the server keeps what is for a subscriber without a named queue, in an outage, in milliseconds. */
-const outage = 60_000;
+/** Milliseconds for which the server retains the consumer of an unnamed queue during an interruption. */
+const inactiveThreshold = 60_000;
 
-/** Messages that we asked for and that have not come. */
-interface Asked {
-  left: number;
+/** A pull request that is not fulfilled yet. */
+interface PullRequest {
+  remaining: number;
   readonly until: number;
 }
 
 /**
- * A consumer at the server. It is asked for as many messages as there is room for, so that what waits does so at the
- * server, and others who share the queue get it.
+ * Pull consumer of a JetStream stream. It requests as many messages as it has room for, so that the others stay at the
+ * server and are available to other subscribers of a shared queue.
  */
 export class NatsQueue {
   readonly #options: NatsQueueOptions;
-  readonly #bench: MessageProcessor;
+  readonly #processor: MessageProcessor;
   readonly #inbox: string;
   readonly #name: string;
-  readonly #asked = new Map<string, Asked>();
+  readonly #pulls = new Map<string, PullRequest>();
   readonly #active = new Set<Msg>();
   #subscription: { unsubscribe(): void } | undefined;
-  #asks = 0;
+  #pullCount = 0;
   #isUp = false;
   #stopTick: () => void = () => {};
   #closing: Promise<void> | undefined;
@@ -61,22 +61,22 @@ export class NatsQueue {
   constructor(options: NatsQueueOptions, inbox: string) {
     this.#options = options;
     this.#inbox = inbox;
-    // Old servers take a consumer that is for something else now, and then deliver nothing: it gets another name.
+    // Old servers deliver nothing to a consumer whose filter was changed, so other patterns use another consumer name.
     const { key, isNamed, patterns } = options;
     this.#name = isNamed ? `${key}-${queueKey(patterns.toSorted().join('\n')).slice(1, 9)}` : key;
-    const { work, remembered } = options;
-    this.#bench = new MessageProcessor({
-      work: (delivery) => work(delivery),
+    const { handle, dedupWindow } = options;
+    this.#processor = new MessageProcessor({
+      handle: (message) => handle(message),
       concurrency: options.concurrency,
-      remembered,
-      failed: (error) => options.failed(error),
+      dedupWindow,
+      onError: (error) => options.onError(error),
     });
   }
 
   async start(): Promise<void> {
     this.#subscription = this.#options.nats.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
-        if (!error) this.#arrive(message);
+        if (!error) this.#receive(message);
       },
     });
     try {
@@ -85,41 +85,40 @@ export class NatsQueue {
       this.#subscription.unsubscribe();
       throw error;
     }
-    this.#tick();
+    this.#scheduleTick();
   }
 
-  /** The server is there, or there again, and may have forgotten what it was asked for. */
+  /** Restores the consumer and its pull requests, which a restarted server may have lost. */
   async up(): Promise<void> {
-    await this.#ensure();
-    this.#asked.clear();
+    await this.#ensureConsumer();
+    this.#pulls.clear();
     this.#isUp = true;
-    this.#ask();
+    this.#pull();
   }
 
   down(): void {
     this.#isUp = false;
   }
 
-  /** Takes no more, and waits for the work on what was taken. */
+  /** Accepts no more messages, and waits for those in progress. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
 
   async #close(): Promise<void> {
-    await this.#bench.close();
+    await this.#processor.close();
     this.#stopTick();
     this.#subscription?.unsubscribe();
     const { nats, manager, stream, isNamed } = this.#options;
     if (!nats.isClosed() && this.#isUp) {
       if (!isNamed) await manager.consumers.delete(stream, this.#name).catch(() => false);
-      // Acknowledgements are on their way; whoever comes next must not get these messages again.
+      // Acknowledgements must reach the server, or the next subscriber receives these messages again.
       await nats.flush().catch(() => {});
     }
-    this.#options.ended();
+    this.#options.onClosed();
   }
 
-  /** Makes the consumer if it is not there. */
-  async #ensure(): Promise<void> {
+  async #ensureConsumer(): Promise<void> {
     const { manager, nats, stream, isNamed, patterns, root, ackWait } = this.#options;
     const subjects = patterns.map((pattern) => `${root}.${writeSubjectPattern(pattern)}`);
     const [only = ''] = subjects;
@@ -128,11 +127,13 @@ export class NatsQueue {
         ? { filter_subject: only }
         : isAtLeast(nats.info?.version, 2, 10)
           ? { filter_subjects: subjects }
-          : { filter_subject: sharedSubject(subjects) };
+          : { filter_subject: commonSubject(subjects) };
     const config: Partial<ConsumerConfig> = {
       ...filter,
-      ...(isNamed ? { durable_name: this.#name } : { name: this.#name, inactive_threshold: outage * 1e6 }),
-      // The words of the server, so that this file needs nothing of the library before it is loaded.
+      ...(isNamed
+        ? { durable_name: this.#name }
+        : { name: this.#name, inactive_threshold: inactiveThreshold * 1e6 }),
+      // String literals instead of enums, because the library is loaded lazily.
       ack_policy: 'explicit',
       deliver_policy: 'new',
       ack_wait: ackWait * 1e6,
@@ -144,7 +145,7 @@ export class NatsQueue {
       await manager.consumers.update(stream, this.#name, { ...filter, ack_wait: ackWait * 1e6 });
       return;
     }
-    const former = isNamed ? await this.#formerOnes() : [];
+    const former = isNamed ? await this.#formerConsumers() : [];
     const [first] = former.map(({ ack_floor: floor }) => floor.stream_seq + 1).toSorted((a, b) => a - b);
     await manager.consumers.add(stream, {
       ...config,
@@ -153,8 +154,8 @@ export class NatsQueue {
     for (const { name } of former) await manager.consumers.delete(stream, name).catch(() => false);
   }
 
-  /** What was this queue when it was for something else; what waits there and is still wanted is taken over. */
-  async #formerOnes(): Promise<ConsumerInfo[]> {
+  /** Returns the consumers of this queue with other patterns. Their unprocessed messages are taken over. */
+  async #formerConsumers(): Promise<ConsumerInfo[]> {
     const { manager, stream, key } = this.#options;
     const former: ConsumerInfo[] = [];
     for await (const consumer of manager.consumers.list(stream))
@@ -162,33 +163,33 @@ export class NatsQueue {
     return former;
   }
 
-  /** Asks for as much as there is room for, but not for every single place. */
-  #ask(): void {
+  /** Requests as many messages as there is room for, in batches. */
+  #pull(): void {
     if (!this.#isUp || this.#closing) return;
     const { nats, stream, concurrency, clock } = this.#options;
-    let room = concurrency - this.#bench.size;
-    for (const { left } of this.#asked.values()) room -= left;
-    if (room < 1 || (this.#asked.size > 0 && room < concurrency / 2)) return;
-    const reply = `${this.#inbox}.${++this.#asks}`;
-    this.#asked.set(reply, { left: room, until: clock.now() + askFor + 5_000 });
+    let room = concurrency - this.#processor.size;
+    for (const { remaining } of this.#pulls.values()) room -= remaining;
+    if (room < 1 || (this.#pulls.size > 0 && room < concurrency / 2)) return;
+    const reply = `${this.#inbox}.${++this.#pullCount}`;
+    this.#pulls.set(reply, { remaining: room, until: clock.now() + pullExpiry + 5_000 });
     nats.publish(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`,
-      JSON.stringify({ batch: room, expires: askFor * 1e6 }),
+      JSON.stringify({ batch: room, expires: pullExpiry * 1e6 }),
       { reply },
     );
   }
 
-  #arrive(message: Msg): void {
+  #receive(message: Msg): void {
     if (message.headers?.code && message.reply === undefined) {
-      this.#asked.delete(message.subject);
-      // A consumer that is not there any more is made again; anything else is the end of a wait.
-      if (message.headers.code === 503 || /deleted/i.test(message.headers.description)) this.#remake();
-      else this.#ask();
+      this.#pulls.delete(message.subject);
+      // Recreates a deleted consumer; other status messages end a pull request.
+      if (message.headers.code === 503 || /deleted/i.test(message.headers.description)) this.#recreate();
+      else this.#pull();
       return;
     }
-    // What was asked for first comes first.
-    for (const [reply, asked] of this.#asked) {
-      if (--asked.left <= 0) this.#asked.delete(reply);
+    // The oldest pull request is fulfilled first.
+    for (const [reply, pull] of this.#pulls) {
+      if (--pull.remaining <= 0) this.#pulls.delete(reply);
       break;
     }
     const { root, patterns } = this.#options;
@@ -196,56 +197,56 @@ export class NatsQueue {
     if (this.#closing) {
       message.respond('-NAK');
     } else if (patterns.some((pattern) => topicMatches(pattern, topic))) {
-      this.#work(message, topic);
+      this.#process(message, topic);
     } else {
       message.respond('+ACK');
     }
-    this.#ask();
+    this.#pull();
   }
 
-  #work(message: Msg, topic: string): void {
-    const { id, isAgain } = readReply(message);
-    this.#active.add(message);
-    const delivery: MeshMessage = {
+  #process(natsMessage: Msg, topic: string): void {
+    const { id, redelivered } = parseReplySubject(natsMessage);
+    this.#active.add(natsMessage);
+    const message: MeshMessage = {
       topic,
-      payload: message.string(),
-      properties: decodePropertiesHeader(message.headers),
-      redelivered: isAgain,
+      payload: natsMessage.string(),
+      properties: decodePropertiesHeader(natsMessage.headers),
+      redelivered,
     };
-    this.#bench.take(message.headers?.get('Nats-Msg-Id') || id, delivery, () => {
-      this.#active.delete(message);
-      if (!this.#options.nats.isClosed()) message.respond('+ACK');
-      this.#ask();
+    this.#processor.process(natsMessage.headers?.get('Nats-Msg-Id') || id, message, () => {
+      this.#active.delete(natsMessage);
+      if (!this.#options.nats.isClosed()) natsMessage.respond('+ACK');
+      this.#pull();
     });
   }
 
-  #remake(): void {
+  #recreate(): void {
     if (!this.#isUp || this.#closing) return;
     this.#isUp = false;
     this.up().catch(() => {
-      // The next look at the clock tries again.
+      // The next tick tries again.
     });
   }
 
-  /** Tells the server now and then what is still being worked on. */
-  #tick(): void {
+  /** Extends the ack deadline of messages in progress, and removes expired pull requests. */
+  #scheduleTick(): void {
     const { clock, ackWait, nats } = this.#options;
     this.#stopTick = clock.after(ackWait / 3, () => {
       if (!nats.isClosed()) for (const message of this.#active) message.respond('+WPI');
       const now = clock.now();
-      for (const [reply, { until }] of this.#asked) if (until < now) this.#asked.delete(reply);
-      this.#ask();
-      this.#tick();
+      for (const [reply, { until }] of this.#pulls) if (until < now) this.#pulls.delete(reply);
+      this.#pull();
+      this.#scheduleTick();
     });
   }
 }
 
-/** What the server says about a message in the subject that it is acknowledged to. */
-function readReply({ reply = '' }: Msg): { id: string; isAgain: boolean } {
+/** Parses the acknowledgement subject, which contains the delivery count and the sequence numbers. */
+function parseReplySubject({ reply = '' }: Msg): { id: string; redelivered: boolean } {
   const tokens = reply.split('.');
-  // Newer servers put a domain and an account before the stream.
+  // Newer servers insert a domain and an account before the stream.
   const at = tokens.length === 9 ? 4 : 6;
-  return { id: `${tokens[at + 1]}.${tokens[at + 3]}`, isAgain: Number(tokens[at]) > 1 };
+  return { id: `${tokens[at + 1]}.${tokens[at + 3]}`, redelivered: Number(tokens[at]) > 1 };
 }
 
 function isAtLeast(version: string | undefined, major: number, minor: number): boolean {
@@ -253,8 +254,8 @@ function isAtLeast(version: string | undefined, major: number, minor: number): b
   return has > major || (has === major && hasMinor >= minor);
 }
 
-/** The narrowest subject that takes all of these, for servers that know only one per consumer. */
-function sharedSubject(subjects: readonly string[]): string {
+/** Returns the narrowest subject that includes all subjects, for servers with one filter per consumer. */
+function commonSubject(subjects: readonly string[]): string {
   const [first = [], ...others] = subjects.map((subject) => subject.split('.'));
   let same = 0;
   while (

@@ -1,10 +1,11 @@
+import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { MsgHdrs } from '@nats-io/transport-node';
 import type { MessageProperties, MessageProperty } from '../broker-connection.ts';
 
-/** The header that has all properties, as JSON in ASCII: a header takes neither line ends nor every name. */
+/** Header with all properties as ASCII JSON, because a header supports neither line breaks nor all names. */
 export const propertiesHeader = 'Dragoman-Properties';
 
-/** Writes properties as the text of one header. */
+/** Encodes properties as a header value. */
 export function encodePropertiesHeader(properties: MessageProperties): string {
   return JSON.stringify(properties).replace(
     /[\u007f-\uffff]/g,
@@ -12,19 +13,14 @@ export function encodePropertiesHeader(properties: MessageProperties): string {
   );
 }
 
-/** Reads properties; the headers of a stranger are texts. */
+/** Decodes properties. Headers of other senders become text properties. */
 export function decodePropertiesHeader(headers: MsgHdrs | undefined): MessageProperties {
   const properties: { [name: string]: MessageProperty } = {};
   for (const name of headers?.keys() ?? [])
     if (name !== propertiesHeader && !/^nats-/i.test(name)) properties[name] = headers?.last(name) ?? '';
   const text = headers?.get(propertiesHeader);
-  if (!text) return properties;
-  try {
-    const read: unknown = JSON.parse(text);
-    return typeof read === 'object' && read !== null
-      ? { ...properties, ...(read as MessageProperties) }
-      : properties;
-  } catch {
-    return properties;
-  }
+  return {
+    ...properties,
+    ...(asJsonObject(parseJsonOrUndefined(text ?? '')) as MessageProperties | undefined),
+  };
 }
