@@ -11,10 +11,10 @@ import {
   serveObserved,
 } from '../../support/server/telemetry-fixtures.ts';
 
-describe.each(serverAdapters)('who got in through $name', ({ open }) => {
+describe.each(serverAdapters)('authorization at $name', ({ open }) => {
   const { calls, start, send } = serveObserved(open);
 
-  it('gets the extended card if it is known, even where others may call', async () => {
+  it('returns the extended card to authenticated clients only, even with allowAnonymous', async () => {
     const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })], allowAnonymous: true });
     expect((await send(door, {})).status).toBe(200);
     expect(calls[0]?.principal).toBeUndefined();
@@ -60,7 +60,7 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
     ['skill of the message', (skill: string) => ({ message: message1_0({ skill }) })],
     ['skillId of the request', (skill: string) => ({ message: message1_0(), metadata: { skillId: skill } })],
     ['two of them', (skill: string) => ({ message: message1_0({ skillId: 'read' }), metadata: { skill } })],
-  ])('needs what a skill needs that it names: %s', async (_where, params) => {
+  ])('enforces the security requirements of a skill named by %s', async (_where, params) => {
     const door = await start(
       { authenticators: [bearerAuth({ tokens: testTokens })], allowAnonymous: true },
       { skills },
@@ -86,11 +86,11 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
       });
     }
     expect((await ask('write', {})).status).toBe(401);
-    // Nobody here can check that one.
+    // No authenticator implements this scheme.
     expect((await ask('other', withToken('bob'))).status).toBe(403);
   });
 
-  it('needs what the agent asks for on its card', async () => {
+  it('enforces the security requirements of the card', async () => {
     const door = await start(
       {
         authenticators: [
@@ -115,7 +115,7 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
     expect((await send(door, { 'x-key': 'k' })).status).toBe(403);
   });
 
-  it('may do what authorize allows', async () => {
+  it('calls authorize() with principal, operation, skill and tenant', async () => {
     const asked: unknown[] = [];
     const door = await start({
       authenticators: [bearerAuth({ tokens: testTokens })],

@@ -7,7 +7,7 @@ import { sampleAgent } from '../../interop/sample-agent.ts';
 import { type ServerUnderTest, serverAdapters } from '../../support/server/server-adapters.ts';
 import { encodeJwtPart, type TokenIssuer, createTokenIssuer } from '../../support/server/token-issuer.ts';
 
-describe.each(serverAdapters)('tokens at $name', ({ open }) => {
+describe.each(serverAdapters)('JWT auth at $name', ({ open }) => {
   let agent: LocalAgent;
   let door: ServerUnderTest;
   let honest: TokenIssuer;
@@ -43,17 +43,17 @@ describe.each(serverAdapters)('tokens at $name', ({ open }) => {
   const good = { scope: 'talk walk' };
   const seconds = (): number => Math.floor(Date.now() / 1000);
 
-  it('lets a good one in', async () => {
+  it('accepts a valid token', async () => {
     const response = await ask(await honest.token(good));
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ result: { tasks: [] } });
   });
 
-  it('takes scopes as a list, and an audience among others', async () => {
+  it('accepts scopes as a list and one of several audiences', async () => {
     expect((await ask(await honest.token({ scp: ['talk'], aud: ['else', 'agent'] }))).status).toBe(200);
   });
 
-  it('knows whoever lacks a scope, and says which', async () => {
+  it('responds 403 with the missing scope', async () => {
     const response = await ask(await honest.token({ scope: 'walk' }));
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toBe(
@@ -64,7 +64,7 @@ describe.each(serverAdapters)('tokens at $name', ({ open }) => {
     });
   });
 
-  /** Signs with a shared secret. */
+  /** Signs with a symmetric key. */
   const hmac = (header: object, claims: object, secret: string | Buffer): string => {
     const signed = `${encodeJwtPart(header)}.${encodeJwtPart(claims)}`;
     return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
@@ -180,7 +180,7 @@ describe.each(serverAdapters)('tokens at $name', ({ open }) => {
     },
   ];
 
-  /** A token whose header says what no library would write. */
+  /** Creates a token with an arbitrary header. */
   function forge(header: object): string {
     return `${encodeJwtPart({ alg: 'ES256', kid: 'one', ...header })}.${encodeJwtPart(claims())}.${encodeJwtPart('x'.repeat(64))}`;
   }
@@ -195,7 +195,7 @@ describe.each(serverAdapters)('tokens at $name', ({ open }) => {
     return `${encodeJwtPart({ alg: 'ES256', kid: 'one', cty: 'JWT' })}.${encodeJwtPart(token)}.${token.split('.')[2]}`;
   }
 
-  it.each(hostile)('refuses one that $name', async ({ make, hint }) => {
+  it.each(hostile)('rejects a token that $name', async ({ make, hint }) => {
     refused.length = 0;
     const token = await make();
     const response = await ask(token);
@@ -213,33 +213,33 @@ describe.each(serverAdapters)('tokens at $name', ({ open }) => {
     });
     const [told] = refused;
     if (hint) expect(told?.hint).toMatch(hint);
-    // Neither the peer nor a log sees anything of it.
+    // Neither the response nor the log contains any of it.
     const logged = `${text} ${told?.message} ${told?.hint} ${JSON.stringify(told)} ${String(told?.cause)}`;
     for (const piece of token.split('.')) if (piece.length > 3) expect(logged).not.toContain(piece);
     expect(logged).not.toContain('mallory');
     expect(faults).toEqual([]);
   });
 
-  it('allows clocks to differ a little', async () => {
+  it('tolerates clock skew', async () => {
     expect((await ask(await honest.token({ ...good, exp: seconds() - 10 }))).status).toBe(200);
     expect((await ask(await honest.token({ ...good, nbf: seconds() + 10 }))).status).toBe(200);
   });
 });
 
-describe('the options of tokens', () => {
+describe('jwtAuth options', () => {
   const options = { issuer: 'https://issuer.test', audience: 'agent', jwks: 'https://issuer.test/keys' };
 
-  it.each(['none', 'HS256', 'HS512', 'dir', 'toString'])('do not take the algorithm %s', (algorithm) => {
+  it.each(['none', 'HS256', 'HS512', 'dir', 'toString'])('reject the algorithm %s', (algorithm) => {
     expect(() => jwtAuth({ ...options, algorithms: ['ES256', algorithm] })).toThrow(/algorithms/);
   });
 
-  it('need an audience and an issuer', () => {
+  it('require audience and issuer', () => {
     expect(() => jwtAuth({ ...options, audience: [] })).toThrow(/audience/);
     expect(() => jwtAuth({ ...options, issuer: '' })).toThrow(/issuer/);
     expect(() => jwtAuth({ ...options, jwks: 'keys' })).toThrow(/jwks/);
   });
 
-  it('throw what every fault here is', () => {
+  it('throw A2AError', () => {
     expect(() => jwtAuth({ ...options, algorithms: ['none'] })).toThrow(A2AError);
   });
 });

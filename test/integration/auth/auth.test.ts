@@ -12,10 +12,10 @@ import { serverAdapters } from '../../support/server/server-adapters.ts';
 import { RawConnection, rawRequest } from '../../support/http/raw-http.ts';
 import { withToken, headers1_0, testTokens, serveObserved } from '../../support/server/telemetry-fixtures.ts';
 
-describe.each(serverAdapters)('who comes to $name', ({ open }) => {
+describe.each(serverAdapters)('authentication at $name', ({ open }) => {
   const { calls, start, send } = serveObserved(open);
 
-  it('finds every way in on the card, in the words of each version', async () => {
+  it('declares all security schemes in the card of each version', async () => {
     const door = await start({
       authenticators: [
         apiKeyAuth({ in: 'header', name: 'X-Key', keys: { k: 'a' }, description: 'Ask us' }),
@@ -53,7 +53,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     });
   });
 
-  it('may always see card, health and readiness', async () => {
+  it('keeps card, health and readiness public', async () => {
     const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
     for (const path of ['/.well-known/agent-card.json', '/.well-known/agent.json', '/healthz', '/readyz']) {
       expect((await door.request(path)).status).toBe(200);
@@ -74,14 +74,14 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     { name: 'the query', in: 'query', show: (key) => [{}, `?X-Key=${encodeURIComponent(key)}`] },
     { name: 'a cookie', in: 'cookie', show: (key) => [{ cookie: `other=1; X-Key=${key}; X-Key2=no` }] },
   ];
-  it.each(places)('is known by a key in $name', async (place) => {
+  it.each(places)('accepts an API key in $name', async (place) => {
     const door = await start({
       authenticators: [apiKeyAuth({ in: place.in, name: 'X-Key', keys: { 's3cret-key': 'alice' } })],
     });
     const [headers, query] = place.show('s3cret-key');
     expect((await send(door, headers, undefined, query)).status).toBe(200);
     expect(calls[0]?.principal).toEqual({ id: 'alice' });
-    // The key is nowhere in what the agent gets.
+    // The agent does not receive the key.
     expect(JSON.stringify(calls[0]?.headers)).not.toContain('s3cret');
     for (const wrong of ['s3cret-kez', 's3cret-key2', 'constructor', '__proto__', 'x'.repeat(5_000)]) {
       const [bad, inQuery] = place.show(wrong);
@@ -96,7 +96,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect(calls).toHaveLength(1);
   });
 
-  it('is not known by a key that came twice, or by a cookie of another page', async () => {
+  it('rejects a duplicate key and a cross-site cookie', async () => {
     const keys = { k: 'alice' };
     const inQuery = await start({ authenticators: [apiKeyAuth({ in: 'query', name: 'key', keys })] });
     expect((await send(inQuery, {}, undefined, '?key=k')).status).toBe(200);
@@ -107,7 +107,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect((await send(inCookie, { cookie: 'key=k', origin: 'null' })).status).toBe(401);
   });
 
-  it('is known by name and password', async () => {
+  it('accepts user name and password', async () => {
     const door = await start({ authenticators: [basicAuth({ users: { ann: 'pä:ss', nobody: '' } })] });
     const show = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
     expect((await send(door, show('ann:pä:ss'))).status).toBe(200);
@@ -120,7 +120,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect((await send(door, { authorization: 'Basic ???' })).status).toBe(401);
   });
 
-  it('may choose among the ways in, and is told of each', async () => {
+  it('accepts any of several schemes and sends a challenge for each', async () => {
     const door = await start({
       authenticators: [
         bearerAuth({ tokens: testTokens }),
@@ -142,7 +142,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       string
     >[])
       expect((await send(door, headers)).status).toBe(200);
-    // What does not fit one way may fit another.
+    // Credentials that one authenticator rejects may be valid for another.
     expect((await send(door, { authorization: 'Bearer nope', 'x-key': 'k' })).status).toBe(200);
     expect(calls.map(({ principal }) => principal?.id)).toEqual(['leo', 'kay', 'alice', 'kay']);
   });
@@ -216,10 +216,10 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     },
   ];
   it.each(refusals)(
-    'is refused in the words of $name',
+    'responds 401 in the format of $name',
     async ({ path, method = 'POST', headers = {}, error }) => {
       const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
-      // Nothing of the body is read, however wrong it is.
+      // The body is not parsed.
       const body = method === 'GET' ? {} : { body: '{{{{' };
       const response = await door.request(path, {
         method,
@@ -232,7 +232,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     },
   );
 
-  it('is refused before a large body is taken', async () => {
+  it('responds 401 before a large body is read', async () => {
     const door = await start(
       { authenticators: [bearerAuth({ tokens: testTokens })] },
       {},
@@ -243,7 +243,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect((await door.request('/', { method: 'POST', body, headers: withToken('alice') })).status).toBe(413);
   });
 
-  it('is refused at the page of metrics unless it reads', async () => {
+  it('requires authentication for methods other than GET on the metrics path', async () => {
     const door = await start(
       { authenticators: [bearerAuth({ tokens: testTokens })] },
       {},
@@ -254,7 +254,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect((await door.request('/metrics', { method: 'POST', headers: headers1_0, body })).status).toBe(401);
   });
 
-  it('can tell a page of a browser why it was refused', async () => {
+  it('sends CORS headers with a 401', async () => {
     const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
     const response = await send(door, { origin: 'https://page.test' });
     expect(response.status).toBe(401);
@@ -262,7 +262,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
   });
 
-  it('shows the agent who it is, and nothing that proves it', async () => {
+  it('passes the principal to the agent without credentials', async () => {
     const headers = {
       ...withToken('bob'),
       cookie: 'a=b',
@@ -283,7 +283,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect(calls[0]?.headers).toMatchObject({ authorization: 'Bearer bob-token', cookie: 'a=b' });
   });
 
-  it('leaves no trace of its credentials where faults are heard of', async () => {
+  it('passes no credentials to onError', async () => {
     const heard: string[] = [];
     const onError: ServerOptions['onError'] = (error, exchange) =>
       heard.push(JSON.stringify([error, exchange.headers, exchange.query, exchange.path]));
@@ -311,7 +311,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect(heard.join()).not.toMatch(/s3cret|alice-token/);
   });
 
-  it('is asked to try again when nobody could say who it is', async () => {
+  it('responds 503 when an authenticator is unavailable', async () => {
     const authenticate = (): Promise<never> => Promise.reject(new A2AError('UNAVAILABLE'));
     const asleep = customAuth({ schemes: { slow: { type: 'http', scheme: 'bearer' } }, authenticate });
     const door = await start({ authenticators: [asleep, bearerAuth({ tokens: testTokens })] });
@@ -319,7 +319,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect((await send(door, withToken('nobody'))).status).toBe(503);
   });
 
-  it('needs a name', async () => {
+  it('rejects a principal without id', async () => {
     const nameless = customAuth({
       schemes: { x: { type: 'http', scheme: 'x' } },
       authenticate: async () => ({ id: '' }),
@@ -329,7 +329,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect(calls).toEqual([]);
   });
 
-  it('does not get in because somebody who listens throws', async () => {
+  it('rejects the request even if onDenied throws', async () => {
     const door = await start({
       authenticators: [bearerAuth({ tokens: testTokens })],
       onDenied: () => {
@@ -339,8 +339,8 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
     expect((await send(door, {})).status).toBe(401);
   });
 
-  it('cannot be let in by nobody, or in two ways of one name', async () => {
-    await expect(start({ authenticators: [] })).rejects.toThrow(/auth\.any/);
+  it('rejects options without authenticators or with conflicting schemes', async () => {
+    await expect(start({ authenticators: [] })).rejects.toThrow(/auth\.authenticators/);
     const twice = [
       apiKeyAuth({ in: 'header', name: 'a', keys: {} }),
       apiKeyAuth({ in: 'header', name: 'b', keys: {} }),
@@ -350,8 +350,8 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   });
 });
 
-describe('who leaves while it is asked who it is', () => {
-  it('breaks nothing', async () => {
+describe('client disconnect during authentication', () => {
+  it('is ignored', async () => {
     const agent = sampleAgent();
     let knock: () => void = () => {};
     const asked = new Promise<void>((resolve) => (knock = resolve));

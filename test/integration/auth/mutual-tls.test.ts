@@ -16,7 +16,7 @@ import {
 const canMake = hasOpenssl();
 if (!canMake) console.log('Skipped: there is no openssl to make certificates with.');
 
-describe.runIf(canMake)('certificates of callers', () => {
+describe.runIf(canMake)('client certificates', () => {
   let ours: Authority;
   let theirs: Authority;
   let agent: LocalAgent;
@@ -78,14 +78,14 @@ describe.runIf(canMake)('certificates of callers', () => {
       sent.end(method === 'GET' ? undefined : JSON.stringify({ message }));
     });
 
-  it('say who calls', async () => {
+  it('identify the client', async () => {
     expect(server.url).toMatch(/^https:/);
     const ann = ours.client('ann');
     expect((await ask('/message:send', ann)).status).toBe(200);
     expect(seen.at(-1)).toEqual({ id: 'O=Test\nCN=ann', issuer: 'CN=Ours' });
   });
 
-  it('are not needed for the card, which says what is', async () => {
+  it('are not required for the card, which declares mutualTLS', async () => {
     const { status, text } = await ask('/.well-known/agent-card.json');
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({
@@ -94,7 +94,7 @@ describe.runIf(canMake)('certificates of callers', () => {
     });
   });
 
-  it('count only if an authority that is trusted signed them', async () => {
+  it('are accepted only from a trusted CA', async () => {
     const before = seen.length;
     for (const shown of [{}, theirs.client('ann')]) {
       const { status, challenge } = await ask('/message:send', shown);
@@ -108,7 +108,7 @@ describe.runIf(canMake)('certificates of callers', () => {
     expect(seen.at(-1)).toEqual({ id: 'tom' });
   });
 
-  it('may be asked for before anything else, and be called as one likes', async () => {
+  it('may be required for all connections, with a custom principal', async () => {
     const strict = await serve(agent, {
       tls: { ...ours.server, ca: ours.ca, requestCert: true, rejectUnauthorized: true },
       auth: { authenticators: [mutualTlsAuth({ principal: ({ fingerprint256 }) => fingerprint256 })] },
@@ -126,7 +126,7 @@ describe.runIf(canMake)('certificates of callers', () => {
     ['TLSv1.1', false],
     ['TLSv1.2', true],
     ['TLSv1.3', true],
-  ])('come over %s: %s', async (version, isGood) => {
+  ])('are accepted over %s: %s', async (version, isGood) => {
     const socket = connect({
       port: server.port,
       host: '127.0.0.1',

@@ -23,8 +23,8 @@ const stream = (messageId: string) =>
     params: { message: { messageId, role: 'ROLE_USER', parts: [{ text: 'go' }] } },
   });
 
-describe('a body over the limit', () => {
-  /** Sends the head and then the body bit by bit, as far as the server listens. */
+describe('body above maxBodyBytes', () => {
+  /** Sends the head, then the body in chunks until the server closes the connection. */
   async function sendLong(head: Buffer, bodies: readonly Buffer[]) {
     const line = new RawConnection(guarded.port);
     line.write(head);
@@ -43,11 +43,11 @@ describe('a body over the limit', () => {
   const long = { ...modern, 'Content-Type': 'application/json', 'Content-Length': '150000' };
 
   it.each([
-    ['by its length', '/', long, pieces],
-    ['in chunks', '/', chunked, chunks],
-    ['by its length, on a path of REST', '/message:send', long, pieces],
-    ['in chunks, on a path of REST', '/message:send', chunked, chunks],
-  ])('is refused %s, and the line closed', async (_how, path, headers, bodies) => {
+    ['with Content-Length', '/', long, pieces],
+    ['with chunked encoding', '/', chunked, chunks],
+    ['with Content-Length on a REST path', '/message:send', long, pieces],
+    ['with chunked encoding on a REST path', '/message:send', chunked, chunks],
+  ])('is rejected %s and the connection closed', async (_how, path, headers, bodies) => {
     const reply = await sendLong(rawRequest('POST', path, '', headers), bodies);
     expect(reply?.status).toBe(413);
     expect(reply?.headers.get('connection')).toBe('close');
@@ -55,12 +55,12 @@ describe('a body over the limit', () => {
     expect(error.code).toBe(path === '/' ? -32_600 : 413);
   });
 
-  it('is refused before it is sent, if its length says so', async () => {
+  it('is rejected before it is sent if Content-Length is too large', async () => {
     const head = rawRequest('POST', '/', '', { ...long, 'Content-Length': '999999999999' });
     expect((await sendLong(head, []))?.status).toBe(413);
   });
 
-  it('is not read for ever', async () => {
+  it('is discarded only up to a limit', async () => {
     const line = new RawConnection(guarded.port);
     line.write(rawRequest('POST', '/', '', { ...long, 'Content-Length': '999999999' }));
     let sent = 0;
@@ -74,14 +74,14 @@ describe('a body over the limit', () => {
   });
 });
 
-describe('a length that is not true', () => {
-  it('too long is waited for, and given up when the caller is done', async () => {
+describe('wrong Content-Length', () => {
+  it('waits for a body that is too short and gives up when the client ends', async () => {
     const line = new RawConnection(guarded.port);
     line.socket.end(rawRequest('POST', '/', get(), { ...modern, 'Content-Length': '5000' }));
     expect((await line.remainingResponses()).map(({ status }) => status)).toEqual([400]);
   });
 
-  it('too short leaves words that are no request', async () => {
+  it('rejects the rest of a body that is too long as a request', async () => {
     const line = new RawConnection(guarded.port);
     line.write(
       rawRequest('POST', '/', `${get()}trailing words\r\n\r\n`, {
@@ -90,18 +90,18 @@ describe('a length that is not true', () => {
       }),
     );
     const statuses = (await line.remainingResponses()).map(({ status }) => status);
-    // Whether the first answer is quick enough to go out before the end is up to the machine.
+    // The first response may or may not be sent before the connection ends.
     expect(statuses.at(-1)).toBe(400);
     expect(statuses.length).toBeLessThanOrEqual(2);
   });
 
-  it.each(['-1', 'abc', '1e3', '5, 6'])('%j is none', async (length) => {
+  it.each(['-1', 'abc', '1e3', '5, 6'])('rejects the length %j', async (length) => {
     const line = new RawConnection(guarded.port);
     line.write(rawRequest('POST', '/', get(), { 'Content-Length': length }));
     expect((await line.remainingResponses()).map(({ status }) => status)).toEqual([400]);
   });
 
-  it('beside chunks is refused', async () => {
+  it('rejects Content-Length together with Transfer-Encoding', async () => {
     const line = new RawConnection(guarded.port);
     line.write(
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -110,14 +110,14 @@ describe('a length that is not true', () => {
   });
 });
 
-it('has room for headers, but not for ever', async () => {
+it('responds 431 to headers above the size limit', async () => {
   const line = new RawConnection(guarded.port);
   line.write(rawRequest('GET', '/healthz', '', { 'X-Long': 'x'.repeat(100_000) }));
   expect((await line.nextResponse())?.status).toBe(431);
   await line.waitForEnd();
 });
 
-it('answers requests that come one behind the other in their order', async () => {
+it('responds to pipelined requests in order', async () => {
   const line = new RawConnection(guarded.port);
   const requests = Array.from({ length: 50 }, (_, id) =>
     rawRequest(
@@ -138,7 +138,7 @@ it('answers requests that come one behind the other in their order', async () =>
   line.destroy();
 });
 
-it('serves others while somebody speaks slowly', async () => {
+it('serves other clients while one sends slowly', async () => {
   const request = rawRequest('POST', '/', get(), modern);
   const slow = new RawConnection(guarded.port);
   for (const byte of request.subarray(0, 80)) {
@@ -153,13 +153,13 @@ it('serves others while somebody speaks slowly', async () => {
 
 const bounds = { headerBytes: 10_000, headers: 100, bodyBytes: 10_000 };
 
-/** Both ways that a request may take. */
-const ways: [string, (face: AgentHttpHandler) => Server][] = [
-  ['through the server of Node', (face) => createServer(nodeListener(face))],
-  ['in the lane', (face) => new FastPathServer({}, nodeListener(face), () => face, bounds)],
+/** Both request paths of the server. */
+const requestPaths: [string, (handler: AgentHttpHandler) => Server][] = [
+  ['node:http', (handler) => createServer(nodeListener(handler))],
+  ['the fast path', (handler) => new FastPathServer({}, nodeListener(handler), () => handler, bounds)],
 ];
 
-describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
+describe.each(requestPaths)('client disconnect during a request on %s', (_way, makeServer) => {
   let agent: LocalAgent;
   let httpFace: AgentHttpHandler;
   let server: Server;
@@ -197,11 +197,11 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     await waitUntil(() => sockets.size === 0 && httpFace.context.openStreams === 0, 'every line is closed');
     await waitUntil(
       async () => (await agent.listTasks({ status: 'working' })).totalSize === 0,
-      'every task is done',
+      'all tasks are finished',
     );
   }
 
-  it('with words that are no HTTP in the middle of a stream finds none of ours in it', async () => {
+  it('does not write an error into a stream when the client sends invalid bytes', async () => {
     const patient = defineAgent({
       name: 'Patient',
       description: 'Says one thing and then nothing for as long as anybody listens',
@@ -227,7 +227,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     await expectNothingLeft();
   });
 
-  it('at any byte of its request leaves nothing behind', async () => {
+  it('releases all resources at every byte offset', async () => {
     const request = rawRequest('POST', '/', stream('cut'), modern);
     for (let length = 0; length <= request.length; length++) {
       const line = new RawConnection(port);
@@ -243,7 +243,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     for (const task of tasks) expect(task.status.state).toBe('completed');
   });
 
-  it('at any point of the response leaves its task to go on', async () => {
+  it('lets the task continue at every point of the response', async () => {
     const before = (await agent.listTasks({})).totalSize;
     for (let bytes = 1; bytes < 6_000; bytes += 211) {
       const line = new RawConnection(port);
@@ -265,7 +265,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     expect(after.totalSize - before).toBe(Math.ceil(5_999 / 211));
   });
 
-  it('with requests behind each other leaves none of their streams open', async () => {
+  it('closes the streams of pipelined requests', async () => {
     const requests = Array.from({ length: 20 }, (_, i) =>
       rawRequest('POST', '/', stream(`row-${i}`), modern),
     );
@@ -277,7 +277,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
   });
 });
 
-describe('a caller that does not read', () => {
+describe('client that does not read', () => {
   let agent: LocalAgent;
   let server: RunningServer;
   const sockets = new Set<Socket>();
@@ -306,13 +306,13 @@ describe('a caller that does not read', () => {
     await agent.close();
   });
 
-  it('holds up neither its task nor the memory, and is cut off', async () => {
+  it('delays neither the task nor uses memory, and is disconnected after stallTimeout', async () => {
     const line = new RawConnection(server.port);
     line.socket.pause();
     line.write(rawRequest('POST', '/', stream('big'), modern));
     await waitUntil(
       async () => (await agent.listTasks({ status: 'completed' })).totalSize === 1,
-      'the task is done',
+      'the task is finished',
     );
     for (const socket of sockets) expect(socket.writableLength).toBeLessThan(1_000_000);
     const id = await onlyTaskOf(agent);

@@ -5,7 +5,7 @@ import { sendRawRequest, rawRequest, type RawHttpResponse } from '../../support/
 const maxBodyBytes = 2_000_000;
 const guarded = serveChecked({}, { maxBodyBytes, limits: { parts: 50_000 } });
 
-/** How each version is spoken to over JSON-RPC, and where its errors keep the path of a wrong field. */
+/** JSON-RPC requests of each version, and where its errors contain the path of an invalid field. */
 const versions = {
   '0.1': { headers: { 'A2A-Version': '0.1' }, send: 'tasks/send', get: 'tasks/get', cancel: 'tasks/cancel' },
   '0.3': {
@@ -42,7 +42,7 @@ async function refused(version: Spoken, body: unknown): Promise<Refusal> {
   const refusal = JSON.parse(reply.body) as Refusal;
   expect(refusal).not.toHaveProperty('result');
   expect(refusal.jsonrpc).toBe('2.0');
-  // The data of an error is an object in 0.1 and a list of details in 1.0.
+  // Error data is an object in 0.1 and a list of details in 1.0.
   if (version === '0.1' && refusal.error.data !== undefined)
     expect(Array.isArray(refusal.error.data)).toBe(false);
   if (version === '1.0') expect(Array.isArray(refusal.error.data)).toBe(true);
@@ -51,11 +51,11 @@ async function refused(version: Spoken, body: unknown): Promise<Refusal> {
 
 const call = (method: string, params?: unknown, id: unknown = 7) => ({ jsonrpc: '2.0', id, method, params });
 
-describe.each(Object.keys(versions) as Spoken[])('JSON-RPC of %s', (version) => {
+describe.each(Object.keys(versions) as Spoken[])('invalid JSON-RPC input in %s', (version) => {
   const { send, get, cancel } = versions[version];
 
   it.each(['', '{', '{"jsonrpc":"2.0"', 'nonsense', '[1,', '\u0000', '{"a":1}{"b":2}', "{'a':1}"])(
-    'calls %j unreadable',
+    'returns a parse error for %j',
     async (text) => {
       expect(await refused(version, text === '' ? ' ' : text)).toMatchObject({
         id: null,
@@ -76,12 +76,12 @@ describe.each(Object.keys(versions) as Spoken[])('JSON-RPC of %s', (version) => 
     [{ jsonrpc: '1.0', id: 1, method: 'tasks/get' }],
     [{ jsonrpc: '2.0', id: {}, method: 'tasks/get' }],
     [{ jsonrpc: '2.0', id: 1, method: 5 }],
-  ])('calls %j no request', async (body) => {
+  ])('returns invalid request for %j', async (body) => {
     expect(await refused(version, body)).toMatchObject({ id: null, error: { code: -32_600 } });
   });
 
   it.each(['nothing', '', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'message/send/x'])(
-    'has no method %j',
+    'returns method not found for %j',
     async (method) => {
       expect(await refused(version, call(method, {}))).toMatchObject({ id: 7, error: { code: -32_601 } });
     },
@@ -95,7 +95,7 @@ describe.each(Object.keys(versions) as Spoken[])('JSON-RPC of %s', (version) => 
     [{ id: 't', message: 'x' }, 'message'],
     [{ id: 't', message: { messageId: 'm', role: 'user', parts: 'x' } }, 'message.parts'],
     [{ id: 't', message: { messageId: 'm', role: 'user', parts: [5] } }, 'message.parts[0]'],
-  ])('says of %j which field is wrong: %s', async (params, field) => {
+  ])('names the invalid field of %j: %s', async (params, field) => {
     const { error, id } = await refused(version, call(send, params));
     expect(id).toBe(7);
     expect(error.code).toBe(-32_602);
@@ -103,7 +103,7 @@ describe.each(Object.keys(versions) as Spoken[])('JSON-RPC of %s', (version) => 
     expect(JSON.stringify(error.data)).toContain(`"field":"${field}"`);
   });
 
-  it('knows no task that is not there', async () => {
+  it('returns task not found for an unknown task', async () => {
     expect(await refused(version, call(get, { id: 'no' }))).toMatchObject({
       id: 7,
       error: { code: -32_001 },
@@ -111,17 +111,17 @@ describe.each(Object.keys(versions) as Spoken[])('JSON-RPC of %s', (version) => 
     expect(await refused(version, call(cancel, { id: 'no' }))).toMatchObject({ error: { code: -32_001 } });
   });
 
-  it('does not cancel what is finished', async () => {
+  it('returns task not cancelable for a finished task', async () => {
     const refusal = await refused(version, call(cancel, { id: guarded.taskId }));
     expect(refusal).toMatchObject({ id: 7, error: { code: -32_002 } });
   });
 
-  it.each(['a string', 0, -1, 1.5, null])('repeats the id %j', async (id) => {
+  it.each(['a string', 0, -1, 1.5, null])('returns the request id %j', async (id) => {
     expect((await refused(version, call(get, { id: 'no' }, id))).id).toBe(id);
   });
 });
 
-it('speaks no version that it does not know', async () => {
+it('rejects an unknown version with VersionNotSupported', async () => {
   for (const version of ['9.9', 'x', '1', '0.4']) {
     const body = JSON.stringify(call('GetTask', { id: 'x' }));
     const reply = await ask(rawRequest('POST', '/', body, { 'A2A-Version': version }));
@@ -135,21 +135,21 @@ it('speaks no version that it does not know', async () => {
 describe.each<[string, string, Record<string, string>]>([
   ['1.0', '', { 'A2A-Version': '1.0' }],
   ['0.3', '/v1', { 'A2A-Version': '0.3' }],
-  ['0.3 without saying so', '/v1', {}],
-])('REST of %s', (version, prefix, headers) => {
+  ['0.3 without version header', '/v1', {}],
+])('invalid REST input in %s', (version, prefix, headers) => {
   const isNew = version === '1.0';
 
   async function rest(verb: string, path: string, body = ''): Promise<{ status: number; error: any }> {
     const reply = await ask(rawRequest(verb, `${prefix}${path}`, body, headers));
     const parsed = JSON.parse(reply.body) as { error?: { message: string } };
-    // 1.0 wraps its error and 0.3 does not.
+    // 1.0 wraps the error, 0.3 does not.
     expect('error' in parsed).toBe(isNew);
     const error = parsed.error ?? parsed;
     expect(error).toHaveProperty('message');
     return { status: reply.status, error };
   }
 
-  it('calls what is no JSON unreadable', async () => {
+  it('returns a parse error for malformed JSON', async () => {
     for (const text of ['{', 'nonsense', '{"a":1}}']) {
       const { status, error } = await rest('POST', '/message:send', text);
       expect(status).toBe(400);
@@ -157,49 +157,49 @@ describe.each<[string, string, Record<string, string>]>([
     }
   });
 
-  it('wants an object', async () => {
+  it('rejects bodies that are not objects', async () => {
     for (const text of ['1', '"x"', 'true']) {
       expect((await rest('POST', '/message:send', text)).status).toBe(400);
     }
   });
 
-  it('says which field is wrong', async () => {
+  it('names the invalid field', async () => {
     const { status, error } = await rest('POST', '/message:send', '{"message":{"parts":5}}');
     expect(status).toBe(400);
     expect(JSON.stringify(error)).toMatch(/"field":"message\.[a-zA-Z]+"/);
   });
 
-  it('knows no task that is not there', async () => {
+  it('returns task not found for an unknown task', async () => {
     const { status, error } = await rest('GET', '/tasks/no');
     expect(status).toBe(404);
     expect(error).toMatchObject({ code: isNew ? 404 : -32_001 });
     expect((await rest('GET', '/tasks/%00')).status).toBe(404);
   });
 
-  it('does not cancel what is finished', async () => {
+  it('returns task not cancelable for a finished task', async () => {
     const { status, error } = await rest('POST', `/tasks/${guarded.taskId}:cancel`);
     expect(status).toBe(isNew ? 400 : 409);
     expect(JSON.stringify(error)).toContain('TASK_NOT_CANCELABLE');
   });
 
-  it('has no path that is not there, and says which verbs a path takes', async () => {
+  it('returns 404 for unknown paths and 405 with Allow for wrong methods', async () => {
     expect((await rest('GET', '/nowhere/at/all')).status).toBe(404);
     expect((await rest('DELETE', '/message:send')).status).toBe(405);
     expect((await rest('GET', '/tasks/%E0%A4%A')).status).toBe(400);
   });
 
-  it('reads no path as a way out', async () => {
+  it('does not resolve path traversal', async () => {
     for (const path of ['/tasks/../../etc/passwd', '/tasks/__proto__', '/tasks/constructor']) {
       expect((await rest('GET', path)).status).toBe(404);
     }
   });
 });
 
-describe('a body', () => {
+describe('request body', () => {
   const params = (text: unknown) => ({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text }] } });
   const headers = versions['1.0'].headers;
 
-  it('that is nested too deep is refused before anybody walks it', async () => {
+  it('is rejected if it is nested too deeply', async () => {
     for (const levels of [101, 5_000, 100_000]) {
       const reply = await rpc('1.0', `${'['.repeat(levels)}${']'.repeat(levels)}`);
       expect(JSON.parse(reply.body)).toMatchObject({ error: { code: -32_600 } });
@@ -208,7 +208,7 @@ describe('a body', () => {
     expect(JSON.parse((await rpc('1.0', within)).body)).toMatchObject({ error: { code: -32_600 } });
   });
 
-  it('pollutes nothing', async () => {
+  it('cannot pollute prototypes', async () => {
     for (const text of [
       '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"__proto__":{"polluted":1},"id":"x"}}',
       '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"constructor":{"prototype":{"polluted":1}},"id":"x"}}',
@@ -222,7 +222,7 @@ describe('a body', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonx', ''])(
-    'of type %j is refused',
+    'is rejected with content type %j',
     async (type) => {
       const body = JSON.stringify(call('GetTask', { id: 'x' }));
       const reply = await ask(rawRequest('POST', '/', body, { ...headers, 'Content-Type': type }));
@@ -231,7 +231,7 @@ describe('a body', () => {
     },
   );
 
-  it('that is no UTF-8 is refused in the words of its path', async () => {
+  it('is rejected if it is not UTF-8, in the format of its path', async () => {
     const bytes = Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]);
     const over = await ask(rawRequest('POST', '/', bytes, headers));
     expect(JSON.parse(over.body)).toMatchObject({ error: { code: -32_700 } });
@@ -243,7 +243,7 @@ describe('a body', () => {
     expect(JSON.parse(older.body)).toMatchObject({ code: -32_700 });
   });
 
-  it('may hold half a surrogate pair, which comes back as legal UTF-8', async () => {
+  it('may contain a lone surrogate, which is returned as valid UTF-8', async () => {
     const reply = await rpc(
       '1.0',
       `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"s","role":"ROLE_USER","parts":[{"text":"\\ud800"}]}}}`,
@@ -254,7 +254,7 @@ describe('a body', () => {
   });
 
   it.each(['1e999', '-1e999', '1e400', '123456789012345678901234567890', '1.7976931348623157e308'])(
-    'may hold the number %s where any value may stand, and nowhere else',
+    'may contain the number %s in arbitrary data only',
     async (number) => {
       const data = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"n${number}","role":"ROLE_USER","parts":[{"data":${number}}]}}}`;
       expect(JSON.parse((await rpc('1.0', data)).body)).toHaveProperty('result');
@@ -263,7 +263,7 @@ describe('a body', () => {
     },
   );
 
-  it('may hold a megabyte of text, and very many parts', async () => {
+  it('may contain a megabyte of text and many parts', async () => {
     const long = 'x'.repeat(1_000_000);
     const one = await rpc('1.0', call('SendMessage', params(long)));
     expect(one.body).toContain(`You said: ${long}`);

@@ -17,8 +17,8 @@ afterAll(async () => {
   await agent.close();
 });
 
-describe('the card', () => {
-  it('is told to each version in its words', async () => {
+describe('agent card', () => {
+  it('is served in the format of each version', async () => {
     const modern = await httpGet(server.url + path, { 'a2a-version': '1.0' });
     expect(modern.headers.get('content-type')).toBe('application/json');
     expect(modern.json).not.toHaveProperty('url');
@@ -41,13 +41,13 @@ describe('the card', () => {
     expect(oldest.json).not.toHaveProperty('protocolVersion');
   });
 
-  it('is told to a version that nobody knows yet, so that it learns what is spoken', async () => {
+  it('is served to unknown versions in a format that lists the supported ones', async () => {
     const { status, json } = await httpGet(server.url + path, { 'a2a-version': '9.9' });
     expect(status).toBe(200);
     expect(json.supportedInterfaces[0].protocolVersion).toBe('1.0');
   });
 
-  it('is at the old path too, with the words of the first version', async () => {
+  it('is served at agent.json with the members of 0.1', async () => {
     const { status, json } = await httpGet(`${server.url}/.well-known/agent.json`);
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -57,7 +57,7 @@ describe('the card', () => {
     });
   });
 
-  it('may be kept, and is asked for again by its tag', async () => {
+  it('supports Cache-Control and ETag', async () => {
     const first = await httpGet(server.url + path);
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"\w+"$/);
@@ -75,7 +75,7 @@ describe('the card', () => {
     expect(modern.headers.get('etag')).not.toBe(etag);
   });
 
-  it('has a head', async () => {
+  it('supports HEAD', async () => {
     const whole = await httpGet(server.url + path);
     const head = await httpOpen(server.url + path, undefined, {}, 'HEAD');
     expect(head.status).toBe(200);
@@ -85,10 +85,10 @@ describe('the card', () => {
   });
 });
 
-describe('the extended card', () => {
+describe('extended card', () => {
   const secured = sampleAgent({ securitySchemes: { key: { type: 'http', scheme: 'bearer' } } });
 
-  it('is told to each version where it looks for it', async () => {
+  it('is served at the path and method of each version', async () => {
     const other = await serve(secured);
     const inTags = { name: 'Sample extended', url: other.url, securitySchemes: { key: { type: 'http' } } };
     const inWrappers = {
@@ -106,7 +106,7 @@ describe('the extended card', () => {
     await other.stop();
   });
 
-  it('is missed politely where there is none', async () => {
+  it('returns the error of each version if there is none', async () => {
     const bare = sampleAgent({ extendedCard: undefined });
     const other = await serve(bare);
     expect((await httpGet(`${other.url}/agent/authenticatedExtendedCard`)).status).toBe(404);
@@ -118,8 +118,8 @@ describe('the extended card', () => {
   });
 });
 
-describe('a browser', () => {
-  it('may read everything from everywhere unless told otherwise', async () => {
+describe('CORS', () => {
+  it('allows all origins by default', async () => {
     const { headers } = await httpGet(server.url + path, { origin: 'https://app.test' });
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')).toContain('ETag');
@@ -134,7 +134,7 @@ describe('a browser', () => {
     expect(asked.headers.get('access-control-allow-methods')).toContain('POST');
   });
 
-  it('may read from the origins that are listed only', async () => {
+  it('allows only listed origins', async () => {
     const other = await serve(agent, { cors: ['https://app.test'] });
     const mine = await httpGet(other.url + path, { origin: 'https://app.test' });
     expect(mine.headers.get('access-control-allow-origin')).toBe('https://app.test');
@@ -144,7 +144,7 @@ describe('a browser', () => {
     await other.stop();
   });
 
-  it('may not read at all when it is turned off', async () => {
+  it('is disabled by cors: false', async () => {
     const other = await serve(agent, { cors: false });
     const { headers } = await httpGet(other.url + path, { origin: 'https://app.test' });
     expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -152,19 +152,19 @@ describe('a browser', () => {
   });
 });
 
-describe('where it is', () => {
-  it('is what the host header says, unless that is no host', async () => {
+describe('server URL', () => {
+  it('is derived from a valid Host header', async () => {
     const { json } = await httpGet(server.url + path);
     expect(json.url).toBe(server.url);
   });
 
-  it('is the address that is given', async () => {
+  it('is publicUrl if set', async () => {
     const other = await serve(agent, { publicUrl: 'https://agents.test/sample' });
     expect((await httpGet(other.url + path)).json.url).toBe('https://agents.test/sample');
     await other.stop();
   });
 
-  it('is below the path that is given, and nowhere else', async () => {
+  it('includes basePath, and other paths return 404', async () => {
     const other = await serve(agent, { basePath: '/sample/' });
     const { json } = await httpGet(`${other.url}/sample${path}`);
     expect(json.url).toBe(`${other.url}/sample`);
@@ -178,7 +178,7 @@ describe('where it is', () => {
     await other.stop();
   });
 
-  it('is alive, and ready once the agent is', async () => {
+  it('serves /healthz, and /readyz once the agent is ready', async () => {
     expect((await httpGet(`${server.url}/healthz`)).json).toEqual({ status: 'ok' });
     expect((await httpGet(`${server.url}/readyz`)).json).toEqual({ status: 'ready' });
     let ready: () => void = () => {};

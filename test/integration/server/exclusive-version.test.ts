@@ -19,11 +19,11 @@ afterAll(async () => {
 const asked = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
 const modern = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] } };
 
-describe('an agent that speaks one version alone', () => {
+describe('onlyVersion', () => {
   it.each([
     ['0.1', 'agent.json', 'agent-card.json'],
     ['0.3', 'agent-card.json', 'agent.json'],
-  ])('has in %s its card as %s and nowhere else', async (version, path, other) => {
+  ])('%s serves the card as %s only', async (version, path, other) => {
     const url = servers.get(version)?.url ?? '';
     const { status, json } = await httpGet(`${url}/.well-known/${path}`, { 'a2a-version': '1.0' });
     expect(status).toBe(200);
@@ -33,27 +33,27 @@ describe('an agent that speaks one version alone', () => {
     expect((await httpGet(`${url}/.well-known/${other}`)).status).toBe(404);
   });
 
-  it.each(['0.1', '0.3'])('knows in %s no method of 1.0, whatever the caller names', async (version) => {
+  it.each(['0.1', '0.3'])('%s rejects 1.0 methods regardless of the requested version', async (version) => {
     const url = servers.get(version)?.url ?? '';
     const { json } = await httpPost(url, asked('SendMessage', modern), { 'a2a-version': '1.0' });
     expect(json).toMatchObject({ id: 1, error: { code: -32601 } });
   });
 
-  it('knows in 0.1 no method of 0.3 and no REST', async () => {
+  it('0.1 rejects 0.3 methods and REST', async () => {
     const url = servers.get('0.1')?.url ?? '';
     const { json } = await httpPost(url, asked('message/send', modern));
     expect(json).toMatchObject({ error: { code: -32601 } });
     expect((await httpPost(`${url}/message:send`, modern, { 'a2a-version': '1.0' })).status).toBe(400);
   });
 
-  it.each(['0.1', '0.3'])('is understood by a client when it speaks %s', async (version) => {
+  it.each(['0.1', '0.3'])('%s is negotiated by the client', async (version) => {
     await using client = connect(servers.get(version)?.url ?? '');
     const task = await client.send({ message: { messageId: 'x', role: 'user', parts: [{ text: 'hi' }] } });
     expect(task).toMatchObject({ artifacts: [{ parts: [{ text: 'heard hi' }] }] });
     expect((await client.describe()).version).toBe(version);
   });
 
-  it.each(['0.1', '0.3'] as const)('may be asked in %s from the beginning', async (version) => {
+  it.each(['0.1', '0.3'] as const)('%s works with a client of the same version only', async (version) => {
     await using client = connect(servers.get(version)?.url ?? '', { versions: [version] });
     const task = await client.send({ message: { messageId: 'y', role: 'user', parts: [{ text: 'hi' }] } });
     expect(task).toMatchObject({ artifacts: [{ parts: [{ text: 'heard hi' }] }] });

@@ -15,7 +15,7 @@ afterEach(async () => {
   }
 });
 
-/** An agent that draws the same ids as its twin. */
+/** An agent with deterministic ids. */
 async function open(options: ServeOptions) {
   let drawn = 0;
   const agent = defineAgent(
@@ -34,11 +34,11 @@ async function open(options: ServeOptions) {
   return { agent, port: server.port, lane: server.server as FastPathServer };
 }
 
-describe('beside a server without the lane', () => {
-  /** What is the same for both: not when and where it was made, nor which message of a test was the first. */
+describe('fast path and node:http', () => {
+  /** Removes times, ports and ids, which differ between both servers. */
   function comparable({ status, headers, body }: RawHttpResponse) {
     const { date, ...others } = Object.fromEntries(headers);
-    // Only what is no HTTP at all is answered without.
+    // Only responses to invalid HTTP have no Date header.
     if (status < 300) expect(date).toMatch(/ GMT$/);
     return {
       status,
@@ -50,7 +50,7 @@ describe('beside a server without the lane', () => {
     };
   }
 
-  it('everything that was changed a little gets the same answer', { timeout: 120_000 }, async () => {
+  it('return the same responses to mutated requests', { timeout: 120_000 }, async () => {
     const seed = Number(process.env.DRAGOMAN_SEED ?? Date.now() % 1_000_000);
     const options = { maxBodyBytes: 100_000 };
     const twins = [await open(options), await open({ ...options, fastPath: false })] as const;
@@ -64,7 +64,7 @@ describe('beside a server without the lane', () => {
       const mutants = seeds.map((each) => {
         const chosen = each[at];
         if (!chosen) throw new Error('there is a seed');
-        // The same dice fall in the same way.
+        // The same seed produces the same mutation.
         return i < each.length
           ? { bytes: requestBytes(chosen), isFramed: true, strategy: 'as it is' }
           : fuzzRequest(chosen, new SeededDice(seed + i));
@@ -73,7 +73,7 @@ describe('beside a server without the lane', () => {
         twins.map(async ({ port }, twin) => {
           const line = new RawConnection(port);
           line.write(mutants[twin]?.bytes ?? '');
-          // What is not framed may be waited for until it is known that nothing follows.
+          // A request without complete framing may wait until the client ends.
           if (!mutants[twin]?.isFramed) line.socket.end();
           const reply = await line.nextResponse();
           if (twin === 0) inLane += twins[0].lane.fastPathConnections.size;

@@ -26,10 +26,10 @@ afterEach(async () => {
   }
 });
 
-/** Lets the agent go on that was asked to wait; undefined while it does not. */
+/** Releases the waiting agent; undefined while it does not wait. */
 let release: (() => void) | undefined;
 
-/** Says it back, and waits in its middle if it is asked to. */
+/** An echo agent that waits in the middle on request. */
 async function* echo({ text }: { text: string }) {
   yield text;
   if (text !== 'wait') return;
@@ -50,7 +50,7 @@ async function open(options: ServeOptions = {}) {
   );
   const server = await serve(agent, options);
   opened.push({ server, agent });
-  return { agent, server, port: server.port, lane: server.server as FastPathServer };
+  return { agent, server, port: server.port, fastPath: server.server as FastPathServer };
 }
 
 function asked(method: string, text: string, id = 1): Buffer {
@@ -61,83 +61,83 @@ function asked(method: string, text: string, id = 1): Buffer {
 const idOf = (reply: RawHttpResponse | undefined): unknown =>
   (JSON.parse(reply?.body ?? '{}') as { id?: unknown }).id;
 
-describe('a plain request', () => {
-  it('never reaches the server of Node, and its connection is kept for the next', async () => {
-    const { port, lane } = await open();
-    const line = new RawConnection(port);
+describe('simple request on the fast path', () => {
+  it('does not reach node:http and keeps the connection alive', async () => {
+    const { port, fastPath } = await open();
+    const connection = new RawConnection(port);
     for (let i = 0; i < 3; i++) {
-      line.write(asked('SendMessage', 'hi', i));
-      expect(idOf(await line.nextResponse())).toBe(i);
-      expect(lane.fastPathConnections.size).toBe(1);
+      connection.write(asked('SendMessage', 'hi', i));
+      expect(idOf(await connection.nextResponse())).toBe(i);
+      expect(fastPath.fastPathConnections.size).toBe(1);
     }
-    line.write(asked('SendStreamingMessage', 'stream', 4));
-    expect((await line.nextResponse())?.headers.get('content-type')).toBe('text/event-stream');
-    line.write(health);
-    expect((await line.nextResponse())?.status).toBe(200);
-    expect(lane.fastPathConnections.size).toBe(1);
-    line.destroy();
-    await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
+    connection.write(asked('SendStreamingMessage', 'stream', 4));
+    expect((await connection.nextResponse())?.headers.get('content-type')).toBe('text/event-stream');
+    connection.write(health);
+    expect((await connection.nextResponse())?.status).toBe(200);
+    expect(fastPath.fastPathConnections.size).toBe(1);
+    connection.destroy();
+    await waitUntil(() => fastPath.fastPathConnections.size === 0, 'all connections are closed');
   });
 
-  it('is waited for once if its head came alone, as many clients send it', async () => {
-    const { port, lane } = await open();
+  it('may arrive as head and body in two chunks', async () => {
+    const { port, fastPath } = await open();
     const request = asked('SendMessage', 'two packets');
-    const line = new RawConnection(port);
+    const connection = new RawConnection(port);
     const body = request.indexOf('\r\n\r\n') + 4;
-    line.write(request.subarray(0, body));
-    await waitUntil(() => lane.fastPathConnections.size === 1, 'it is connected');
+    connection.write(request.subarray(0, body));
+    await waitUntil(() => fastPath.fastPathConnections.size === 1, 'it is connected');
     await new Promise(setImmediate);
-    line.write(request.subarray(body));
-    expect((await line.nextResponse())?.status).toBe(200);
-    line.destroy();
+    connection.write(request.subarray(body));
+    expect((await connection.nextResponse())?.status).toBe(200);
+    connection.destroy();
   });
 
-  it('may be cut into two at any byte', async () => {
+  it('may be split into two chunks at any byte', async () => {
     const { port } = await open();
     const request = rawRequest('POST', '/', '{"jsonrpc":"2.0","id":7,"method":"nothing"}', modern);
     for (let at = 1; at < request.length; at++) {
-      const line = new RawConnection(port);
-      line.write(request.subarray(0, at));
+      const connection = new RawConnection(port);
+      connection.write(request.subarray(0, at));
       await new Promise(setImmediate);
       await new Promise(setImmediate);
-      line.write(request.subarray(at));
-      expect(idOf(await line.nextResponse()), `cut at ${at}`).toBe(7);
-      line.destroy();
+      connection.write(request.subarray(at));
+      expect(idOf(await connection.nextResponse()), `cut at ${at}`).toBe(7);
+      connection.destroy();
     }
   });
 
-  it('may be followed by an empty line while it is answered, as old clients do', async () => {
+  it('may be followed by an empty line, as old clients send it', async () => {
     const { port } = await open();
-    const line = new RawConnection(port);
-    line.write(asked('SendMessage', 'wait', 1));
+    const connection = new RawConnection(port);
+    connection.write(asked('SendMessage', 'wait', 1));
     await agentWaits();
-    line.write('\r\n');
-    // Whoever comes later is answered, so that there was time enough.
+    connection.write('\r\n');
+    // A later request got a response, so there was enough time.
     expect((await sendRawRequest(port, health))?.status).toBe(200);
     release?.();
-    expect(idOf(await line.nextResponse())).toBe(1);
-    line.write(asked('SendMessage', 'next', 2));
-    expect(idOf(await line.nextResponse())).toBe(2);
-    line.destroy();
+    expect(idOf(await connection.nextResponse())).toBe(1);
+    connection.write(asked('SendMessage', 'next', 2));
+    expect(idOf(await connection.nextResponse())).toBe(2);
+    connection.destroy();
   });
 
-  it('may be sent while another one is answered, and waits for its turn', async () => {
-    const { port, lane } = await open();
-    const line = new RawConnection(port);
-    line.write(asked('SendStreamingMessage', 'wait', 1));
+  it('waits while another request of the connection is handled', async () => {
+    const { port, fastPath } = await open();
+    const connection = new RawConnection(port);
+    connection.write(asked('SendStreamingMessage', 'wait', 1));
     await agentWaits();
-    line.write(asked('SendMessage', 'second', 2));
-    line.write(asked('SendMessage', 'third', 3));
+    connection.write(asked('SendMessage', 'second', 2));
+    connection.write(asked('SendMessage', 'third', 3));
     await new Promise(setImmediate);
     release?.();
-    expect((await line.nextResponse())?.body).toContain(' over');
-    expect([idOf(await line.nextResponse()), idOf(await line.nextResponse())]).toEqual([2, 3]);
-    // Those that came together were left to Node.
-    expect(lane.fastPathConnections.size).toBeLessThanOrEqual(1);
-    line.destroy();
+    expect((await connection.nextResponse())?.body).toContain(' over');
+    expect([idOf(await connection.nextResponse()), idOf(await connection.nextResponse())]).toEqual([2, 3]);
+    // Requests of one chunk were handed off to Node.
+    expect(fastPath.fastPathConnections.size).toBeLessThanOrEqual(1);
+    connection.destroy();
   });
 
-  it('sees nothing of what an agent keeps for another one on the same connection', async () => {
+  it('does not share AsyncLocalStorage with other requests of the connection', async () => {
     const kept = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const agent = defineAgent({
@@ -152,58 +152,61 @@ describe('a plain request', () => {
     });
     const server = await serve(agent);
     opened.push({ server, agent });
-    const line = new RawConnection(server.port);
-    line.write(asked('SendMessage', 'one', 1));
-    expect((await line.nextResponse())?.body).toContain('"one"');
-    // The second waits until the first is answered.
-    line.write(asked('SendMessage', 'two', 2));
+    const connection = new RawConnection(server.port);
+    connection.write(asked('SendMessage', 'one', 1));
+    expect((await connection.nextResponse())?.body).toContain('"one"');
+    // The second request waits for the first response.
+    connection.write(asked('SendMessage', 'two', 2));
     await waitUntil(() => seen.length === 2, 'the second is there');
-    line.write(asked('SendMessage', 'three', 3));
-    expect([idOf(await line.nextResponse()), idOf(await line.nextResponse())]).toEqual([2, 3]);
+    connection.write(asked('SendMessage', 'three', 3));
+    expect([idOf(await connection.nextResponse()), idOf(await connection.nextResponse())]).toEqual([2, 3]);
     expect(seen).toEqual([undefined, undefined, undefined]);
-    line.destroy();
+    connection.destroy();
   });
 
-  it('is answered with its length in bytes, whatever it is written in', async () => {
+  it('gets a response with the Content-Length in bytes', async () => {
     const { port } = await open();
-    const line = new RawConnection(port);
+    const connection = new RawConnection(port);
     for (const text of ['ä', '日本語 😀', '\u{fffd} half', 'x'.repeat(30_000)]) {
-      line.write(asked('SendMessage', text));
-      expect((await line.nextResponse())?.body).toContain(text);
-      line.write(asked('SendStreamingMessage', text));
-      expect((await line.nextResponse())?.body).toContain(text);
+      connection.write(asked('SendMessage', text));
+      expect((await connection.nextResponse())?.body).toContain(text);
+      connection.write(asked('SendStreamingMessage', text));
+      expect((await connection.nextResponse())?.body).toContain(text);
     }
-    line.destroy();
+    connection.destroy();
   });
 });
 
-describe('whoever wants to see requests at the server of Node', () => {
-  it('by listening to them sees them from then on', async () => {
+describe('fast path with instrumentation', () => {
+  it('is disabled when a request listener is added', async () => {
     const { port, server } = await open();
-    const line = new RawConnection(port);
-    line.write(health);
-    await line.nextResponse();
+    const connection = new RawConnection(port);
+    connection.write(health);
+    await connection.nextResponse();
     let seen = 0;
     server.server.on('request', () => seen++);
-    line.write(health);
-    expect((await line.nextResponse())?.status).toBe(200);
+    connection.write(health);
+    expect((await connection.nextResponse())?.status).toBe(200);
     expect((await sendRawRequest(port, health))?.status).toBe(200);
     expect(seen).toBe(2);
-    line.destroy();
+    connection.destroy();
   });
 
-  it.each(['request.start', 'response.finish'])('through the channel %s of Node sees them', async (name) => {
-    const { port } = await open();
-    const seen: unknown[] = [];
-    const note = (message: unknown): unknown => seen.push(message);
-    subscribe(`http.server.${name}`, note);
-    expect((await sendRawRequest(port, health))?.status).toBe(200);
-    await waitUntil(() => seen.length > 0, 'it is seen');
-    unsubscribe(`http.server.${name}`, note);
-    expect(seen).toHaveLength(1);
-  });
+  it.each(['request.start', 'response.finish'])(
+    'is disabled while diagnostics_channel %s has subscribers',
+    async (name) => {
+      const { port } = await open();
+      const seen: unknown[] = [];
+      const note = (message: unknown): unknown => seen.push(message);
+      subscribe(`http.server.${name}`, note);
+      expect((await sendRawRequest(port, health))?.status).toBe(200);
+      await waitUntil(() => seen.length > 0, 'it is seen');
+      unsubscribe(`http.server.${name}`, note);
+      expect(seen).toHaveLength(1);
+    },
+  );
 
-  it('by taking the place of `emit`, as tools that trace do, sees them', async () => {
+  it('is disabled when server.emit is replaced', async () => {
     const { port } = await open();
     const events: string[] = [];
     Server.prototype.emit = function (this: Server, event: string | symbol, ...told: unknown[]) {
@@ -215,93 +218,96 @@ describe('whoever wants to see requests at the server of Node', () => {
     expect(events).toContain('request');
   });
 
-  it.each([{ timeout: 60_000 }, { maxRequestsPerSocket: 5 }])('for the sake of %o has it', async (limit) => {
-    const { port, server, lane } = await open();
-    Object.assign(server.server, limit);
-    const line = new RawConnection(port);
-    line.write(health);
-    expect((await line.nextResponse())?.status).toBe(200);
-    expect(lane.fastPathConnections.size).toBe(0);
-    line.destroy();
-  });
+  it.each([{ timeout: 60_000 }, { maxRequestsPerSocket: 5 }])(
+    'is disabled by the server limit %o',
+    async (limit) => {
+      const { port, server, fastPath } = await open();
+      Object.assign(server.server, limit);
+      const connection = new RawConnection(port);
+      connection.write(health);
+      expect((await connection.nextResponse())?.status).toBe(200);
+      expect(fastPath.fastPathConnections.size).toBe(0);
+      connection.destroy();
+    },
+  );
 
-  it('by asking for it has no lane at all', async () => {
-    const { port, lane } = await open({ fastPath: false });
+  it('is disabled by fastPath: false', async () => {
+    const { port, fastPath } = await open({ fastPath: false });
     expect((await sendRawRequest(port, health))?.status).toBe(200);
-    expect(lane.fastPathConnections).toBeUndefined();
+    expect(fastPath.fastPathConnections).toBeUndefined();
   });
 });
 
-describe('a connection', () => {
-  it('that is idle for too long is closed', async () => {
+describe('fast-path connection', () => {
+  it('is closed after keepAliveTimeout', async () => {
     const { port } = await open({ limits: { keepAliveTimeout: 100, headersTimeout: 200 } });
-    const line = new RawConnection(port);
-    line.write(health);
-    expect((await line.nextResponse())?.status).toBe(200);
-    await line.waitForEnd();
+    const connection = new RawConnection(port);
+    connection.write(health);
+    expect((await connection.nextResponse())?.status).toBe(200);
+    await connection.waitForEnd();
   });
 
-  it('that says nothing is closed', async () => {
+  it('is closed when it sends no request', async () => {
     const { port } = await open({ limits: { headersTimeout: 200, requestTimeout: 300 } });
-    const line = new RawConnection(port);
-    expect((await line.nextResponse())?.status).toBe(408);
+    const connection = new RawConnection(port);
+    expect((await connection.nextResponse())?.status).toBe(408);
   });
 
-  it('of a caller that leaves in the middle of its request says so to the caller', async () => {
-    const { port, lane } = await open();
-    const line = new RawConnection(port);
-    line.socket.end(asked('SendMessage', 'half').subarray(0, -5));
-    expect((await line.remainingResponses()).map(({ status }) => status)).toEqual([400]);
-    await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
+  it('responds 400 when the client ends within a request', async () => {
+    const { port, fastPath } = await open();
+    const connection = new RawConnection(port);
+    connection.socket.end(asked('SendMessage', 'half').subarray(0, -5));
+    expect((await connection.remainingResponses()).map(({ status }) => status)).toEqual([400]);
+    await waitUntil(() => fastPath.fastPathConnections.size === 0, 'all connections are closed');
   });
 
-  it('of a caller that does not read gets no second answer, and holds little', async () => {
-    const { port, lane } = await open();
-    let answers = 0;
+  it('handles no further request under backpressure and buffers little', async () => {
+    const { port, fastPath } = await open();
+    let responses = 0;
     const big = 'x'.repeat(50_000);
-    const { handlerFor: answererAt } = lane;
-    Object.assign(lane, {
-      answererAt: (target: string) => {
-        const answerer = answererAt(target);
+    const { handlerFor } = fastPath;
+    Object.assign(fastPath, {
+      handlerFor: (target: string) => {
+        const handler = handlerFor(target);
         return (
-          answerer && {
-            answerWhole: async () => {
-              answers++;
+          handler && {
+            handleBuffered: async () => {
+              responses++;
               return { status: 200, headers: [], body: big.repeat(200) };
             },
-            streamEnded: answerer.streamEnded.bind(answerer),
+            streamEnded: handler.streamEnded.bind(handler),
           }
         );
       },
     });
-    const line = new RawConnection(port);
-    line.socket.pause();
-    line.write(health);
-    await waitUntil(() => answers === 1, 'the first is answered');
-    for (let i = 0; i < 200; i++) line.write(health);
-    // Whoever comes later is answered, so that there was time enough.
+    const connection = new RawConnection(port);
+    connection.socket.pause();
+    connection.write(health);
+    await waitUntil(() => responses === 1, 'the first response is created');
+    for (let i = 0; i < 200; i++) connection.write(health);
+    // A later request got a response, so there was enough time.
     expect((await sendRawRequest(port, health))?.status).toBe(200);
-    expect(answers).toBe(2);
-    line.destroy();
+    expect(responses).toBe(2);
+    connection.destroy();
   });
 
-  it('of a caller that leaves before its answer is there is counted and noted all the same', async () => {
+  it('records metrics and logs when the client disconnects early', async () => {
     const outcomes: unknown[] = [];
-    const { port, lane } = await open({
+    const { port, fastPath } = await open({
       metrics: true,
       log: ({ fields }) => outcomes.push([fields?.operation, fields?.outcome]),
     });
-    const line = new RawConnection(port);
-    line.write(asked('SendMessage', 'wait'));
+    const connection = new RawConnection(port);
+    connection.write(asked('SendMessage', 'wait'));
     await agentWaits();
-    line.destroy();
-    await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
+    connection.destroy();
+    await waitUntil(() => fastPath.fastPathConnections.size === 0, 'all connections are closed');
     release?.();
-    await waitUntil(() => outcomes.length > 0, 'it is noted');
+    await waitUntil(() => outcomes.length > 0, 'the request is logged');
     expect(outcomes).toEqual([['send', 'OK']]);
   });
 
-  it('with the end of an answer still to send is not idle', async () => {
+  it('is not idle while a response is being sent', async () => {
     let theirs: Socket | undefined;
     const agent = defineAgent({
       name: 'Talker',
@@ -327,7 +333,7 @@ describe('a connection', () => {
       'all is said',
     );
     expect(theirs?.writableLength).toBeGreaterThan(0);
-    // One that is idle for as long is closed.
+    // An idle connection of the same age is closed.
     const idle = new RawConnection(server.port);
     idle.write(health);
     await idle.waitForEnd();
@@ -336,44 +342,44 @@ describe('a connection', () => {
     slow.destroy();
   });
 
-  it('that somebody made of another stream is left to Node', async () => {
-    const { port, lane } = await open();
+  it('is handed off to Node if it is not a net.Socket', async () => {
+    const { port, fastPath } = await open();
     const doorman = createServer((socket) => {
-      lane.emit('connection', Object.assign(socket, { encrypted: true }));
+      fastPath.emit('connection', Object.assign(socket, { encrypted: true }));
     });
     await new Promise<void>((resolve) => doorman.listen(0, '127.0.0.1', resolve));
-    const line = new RawConnection((doorman.address() as AddressInfo).port);
-    line.write(rawRequest('GET', '/.well-known/agent-card.json', '', modern));
-    expect((await line.nextResponse())?.body).toContain('"https://localhost');
-    line.destroy();
+    const connection = new RawConnection((doorman.address() as AddressInfo).port);
+    connection.write(rawRequest('GET', '/.well-known/agent-card.json', '', modern));
+    expect((await connection.nextResponse())?.body).toContain('"https://localhost');
+    connection.destroy();
     doorman.close();
     expect((await sendRawRequest(port, health))?.status).toBe(200);
   });
 
-  it('with half a request is not closed when the server stops, because it is no idle one', async () => {
-    const { port, server, lane } = await open();
+  it('is not closed on stop() with a partial request', async () => {
+    const { port, server, fastPath } = await open();
     const request = asked('SendMessage', 'half');
-    const line = new RawConnection(port);
-    line.write(request.subarray(0, -5));
-    await waitUntil(() => lane.fastPathConnections.size === 1, 'it is connected');
+    const connection = new RawConnection(port);
+    connection.write(request.subarray(0, -5));
+    await waitUntil(() => fastPath.fastPathConnections.size === 1, 'it is connected');
     expect((await sendRawRequest(port, health))?.status).toBe(200);
     const stopped = server.stop(10_000);
-    line.write(request.subarray(-5));
-    const reply = await line.nextResponse();
+    connection.write(request.subarray(-5));
+    const reply = await connection.nextResponse();
     expect(reply?.body).toContain('"TASK_STATE_COMPLETED"');
     expect(reply?.headers.get('connection')).toBe('close');
     await stopped;
   });
 
-  it('that is idle is closed when the server stops, and the others when they are answered', async () => {
-    const { port, server, lane } = await open();
+  it('is closed on stop() when idle, otherwise after its response', async () => {
+    const { port, server, fastPath } = await open();
     const idle = new RawConnection(port);
     idle.write(health);
     await idle.nextResponse();
     const busy = new RawConnection(port);
     busy.write(asked('SendMessage', 'wait'));
     await agentWaits();
-    expect(lane.fastPathConnections.size).toBe(2);
+    expect(fastPath.fastPathConnections.size).toBe(2);
     const stopped = server.stop(10_000);
     await idle.waitForEnd();
     expect(busy.isClosed).toBe(false);
@@ -384,7 +390,7 @@ describe('a connection', () => {
     await stopped;
   });
 
-  it('that is still busy when the time to stop is over is cut', async () => {
+  it('is closed when the stop timeout expires', async () => {
     const { port, server } = await open();
     const busy = new RawConnection(port);
     busy.write(asked('SendMessage', 'wait'));

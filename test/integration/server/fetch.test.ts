@@ -27,7 +27,7 @@ const says = (text: string) => ({
 });
 const asked = (method: string, params: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
-/** What differs between two answers by right: ids and times. */
+/** Removes ids and times, which differ between two responses. */
 function settled(text: string): string {
   return text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 }
@@ -109,16 +109,16 @@ async function plain(response: Response): Promise<unknown> {
   return { status: response.status, headers, text: settled(await response.text()) };
 }
 
-describe('a handler of Request and Response', () => {
-  it.each(table)('answers $name as the server of Node does', async ({ path, init }) => {
+describe('fetchHandler', () => {
+  it.each(table)('responds to $name like the Node server', async ({ path, init }) => {
     const url = `${server.url}${path}`;
     const overNode = await plain(await fetch(url, init));
-    // Not the same message again, or it would be taken for a retry of the one before.
+    // A new message id, because the same one would be deduplicated.
     const other = fetchHandler(sampleAgent({ extensions: [{ uri: 'urn:a' }] }));
     expect(await plain(await other(new Request(url, init)))).toEqual(overNode);
   });
 
-  it('frees the task when the body is canceled, and the task goes on', async () => {
+  it('closes the subscription when the body is canceled while the task continues', async () => {
     let isFreed = false;
     const watched = stubAgent(agent, {
       stream(request, call) {
@@ -147,12 +147,12 @@ describe('a handler of Request and Response', () => {
     await agent.cancelTask({ id });
   });
 
-  it('gives the address that it was reached at', async () => {
+  it('uses the request URL in the card', async () => {
     const response = await handle(new Request('https://agents.test/.well-known/agent.json'));
     expect(await response.json()).toMatchObject({ url: 'https://agents.test' });
   });
 
-  it('is not available while the agent cannot be made ready, and is once it can', async () => {
+  it('responds 503 until the agent is ready', async () => {
     let isBroken = true;
     const waiting = stubAgent(agent, {
       ready: async () => {
@@ -168,7 +168,7 @@ describe('a handler of Request and Response', () => {
     expect((await ask()).status).toBe(404);
   });
 
-  it('refuses too much', async () => {
+  it('responds 413 to a body above maxBodyBytes', async () => {
     const small = fetchHandler(agent, { maxBodyBytes: 10 });
     const body = asked('SendMessage', says('hello'));
     const response = await small(
@@ -178,7 +178,7 @@ describe('a handler of Request and Response', () => {
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
-  it('gives signs of life', async () => {
+  it('sends SSE heartbeats', async () => {
     const beating = fetchHandler(agent, { heartbeat: 5 });
     const body = JSON.stringify({ message: { ...says('slow').message, messageId: 'm-beat' } });
     const response = await beating(

@@ -38,7 +38,7 @@ beforeAll(async () => {
     {
       taskStore: memoryTaskStore({ maxTasks: 5_000, maxReplayableEvents: 100 }),
       maxPushConfigs: 1_000_000,
-      // Nothing here is meant to leave the machine.
+      // No request may leave the local host.
       push: { egress: { resolve: async () => [] } },
     },
   );
@@ -52,7 +52,7 @@ afterAll(async () => {
   await agent.close();
 });
 
-/** What is wrong with a reply, if anything is. */
+/** Returns what is wrong with a response, if anything. */
 function complaint({ status, headers, body }: RawHttpResponse): string | undefined {
   if (!(status >= 200 && status < 500)) return `status ${status}: ${body.slice(0, 300)}`;
   if (body.includes('"code":-32603')) return `an internal error: ${body.slice(0, 300)}`;
@@ -67,7 +67,7 @@ function complaint({ status, headers, body }: RawHttpResponse): string | undefin
   return undefined;
 }
 
-/** Sends requests one behind the other down one line, and gives the replies that came before it closed. */
+/** Sends pipelined requests and returns the responses received before the connection closed. */
 async function sendFramed(
   line: RawConnection,
   mutants: readonly FuzzedRequest[],
@@ -82,7 +82,7 @@ async function sendFramed(
   return replies;
 }
 
-/** Sends what may not even be HTTP down a line of its own, which it then stops writing to. */
+/** Sends bytes that may not be HTTP on a new connection and ends it. */
 async function sendAlone({ bytes }: FuzzedRequest): Promise<RawHttpResponse[]> {
   const line = new RawConnection(server.port);
   line.socket.end(bytes);
@@ -123,7 +123,7 @@ async function work(dice: SeededDice, share: number, tally: Tally): Promise<void
   line.destroy();
 }
 
-it(`answers ${count} requests that are not quite right (seed ${seed})`, { timeout: 120_000 }, async () => {
+it(`responds correctly to ${count} mutated requests (seed ${seed})`, { timeout: 120_000 }, async () => {
   const tally: Tally = { replies: 0, statuses: new Map(), complaints: [] };
   await Promise.all(
     Array.from({ length: lines }, (_, i) =>
@@ -133,12 +133,12 @@ it(`answers ${count} requests that are not quite right (seed ${seed})`, { timeou
   expect(tally.complaints.slice(0, 5), `seed ${seed}`).toEqual([]);
   expect(faults.slice(0, 5), `seed ${seed}`).toEqual([]);
   expect(tally.replies).toBeGreaterThan(count * 0.9);
-  // Most are refused and many are not: otherwise it would not be the mutants that are tested.
+  // Most are rejected and many are not; otherwise the mutations would be useless.
   expect(tally.statuses.get(200)).toBeGreaterThan(count * 0.2);
   expect(tally.statuses.get(400)).toBeGreaterThan(count * 0.05);
 });
 
-it('still answers afterwards', async () => {
+it('still responds after the mutated requests', async () => {
   expect((await sendRawRequest(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);
   for (const each of seeds.slice(0, 2)) {
     const reply = await sendRawRequest(

@@ -22,23 +22,23 @@ const ledgers: { kept: string; make: () => Promise<TaskStore> }[] = [
   { kept: 'in SQLite', make: () => sqliteTaskStore({ file: ':memory:' }) },
 ];
 
-/** Somebody who must not learn of what another has. */
+/** A client that must not learn about tasks of another one. */
 interface Stranger {
   who: string;
-  /** Whose things they are. */
+  /** The client that owns the tasks. */
   owner: TestIdentity;
-  stranger: TestIdentity;
+  otherClient: TestIdentity;
 }
 
 let pairs = 0;
 
-/** Everybody who is not the owner but comes near. */
+/** Clients that differ from the owner in one property. */
 function strangersOn({ tenantIn, dialect }: TestClient): Stranger[] {
   const make = (who: string, change: (owner: Required<TestIdentity>) => TestIdentity): Stranger => {
     const principal = { id: `alice ${++pairs}` };
     const tenant = `tenant ${pairs}`;
     const owner: TestIdentity = tenantIn ? { principal, tenant } : { principal };
-    return { who, owner, stranger: change({ principal, tenant }) };
+    return { who, owner, otherClient: change({ principal, tenant }) };
   };
   const tenantOf = ({ tenant }: TestIdentity): TestIdentity => (tenantIn ? { tenant } : {});
   return [
@@ -72,7 +72,7 @@ function strangersOn({ tenantIn, dialect }: TestClient): Stranger[] {
   ];
 }
 
-/** What may be asked about a task, by its id. */
+/** Operations on a task id. */
 const questions: {
   name: string;
   operation: Operation;
@@ -128,7 +128,7 @@ const questions: {
   },
 ];
 
-/** What of a reply must not depend on whether there is something: everything but the ids it was asked with, and times. */
+/** Removes request ids and times; the rest of a response must not reveal whether a task exists. */
 function masked({ text, ...said }: TestResponse, ...ids: string[]): TestResponse {
   let shown = text;
   for (const id of ids) shown = shown.replaceAll(id, 'ID');
@@ -138,10 +138,10 @@ function masked({ text, ...said }: TestResponse, ...ids: string[]): TestResponse
   };
 }
 
-/** 0.1 makes tasks under ids of their callers, so that a task of somebody else is no hindrance. */
+/** In 0.1 clients choose task ids, so a task of another owner must not prevent the creation. */
 const claims = ({ dialect }: TestClient): boolean => dialect.version === '0.1';
 
-/** A test where a version has what is tested, and nothing where it has not. */
+/** Skips a test for versions without the tested operation. */
 function itWhere(isSo: boolean): (name: string, run: () => Promise<void>) => void {
   return isSo ? it : () => {};
 }
@@ -150,10 +150,10 @@ const stages = ['slow', 'ask', 'done'] as const;
 type Stage = (typeof stages)[number];
 
 const combinations = testClients.flatMap((line) =>
-  strangersOn(line).map((stranger) => ({ line, ...stranger })),
+  strangersOn(line).map((otherClient) => ({ line, ...otherClient })),
 );
 
-describe.each(ledgers)('tasks $kept', ({ make }) => {
+describe.each(ledgers)('task isolation with tasks $kept', ({ make }) => {
   let ledger: TaskStore;
   let agent: LocalAgent;
   let server: RunningServer;
@@ -172,7 +172,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     await ledger[Symbol.asyncDispose]();
   });
 
-  describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) => {
+  describe.each(combinations)('$line.name, and $who', ({ line, owner, otherClient }) => {
     const tasks = {} as Record<Stage, { id: string; contextId: string }>;
     const random = (): string => crypto.randomUUID();
     const begin = async (text: string, asker: TestIdentity, more: object = {}): Promise<any> => {
@@ -189,7 +189,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
 
     beforeAll(async () => {
       for (const stage of stages) {
-        // 0.1 cannot be answered before the task rests, so its slow task is begun by a stream.
+        // In 0.1 a send returns only after the task, so the slow task is started by a stream.
         const task =
           claims(line) && stage === 'slow'
             ? await beginBySubscribing(line, owner)
@@ -208,18 +208,18 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
       return line.has(operation) && !(claims(line) && isSending);
     });
 
-    it.each(asked)('who $name learns nothing', async ({ operation, request, headers }) => {
+    it.each(asked)('reveals nothing to $name', async ({ operation, request, headers }) => {
       const absent = random();
-      const expected = masked(await ask(stranger, operation, request(absent), headers), absent);
+      const expected = masked(await ask(otherClient, operation, request(absent), headers), absent);
       for (const stage of stages) {
         const { id } = tasks[stage];
-        expect(masked(await ask(stranger, operation, request(id), headers), id)).toEqual(expected);
+        expect(masked(await ask(otherClient, operation, request(id), headers), id)).toEqual(expected);
       }
       expect(expected.text).toMatch(/not found/i);
     });
 
     itWhere(line.has('listTasks'))('who lists counts none of them', async () => {
-      const { tasks: seen, totalSize, nextPageToken } = await line.call(url, stranger, 'listTasks', {});
+      const { tasks: seen, totalSize, nextPageToken } = await line.call(url, otherClient, 'listTasks', {});
       const listed: string[] = seen.map(({ id }: { id: string }) => id);
       for (const stage of stages) expect(listed).not.toContain(tasks[stage].id);
       expect({ totalSize, nextPageToken }).toEqual({ totalSize: listed.length, nextPageToken: '' });
@@ -229,10 +229,10 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
 
     itWhere(line.has('listTasks'))('who filters by their context finds none', async () => {
       const absent = random();
-      const expected = masked(await ask(stranger, 'listTasks', { contextId: absent }), absent);
+      const expected = masked(await ask(otherClient, 'listTasks', { contextId: absent }), absent);
       const { contextId } = tasks.ask;
-      expect(masked(await ask(stranger, 'listTasks', { contextId }), contextId)).toEqual(expected);
-      expect(await line.call(url, stranger, 'listTasks', { contextId })).toMatchObject({
+      expect(masked(await ask(otherClient, 'listTasks', { contextId }), contextId)).toEqual(expected);
+      expect(await line.call(url, otherClient, 'listTasks', { contextId })).toMatchObject({
         tasks: [],
         totalSize: 0,
       });
@@ -241,21 +241,21 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     itWhere(line.dialect.version === '1.0')('who uses their page token sees only its own', async () => {
       const { nextPageToken } = await line.call(url, owner, 'listTasks', { pageSize: 1 });
       expect(nextPageToken).not.toBe('');
-      const page = await line.call(url, stranger, 'listTasks', { pageToken: nextPageToken });
-      const all = await line.call(url, stranger, 'listTasks', {});
+      const page = await line.call(url, otherClient, 'listTasks', { pageToken: nextPageToken });
+      const all = await line.call(url, otherClient, 'listTasks', {});
       const own: string[] = all.tasks.map(({ id }: { id: string }) => id);
       for (const { id } of page.tasks) expect(own).toContain(id);
       expect(page.totalSize).toBe(all.totalSize);
     });
 
-    it('who sends the same message gets a task of its own', async () => {
+    it('creates a separate task for the same message id', async () => {
       const message = userMessage('the same');
       const named = claims(line) ? { clientTaskId: random() } : {};
       const theirs = await line.call(url, owner, 'send', { message, ...named });
       const again = claims(line) ? { clientTaskId: random() } : {};
       const fresh = userMessage('the same');
-      const expected = masked(await ask(stranger, 'send', { message: fresh, ...again }), fresh.messageId);
-      const mine = await ask(stranger, 'send', {
+      const expected = masked(await ask(otherClient, 'send', { message: fresh, ...again }), fresh.messageId);
+      const mine = await ask(otherClient, 'send', {
         message,
         ...(claims(line) ? { clientTaskId: random() } : {}),
       });
@@ -266,10 +266,10 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
       expect(repeated.id).toBe(theirs.id);
     });
 
-    it('who goes on in their context, or refers to them, begins something new', async () => {
+    it('creates a new task for the same context or a task reference', async () => {
       const { id, contextId } = tasks.done;
       const send = (context: string, reference: string): Promise<TestResponse> =>
-        ask(stranger, 'send', {
+        ask(otherClient, 'send', {
           message: userMessage('hello', { contextId: context, referenceTaskIds: [reference] }),
           ...(claims(line) && { clientTaskId: random() }),
         });
@@ -287,9 +287,15 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
           message: userMessage('theirs'),
           clientTaskId: shared,
         });
-        const mine = await ask(stranger, operation, { message: userMessage('mine'), clientTaskId: shared });
+        const mine = await ask(otherClient, operation, {
+          message: userMessage('mine'),
+          clientTaskId: shared,
+        });
         const absent = random();
-        const fresh = await ask(stranger, operation, { message: userMessage('mine'), clientTaskId: absent });
+        const fresh = await ask(otherClient, operation, {
+          message: userMessage('mine'),
+          clientTaskId: absent,
+        });
         expect(masked(mine, shared)).toEqual(masked(fresh, absent));
         expect(mine.text).not.toContain('theirs');
         expect(mine.text).not.toContain(theirs.contextId);
@@ -299,7 +305,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
       }
     });
 
-    it('leaves everything as it was', async () => {
+    it('leaves the tasks of the owner unchanged', async () => {
       const states = { slow: 'working', ask: 'input-required', done: 'completed' };
       for (const stage of stages) {
         const { id } = tasks[stage];
@@ -311,7 +317,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
   });
 });
 
-/** Begins a task that works, and leaves the stream. */
+/** Starts a working task and closes the stream. */
 async function beginBySubscribing(
   line: TestClient,
   owner: TestIdentity,
@@ -323,7 +329,7 @@ async function beginBySubscribing(
   return { id: clientTaskId, contextId };
 }
 
-it('is tried in at least 200 combinations', () => {
+it('task isolation is tested in at least 200 combinations', () => {
   const count = combinations.reduce(
     (sum, { line }) => sum + questions.filter(({ operation }) => line.has(operation)).length,
     0,

@@ -58,7 +58,7 @@ async function served(process: ProcessFunction, push?: PushOptions) {
   return { url: server.url, rpc };
 }
 
-/** Says that it works, makes something and is done. */
+/** An agent that works, creates an artifact and completes. */
 async function* work() {
   yield status('working', 'Hm.');
   yield artifact('a piece', { artifactId: 'a' });
@@ -71,11 +71,11 @@ const statesOf = (events: readonly StreamEvent[]): string[] =>
     return event.kind === 'status' ? event.status.state : event.kind;
   });
 
-describe('notifications come in the words of whoever registered', () => {
+describe('push notification format', () => {
   const types = (hook: TestWebhook) => new Set(hook.received.map(({ headers }) => headers['content-type']));
   const credentials = { url: '', token: 'sesame' };
 
-  it('1.0: every event, wrapped', async () => {
+  it('1.0: sends every event as a StreamResponse', async () => {
     const hook = await webhook();
     const { rpc } = await served(work);
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
@@ -106,7 +106,7 @@ describe('notifications come in the words of whoever registered', () => {
     }
   });
 
-  it('0.3: the whole task as it was with each status', async () => {
+  it('0.3: sends the whole task with each status', async () => {
     const hook = await webhook();
     const { rpc } = await served(work);
     const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'go' }] };
@@ -129,7 +129,7 @@ describe('notifications come in the words of whoever registered', () => {
     });
   });
 
-  it('0.1: the whole task, without a kind', async () => {
+  it('0.1: sends the whole task without kind', async () => {
     const hook = await webhook();
     const { rpc } = await served(work);
     const message = { role: 'user', parts: [{ type: 'text', text: 'go' }] };
@@ -146,8 +146,8 @@ describe('notifications come in the words of whoever registered', () => {
   });
 });
 
-describe('a webhook that comes late', () => {
-  it('hears at once how the task stands, and then the rest', async () => {
+describe('webhook registered during a task', () => {
+  it('receives the current state at once, then all further events', async () => {
     const hook = await webhook();
     const { promise, resolve } = createDeferred();
     const agent = agentOf(async function* () {
@@ -171,7 +171,7 @@ describe('a webhook that comes late', () => {
     expect(hook.accepted.at(-1)?.body.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('with an answer hears nothing of the question', async () => {
+  it('registered with an answer does not receive earlier events', async () => {
     const hook = await webhook();
     const agent = agentOf(async ({ ask }) => `So ${textOf((await ask('Which?')).parts)}`);
     const { id: taskId } = expectTask(await agent.send(userRequest('go')));
@@ -184,14 +184,14 @@ describe('a webhook that comes late', () => {
   });
 });
 
-it('does not let a webhook slow the task', async () => {
+it('a slow webhook does not delay the task', async () => {
   const hook = await webhook(() => 'hang');
   const agent = agentOf(work);
   const sent = agent.send(userRequest('go', {}, { configuration: { pushConfig: { url: hook.url } } }));
   expect(expectTask(await sent).status.state).toBe('completed');
 });
 
-it('sends nothing into the own network unless it is allowed', async () => {
+it('denies webhooks in private networks by default', async () => {
   const agent = agentOf(work, { egress: { allowLoopback: false } });
   const sent = agent.send(
     userRequest('go', {}, { configuration: { pushConfig: { url: 'http://127.0.0.1:9/' } } }),
@@ -199,7 +199,7 @@ it('sends nothing into the own network unless it is allowed', async () => {
   expect(await reasonOf(sent)).toBe('INVALID_PARAMS');
 });
 
-/** Numbers that look random and are the same every time. */
+/** Deterministic pseudo-random numbers. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -210,7 +210,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** The places of all that arrived, by task and webhook and without repetitions. Fails where the order is wrong. */
+/** Returns the delivered sequence numbers by task and webhook, without duplicates. Fails if the order is wrong. */
 function stories(posted: readonly ReceivedPost[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const { id } of posted) {
@@ -225,8 +225,8 @@ function stories(posted: readonly ReceivedPost[]): Map<string, number[]> {
   return places;
 }
 
-describe('a thousand tasks with three webhooks each, of which three in ten answers fail', () => {
-  it('are told completely, in order, and twice only under the same name', async () => {
+describe('1,000 tasks with 3 webhooks each and 30 % failed responses', () => {
+  it('delivers all notifications in order, with duplicates only under the same id', async () => {
     const random = seeded(7);
     const fails = () => {
       const dice = random();
@@ -244,7 +244,7 @@ describe('a thousand tasks with three webhooks each, of which three in ten answe
           await agent.send(userRequest('go', {}, { configuration: { pushConfig: first } })),
         );
         for (const config of others) {
-          // From the beginning, as if it had come with the message.
+          // From the first event, as if registered with the message.
           await ledger.putPushConfig('', { ...config, taskId: task.id });
           await agent.createPushConfig({ ...config, taskId: task.id });
         }
@@ -269,8 +269,8 @@ describe('a thousand tasks with three webhooks each, of which three in ten answe
   }, 90_000);
 });
 
-describe('a restart', () => {
-  it('in the middle loses nothing', async () => {
+describe('push delivery after a restart', () => {
+  it('continues without loss', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-push-'));
     ends.push(async () => rmSync(folder, { recursive: true, force: true }));
     const open = async (): Promise<TaskStore> => {
@@ -308,10 +308,10 @@ describe('a restart', () => {
     expect(told.size).toBe(100);
   });
 
-  it('tells the webhook what became of a task that it interrupted', async () => {
+  it('notifies the webhook of a task that the restart failed', async () => {
     const ledger = memoryTaskStore();
     const hook = await webhook();
-    // Of this one nothing more is heard, as of a process that was killed.
+    // Not closed, as after a crash.
     const dead = defineAgent(
       { name: 'T', description: 'T', pushNotifications: true, process: () => new Promise<void>(() => {}) },
       { taskStore: ledger, push: { egress: { allowLoopback: true, resolve: async () => [] } } },
@@ -325,8 +325,8 @@ describe('a restart', () => {
   });
 });
 
-describe('a receiver', () => {
-  it('trusts the agent by the keys that it shows, and hears everything once', async () => {
+describe('pushReceiver with a served agent', () => {
+  it('verifies signatures with the JWKS of the agent and deduplicates', async () => {
     const news: ReceivedNotification[] = [];
     let failures = 2;
     const { url, rpc } = await served(work, { signer: pushSigner(), minDelay: 1 });
@@ -361,12 +361,12 @@ describe('a receiver', () => {
     expect(v1_0.notification.read(JSON.parse(body), lenientMode())).toMatchObject({ kind: 'task' });
   });
 
-  it('finds no keys at an agent that signs nothing', async () => {
+  it('gets 404 for the JWKS of an agent without signer', async () => {
     const { url } = await served(work);
     expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(404);
   });
 
-  it('refuses what is too large without reading it', async () => {
+  it('responds 413 to a notification above maxBytes', async () => {
     const receiver = pushReceiver({ allowUnauthenticated: true });
     const server = createServer(pushListener(receiver, () => {}, { maxBytes: 1_000 }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

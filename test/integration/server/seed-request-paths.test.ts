@@ -1,4 +1,4 @@
-/** Callers that put a JSON-RPC envelope on a path of REST, and REST callers that name no version. */
+/** Clients that send JSON-RPC envelopes to REST paths, and REST clients without version. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
@@ -31,7 +31,7 @@ const tagged = (text: string, more: object = {}) => ({
 });
 
 describe('POST /message:send', () => {
-  it('answers an envelope with an envelope', async () => {
+  it('responds to a JSON-RPC envelope with an envelope', async () => {
     const { status, headers, json } = await httpPost(
       `${server.url}/message:send`,
       envelope('message/send', tagged('hello')),
@@ -45,24 +45,24 @@ describe('POST /message:send', () => {
     });
   });
 
-  it('answers malformed JSON with a parse error', async () => {
+  it('responds to malformed JSON with a parse error', async () => {
     const { status, json } = await httpPost(`${server.url}/message:send`, '{"jsonrpc": "2.0", "id":');
     expect(status).toBe(400);
     expect(json).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32700 } });
   });
 
-  it('answers an unknown method with method not found', async () => {
+  it('responds to an unknown method with method not found', async () => {
     const { json } = await httpPost(`${server.url}/message:send`, envelope('message/guess', {}));
     expect(json).toMatchObject({ jsonrpc: '2.0', id: 'r-1', error: { code: -32601 } });
   });
 
-  it('answers a handler that refuses with its error', async () => {
+  it('returns the error of the agent', async () => {
     const params = tagged('hi', { taskId: 'nobody' });
     const { json } = await httpPost(`${server.url}/message:send`, envelope('message/send', params));
     expect(json).toMatchObject({ id: 'r-1', error: { code: -32001, message: 'Task not found' } });
   });
 
-  it('answers a plain body with a plain body', async () => {
+  it('responds to a REST body with a REST body', async () => {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
     const { status, headers, json } = await httpPost(`${server.url}/message:send`, { message });
     expect(status).toBe(200);
@@ -71,19 +71,19 @@ describe('POST /message:send', () => {
   });
 });
 
-describe('the other paths', () => {
+describe('other REST paths', () => {
   async function sent(text: string, contextId: string): Promise<any> {
     const params = tagged(text, { contextId });
     return (await httpPost(`${server.url}/message:send`, envelope('message/send', params))).json.result;
   }
 
-  it('give the card', async () => {
+  it('return the card', async () => {
     const { status, json } = await httpGet(`${server.url}/.well-known/agent-card.json`);
     expect(status).toBe(200);
     expect(json).toMatchObject({ name: 'Sample', skills: [{ id: 'echo' }] });
   });
 
-  it('give a task by its id, with the history that is asked for', async () => {
+  it('return a task by id with the requested history', async () => {
     const { id } = await sent('hello', 'c-1');
     const { status, json } = await httpGet(`${server.url}/tasks/${id}?historyLength=0`);
     expect(status).toBe(200);
@@ -94,7 +94,7 @@ describe('the other paths', () => {
     expect(missing.json.error).toMatchObject({ code: 404, status: 'NOT_FOUND' });
   });
 
-  it('give the tasks of a context, page by page', async () => {
+  it('list the tasks of a context in pages', async () => {
     const ids = new Set<string>();
     for (const word of ['a', 'b', 'c']) ids.add((await sent(word, 'c-2')).id);
     await sent('d', 'c-3');
@@ -111,7 +111,7 @@ describe('the other paths', () => {
     expect(done).toEqual({ tasks: [], totalSize: 0, pageSize: 50, nextPageToken: '' });
   });
 
-  it('cancel a task without a body, with an empty one and with null', async () => {
+  it('cancel a task without body, with {} and with null', async () => {
     for (const body of [undefined, {}, 'null']) {
       const { id } = await sent('ask', 'c-4');
       const { status, json } = await httpPost(`${server.url}/tasks/${id}:cancel`, body);
@@ -121,8 +121,8 @@ describe('the other paths', () => {
   });
 });
 
-describe('a server that cannot start', () => {
-  it('leaves no port open', async () => {
+describe('serve() with a failing agent', () => {
+  it('closes the port', async () => {
     const broken = stubAgent(agent, { ready: () => Promise.reject(new Error('no disk')) });
     const taken = await serve(agent);
     await expect(serve(agent, { port: taken.port })).rejects.toThrow(/EADDRINUSE/);
@@ -135,8 +135,8 @@ describe('a server that cannot start', () => {
   });
 });
 
-describe('a server that stops', () => {
-  it('finishes what it has begun, ends its streams within no frame, and takes no more', async () => {
+describe('stop()', () => {
+  it('finishes requests, ends streams after a frame and accepts no more connections', async () => {
     let begin: () => void = () => {};
     let finish: () => void = () => {};
     const begun = new Promise<void>((resolve) => (begin = resolve));

@@ -29,21 +29,21 @@ const taskIdOf = (events: readonly StreamEvent[]): string => {
   return task.id;
 };
 
-/** In 0.1 each connection tells anew, beside the frames proper, what the version has no word for. */
+/** In 0.1 each connection repeats, in extra frames, what the version cannot represent. */
 const withoutCarried = (told: readonly TestSseFrame[]): unknown =>
   JSON.parse(JSON.stringify(told), (key, value: unknown) => (key === 'metadata' ? undefined : value));
 
-describe.each(streamClients)('a stream of $name', (voice) => {
-  it('is a legal story, every event with its number', async () => {
+describe.each(streamClients)('SSE stream of $name', (client) => {
+  it('is a valid event sequence with an id for every event', async () => {
     const message = userMessage('stream');
-    const response = await voice.stream(server.url, message);
+    const response = await client.stream(server.url, message);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('cache-control')).toContain('no-cache');
     const told = await readSseFrames(response);
     expect(told).toHaveLength(8);
     expect(told.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    if (!voice.isRest) for (const { data } of told) expect(data).toMatchObject({ jsonrpc: '2.0', id: 7 });
-    const events = voice.events(told, message);
+    if (!client.isRest) for (const { data } of told) expect(data).toMatchObject({ jsonrpc: '2.0', id: 7 });
+    const events = client.events(told, message);
     expect(lintStream(events)).toEqual([]);
     expect(reduce(events)).toMatchObject({
       status: { state: 'completed' },
@@ -51,83 +51,83 @@ describe.each(streamClients)('a stream of $name', (voice) => {
     });
   });
 
-  it('goes on after the event that a reader has, when the message is sent again', async () => {
+  it('resumes after Last-Event-ID when the message is resent', async () => {
     const message = userMessage('stream');
-    const whole = await readSseFrames(await voice.stream(server.url, message));
+    const whole = await readSseFrames(await client.stream(server.url, message));
     for (const [i, { id }] of whole.entries()) {
       const rest = await readSseFrames(
-        await voice.stream(server.url, message, { 'last-event-id': String(id) }),
+        await client.stream(server.url, message, { 'last-event-id': String(id) }),
       );
       expect(withoutCarried(rest)).toEqual(withoutCarried(whole.slice(i + 1)));
     }
   });
 
-  it('goes on after the event that a reader has, when the task is followed', async () => {
+  it('resumes after Last-Event-ID when subscribing', async () => {
     const message = userMessage('stream');
-    const whole = await readSseFrames(await voice.stream(server.url, message));
-    const id = taskIdOf(voice.events(whole, message));
-    const rest = await readSseFrames(await voice.subscribe(server.url, id, { 'last-event-id': '3' }));
+    const whole = await readSseFrames(await client.stream(server.url, message));
+    const id = taskIdOf(client.events(whole, message));
+    const rest = await readSseFrames(await client.subscribe(server.url, id, { 'last-event-id': '3' }));
     expect(withoutCarried(rest)).toEqual(withoutCarried(whole.slice(3)));
   });
 
-  it('goes on while the task works, after its reader has lost the connection', async () => {
+  it('resumes during a running task after a disconnect', async () => {
     const message = userMessage('slow');
-    const broken = streamSseFrames(await voice.stream(server.url, message));
+    const broken = streamSseFrames(await client.stream(server.url, message));
     const seen = [(await broken.next()).value, (await broken.next()).value];
     await broken.return(undefined);
-    const id = taskIdOf(voice.events(seen, message));
+    const id = taskIdOf(client.events(seen, message));
     const header = { 'last-event-id': String(seen[1]?.id) };
     const mended = await Promise.all([
-      voice.stream(server.url, message, header),
-      voice.subscribe(server.url, id, header),
+      client.stream(server.url, message, header),
+      client.subscribe(server.url, id, header),
     ]);
     await agent.cancelTask({ id });
     for (const response of mended) {
       const rest = await readSseFrames(response);
       expect(rest.map((frame) => frame.id)).toEqual([3, 4]);
-      const events = voice.events([...seen, ...rest], message);
+      const events = client.events([...seen, ...rest], message);
       expect(lintStream(events)).toEqual([]);
       expect(events.at(-1)).toMatchObject({ status: { state: 'canceled' } });
     }
   });
 
-  it('keeps two artifacts apart when it goes on', async () => {
+  it('keeps two artifacts separate after resume', async () => {
     const message = userMessage('two');
-    const whole = await readSseFrames(await voice.stream(server.url, message));
-    const id = taskIdOf(voice.events(whole, message));
-    const rest = await readSseFrames(await voice.subscribe(server.url, id, { 'last-event-id': '4' }));
+    const whole = await readSseFrames(await client.stream(server.url, message));
+    const id = taskIdOf(client.events(whole, message));
+    const rest = await readSseFrames(await client.subscribe(server.url, id, { 'last-event-id': '4' }));
     expect(withoutCarried(rest)).toEqual(withoutCarried(whole.slice(4)));
-    expect(voice.events(rest, message).filter(({ kind }) => kind === 'artifact')).toMatchObject([
+    expect(client.events(rest, message).filter(({ kind }) => kind === 'artifact')).toMatchObject([
       { artifact: { artifactId: 'second', parts: [{ text: 'c' }] }, append: true },
     ]);
   });
 
-  it.each(['abc', '-1', '1e99', '999'])('ignores the number %s, which it never gave', async (number) => {
+  it.each(['abc', '-1', '1e99', '999'])('ignores the invalid Last-Event-ID %s', async (number) => {
     const header = { 'last-event-id': number };
     const message = userMessage('stream');
-    const whole = await readSseFrames(await voice.stream(server.url, message, header));
+    const whole = await readSseFrames(await client.stream(server.url, message, header));
     expect(whole.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    const again = await readSseFrames(await voice.stream(server.url, message, header));
-    expect(reduce(voice.events(again, message))).toMatchObject({
+    const again = await readSseFrames(await client.stream(server.url, message, header));
+    expect(reduce(client.events(again, message))).toMatchObject({
       status: { state: 'completed' },
       artifacts: [{ parts: ['0', '1', '2', '3', '4'].map((text) => ({ text })) }],
     });
     const asked = userMessage('ask');
-    const told = await readSseFrames(await voice.stream(server.url, asked));
-    const id = taskIdOf(voice.events(told, asked));
-    const following = streamSseFrames(await voice.subscribe(server.url, id, header));
-    const first = voice.events([(await following.next()).value], userMessage('', { taskId: id }));
+    const told = await readSseFrames(await client.stream(server.url, asked));
+    const id = taskIdOf(client.events(told, asked));
+    const following = streamSseFrames(await client.subscribe(server.url, id, header));
+    const first = client.events([(await following.next()).value], userMessage('', { taskId: id }));
     expect(first[0]).toMatchObject({ kind: 'task', task: { id, status: { state: 'input-required' } } });
     await following.return(undefined);
   });
 
-  it('begins with the task for whoever comes later, and is the same for all from there', async () => {
+  it('starts with a snapshot for later subscribers, then sends all the same events', async () => {
     const message = userMessage('slow');
-    const first = streamSseFrames(await voice.stream(server.url, message));
+    const first = streamSseFrames(await client.stream(server.url, message));
     const seen = [];
     for (let i = 0; i < 3; i++) seen.push((await first.next()).value);
-    const id = taskIdOf(voice.events(seen, message));
-    const others = await Promise.all([1, 2, 3].map(() => voice.subscribe(server.url, id)));
+    const id = taskIdOf(client.events(seen, message));
+    const others = await Promise.all([1, 2, 3].map(() => client.subscribe(server.url, id)));
     await agent.cancelTask({ id });
     for await (const frame of first) seen.push(frame);
     const [one, two, three] = await Promise.all(others.map(readSseFrames));
@@ -135,75 +135,75 @@ describe.each(streamClients)('a stream of $name', (voice) => {
     expect(three).toEqual(one);
     expect(one).toHaveLength(2);
     expect(one?.at(-1)).toEqual(seen.at(-1));
-    const events = voice.events(one ?? [], userMessage('', { taskId: id }));
+    const events = client.events(one ?? [], userMessage('', { taskId: id }));
     expect(lintStream(events)).toEqual([]);
     expect(events[0]).toMatchObject({ kind: 'task', task: { id, status: { state: 'working' } } });
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'canceled' } });
   });
 
-  it('stays open while the task it follows waits for input', async () => {
+  it('of a subscription stays open while the task needs input', async () => {
     const message = userMessage('ask');
-    const asked = voice.events(await readSseFrames(await voice.stream(server.url, message)), message);
+    const asked = client.events(await readSseFrames(await client.stream(server.url, message)), message);
     expect(lintStream(asked)).toEqual([]);
     expect(asked.at(-1)).toMatchObject({ status: { state: 'input-required' } });
     const id = taskIdOf(asked);
-    const following = streamSseFrames(await voice.subscribe(server.url, id));
+    const following = streamSseFrames(await client.subscribe(server.url, id));
     const told = [(await following.next()).value!];
     await agent.send({ message: userMessage('that', { taskId: id }) });
     for await (const frame of following) told.push(frame);
-    const events = voice.events(told, userMessage('', { taskId: id }));
+    const events = client.events(told, userMessage('', { taskId: id }));
     expect(lintStream(events)).toEqual([]);
     expect(events[0]).toMatchObject({ kind: 'task', task: { status: { state: 'input-required' } } });
     expect(events.at(-1)).toMatchObject({ status: { state: 'completed' } });
   });
 
-  it('stays open while the task waits for credentials', async () => {
+  it('stays open while the task needs authorization', async () => {
     const message = userMessage('auth');
-    const following = streamSseFrames(await voice.stream(server.url, message));
+    const following = streamSseFrames(await client.stream(server.url, message));
     const told = [];
     for (let i = 0; i < 3; i++) told.push((await following.next()).value);
-    const id = taskIdOf(voice.events(told, message));
+    const id = taskIdOf(client.events(told, message));
     await agent.send({ message: userMessage('signed', { taskId: id }) });
     for await (const frame of following) told.push(frame);
-    const events = voice.events(told, message);
+    const events = client.events(told, message);
     expect(lintStream(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ status: { state: 'completed' } });
   });
 
-  it('of a task that is over is refused in 1.0 and told once more before', async () => {
+  it('of a finished task is rejected in 1.0 and returns the task in earlier versions', async () => {
     const message = userMessage('hello');
-    const whole = await readSseFrames(await voice.stream(server.url, message));
-    const id = taskIdOf(voice.events(whole, message));
-    const response = await voice.subscribe(server.url, id);
-    if (voice.dialect.version === '1.0') {
-      expect(response.status).toBe(voice.isRest ? 400 : 200);
+    const whole = await readSseFrames(await client.stream(server.url, message));
+    const id = taskIdOf(client.events(whole, message));
+    const response = await client.subscribe(server.url, id);
+    if (client.dialect.version === '1.0') {
+      expect(response.status).toBe(client.isRest ? 400 : 200);
       const { error } = (await response.json()) as any;
-      expect(error.code).toBe(voice.isRest ? 400 : -32004);
+      expect(error.code).toBe(client.isRest ? 400 : -32004);
       expect((error.details ?? error.data)[0]).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
       return;
     }
     const told = await readSseFrames(response);
-    const last = voice.isRest ? told.at(-1)?.data.statusUpdate : told.at(-1)?.data.result;
+    const last = client.isRest ? told.at(-1)?.data.statusUpdate : told.at(-1)?.data.result;
     expect(last).toMatchObject({ final: true });
-    const events = voice.events(told, userMessage('', { taskId: id }));
+    const events = client.events(told, userMessage('', { taskId: id }));
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     expect(reduce(events)).toMatchObject({ artifacts: [{ parts: [{ text: 'hello' }] }] });
   });
 
-  it('of a task that nobody made is an error and no stream', async () => {
-    const response = await voice.subscribe(server.url, 'nobody');
+  it('of an unknown task is an error response', async () => {
+    const response = await client.subscribe(server.url, 'nobody');
     expect(response.headers.get('content-type')).toMatch(/^application\/(a2a\+)?json$/);
-    expect(response.status).toBe(voice.isRest ? 404 : 200);
+    expect(response.status).toBe(client.isRest ? 404 : 200);
     const body = (await response.json()) as any;
-    expect((body.error ?? body).code).toBe(voice.isRest && voice.dialect.version === '1.0' ? 404 : -32001);
+    expect((body.error ?? body).code).toBe(client.isRest && client.dialect.version === '1.0' ? 404 : -32001);
   });
 });
 
-describe('following by POST', () => {
+describe('subscribe by POST', () => {
   it.each([
     ['/tasks', { 'a2a-version': '1.0' }],
     ['/v1/tasks', {}],
-  ])('is the same as by GET at %s', async (path, headers) => {
+  ])('equals GET at %s', async (path, headers) => {
     const task = await agent.send({
       message: userMessage('slow'),
       configuration: { returnImmediately: true },
@@ -225,8 +225,8 @@ describe('following by POST', () => {
   });
 });
 
-describe('a silent stream', () => {
-  it('gives signs of life that mean nothing', async () => {
+describe('idle SSE stream', () => {
+  it('sends heartbeat comments', async () => {
     const other = await serve(agent, { heartbeat: 5 });
     const [modern] = streamClients;
     if (!modern) throw new Error('There is no voice');
@@ -243,7 +243,7 @@ describe('a silent stream', () => {
   });
 });
 
-describe('a stream that fails in the middle', () => {
+describe('failing SSE stream', () => {
   const broken = stubAgent(sampleAgent(), {
     async *stream(): AsyncGenerator<StreamEvent> {
       yield { kind: 'task', task: { id: 't-1', contextId: 'c-1', status: { state: 'working' } } };
@@ -251,9 +251,9 @@ describe('a stream that fails in the middle', () => {
     },
   });
 
-  it.each(streamClients)('says so in the words of $name, without the cause', async (voice) => {
+  it.each(streamClients)('sends an error in the format of $name without the cause', async (client) => {
     const other = await serve(broken);
-    const told = await readSseFrames(await voice.stream(other.url, userMessage('hi')));
+    const told = await readSseFrames(await client.stream(other.url, userMessage('hi')));
     expect(told).toHaveLength(2);
     const { data } = told[1] ?? {};
     expect((data.error ?? data).message).toBe('Internal error');
@@ -262,25 +262,27 @@ describe('a stream that fails in the middle', () => {
   });
 });
 
-describe('an agent that does not stream', () => {
+describe('agent without streaming', () => {
   const quiet = sampleAgent({ streaming: false });
 
-  it.each(streamClients)('says so in the words of $name', async (voice) => {
+  it.each(streamClients)('returns the error of $name', async (client) => {
     const other = await serve(quiet);
     const { id } = (await quiet.send({ message: userMessage('ask') })) as { id: string };
     for (const response of [
-      await voice.stream(other.url, userMessage('hi')),
-      await voice.subscribe(other.url, id),
+      await client.stream(other.url, userMessage('hi')),
+      await client.subscribe(other.url, id),
     ]) {
       expect(response.headers.get('content-type')).toMatch(/json/);
       const body = (await response.json()) as any;
-      expect((body.error ?? body).code).toBe(voice.isRest && voice.dialect.version === '1.0' ? 400 : -32004);
+      expect((body.error ?? body).code).toBe(
+        client.isRest && client.dialect.version === '1.0' ? 400 : -32004,
+      );
     }
     await other.stop();
   });
 });
 
-it('refuses one stream too many, so that a proxy sees it', async () => {
+it('responds 429 above maxStreams', async () => {
   const other = await serve(agent, { maxStreams: 0 });
   const params = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'stream' }] } };
   const rest = await httpPost(`${other.url}/message:stream`, params, { 'a2a-version': '1.0' });

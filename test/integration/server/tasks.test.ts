@@ -25,8 +25,8 @@ async function send(text: string, more: object = {}, beside: object = {}): Promi
   return (await callRpc(server.url, 'SendMessage', { ...says(text, more), ...beside }, '1.0')).result.task;
 }
 
-describe('a message', () => {
-  it('that is sent again is the same task, and is worked on once', async () => {
+describe('sending messages', () => {
+  it('deduplicates a resent message', async () => {
     const params = says('hello');
     const first = (await callRpc(server.url, 'SendMessage', params, '1.0')).result.task;
     const again = (await httpPost(`${server.url}/message:send`, params, modern)).json.task;
@@ -36,7 +36,7 @@ describe('a message', () => {
     );
   });
 
-  it('is worked on though its sender is gone', async () => {
+  it('continues the task after the client disconnects', async () => {
     const leaving = new AbortController();
     const contextId = crypto.randomUUID();
     const body = says('slow', { contextId });
@@ -58,7 +58,7 @@ describe('a message', () => {
     expect(again.json).toEqual(canceled.json);
   });
 
-  it('of many at once each finds its own task', async () => {
+  it('creates one task for each of many concurrent messages', async () => {
     const words = Array.from({ length: 50 }, (_, i) => `word ${i}`);
     const tasks = await Promise.all(words.map((word) => send(word)));
     expect(tasks.map(({ artifacts }) => artifacts[0].parts[0].text)).toEqual(words);
@@ -67,7 +67,7 @@ describe('a message', () => {
 });
 
 describe('history', () => {
-  it('comes as long as it is wanted', async () => {
+  it('is limited to historyLength', async () => {
     const { id } = await send('ask');
     const done = await send('that', { taskId: id }, { configuration: { historyLength: 2 } });
     expect(done.history.map(({ role }: any) => role)).toEqual(['ROLE_AGENT', 'ROLE_USER']);
@@ -80,7 +80,7 @@ describe('history', () => {
     expect(await send('hi', {}, { configuration: { historyLength: 0 } })).not.toHaveProperty('history');
   });
 
-  it.each([-1, 1.5, 'many'])('of the length %j is refused', async (historyLength) => {
+  it.each([-1, 1.5, 'many'])('rejects the historyLength %j', async (historyLength) => {
     const { error } = await callRpc(server.url, 'GetTask', { id: 'x', historyLength }, '1.0');
     expect(error).toMatchObject({ code: -32602 });
     expect(error.data[1].fieldViolations).toMatchObject([{ field: 'historyLength' }]);
@@ -89,10 +89,10 @@ describe('history', () => {
   });
 });
 
-describe('a list', () => {
+describe('listing tasks', () => {
   const list = (query: string) => httpGet(`${server.url}/tasks?${query}`, modern);
 
-  it('has the newest first, all four members always, and no artifacts unless asked', async () => {
+  it('returns the newest first, all members, and artifacts only on request', async () => {
     const contextId = crypto.randomUUID();
     const ids: string[] = [];
     for (const word of ['a', 'b', 'c', 'ask']) ids.push((await send(word, { contextId })).id);
@@ -115,7 +115,7 @@ describe('a list', () => {
     expect(later).toMatchObject({ tasks: [], totalSize: 0 });
   });
 
-  it('is walked page by page without a gap', async () => {
+  it('returns all tasks over several pages', async () => {
     const contextId = crypto.randomUUID();
     const ids = new Set<string>();
     for (let i = 0; i < 5; i++) ids.add((await send('a', { contextId })).id);
@@ -140,7 +140,7 @@ describe('a list', () => {
     ['status=TASK_STATE_LOST', 'status'],
     ['statusTimestampAfter=yesterday', 'statusTimestampAfter'],
     ['includeArtifacts=maybe', 'includeArtifacts'],
-  ])('with %s is refused', async (query, field) => {
+  ])('rejects %s', async (query, field) => {
     const { status, json } = await list(query);
     expect(status).toBe(400);
     expect(json.error.status).toBe('INVALID_ARGUMENT');
@@ -148,8 +148,8 @@ describe('a list', () => {
   });
 });
 
-describe('a tenant', () => {
-  it('has its own tasks, whether it is named by path, by field or by query', async () => {
+describe('tenant', () => {
+  it('isolates tasks by path, field or query', async () => {
     const sent = (await httpPost(`${server.url}/acme/message:send`, says('hello'), modern)).json.task;
     const { id } = sent;
     expect((await httpGet(`${server.url}/acme/tasks/${id}`, modern)).json.id).toBe(id);
@@ -162,22 +162,22 @@ describe('a tenant', () => {
     expect((await httpGet(`${server.url}/other/tasks`, modern)).json.totalSize).toBe(0);
   });
 
-  it('of the path is stronger than the one of the body', async () => {
+  it('in the path overrides the body', async () => {
     const body = { ...says('hello'), tenant: 'weak' };
     const { id } = (await httpPost(`${server.url}/strong/message:send`, body, modern)).json.task;
     expect((await httpGet(`${server.url}/strong/tasks/${id}`, modern)).status).toBe(200);
     expect((await httpGet(`${server.url}/weak/tasks/${id}`, modern)).status).toBe(404);
   });
 
-  it('may be called v1 by whoever names the version', async () => {
+  it('may be named v1 if the client sends a version', async () => {
     const { id } = (await httpPost(`${server.url}/v1/message:send`, says('hello'), modern)).json.task;
     expect((await httpGet(`${server.url}/v1/tasks/${id}`, modern)).json.id).toBe(id);
     expect((await httpGet(`${server.url}/v1/tasks/${id}`)).status).toBe(404);
   });
 });
 
-describe('a task that 0.1 began', () => {
-  it('is told in 0.1 to those who name no version, and in theirs to those who do', async () => {
+describe('task created by a 0.1 client', () => {
+  it('is returned in 0.1 without version header, otherwise in the requested version', async () => {
     const id = crypto.randomUUID();
     const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] };
     await callRpc(server.url, 'tasks/send', { id, sessionId: 's-1', message });

@@ -47,8 +47,8 @@ async function samplesAt(url: string): Promise<(name: string, labels?: object) =
   return (name, labels = {}) => samples.find((each) => each.name === name && fits(each, labels))?.value;
 }
 
-describe('the page of metrics', () => {
-  it('tells of requests, streams, tasks and bytes', async () => {
+describe('metrics endpoint', () => {
+  it('returns metrics of requests, streams, tasks and bytes', async () => {
     const metrics = new Metrics();
     const { url } = await start({ metrics: { metrics } }, metrics);
     await httpPost(url, rpc('SendMessage', { message: message() }), v1);
@@ -85,7 +85,7 @@ describe('the page of metrics', () => {
     expect(value('dragoman_sent_bytes_total')).toBeGreaterThan(1_000);
   });
 
-  it('counts what was refused at the door', async () => {
+  it('counts rejected requests', async () => {
     const auth = { authenticators: [bearerAuth({ tokens: { secret: 'alice' } })] };
     const { url } = await start({ metrics: true, auth, maxBodyBytes: 100 });
     expect((await httpPost(url, rpc('GetTask', { id: '1' }), v1)).status).toBe(401);
@@ -97,18 +97,18 @@ describe('the page of metrics', () => {
     expect(value('dragoman_limits_hit_total', { limit: 'maxBodyBytes' })).toBe(1);
   });
 
-  it('is not there unless it is wanted', async () => {
+  it('is disabled by default', async () => {
     const { url } = await start({});
     expect((await httpGet(`${url}/metrics`)).status).toBe(404);
   });
 
-  it('is where it was put, below the base path', async () => {
+  it('is served at the configured path below basePath', async () => {
     const { url } = await start({ basePath: '/echo', metrics: { path: '/numbers' } });
     expect((await httpGet(`${url}/echo/numbers`)).status).toBe(200);
     expect((await httpGet(`${url}/echo/metrics`)).status).toBe(404);
   });
 
-  it('is shown to whom it may be shown', async () => {
+  it('responds according to metrics.allow', async () => {
     const allow = ({ headers }: { headers: { authorization?: unknown } }) =>
       headers.authorization === 'Bearer scrape';
     const auth = { authenticators: [bearerAuth({ tokens: { secret: 'alice' } })] };
@@ -118,7 +118,7 @@ describe('the page of metrics', () => {
     expect((await httpGet(`${url}/metrics`, { authorization: 'Bearer scrape' })).status).toBe(200);
   });
 
-  it('is shown to nobody from elsewhere unless somebody says so', async () => {
+  it('denies remote clients by default', async () => {
     const agent = defineAgent({ name: 'A', description: 'B', process: ({ text }) => text });
     const ask = (metrics: ServeOptions['metrics']) =>
       fetchHandler(agent, { metrics })(new Request('http://agent.example/metrics'));
@@ -127,12 +127,12 @@ describe('the page of metrics', () => {
   });
 });
 
-describe('the log of requests', () => {
+describe('request log', () => {
   const entries: LogEntry[] = [];
   const log = (entry: LogEntry) => void entries.push(entry);
   afterEach(() => entries.splice(0));
 
-  it('says who asked for what and what became of it', async () => {
+  it('contains client, operation and outcome', async () => {
     const { url } = await start({ log });
     const { json } = await httpPost(url, rpc('SendMessage', { message: message() }), v1);
     await httpPost(`${url}/message:send`, { message: message() }, v1);
@@ -160,7 +160,7 @@ describe('the log of requests', () => {
     expect(entries[2]).toMatchObject({ taskId: 'nobody', fields: { outcome: 'TASK_NOT_FOUND' } });
   });
 
-  it('tells of a stream when it is over', async () => {
+  it('contains a stream after its end', async () => {
     const { url } = await start({ log });
     const events = await readSseFrames(
       await httpOpen(url, rpc('SendStreamingMessage', { message: message() }), v1),
@@ -172,7 +172,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('holds no secrets, wherever they come', async () => {
+  it('contains no secrets', async () => {
     const auth = {
       authenticators: [
         bearerAuth({ tokens: { 'secret-1': 'alice' } }),
@@ -189,7 +189,7 @@ describe('the log of requests', () => {
     expect(JSON.stringify(entries)).not.toContain('secret');
   });
 
-  it('cannot keep a caller from its answer', async () => {
+  it('does not affect the response when the log sink throws', async () => {
     const { url } = await start({
       log: () => {
         throw new Error('full');

@@ -39,7 +39,7 @@ afterEach(async () => {
   running = [];
 });
 
-/** The spans of a name, once there are so many. */
+/** Waits for a number of spans with a name. */
 async function spansOf(name: string, count = 1): Promise<ReadableSpan[]> {
   return expect
     .poll(() => exporter.getFinishedSpans().filter((span) => span.name === name))
@@ -62,8 +62,8 @@ const echo = () =>
     },
   });
 
-describe('a trace', () => {
-  it('goes from a client through an agent to the agent that it asks', async () => {
+describe('tracing', () => {
+  it('propagates from a client through an agent to another agent', async () => {
     const far = await start(echo());
     const near = await start(
       defineAgent({
@@ -115,7 +115,7 @@ describe('a trace', () => {
     });
   });
 
-  it('is the one that a caller names in its header', async () => {
+  it('continues the trace of the traceparent header', async () => {
     const server = await start(echo());
     const traceId = 'a'.repeat(32);
     await httpPost(
@@ -128,7 +128,7 @@ describe('a trace', () => {
     expect(span.attributes).toMatchObject({ 'a2a.outcome': 'TASK_NOT_FOUND', 'a2a.task.id': 'nobody' });
   });
 
-  it('says in the span of the client why something failed', async () => {
+  it('records the error reason in the client span', async () => {
     const server = await start(echo());
     const client = connect(server.url);
     expect(await reasonOf(client.getTask({ id: 'nobody' }))).toBe('TASK_NOT_FOUND');
@@ -136,7 +136,7 @@ describe('a trace', () => {
     expect((await one('a2a.client/getTask')).attributes['a2a.outcome']).toBe('TASK_NOT_FOUND');
   });
 
-  it('ends with a stream, on both sides', async () => {
+  it('ends the spans of a stream with the stream on both sides', async () => {
     const server = await start(echo());
     const client = connect(server.url);
     const events = await collectStream(client.stream(userRequest('hi')));
@@ -146,7 +146,7 @@ describe('a trace', () => {
     await one('a2a.client/stream');
   });
 
-  it('is not made where it is not wanted', async () => {
+  it('is disabled by tracing: false', async () => {
     const server = await serve(defineAgent(echo().definition, { tracing: false }), { tracing: false });
     const client = connect(server.url, { tracing: false });
     await client.send(userRequest('hi'));
@@ -155,7 +155,7 @@ describe('a trace', () => {
     expect(exporter.getFinishedSpans()).toEqual([]);
   });
 
-  it('can be put into the headers of any request', async () => {
+  it('injects trace headers into any request', async () => {
     const headers = await trace.getTracer('test').startActiveSpan('delivery', async (span) => {
       const injected = await injectTraceHeaders({ a: 'b' });
       span.end();

@@ -22,20 +22,20 @@ const says = (text: string, more: object = {}) => ({
 });
 const asked = (params: unknown, method = 'SendMessage') => ({ jsonrpc: '2.0', id: 1, method, params });
 
-describe('the version', () => {
-  it.each(['1.0', '1.0.0', '1.0.1', ' 1.0 '])('may be written %j', async (version) => {
+describe('A2A-Version', () => {
+  it.each(['1.0', '1.0.0', '1.0.1', ' 1.0 '])('accepts %j as 1.0', async (version) => {
     const { json } = await httpPost(server.url, asked(says('hi')), { 'a2a-version': version });
     expect(json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('may stand in the query', async () => {
+  it('is accepted in the query', async () => {
     const { json } = await httpPost(`${server.url}/?A2A-Version=1.0`, asked(says('hi')));
     expect(json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
     const listed = await httpGet(`${server.url}/tasks?contextId=none&A2A-Version=1.0`);
     expect(listed.json).toMatchObject({ tasks: [] });
   });
 
-  it('is 0.3 when nobody says', async () => {
+  it('defaults to 0.3', async () => {
     const strict = await httpPost(server.url, asked(says('hi')));
     expect(strict.json).toMatchObject({ id: 1, error: { code: -32009 } });
     expect(strict.json.error.data[0]).toMatchObject({ reason: 'VERSION_NOT_SUPPORTED' });
@@ -47,7 +47,7 @@ describe('the version', () => {
     await other.stop();
   });
 
-  it.each(['2.0', '0.9', 'one'])('is refused when it is %s', async (version) => {
+  it.each(['2.0', '0.9', 'one'])('rejects %s', async (version) => {
     const over = await httpPost(server.url, asked(says('hi')), { 'a2a-version': version });
     expect(over).toMatchObject({ status: 200, json: { id: 1, error: { code: -32009 } } });
     const rest = await httpPost(`${server.url}/message:send`, says('hi'), { 'a2a-version': version });
@@ -61,37 +61,37 @@ describe('the version', () => {
     });
   });
 
-  it('decides whose methods there are', async () => {
+  it('selects the available methods', async () => {
     expect((await callRpc(server.url, 'message/send', {}, '1.0')).error.code).toBe(-32601);
     expect((await callRpc(server.url, 'SendMessage', {}, '0.3')).error.code).toBe(-32601);
     expect((await callRpc(server.url, 'constructor', {}, '1.0')).error.code).toBe(-32601);
   });
 });
 
-describe('an envelope', () => {
+describe('JSON-RPC envelope', () => {
   it.each([
-    ['has no mark', { id: 1, method: 'GetTask', params: { id: 'x' } }],
-    ['has another mark', { jsonrpc: '1.0', id: 1, method: 'GetTask' }],
+    ['has no jsonrpc member', { id: 1, method: 'GetTask', params: { id: 'x' } }],
+    ['has another jsonrpc version', { jsonrpc: '1.0', id: 1, method: 'GetTask' }],
     ['is a batch', [asked({ id: 'x' }, 'GetTask')]],
     ['is an empty batch', []],
-    ['has an object for an id', { ...asked({ id: 'x' }, 'GetTask'), id: {} }],
-    ['has a list for an id', { ...asked({ id: 'x' }, 'GetTask'), id: [1] }],
-    ['has true for an id', { ...asked({ id: 'x' }, 'GetTask'), id: true }],
+    ['has an object as id', { ...asked({ id: 'x' }, 'GetTask'), id: {} }],
+    ['has a list as id', { ...asked({ id: 'x' }, 'GetTask'), id: [1] }],
+    ['has true as id', { ...asked({ id: 'x' }, 'GetTask'), id: true }],
     ['has no method', { jsonrpc: '2.0', id: null }],
-    ['has a number for a method', { jsonrpc: '2.0', id: null, method: 7 }],
+    ['has a number as method', { jsonrpc: '2.0', id: null, method: 7 }],
     ['is null', 'null'],
-  ])('that %s is no request', async (_name, body) => {
+  ])('is rejected if it %s', async (_name, body) => {
     const { status, json } = await httpPost(server.url, body, modern);
     expect(status).toBe(200);
     expect(json).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32600 } });
   });
 
-  it.each([7, 'seven', null, 1.5])('gets its id %j back', async (id) => {
+  it.each([7, 'seven', null, 1.5])('returns the id %j', async (id) => {
     const { json } = await httpPost(server.url, { ...asked({ id: 'x' }, 'GetTask'), id }, modern);
     expect(json).toMatchObject({ id, error: { code: -32001 } });
   });
 
-  it('must be JSON, and not deeper than anybody needs', async () => {
+  it('must be JSON of limited depth', async () => {
     expect((await httpPost(server.url, '{', modern)).json).toMatchObject({
       id: null,
       error: { code: -32700 },
@@ -103,7 +103,7 @@ describe('an envelope', () => {
     expect(xml).toMatchObject({ status: 415, json: { error: { code: -32005 } } });
   });
 
-  it('must not be too large', async () => {
+  it('must not exceed maxBodyBytes', async () => {
     const other = await serve(agent, { maxBodyBytes: 1_000 });
     const { status, json } = await httpPost(other.url, asked(says('x'.repeat(2_000))), modern);
     expect(status).toBe(413);
@@ -112,15 +112,15 @@ describe('an envelope', () => {
   });
 });
 
-describe('a message', () => {
+describe('message', () => {
   it.each([
     ['no parts', { parts: [] }, 'message.parts'],
     ['a part without content', { parts: [{ mediaType: 'text/plain' }] }, 'message.parts[0]'],
     ['a part with two contents', { parts: [{ text: 'a' }, { text: 'a', url: 'b:c' }] }, 'message.parts[1]'],
-    ['a role that nobody has', { role: 'ROLE_JUDGE' }, 'message.role'],
+    ['an unknown role', { role: 'ROLE_JUDGE' }, 'message.role'],
     ['no id', { messageId: '' }, 'message.messageId'],
-    ['a number for its text', { parts: [{ text: 7 }] }, 'message.parts[0].text'],
-  ])('with %s is refused, and the field is named', async (_name, wrong, field) => {
+    ['a number as text', { parts: [{ text: 7 }] }, 'message.parts[0].text'],
+  ])('with %s is rejected and the field is named', async (_name, wrong, field) => {
     const { json } = await httpPost(server.url, asked(says('hi', wrong)), modern);
     expect(json).toMatchObject({ id: 1, error: { code: -32602 } });
     const violations = json.error.data.find((each: any) => each.fieldViolations)?.fieldViolations;
@@ -130,7 +130,7 @@ describe('a message', () => {
     expect(rest.json.error.details[1].fieldViolations[0].field).toBe(field);
   });
 
-  it('may be in snake case, with its enumerations as numbers', async () => {
+  it('may use snake case and numeric enumerations', async () => {
     const message = {
       message_id: 'm-snake',
       role: 1,
@@ -150,7 +150,7 @@ describe('a message', () => {
     expect(listed.json).toMatchObject({ totalSize: 1, pageSize: 1, tasks: [{ artifacts: [{}] }] });
   });
 
-  it('belongs to the context of its task, or is refused', async () => {
+  it('is rejected if its context differs from the task', async () => {
     const { task } = (await httpPost(server.url, asked(says('ask')), modern)).json.result;
     const wrong = says('that', { taskId: task.id, contextId: 'another' });
     expect((await httpPost(server.url, asked(wrong), modern)).json.error).toMatchObject({ code: -32602 });
@@ -162,7 +162,7 @@ describe('a message', () => {
 });
 
 describe('REST', () => {
-  it('answers in JSON where there is nothing', async () => {
+  it('responds 404 with JSON to unknown paths', async () => {
     for (const path of ['/nothing', '/tasks/a/b/c', '/v1/nothing', '/tasks/%E0%A4%A']) {
       const { status, headers, json } = await httpGet(server.url + path);
       expect([400, 404]).toContain(status);
@@ -171,7 +171,7 @@ describe('REST', () => {
     }
   });
 
-  it('says which verbs a path takes', async () => {
+  it('responds 405 with Allow', async () => {
     const { status, headers } = await httpGet(`${server.url}/message:send`, modern);
     expect(status).toBe(405);
     expect(headers.get('allow')).toBe('POST');
@@ -179,7 +179,7 @@ describe('REST', () => {
     expect((await httpOpen(`${server.url}/tasks/x`, undefined, modern, 'DELETE')).status).toBe(405);
   });
 
-  it('finds ids that look like something else', async () => {
+  it('accepts ids with special characters', async () => {
     const named = { id: 'a/b:cancel c', message: { role: 'user', parts: [{ type: 'text', text: 'ask' }] } };
     await callRpc(server.url, 'tasks/send', named);
     const path = `${server.url}/tasks/${encodeURIComponent(named.id)}`;
@@ -194,7 +194,7 @@ describe('extensions', () => {
     ['A2A-Extensions', 'urn:b, urn:unknown,urn:a', 'urn:b, urn:a'],
     ['X-A2A-Extensions', 'urn:a', 'urn:a'],
     ['A2A-Extensions', 'urn:unknown', null],
-  ])('are answered in %s: %s', async (header, wanted, active) => {
+  ])('are activated in %s: %s', async (header, wanted, active) => {
     const { headers } = await httpPost(server.url, asked(says('hi')), { ...modern, [header]: wanted });
     expect(headers.get(header)).toBe(active);
     const stream = await httpOpen(`${server.url}/message:stream`, says('hi'), {
@@ -205,12 +205,12 @@ describe('extensions', () => {
     await stream.text();
   });
 
-  it('are not spoken of unless they are asked for', async () => {
+  it('are not mentioned unless requested', async () => {
     const { headers } = await httpPost(server.url, asked(says('hi')), modern);
     expect(headers.get('a2a-extensions')).toBeNull();
   });
 
-  it('that are required must be asked for', async () => {
+  it('must be requested if required', async () => {
     const strict = sampleAgent({ extensions: [{ uri: 'urn:needed', required: true }] });
     const other = await serve(strict);
     const refused = await httpPost(other.url, asked(says('hi')), modern);
