@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { repositoryRoot } from './support/cli/run-command.ts';
 
-/** A file of `src/`, its path with forward slashes and below `src/`. */
+/** A source file with its path below `src/`, with forward slashes. */
 interface Source {
   path: string;
   text: string;
@@ -57,7 +57,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'metrics',
     'server',
   ],
-  // What passes is seen where it passes: at a server, a client, a link.
+  // Recorders wrap servers, clients and broker connections.
   tap: ['protocol', 'dialects', 'documents', 'client', 'mesh', 'server', 'metrics'],
   console: [
     'protocol',
@@ -71,7 +71,6 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'server',
     'tap',
   ],
-  // A whole town out of one file.
   up: [
     'protocol',
     'documents',
@@ -109,11 +108,11 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'egress',
     'signing',
   ],
-  // An MCP server becomes an agent that the engine runs.
+  // `mcpAgent` is an agent of the engine.
   bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'engine', 'store', 'server', 'metrics'],
-  // Raw wire only: what is checked with our own client or server would be forgiven their faults.
+  // Raw HTTP only: with our own client or server, the suite would share their errors.
   conformance: ['protocol', 'documents'],
-  // Agents that are wrong in one thing are made of the ones that are right.
+  // Mutants are variants of correct agents.
   'conformance/mutants': [
     'protocol',
     'conformance',
@@ -124,11 +123,11 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'dialects',
     'signing',
   ],
-  // The root of the package shows what is inside and is imported by nobody.
+  // The package root; no other file imports it.
   '': ['protocol', 'dialects', 'store', 'metrics', 'engine', 'server', 'client'],
 };
 
-/** The one folder that knows a library; tokens and signed cards are signed with the same one. */
+/** The folders that may import a library. */
 const homes: { readonly [library: string]: string | readonly string[] } = {
   undici: 'client',
   libsql: 'store',
@@ -139,7 +138,7 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   picocolors: 'cli',
   pino: 'cli',
   yaml: 'documents',
-  // A schema is written where its document is read.
+  // Each folder defines the schemas of its own files.
   zod: ['documents', 'gateway', 'bridge', 'testkit', 'conformance', 'tap', 'console', 'up', 'cli'],
   mqtt: 'mesh',
   '@nats-io/transport-node': 'mesh',
@@ -173,7 +172,7 @@ const nodeOnly = [
   'cli',
 ];
 
-/** The package that a specifier names, without the subpath. */
+/** Returns the package of a specifier, without the subpath. */
 const libraryOf = (specifier: string): string =>
   specifier
     .split('/')
@@ -185,18 +184,18 @@ const folderOf = (path: string): string => {
   return nested ?? (path.includes('/') ? (path.split('/')[0] ?? '') : '');
 };
 
-/** Everything a file imports, statically, lazily or for its types. A statement begins its line; a text may not. */
+/** Returns the specifiers of all static, dynamic and type imports. Statements start a line, so that strings do not match. */
 function importsOf(text: string): string[] {
   const statements = /^(?:import|export)\s+(?:[\w\s,*{}$]+\sfrom\s+)?(['"])([^'"\n]+)\1/gm;
   const calls = /\b(?:import|getBuiltinModule)(?:\?\.)?\(\s*(['"])([^'"\n]+)\1/g;
   return [...text.matchAll(statements), ...text.matchAll(calls)].map(([, , specifier = '']) => specifier);
 }
 
-/** What a file does that the plan of the house does not allow. */
+/** Returns the rules that a file violates. */
 function violations({ path, text }: Source): string[] {
   const folder = folderOf(path);
   const allowed = may[folder];
-  if (!allowed) return [`${path}: ${folder}/ is not on the plan`];
+  if (!allowed) return [`${path}: ${folder}/ is missing in the table of allowed imports`];
   const found: string[] = [];
   for (const specifier of importsOf(text)) {
     if (specifier.startsWith('.')) {
@@ -213,25 +212,40 @@ function violations({ path, text }: Source): string[] {
       found.push(`${path} imports the library ${specifier}`);
     }
   }
-  if (/(^|[/.-])(utils?|helpers?|common)([/.-]|$)/.test(path))
-    found.push(`${path}: a name that says nothing`);
+  if (/(^|[/.-])(utils?|helpers?|common)([/.-]|$)|(^|\/)(options|config|settings)\.ts$/.test(path))
+    found.push(`${path}: use a specific file name`);
   if (text.split('\n').length > 401) found.push(`${path} has more than 400 lines`);
-  if (folder !== 'dialects' && /legacy/i.test(text)) found.push(`${path} speaks of legacy`);
-  // Comments may show a console; code may not use one.
+  if (folder !== 'dialects' && /legacy/i.test(text)) found.push(`${path} mentions legacy versions`);
+  // Examples in comments may use the console.
   const code = text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
   if (folder !== 'cli' && /(?<![\w/-])console\./.test(code)) found.push(`${path} writes to the console`);
   return found;
 }
 
-/** What of `src/` the page runs in a browser; types are gone by then. */
-const browsed = /\/src\/(?:primitives\/(?!node\/)|protocol\/|tap\/to-curl\.ts$)/;
+/** Files of `src/` whose values the console page may import; types may come from any file. */
+const pageImports = /\/src\/(?:primitives\/(?!node\/)|protocol\/|tap\/to-curl\.ts$)/;
 
-/** What a file of the page brings into the browser that is not for it. */
-function strangersIn({ path, text }: Source): string[] {
+/** Returns the imports of the console page that are not allowed. */
+function forbiddenPageImports({ path, text }: Source): string[] {
   const values = text.replaceAll(/^(?:import|export) type [^;]*;/gm, '');
   return importsOf(values)
-    .filter((specifier) => specifier.includes('/src/') && !browsed.test(specifier))
+    .filter((specifier) => specifier.includes('/src/') && !pageImports.test(specifier))
     .map((specifier) => `${path} imports ${specifier}`);
+}
+
+/** Returns the names that several files declare and export, with the files. */
+function repeatedExports(files: readonly Source[]): string[] {
+  const declaration =
+    /^export (?:abstract )?(?:async )?(?:function\*?|class|interface|type|const|let|enum) ([\w$]+)/gm;
+  const homesOf = new Map<string, Set<string>>();
+  for (const { path, text } of files) {
+    if (/^dialects\/v\d/.test(path)) continue;
+    for (const [, name = ''] of text.matchAll(declaration))
+      homesOf.set(name, (homesOf.get(name) ?? new Set()).add(path));
+  }
+  return [...homesOf]
+    .filter(([, paths]) => paths.size > 1)
+    .map(([name, paths]) => `${name}: ${[...paths].join(', ')}`);
 }
 
 function sources(folder = 'src'): Source[] {
@@ -245,64 +259,86 @@ function sources(folder = 'src'): Source[] {
     }));
 }
 
-describe('the architecture', () => {
-  it('has files to look at', () => {
+describe('source tree', () => {
+  it('finds the source files', () => {
     expect(sources().length).toBeGreaterThan(80);
   });
 
-  it('keeps every arrow, name and size', () => {
+  it('respects import directions, library homes, file names and file sizes', () => {
     expect(sources().flatMap(violations)).toEqual([]);
   });
 
-  it('has every folder that the plan names', () => {
+  it('has exactly the folders of the import table', () => {
     const folders = new Set(sources().map(({ path }) => folderOf(path)));
     expect([...folders].sort()).toEqual(Object.keys(may).sort());
   });
 
-  it('has a page that takes types, and little else, of the rest', () => {
+  it('lets the console page import only types and few values of src/', () => {
     const page = sources('console/src');
     expect(page.length).toBeGreaterThan(50);
-    expect(page.flatMap(strangersIn)).toEqual([]);
+    expect(page.flatMap(forbiddenPageImports)).toEqual([]);
     const text = "import { serve } from '../../../../src/server/node.ts';";
-    expect(strangersIn({ path: 'views/wire/state.ts', text })).toHaveLength(1);
+    expect(forbiddenPageImports({ path: 'views/wire/state.ts', text })).toHaveLength(1);
   });
 
-  it('imports each library from somewhere', () => {
+  it('exports every name from one file only, except in the parallel dialect folders', () => {
+    expect(repeatedExports(sources())).toEqual([]);
+    const text = 'export function once(): void {}';
+    const [a, b] = ['client/a.ts', 'server/b.ts'].map((path) => ({ path, text }));
+    expect(repeatedExports([a, b] as Source[])).toEqual(['once: client/a.ts, server/b.ts']);
+  });
+
+  it.each(['src', 'console/src', 'test/support'])('has at most 15 source files per folder of %s', (top) => {
+    const counts = new Map<string, number>();
+    for (const { path } of sources(top)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
+  });
+
+  it('imports each listed library at least once', () => {
     const imported = new Set(sources().flatMap(({ text }) => importsOf(text)));
     expect(Object.keys(homes).filter((library) => !imported.has(library))).toEqual([]);
   });
 });
 
-describe('the check of the architecture', () => {
+describe('check of the source tree', () => {
   it.each<[string, string, string]>([
-    ['an arrow that points up', 'protocol/task.ts', "import { v1_0 } from '../dialects/v1_0/index.ts';"],
-    ['a type from above', 'server/face.ts', "import type { LocalAgent } from '../engine/local-agent.ts';"],
-    ['a lazy import', 'client/rest.ts', "const { serve } = await import('../server/node.ts');"],
+    ['an import of a higher layer', 'protocol/task.ts', "import { v1_0 } from '../dialects/v1_0/index.ts';"],
+    [
+      'a type import of a higher layer',
+      'server/http/rest.ts',
+      "import type { LocalAgent } from '../../engine/local-agent.ts';",
+    ],
+    ['a dynamic import', 'client/rest.ts', "const { serve } = await import('../server/node.ts');"],
     ['a re-export', 'dialects/index.ts', "export * from '../client/index.ts';"],
     ['an import over several lines', 'engine/run.ts', "import {\n  serve,\n} from '../server/node.ts';"],
     ['an import of the root', 'engine/run.ts', "import { serve } from '../index.ts';"],
-    ['Node in a portable folder', 'dialects/choose.ts', "import { Buffer } from 'node:buffer';"],
-    ['a module of Node by the back door', 'protocol/part.ts', "process.getBuiltinModule('node:fs')"],
-    ['a library away from home', 'server/node.ts', "import { Agent } from 'undici';"],
-    ['a library that nobody knows', 'engine/run.ts', "import express from 'express';"],
-    ['a side effect', 'engine/run.ts', "import 'commander';"],
-    ['a folder that is not on the plan', 'misc/thing.ts', ''],
-    ['a name that says nothing', 'engine/string-utils.ts', ''],
-    ['another one', 'client/helpers.ts', ''],
-    ['a long file', 'engine/run.ts', 'x;\n'.repeat(401)],
-    ['the word for what came before', 'server/card.ts', 'const isLegacy = true;'],
-    ['a console', 'engine/run.ts', "console.log('here');"],
-  ])('finds %s', (_what, path, text) => {
+    ['a Node import in a portable folder', 'dialects/choose.ts', "import { Buffer } from 'node:buffer';"],
+    ['getBuiltinModule in a portable folder', 'protocol/part.ts', "process.getBuiltinModule('node:fs')"],
+    ['a library outside of its folder', 'server/node.ts', "import { Agent } from 'undici';"],
+    ['an unlisted library', 'engine/run.ts', "import express from 'express';"],
+    ['a side-effect import', 'engine/run.ts', "import 'commander';"],
+    ['an unlisted folder', 'misc/thing.ts', ''],
+    ['a file named utils', 'engine/string-utils.ts', ''],
+    ['a file named helpers', 'client/helpers.ts', ''],
+    ['a file named options', 'client/options.ts', ''],
+    ['a file of 401 lines', 'engine/run.ts', 'x;\n'.repeat(401)],
+    ['the word legacy', 'server/card.ts', 'const isLegacy = true;'],
+    ['console output', 'engine/run.ts', "console.log('here');"],
+  ])('reports %s', (_what, path, text) => {
     expect(violations({ path, text })).toHaveLength(1);
   });
 
   it.each<[string, string, string]>([
-    ['an arrow that points down', 'server/face.ts', "import type { Agent } from '../protocol/agent.ts';"],
-    ['a neighbour', 'client/bindings/rest.ts', "import { x } from '../http/http.ts';"],
-    ['a library at home', 'cli/summary.ts', "import picocolors from 'picocolors';"],
-    ['a console in the command', 'cli/main.ts', 'console.log(1);'],
-    ['a console in a comment', 'engine/run.ts', '/** @example console.log(1) */'],
-    ['400 lines', 'engine/run.ts', 'x;\n'.repeat(400)],
+    [
+      'an import of a lower layer',
+      'server/http/rest.ts',
+      "import type { Agent } from '../protocol/agent.ts';",
+    ],
+    ['an import within the folder', 'client/bindings/rest.ts', "import { x } from '../http/http.ts';"],
+    ['a library in its folder', 'cli/summary.ts', "import picocolors from 'picocolors';"],
+    ['console output in the command', 'cli/main.ts', 'console.log(1);'],
+    ['console output in a comment', 'engine/run.ts', '/** @example console.log(1) */'],
+    ['a file of 400 lines', 'engine/run.ts', 'x;\n'.repeat(400)],
   ])('allows %s', (_what, path, text) => {
     expect(violations({ path, text })).toEqual([]);
   });

@@ -15,6 +15,7 @@ export {
   type SecretSource,
 } from './credentials.ts';
 export type { FetchLike } from '../primitives/web/fetch-like.ts';
+export type { JsonWebKeySet } from '../primitives/web/jwks.ts';
 export {
   BodyTooLargeError,
   type HttpClient,
@@ -25,7 +26,6 @@ export {
 export { createEndpointCache, type EndpointCache } from './discovery/endpoint-cache.ts';
 export type {
   CardVerification,
-  JsonWebKeySet,
   CardVerificationContext,
   VerifyCard,
 } from './discovery/card-verification.ts';

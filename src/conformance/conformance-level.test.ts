@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ruleArea, type ProtocolVariant, computeLevel } from './conformance-level.ts';
+import { ruleArea, type CheckedVariant, computeLevel } from './conformance-level.ts';
 import type { ConformanceRule, RuleResult } from './rule-model.ts';
 
-const variants: ProtocolVariant[] = [
+const variants: CheckedVariant[] = [
   { version: '1.0', transport: 'JSONRPC' },
   { version: '1.0', transport: 'HTTP+JSON' },
 ];
@@ -53,7 +53,7 @@ describe('computeLevel', () => {
   });
 
   it('treats rules of older versions as part of their family', () => {
-    const old: ProtocolVariant[] = [{ version: '0.3', transport: 'JSONRPC' }];
+    const old: CheckedVariant[] = [{ version: '0.3', transport: 'JSONRPC' }];
     const results = [
       result('send.answers', 'pass', { version: '0.3' }),
       result('card-0.3.shape', 'fail', { version: '0.3', transport: undefined }),

@@ -1,13 +1,11 @@
+import type { ProtocolVariant } from '../protocol/card.ts';
 import type { RuleResult, CheckedTransport, CheckedVersion } from './rule-model.ts';
 
 /** Result of a run: how far an agent conforms to the protocol. */
 export type ConformanceLevel = 'full' | 'partial' | 'minimal' | 'non-conformant';
 
 /** A version over a transport, as declared by the card. */
-export interface ProtocolVariant {
-  readonly version: CheckedVersion;
-  readonly transport: CheckedTransport;
-}
+export type CheckedVariant = ProtocolVariant<CheckedVersion, CheckedTransport>;
 
 /** Areas without which an agent is unusable. */
 const basicAreas: ReadonlySet<string> = new Set(['card', 'send', 'get']);
@@ -42,7 +40,7 @@ export function ruleArea(id: string): string {
  */
 export function computeLevel(
   results: readonly RuleResult[],
-  variants: readonly ProtocolVariant[],
+  variants: readonly CheckedVariant[],
 ): ConformanceLevel {
   const musts = results.filter(({ rule }) => rule.level === 'MUST');
   const [preferred] = variants;

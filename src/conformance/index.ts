@@ -9,7 +9,7 @@ export { allInvariants } from './invariants/index.ts';
 export { compareReports, type ReportDiff } from './report/compare-reports.ts';
 export { diagnose, type DoctorOptions, type DiagnosisStep } from './doctor/diagnose.ts';
 export { testConformance, type TestConformanceOptions } from './test-conformance.ts';
-export { type ProtocolVariant, computeLevel, type ConformanceLevel } from './conformance-level.ts';
+export { type CheckedVariant, computeLevel, type ConformanceLevel } from './conformance-level.ts';
 export { runInteropMatrix, type InteropResult, type InteropMatrix } from './interop/interop-matrix.ts';
 export type {
   ReportCategory,

@@ -8,8 +8,9 @@ import type { TaskStore } from '../store/task-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
 import type { LogSink } from '../primitives/log.ts';
+import { isLoopbackHost } from '../primitives/loopback.ts';
 import { listen } from '../server/node/listen.ts';
-import { readBody, rejectBody } from '../server/node/serve.ts';
+import { readBodyText, rejectBody } from '../server/node/serve.ts';
 import { agentNameFromUrl, consoleProbeProduct } from '../tap/participants.ts';
 import { TrafficLog } from '../tap/traffic-log.ts';
 import { tapHttpClient } from '../tap/recorders/tap-http-client.ts';
@@ -80,23 +81,23 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
   checkLoopback(host);
   if (!/^[\w.~-]{16,}$/.test(token))
     throw invalidField('token', 'must have at least 16 characters of A-Z a-z 0-9 . _ ~ -');
-  const console = new ConsoleServer(options, token, new StaticPage());
+  const consoleServer = new ConsoleServer(options, token, new StaticPage());
   const server = await listen(
     {
-      listener: (request, response) => console.handle(request, response),
+      listener: (request, response) => consoleServer.handle(request, response),
       contexts: () => [],
       metrics: undefined,
     },
     { host, port },
   );
   const origin = server.url;
-  console.origin = { origin, port: server.port };
+  consoleServer.origin = { origin, port: server.port };
   const stop = async (): Promise<void> => {
-    const closing = console.close();
+    const closing = consoleServer.close();
     await server.stop(300);
     await closing;
   };
-  const setAgents = (agents: readonly InitialAgent[]): Promise<void> => console.setAgents(agents);
+  const setAgents = (agents: readonly InitialAgent[]): Promise<void> => consoleServer.setAgents(agents);
   const url = `${origin}/?token=${token}`;
   return { url, origin, token, setAgents, stop, [Symbol.asyncDispose]: stop };
 }
@@ -107,7 +108,7 @@ function listTaskStores({ taskStore }: ConsoleOptions): () => readonly TaskStore
 }
 
 function checkLoopback(host: string): void {
-  if (['127.0.0.1', 'localhost', '::1'].includes(host)) return;
+  if (isLoopbackHost(host)) return;
   throw new A2AError('INVALID_PARAMS', `The console cannot listen on ${host}`, {
     hint: 'The console has no user accounts, so it must not be reachable from other machines. Keep 127.0.0.1 and use a tunnel, such as ssh -L.',
   });
@@ -184,7 +185,7 @@ class ConsoleServer {
       this.#reject(request, response, thrown, 401);
       return;
     }
-    readBody(request, this.#maxBodyBytes, (body) => {
+    readBodyText(request, this.#maxBodyBytes, (body) => {
       if (typeof body === 'string')
         void this.#callApi(path.slice('/api/'.length), query, body, request, response);
       else this.#reject(request, response, body, 413);
@@ -252,7 +253,7 @@ class ConsoleServer {
   ): Promise<void> {
     if (this.#streams >= this.#maxStreams)
       throw new A2AError('RESOURCE_EXHAUSTED', `Too many open streams: the limit is ${this.#maxStreams}`, {
-        hint: 'Close some tabs of the console.',
+        hint: 'Close some tabs that show the console page.',
       });
     this.#streams++;
     try {

@@ -14,7 +14,7 @@ import {
 import { ClientLimiter } from '../../server/limits/client-limiter.ts';
 import { defaultLimits, withRetryAfter } from '../../server/limits/limits.ts';
 import { listen, type ServeOptions, type RunningServer } from '../../server/node/listen.ts';
-import { NodeServerRequest, readBody, rejectBody } from '../../server/node/serve.ts';
+import { NodeServerRequest, readBodyText, rejectBody } from '../../server/node/serve.ts';
 import type { ActionCallOptions, Bridge } from '../action-types.ts';
 import { type ActionCall, parseActionCall } from './parse-action-call.ts';
 import { ActionEventStream } from './action-event-stream.ts';
@@ -149,7 +149,7 @@ class ActionHttpHandler {
       return;
     }
     const stream = new ActionEventStream(response);
-    const { heartbeat = 15_000 } = this.#options;
+    const { heartbeat = defaultLimits.heartbeat } = this.#options;
     const timer = heartbeat > 0 ? setInterval(() => stream.sendHeartbeat(), heartbeat) : undefined;
     const onProgress: ActionCallOptions['onProgress'] = (progress) =>
       stream.sendProgress('progress', progress);
@@ -222,7 +222,7 @@ function isSamePath(requested: string, path: string): boolean {
 function receiveBody(request: IncomingMessage, maxBodyBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     request.on('error', () => reject(new A2AError('CANCELED')));
-    readBody(request, maxBodyBytes, (body) => (typeof body === 'string' ? resolve(body) : reject(body)));
+    readBodyText(request, maxBodyBytes, (body) => (typeof body === 'string' ? resolve(body) : reject(body)));
   });
 }
 

@@ -1,3 +1,4 @@
+import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import { requestBuffered, parseTarget } from '../http/send-request.ts';
@@ -23,11 +24,6 @@ export interface CardVerificationContext {
    * `fetchKey` to `verifyCard` of `dragoman/signing`.
    */
   readonly fetchKey: (kid: string, jku: string | undefined) => Promise<JsonWebKeySet | undefined>;
-}
-
-/** A JSON Web Key Set (RFC 7517). */
-export interface JsonWebKeySet {
-  keys: { kty: string; kid?: string; [member: string]: unknown }[];
 }
 
 /** Verifies the signatures of a card. */

@@ -75,7 +75,7 @@ class Diagnosis {
 
   async #findCard(): Promise<Finding> {
     const { headers = {} } = this.#options;
-    const [location = this.#url, legacyLocation] = cardLocations(this.#url);
+    const [location = this.#url, oldLocation] = cardLocations(this.#url);
     const exchange = await requestCard(this.#http, location, '1.0', headers);
     const { status, body, transportError } = exchange;
     if (status === 0)
@@ -85,8 +85,8 @@ class Diagnosis {
       );
     const cards = await findCards(this.#http, this.#url, headers);
     const [published] = cards;
-    if (published?.url === legacyLocation && legacyLocation !== undefined)
-      return ok(`found at the legacy URL ${legacyLocation}; clients of 1.0 request ${location}`);
+    if (published?.url === oldLocation && oldLocation !== undefined)
+      return ok(`found at the pre-1.0 URL ${oldLocation}; clients of 1.0 request ${location}`);
     if (published)
       return ok(`${published.url}, HTTP 200, ${JSON.stringify(published.card.name ?? 'no name')}`);
     if (status === 401 || status === 403)

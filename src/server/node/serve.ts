@@ -61,7 +61,7 @@ export function nodeListener(
       void authenticateAndRead(handler, incoming, outgoing, maxBodyBytes);
       return;
     }
-    readBody(incoming, maxBodyBytes, (body) => {
+    readBodyText(incoming, maxBodyBytes, (body) => {
       const request = new NodeServerRequest(incoming, outgoing, typeof body === 'string' ? body : '');
       if (typeof body === 'string') handle(handler, request, request, outgoing);
       else rejectBody(handler.reject(request, body), incoming, outgoing, maxBodyBytes);
@@ -103,7 +103,7 @@ async function authenticateAndRead(
     else rejectBody(response, incoming, outgoing, maxBodyBytes);
     return;
   }
-  readBody(incoming, maxBodyBytes, (body) => {
+  readBodyText(incoming, maxBodyBytes, (body) => {
     if (typeof body !== 'string') {
       rejectBody(handler.reject(authenticated, body), incoming, outgoing, maxBodyBytes);
       return;
@@ -114,7 +114,7 @@ async function authenticateAndRead(
 }
 
 /** Reads the body of a request as text. `done` receives an error if it is too large or not UTF-8. */
-export function readBody(
+export function readBodyText(
   incoming: IncomingMessage,
   maxBodyBytes: number,
   done: (body: string | A2AError) => void,

@@ -156,8 +156,8 @@ export const cardChecks = defineChecks([
     'Serve the 1.0 card at this path with status 200.',
     async (probe) => {
       const { cardUrl } = probe.context;
-      const isLegacy = cardUrl.endsWith('/.well-known/agent.json');
-      const url = isLegacy ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
+      const isOldPath = cardUrl.endsWith('/.well-known/agent.json');
+      const url = isOldPath ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
       const exchange = await probe.sendRaw({
         method: 'GET',
         url,

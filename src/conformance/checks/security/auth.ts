@@ -9,7 +9,7 @@ import {
   callAny,
   corruptCredentials,
   isAuthRejection,
-  type OperationCall,
+  type DriverCall,
   pushCalls,
   streamCalls,
 } from './credentials.ts';
@@ -26,7 +26,7 @@ function sendAsRestrictedUser(probe: Probe): Promise<DecodedResponse> {
 }
 
 /** Returns a call of every supported operation, for an existing task if one can be created. */
-async function supportedCalls(probe: Probe): Promise<OperationCall[]> {
+async function supportedCalls(probe: Probe): Promise<DriverCall[]> {
   const hasCredentials = Object.keys(probe.context.headers).length > 0;
   const task = hasCredentials ? await probe.completeTask().catch(() => undefined) : undefined;
   const id = task?.id ?? crypto.randomUUID();
@@ -41,7 +41,7 @@ async function supportedCalls(probe: Probe): Promise<OperationCall[]> {
       ['subscribe', { id }],
     ]),
     ...pushCalls(probe, id, 'any'),
-    ...(probe.capabilities.extendedAgentCard === true ? [['extendedCard', {}] satisfies OperationCall] : []),
+    ...(probe.capabilities.extendedAgentCard === true ? [['extendedCard', {}] satisfies DriverCall] : []),
   ];
 }
 

@@ -7,7 +7,7 @@ import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { asList } from '../../drivers/normalized-views.ts';
 import { pushConfigId, registerWebhook } from '../push/webhook-steps.ts';
-import { callAny, type OperationCall, pushCalls, streamCalls } from './credentials.ts';
+import { callAny, type DriverCall, pushCalls, streamCalls } from './credentials.ts';
 
 const foreignText = 'a word of somebody else';
 
@@ -69,7 +69,7 @@ function fingerprint({ exchange, error, result }: DecodedResponse, ids: readonly
 }
 
 /** Returns a call of every operation on one task and one push configuration. */
-function taskCalls(probe: Probe, taskId: string, configId: string): OperationCall[] {
+function taskCalls(probe: Probe, taskId: string, configId: string): DriverCall[] {
   const message = { text: foreignText, taskId };
   return [
     ['get', { id: taskId }],

@@ -3,7 +3,7 @@ import type { DecodedResponse, DriverOperation, OperationInput } from '../../dri
 import type { Probe } from '../../probe.ts';
 
 /** An operation with its input. */
-export type OperationCall = readonly [DriverOperation, OperationInput];
+export type DriverCall = readonly [DriverOperation, OperationInput];
 
 /** Calls any operation; of a stream, only the first event is read. */
 export async function callAny(
@@ -17,15 +17,12 @@ export async function callAny(
 }
 
 /** Returns the calls if the agent supports streaming. */
-export function streamCalls(
-  { capabilities }: Probe,
-  calls: readonly OperationCall[],
-): readonly OperationCall[] {
+export function streamCalls({ capabilities }: Probe, calls: readonly DriverCall[]): readonly DriverCall[] {
   return capabilities.streaming === true ? calls : [];
 }
 
 /** Returns a call of every push configuration operation if the agent supports push notifications. */
-export function pushCalls({ capabilities }: Probe, taskId: string, id: string): readonly OperationCall[] {
+export function pushCalls({ capabilities }: Probe, taskId: string, id: string): readonly DriverCall[] {
   if (capabilities.pushNotifications !== true) return [];
   return [
     ['createPush', { taskId, webhook: { url: 'https://webhook.example.com/a2a' } }],

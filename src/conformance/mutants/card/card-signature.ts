@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../primitives/json.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { mutateCard1_0 } from './card.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
-import { jsonResponse } from '../harness/wire-responses.ts';
+import { wireJsonResponse } from '../harness/wire-responses.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const otherKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -71,7 +71,7 @@ function signCardWith({
   };
 }
 
-const keySetResponse = jsonResponse(200, keySet);
+const keySetResponse = wireJsonResponse(200, keySet);
 
 function signatureMutant(id: string, description: string, mutation: SigningMutation): MutantAgent {
   return mutant(id, description, { transports: ['JSONRPC'], wire: () => signCardWith(mutation) });

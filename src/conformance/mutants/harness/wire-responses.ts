@@ -12,7 +12,7 @@ export function htmlResponse(status: number, text = '<html>No</html>'): WireResp
 }
 
 /** Creates a response with a JSON body. */
-export function jsonResponse(status: number, json: object): WireResponse {
+export function wireJsonResponse(status: number, json: object): WireResponse {
   return textResponse(status, 'application/json', JSON.stringify(json));
 }
 
@@ -44,7 +44,7 @@ export function errorBody(
 }
 
 /** Creates an error response in the format of the transport of the request. */
-export function errorResponse(request: Pick<WireRequest, 'json'>, error: WireError): WireResponse {
+export function wireErrorResponse(request: Pick<WireRequest, 'json'>, error: WireError): WireResponse {
   const { status, json } = errorBody(request, error);
-  return jsonResponse(status, json);
+  return wireJsonResponse(status, json);
 }

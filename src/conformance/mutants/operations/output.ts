@@ -2,7 +2,7 @@ import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { isCardRequest, mutateResult } from '../harness/mutations.ts';
 import { operationMutant } from '../harness/operation-mutant.ts';
-import { jsonResponse } from '../harness/wire-responses.ts';
+import { wireJsonResponse } from '../harness/wire-responses.ts';
 
 /** Adds an interface to the card. */
 const withInterface = (protocolBinding: string, url: string): WireMutation => ({
@@ -46,7 +46,7 @@ export const outputMutants: readonly MutantAgent[] = [
         if (operation !== 'GetExtendedAgentCard' || (isJsonObject(json) && 'params' in json))
           return undefined;
         const id = isJsonObject(json) ? json.id : null;
-        return jsonResponse(200, {
+        return wireJsonResponse(200, {
           jsonrpc: '2.0',
           id,
           error: { code: -32602, message: 'params is missing' },

@@ -1,5 +1,5 @@
 import { type MutantAgent, type WireMutation, type WireRequest, mutant } from '../harness/mutant-agent.ts';
-import { jsonResponse } from '../harness/wire-responses.ts';
+import { wireJsonResponse } from '../harness/wire-responses.ts';
 
 const required = 'https://example.com/ext/steps/v1';
 const optional = 'https://example.com/ext/notes/v2';
@@ -69,7 +69,7 @@ export const extensionMutants: readonly MutantAgent[] = [
         .map((uri) => uri.trim());
       const isKnown = (uri: string): boolean => uri === '' || extensions.some((each) => each.uri === uri);
       if (uris.every(isKnown)) return undefined;
-      return jsonResponse(400, {
+      return wireJsonResponse(400, {
         error: { code: 400, status: 'INVALID_ARGUMENT', message: 'no such extension', details: [] },
       });
     },

@@ -17,7 +17,7 @@ import {
 } from '../harness/mutations.ts';
 import { operationMutant } from '../harness/operation-mutant.ts';
 import { testPrincipals } from '../harness/serve-mutant.ts';
-import { htmlResponse, jsonResponse } from '../harness/wire-responses.ts';
+import { htmlResponse, wireJsonResponse } from '../harness/wire-responses.ts';
 
 type OldVersion = Exclude<CheckedVersion, '1.0'>;
 
@@ -208,7 +208,7 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
     wire: () => ({
       request: ({ path, headers }) =>
         path.includes('well-known') && headers.authorization === undefined
-          ? jsonResponse(401, {})
+          ? wireJsonResponse(401, {})
           : undefined,
     }),
   }),
@@ -327,7 +327,7 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
   mutant('stream.subscribe-path:none', 'The path /subscribe does not exist.', {
     versions: ['0.1'],
     wire: () => ({
-      request: ({ path }) => (path === '/subscribe' ? jsonResponse(404, {}) : undefined),
+      request: ({ path }) => (path === '/subscribe' ? wireJsonResponse(404, {}) : undefined),
     }),
   }),
   mutant('auth.required:open', 'No credentials are required.', {

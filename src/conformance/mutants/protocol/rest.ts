@@ -4,7 +4,7 @@ import { A2AError } from '../../../protocol/errors.ts';
 import { isTask } from '../../../protocol/task.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { mutateError } from '../harness/mutations.ts';
-import { htmlResponse, jsonResponse } from '../harness/wire-responses.ts';
+import { htmlResponse, wireJsonResponse } from '../harness/wire-responses.ts';
 
 function restMutant(id: string, description: string, wire: () => WireMutation): MutantAgent {
   return mutant(id, description, { transports: ['HTTP+JSON'], wire });
@@ -164,7 +164,7 @@ export const restMutants: readonly MutantAgent[] = [
     wire: () => ({
       request: ({ body, json }) =>
         body.includes('fromTheFuture')
-          ? jsonResponse(
+          ? wireJsonResponse(
               400,
               isJsonObject(json) && 'jsonrpc' in json
                 ? { jsonrpc: '2.0', id: json.id, error: { code: -32602, message: 'unknown field' } }
@@ -203,7 +203,7 @@ export const restMutants: readonly MutantAgent[] = [
   }),
   mutant('validation.large:takes', 'A body of any size is accepted.', {
     wire: () => ({
-      request: ({ body }) => (body.length > 50_000_000 ? jsonResponse(200, {}) : undefined),
+      request: ({ body }) => (body.length > 50_000_000 ? wireJsonResponse(200, {}) : undefined),
     }),
   }),
 

@@ -3,7 +3,7 @@ import type { CheckedVersion } from '../../rule-model.ts';
 import { type MutantAgent, type WireRequest, type WireResponse, mutant } from '../harness/mutant-agent.ts';
 import { type Mutation, dropMember, mutateError } from '../harness/mutations.ts';
 import { allVersions } from '../harness/operation-mutant.ts';
-import { htmlResponse, jsonResponse } from '../harness/wire-responses.ts';
+import { htmlResponse, wireJsonResponse } from '../harness/wire-responses.ts';
 
 /** Responds to matching POST requests in place of the agent. */
 function responseMutant(
@@ -68,7 +68,7 @@ const withoutMember = (name: string, { [name]: _removed, ...others }: JsonObject
 const respondWith =
   (code: number) =>
   ({ json }: WireRequest): WireResponse =>
-    jsonResponse(200, {
+    wireJsonResponse(200, {
       jsonrpc: '2.0',
       id: isJsonObject(json) ? json.id : null,
       error: { code, message: 'No' },

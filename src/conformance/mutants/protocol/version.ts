@@ -8,7 +8,7 @@ import {
   mutant,
 } from '../harness/mutant-agent.ts';
 import { isCardRequest } from '../harness/mutations.ts';
-import { errorResponse } from '../harness/wire-responses.ts';
+import { wireErrorResponse } from '../harness/wire-responses.ts';
 
 function wireMutant(
   id: string,
@@ -39,7 +39,7 @@ const removeVersionParameter = (request: WireRequest): void => {
 };
 
 const reject = (request: WireRequest, code: number): WireResponse =>
-  errorResponse(request, { code, status: 404, statusName: 'NOT_FOUND', message: 'no' });
+  wireErrorResponse(request, { code, status: 404, statusName: 'NOT_FOUND', message: 'no' });
 
 const isUnsupported = (request: WireRequest): boolean =>
   !isCardRequest(request) && /^(9|2|10)\./.test(String(request.headers['a2a-version']));

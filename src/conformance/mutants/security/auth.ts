@@ -8,7 +8,7 @@ import {
 } from '../harness/mutant-agent.ts';
 import { mutateEvery } from '../harness/mutations.ts';
 import { testPrincipals } from '../harness/serve-mutant.ts';
-import { errorBody, errorResponse } from '../harness/wire-responses.ts';
+import { errorBody, wireErrorResponse } from '../harness/wire-responses.ts';
 
 function authMutant(id: string, description: string, wire: WireMutation): MutantAgent {
   return mutant(id, description, { requiresAuthentication: true, wire: () => wire });
@@ -161,7 +161,7 @@ export const authMutants: readonly MutantAgent[] = [
     wire: () => ({
       request: (request) =>
         request.body.includes('I have logged in')
-          ? errorResponse(request, {
+          ? wireErrorResponse(request, {
               code: -32004,
               status: 400,
               statusName: 'FAILED_PRECONDITION',
