@@ -1,3 +1,4 @@
+import { sleep, systemClock } from '../primitives/clock.ts';
 import { RuleViolationError, type Evidence, InconclusiveError } from './check-errors.ts';
 import type { TargetOutcome } from './prompts/prompt-catalog.ts';
 import { interruptedStates, terminalStates } from './observation/task-tracker.ts';
@@ -324,7 +325,7 @@ export class Probe {
           `Task ${id} was still "${task.state}" after ${this.context.deadline} ms`,
           { exchanges: this.exchanges.slice(-1) },
         );
-      await new Promise((resolve) => setTimeout(resolve, delay));
+      await sleep(systemClock, delay);
     }
   }
 

@@ -145,3 +145,8 @@ export function invalidField(field: string, description: string): A2AError {
 export function taskNotFound(id: string): A2AError {
   return new A2AError('TASK_NOT_FOUND', 'Task not found', { details: { taskId: id } });
 }
+
+/** Creates the error of an operation whose signal was aborted; the cause is `signal.reason`. */
+export function canceledError({ reason }: AbortSignal): A2AError {
+  return new A2AError('CANCELED', undefined, { cause: reason });
+}

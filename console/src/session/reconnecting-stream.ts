@@ -1,3 +1,5 @@
+import { backoffDelay } from '../../../src/primitives/backoff.ts';
+import { sleep, systemClock } from '../../../src/primitives/clock.ts';
 import { accessState } from './access-state.ts';
 import { streamJson } from './api-client.ts';
 
@@ -8,6 +10,8 @@ export interface ReconnectingStreamOptions<Item> {
   readonly take: (item: Item) => void;
 }
 
+const backoff = { minDelay: 500, maxDelay: 10_000, jitter: 'none' } as const;
+
 /**
  * Subscribes to a stream and reconnects with backoff. Pauses while the page is hidden: browsers limit the connections
  * per server, and background tabs would use them up.
@@ -15,7 +19,7 @@ export interface ReconnectingStreamOptions<Item> {
  * @returns a function that stops it
  */
 export function startReconnectingStream<Item>({ path, take }: ReconnectingStreamOptions<Item>): () => void {
-  let now: AbortController | undefined;
+  let connection: AbortController | undefined;
   const read = async (signal: AbortSignal): Promise<void> => {
     for (let attempts = 0; !signal.aborted && accessState.peek() !== 'denied'; attempts++) {
       try {
@@ -26,33 +30,22 @@ export function startReconnectingStream<Item>({ path, take }: ReconnectingStream
       } catch {
         // The server is unavailable: the page shows a notice, and reconnecting continues.
       }
-      await rest(Math.min(10_000, 500 * 2 ** attempts), signal);
+      await sleep(systemClock, backoffDelay(attempts, backoff), signal).catch(() => {});
     }
   };
-  const look = (): void => {
+  const update = (): void => {
     if (document.hidden) {
-      now?.abort();
-      now = undefined;
-    } else if (!now) {
-      now = new AbortController();
-      void read(now.signal);
+      connection?.abort();
+      connection = undefined;
+    } else if (!connection) {
+      connection = new AbortController();
+      void read(connection.signal);
     }
   };
-  document.addEventListener('visibilitychange', look);
-  look();
+  document.addEventListener('visibilitychange', update);
+  update();
   return () => {
-    document.removeEventListener('visibilitychange', look);
-    now?.abort();
+    document.removeEventListener('visibilitychange', update);
+    connection?.abort();
   };
-}
-
-function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,7 +1,7 @@
-import { type Clock, sleep } from '../../client/abortable-sleep.ts';
+import { type Clock, sleep } from '../../primitives/clock.ts';
 import { isAbortableStream } from '../../client/streaming/abortable-stream.ts';
 import type { Agent, CallContext } from '../../protocol/agent.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
@@ -155,7 +155,7 @@ export class CallTracker {
     const { bridged, clock, pollInterval } = this.#options;
     while (!this.#hasFinished()) {
       const call = this.#call;
-      await sleep(clock, pollInterval, call.signal);
+      await sleep(clock, pollInterval, call.signal, canceledError);
       this.#handle({ kind: 'task', task: await bridged.agent.getTask({ id }, call) });
     }
   }

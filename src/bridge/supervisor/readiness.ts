@@ -1,9 +1,9 @@
+import { type Clock, sleep } from '../../primitives/clock.ts';
 import type { Credentials } from '../../client/credentials.ts';
-import { abortError, type Clock, sleep } from '../../client/abortable-sleep.ts';
 import { backoffDelay } from '../../primitives/backoff.ts';
 import { connect } from '../../client/connect.ts';
 import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 
 /** Checks once whether an agent is ready. Rejects with the reason if it is not. */
 export type ReadinessProbe = (signal: AbortSignal) => Promise<void>;
@@ -55,7 +55,7 @@ export async function waitUntilReady(
         if (!either.aborted) lastError = thrown;
       }
       if (!either.aborted) await sleep(clock, backoffDelay(attempt, backoff), either).catch(() => {});
-      if (signal.aborted) throw abortError(signal);
+      if (signal.aborted) throw canceledError(signal);
       if (timedOut.signal.aborted) {
         const why = lastError === undefined ? '' : `: ${A2AError.from(lastError).message}`;
         throw new A2AError('TIMEOUT', `did not respond within ${timeout / 1000} s${why}`, {

@@ -1,6 +1,6 @@
-import { abortError, sleep } from '../../client/abortable-sleep.ts';
+import { sleep } from '../../primitives/clock.ts';
 import { backoffDelay } from '../../primitives/backoff.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import type { ProcessExit, RunningProcess } from './launch-process.ts';
 import {
   type SuperviseOptions,
@@ -97,7 +97,7 @@ class Supervisor implements Supervised {
   whenReady(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = () => {
-        if (signal?.aborted) reject(abortError(signal));
+        if (signal?.aborted) reject(canceledError(signal));
         else if (this.state === 'ready') resolve();
         else if (this.state === 'failed' || this.state === 'stopped')
           reject(this.error ?? stoppedError(this.url));

@@ -1,8 +1,8 @@
-import { abortError, type Clock, systemClock } from '../../client/abortable-sleep.ts';
+import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { RemoteAgent } from '../../client/connect.ts';
 import { abortableStream } from '../../client/streaming/abortable-stream.ts';
 import type { CallContext } from '../../protocol/agent.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import type { Supervised } from './supervise.ts';
 
 /** Options of {@link supervisedAgent}. */
@@ -73,7 +73,7 @@ async function whenReady(
   try {
     await supervised.whenReady(signal ? AbortSignal.any([signal, timedOut.signal]) : timedOut.signal);
   } catch (thrown) {
-    if (signal?.aborted) throw abortError(signal);
+    if (signal?.aborted) throw canceledError(signal);
     if (!timedOut.signal.aborted) throw thrown;
     const why = supervised.error ? `: ${supervised.error.message}` : '';
     throw new A2AError('UNAVAILABLE', `The agent is still ${supervised.state}${why}`, {

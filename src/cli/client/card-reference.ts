@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
+import { isLocalHost } from '../../primitives/loopback.ts';
 import { ClientError } from './client-error.ts';
 
 /** A parsed agent card reference. */
@@ -19,8 +20,8 @@ export function parseCardReference(reference: string): CardReference {
   const isPath = /^[./~]/.test(reference) || /^[^/]+\.json$/i.test(reference) || /^[a-z]:\\/i.test(reference);
   if (isPath || statSync(reference, { throwIfNoEntry: false })?.isFile())
     return readCardFile(reference, reference);
-  const host = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)(?=[:/]|$)/i.test(reference) ? 'http' : 'https';
-  return { url: parseUrl(`${host}://${reference}`, reference) };
+  const host = /^(\[[^\]]*\]|[^:/]*)/.exec(reference)?.[0] ?? '';
+  return { url: parseUrl(`${isLocalHost(host.toLowerCase()) ? 'http' : 'https'}://${reference}`, reference) };
 }
 
 function parseUrl(text: string, reference: string): URL {

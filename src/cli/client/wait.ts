@@ -1,5 +1,5 @@
-import { sleep, systemClock } from '../../client/abortable-sleep.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { sleep, systemClock } from '../../primitives/clock.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { TaskReducer } from '../../protocol/reduce.ts';
@@ -103,7 +103,7 @@ export async function pollToEnd(session: ClientSession, first: Task, historyLeng
   const stopProgress = showProgress(session, () => task);
   try {
     for (let failures = 0; !isTerminalOrInterrupted(task.status.state); ) {
-      await sleep(systemClock, interval, call.signal);
+      await sleep(systemClock, interval, call.signal, canceledError);
       interval = Math.min(interval * 1.25, minInterval * 5);
       try {
         task = await agent.getTask(

@@ -1,7 +1,6 @@
 import type { AgentCard } from '../../protocol/card.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import { raceAbort } from '../../primitives/abort.ts';
-import { abortError } from '../abortable-sleep.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { discover, type DiscoveredAgent, refreshDiscovery } from './discover.ts';
 import { EndpointSelection } from './endpoint-selection.ts';
@@ -24,14 +23,14 @@ export class AgentResolver {
   /** Discovers the agent once for all concurrent calls. An aborted call does not abort it for the others. */
   resolve(signal: AbortSignal | undefined): Promise<EndpointSelection> {
     if (this.#closed) return Promise.reject(connectionClosedError());
-    if (signal?.aborted) return Promise.reject(abortError(signal));
+    if (signal?.aborted) return Promise.reject(canceledError(signal));
     if (this.selection) return Promise.resolve(this.selection);
     this.#discovery ??= discover(this.#settings, this.#target)
       .then((agent) => (this.selection = new EndpointSelection(agent, this.#settings)))
       .finally(() => {
         this.#discovery = undefined;
       });
-    return signal ? raceAbort(this.#discovery, signal, abortError) : this.#discovery;
+    return signal ? raceAbort(this.#discovery, signal, canceledError) : this.#discovery;
   }
 
   /** Returns the agent with a card that has not expired. */
@@ -43,7 +42,7 @@ export class AgentResolver {
     this.#refreshing ??= this.#refreshExpired(selection).finally(() => {
       this.#refreshing = undefined;
     });
-    await (signal ? raceAbort(this.#refreshing, signal, abortError) : this.#refreshing);
+    await (signal ? raceAbort(this.#refreshing, signal, canceledError) : this.#refreshing);
     return this.selection ?? selection;
   }
 
@@ -53,7 +52,7 @@ export class AgentResolver {
     const selection = await this.resolve(signal);
     if (!isKnown || !selection.agent.fetchedCard) return selection;
     const refreshed = refreshDiscovery(this.#settings, selection.agent);
-    this.#replace(selection, await (signal ? raceAbort(refreshed, signal, abortError) : refreshed));
+    this.#replace(selection, await (signal ? raceAbort(refreshed, signal, canceledError) : refreshed));
     return this.selection ?? selection;
   }
 

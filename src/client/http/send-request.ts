@@ -1,9 +1,8 @@
 import type { CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import { backoffDelay } from '../../primitives/backoff.ts';
 import { sleep } from '../../primitives/clock.ts';
-import { abortError } from '../abortable-sleep.ts';
 import type { CredentialRequest, Credentials } from '../credentials.ts';
 import { explainDenial } from './destination-policy.ts';
 import { noResponseError } from './response-errors.ts';
@@ -56,7 +55,7 @@ export async function requestBuffered(
   const timeout = outbound.operation === 'send' ? timeouts.send : timeouts.read;
   const abort = new AbortController();
   const onAbort = () => abort.abort(outbound.call.signal?.reason);
-  if (outbound.call.signal?.aborted) throw abortError(outbound.call.signal);
+  if (outbound.call.signal?.aborted) throw canceledError(outbound.call.signal);
   outbound.call.signal?.addEventListener('abort', onAbort);
   let hasTimedOut = false;
   const cancelTimer = clock.after(timeout, () => {
@@ -113,7 +112,7 @@ async function withRetries<T extends { status: number; header(name: string): str
       delay = backoffDelay(attempt, retryBackoff, random);
     }
     if (response && 'discard' in response && typeof response.discard === 'function') response.discard();
-    await sleep(clock, delay, signal, abortError);
+    await sleep(clock, delay, signal, canceledError);
   }
 }
 
@@ -256,7 +255,7 @@ function timeoutError(outbound: OutboundRequest, timeout: number, cause: unknown
 
 function toClientError(thrown: unknown, outbound: OutboundRequest): A2AError {
   const { signal } = outbound.call;
-  if (signal?.aborted) return abortError(signal);
+  if (signal?.aborted) return canceledError(signal);
   if (thrown instanceof A2AError) return thrown;
   const url = outbound.target.origin + outbound.target.path;
   if (thrown instanceof BodyTooLargeError)

@@ -1,4 +1,4 @@
-import { abortError } from '../abortable-sleep.ts';
+import { canceledError } from '../../protocol/errors.ts';
 
 type Batches<T> = AsyncGenerator<readonly T[]>;
 
@@ -84,7 +84,7 @@ class AbortableIterator<T> implements AsyncIterator<T> {
   }
 
   #begin(): Promise<Batches<T>> {
-    if (this.#outer?.aborted) throw abortError(this.#outer);
+    if (this.#outer?.aborted) throw canceledError(this.#outer);
     this.#outer?.addEventListener('abort', this.#abort);
     this.#open.add(this.#close);
     return this.#start(this.#controller.signal);

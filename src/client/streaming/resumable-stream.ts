@@ -5,14 +5,13 @@
  * @module
  */
 import { readCompat } from '../../dialects/compat-metadata.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
 import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import type { StreamFrame, FrameStream } from '../transports/transport-binding.ts';
 import { backoffDelay } from '../../primitives/backoff.ts';
 import { sleep } from '../../primitives/clock.ts';
-import { abortError } from '../abortable-sleep.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { diffTask, isReflectedIn } from '../../protocol/diff-task.ts';
 import { retryBackoff } from '../http/retry.ts';
@@ -122,7 +121,7 @@ export class ResumableStream {
     const { initialDelay, maxDelay } = this.#settings.polling;
     let delay = Math.min(initialDelay, maxDelay);
     while (!this.#isTerminalOrInterrupted()) {
-      await sleep(this.#settings.clock, delay, this.#signal, abortError);
+      await sleep(this.#settings.clock, delay, this.#signal, canceledError);
       const changes = this.#changesTo(await this.#source.getTask(task.id, this.#signal));
       yield this.#applyAll(changes);
       // The first short delays are for tasks that end immediately; an active task is polled less often.
@@ -177,7 +176,7 @@ export class ResumableStream {
       return undefined;
     } catch (thrown) {
       if (thrown instanceof AgentStreamError) throw thrown.error;
-      if (this.#signal.aborted) throw abortError(this.#signal);
+      if (this.#signal.aborted) throw canceledError(this.#signal);
       const error = A2AError.from(thrown);
       if (connection.signal.aborted || transientReasons.has(error.reason)) return error;
       throw error;
@@ -266,12 +265,12 @@ export class ResumableStream {
       });
       // The requested delay is the minimum; jitter keeps clients from reconnecting at the same time.
       const delay = this.#retryDelay + backoffDelay(this.#failedResumes, retryBackoff, settings.random);
-      await sleep(settings.clock, delay, this.#signal, abortError);
+      await sleep(settings.clock, delay, this.#signal, canceledError);
       this.#failedResumes++;
       try {
         return await this.#source.reopen(taskId, this.#lastEventId, connection);
       } catch (thrown) {
-        if (this.#signal.aborted) throw abortError(this.#signal);
+        if (this.#signal.aborted) throw canceledError(this.#signal);
         error = A2AError.from(thrown);
       }
       if (transientReasons.has(error.reason)) continue;

@@ -1,7 +1,6 @@
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import type { StreamFrame, FrameStream } from './transport-binding.ts';
 import type { Clock } from '../../primitives/clock.ts';
-import { abortError } from '../abortable-sleep.ts';
 import { type OutboundRequest, requestStreaming } from '../http/send-request.ts';
 import { noResponseError } from '../http/response-errors.ts';
 import { HttpTransportError, type HttpResponse } from '../http/http-client.ts';
@@ -139,7 +138,7 @@ class IdleWatchdog {
   }
 
   toError(thrown: unknown, outbound: OutboundRequest): A2AError {
-    if (this.#outer.aborted) return abortError(this.#outer);
+    if (this.#outer.aborted) return canceledError(this.#outer);
     if (this.#hasTimedOut)
       return new A2AError('TIMEOUT', `No data from ${outbound.target.origin} for ${this.#idleTimeout} ms`, {
         cause: thrown,

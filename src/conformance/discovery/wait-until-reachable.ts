@@ -1,5 +1,9 @@
+import { backoffDelay } from '../../primitives/backoff.ts';
+import { sleep, systemClock } from '../../primitives/clock.ts';
 import { requestCard, cardLocations } from './find-cards.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
+
+const backoff = { minDelay: 100, maxDelay: Infinity, jitter: 'none' } as const;
 
 /** Options of {@link waitUntilReachable}. */
 export interface ReachabilityOptions {
@@ -23,7 +27,8 @@ export async function waitUntilReachable(
   const [location = url] = cardLocations(url);
   const until = performance.now() + timeout;
   try {
-    for (let delay = 100; ; delay *= 2) {
+    for (let attempt = 0; ; attempt++) {
+      const delay = backoffDelay(attempt, backoff);
       const exchange = await requestCard(http, location, '1.0', headers);
       const { status, end, transportError } = exchange;
       const isStarting = status === 0 || status === 502 || status === 503;
@@ -32,7 +37,7 @@ export async function waitUntilReachable(
         return status > 0
           ? `The server responds with HTTP ${status} only.`
           : `No response from ${location} (${end === 'timeout' ? `no response within ${timeout} ms` : (transportError ?? end)}).`;
-      await new Promise((resolve) => setTimeout(resolve, delay));
+      await sleep(systemClock, delay);
     }
   } finally {
     http.close();

@@ -1,6 +1,6 @@
 import { raceAbort } from '../../primitives/abort.ts';
 import type { CallContext } from '../../protocol/agent.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 
 /**
  * Returns the signal that a caller in this process passed. Server adapters define `signal` as a lazy getter on the
@@ -10,14 +10,14 @@ function ownSignal(call: CallContext): AbortSignal | undefined {
   return Object.hasOwn(call, 'signal') ? call.signal : undefined;
 }
 
-function canceledError({ reason }: AbortSignal): A2AError {
-  return reason instanceof A2AError ? reason : new A2AError('CANCELED', undefined, { cause: reason });
+function abortReason(signal: AbortSignal): A2AError {
+  return signal.reason instanceof A2AError ? signal.reason : canceledError(signal);
 }
 
 /** Rejects when the caller aborts; the operation itself continues. */
 export function rejectOnAbort<T>(result: Promise<T>, call: CallContext): Promise<T> {
   const signal = ownSignal(call);
-  return signal ? raceAbort(result, signal, canceledError) : result;
+  return signal ? raceAbort(result, signal, abortReason) : result;
 }
 
 /** Ends a stream when the caller aborts; the task continues. */
@@ -33,7 +33,7 @@ async function* streamUntilAbort<T>(
   const iterator = events[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const step = await raceAbort(iterator.next(), signal, canceledError);
+      const step = await raceAbort(iterator.next(), signal, abortReason);
       if (step.done) return;
       yield step.value;
     }

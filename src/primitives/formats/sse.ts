@@ -13,6 +13,9 @@ export const sseHeaders = {
   'X-Accel-Buffering': 'no',
 } as const;
 
+/** Comment that keeps an idle connection alive. */
+export const sseHeartbeat = ':\n\n';
+
 /** Formats an event, including the empty line that ends it. */
 export function formatSseEvent({ data, event, id }: Partial<ServerSentEvent> & { data: string }): string {
   const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;

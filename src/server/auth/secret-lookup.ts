@@ -20,11 +20,6 @@ export function secretDigest(secret: string): Buffer {
   return hash('sha256', processKey + secret, 'buffer');
 }
 
-/** Compares two secrets in constant time. */
-export function secretsMatch(a: string, b: string): boolean {
-  return timingSafeEqual(secretDigest(a), secretDigest(b));
-}
-
 /** Converts an id to a principal. */
 export function toPrincipal(holder: string | Principal | undefined): Principal | undefined {
   return typeof holder === 'string' ? { id: holder } : holder;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../primitives/json.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { noParams } from './route-table.ts';
 
@@ -10,7 +11,7 @@ const boolean = new Set(['includeArtifacts', 'include_artifacts']);
  * @param query - without its question mark.
  */
 export function mergeRestParams(query: string, path: Record<string, string>, body: unknown): unknown {
-  if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
+  if (body !== undefined && body !== null && !isJsonObject(body)) {
     throw new A2AError('INVALID_PARAMS', 'The body must be a JSON object');
   }
   if (query === '' && path === noParams) return body ?? {};

@@ -1,4 +1,5 @@
 import type { EventWriter } from '../../dialects/dialect.ts';
+import { sseHeartbeat } from '../../primitives/formats/sse.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { isPullStream, type Waiter } from '../../primitives/pull-stream.ts';
@@ -20,9 +21,6 @@ export interface TextSink {
 
 /** Size of the buffer, in characters, above which it is written before the end of the event-loop turn. */
 const maxBuffered = 64 * 1_024;
-
-/** SSE heartbeat: a comment that keeps the connection alive. */
-const heartbeat = ':\n\n';
 
 /** Streams with buffered text in this event-loop turn. */
 let pendingStreams: SseStream[] = [];
@@ -177,7 +175,7 @@ export class SseStream implements Waiter {
 
   /** Sends an SSE heartbeat, unless there is backpressure or buffered text. */
   sendHeartbeat(): void {
-    if (!this.#isOver && this.stalledSince === 0 && this.#buffer === '') this.#write(heartbeat);
+    if (!this.#isOver && this.stalledSince === 0 && this.#buffer === '') this.#write(sseHeartbeat);
   }
 
   #bufferEvent(event: StreamEvent): void {

@@ -1,5 +1,6 @@
 import { isFinalStatus } from '../../dialects/v0_3/event.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
+import { isJsonObject } from '../../primitives/json.ts';
 import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
@@ -143,10 +144,9 @@ class OutcomeBuilder {
     const text = textOf(parts);
     const data = parts.find((part) => 'data' in part)?.data;
     const ids = [this.taskId, this.contextId, this.#message.messageId].filter((id) => id !== undefined);
-    const isMapping = typeof data === 'object' && data !== null && !Array.isArray(data);
     return [
       ...(text === '' ? [] : [expectedText(text, ids)]),
-      ...(isMapping && 'text_exact' in expectedText(JSON.stringify(data), ids)
+      ...(isJsonObject(data) && 'text_exact' in expectedText(JSON.stringify(data), ids)
         ? [{ type: 'data', data_contains: data }]
         : []),
     ];

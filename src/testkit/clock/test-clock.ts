@@ -1,5 +1,5 @@
 import { type Clock, sleep, systemClock } from '../../primitives/clock.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { canceledError } from '../../protocol/errors.ts';
 
 /** Clock of a test agent. The engine, push delivery and a client can share it. */
 export interface TestClock extends Clock {
@@ -20,9 +20,4 @@ export function sleepOn(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   return sleep(clock, milliseconds, signal, canceledError);
-}
-
-/** Returns the error of an operation that its signal aborted. */
-export function canceledError(signal: AbortSignal): A2AError {
-  return new A2AError('CANCELED', undefined, { cause: signal.reason });
 }

@@ -1,3 +1,4 @@
+import { sseHeartbeat } from '../../primitives/formats/sse.ts';
 import { padJson, corruptUtf8, truncateToHalf } from './corrupt-json.ts';
 import type { Fault } from './fault.ts';
 import { FrameSplitter, isEventFrame, isTerminalEvent } from './sse-frames.ts';
@@ -5,7 +6,6 @@ import type { ResponseWriter } from './response-writer.ts';
 import type { FaultContext } from './fault-context.ts';
 
 /** SSE comment. */
-const heartbeat = ':\n\n';
 
 /** Event stream with injected faults. It counts SSE events, independent of how writes are chunked. */
 export class FaultyStream {
@@ -93,8 +93,8 @@ export class FaultyStream {
   }
 
   #startHeartbeats(every: number): void {
-    this.#writer.write(heartbeat);
-    this.#stopHeartbeats = this.#context.clock.every(every, () => this.#writer.write(heartbeat));
+    this.#writer.write(sseHeartbeat);
+    this.#stopHeartbeats = this.#context.clock.every(every, () => this.#writer.write(sseHeartbeat));
   }
 }
 

@@ -1,7 +1,6 @@
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, canceledError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { isTerminal } from '../../protocol/task.ts';
-import { canceledError } from '../clock/test-clock.ts';
 import { sampleDuration } from './duration.ts';
 import type { Fault } from './fault.ts';
 import type { FaultContext } from './fault-context.ts';

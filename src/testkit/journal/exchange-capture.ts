@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SseParser } from '../../primitives/formats/sse.ts';
-import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { NearMiss, ResponsePlan } from '../agent/response-plan.ts';
 import type { TestClock } from '../clock/test-clock.ts';
@@ -104,7 +104,7 @@ export class ExchangeCapture {
 
   get isRpc(): boolean {
     const { json } = this.request;
-    return typeof json === 'object' && json !== null && 'method' in json && !Array.isArray(json);
+    return isJsonObject(json) && 'method' in json;
   }
 
   /** Records the decoded call. */

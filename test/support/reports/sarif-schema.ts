@@ -1,3 +1,5 @@
+import { isJsonObject, type JsonObject } from '../../../src/primitives/json.ts';
+
 /**
  * The SARIF 2.1.0 schema as a table.
  *
@@ -87,9 +89,6 @@ const oneOf: { readonly [name: string]: readonly string[] } = {
   descriptorReference: ['index', 'guid', 'id'],
 };
 
-type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isWhole = (value: unknown, from: number): boolean => Number.isInteger(value) && Number(value) >= from;
 /** RFC 3986 does not allow spaces, quotes, angle brackets or non-ASCII letters. */
 const isReference = (value: unknown): boolean =>
@@ -115,11 +114,11 @@ const kinds: { readonly [kind: string]: (value: unknown) => boolean } = {
 /** Returns all violations of SARIF 2.1.0 in a log. */
 export function sarifErrors(log: unknown): string[] {
   const errors = objectErrors('log', log, 'log');
-  return errors.length > 0 ? errors : (log as { runs: Json[] }).runs.flatMap(runErrors);
+  return errors.length > 0 ? errors : (log as { runs: JsonObject[] }).runs.flatMap(runErrors);
 }
 
 function objectErrors(name: string, value: unknown, at: string): string[] {
-  if (!isObject(value)) return [`${at} is no object`];
+  if (!isJsonObject(value)) return [`${at} is no object`];
   if (name === 'bag') return tagErrors(value, at);
   const members = (objects[name] ?? '').split(',').map((each) => each.trim().split(': '));
   const errors: string[] = [];
@@ -150,7 +149,7 @@ function valueErrors(kind: string, value: unknown, at: string): string[] {
     ];
   }
   if (form === '{}') {
-    if (!isObject(value)) return [`${at} is no object`];
+    if (!isJsonObject(value)) return [`${at} is no object`];
     return Object.entries(value).flatMap(([key, each]) => valueErrors(inner, each, `${at}.${key}`));
   }
   if (inner === 'bag' || inner in objects) return objectErrors(inner, value, at);
@@ -158,18 +157,18 @@ function valueErrors(kind: string, value: unknown, at: string): string[] {
   return isValid(value) ? [] : [`${at} is ${JSON.stringify(value)}, not ${inner}`];
 }
 
-function tagErrors({ tags }: Json, at: string): string[] {
+function tagErrors({ tags }: JsonObject, at: string): string[] {
   return tags === undefined ? [] : valueErrors('text[*]', tags, `${at}.tags`);
 }
 
-interface Run extends Json {
+interface Run extends JsonObject {
   tool: { driver: { rules?: { id: string }[] } };
   results?: { ruleId?: string; ruleIndex?: number; kind?: string; level?: string }[];
-  originalUriBaseIds?: Json;
+  originalUriBaseIds?: JsonObject;
 }
 
 /** Checks references, which the schema cannot express. */
-function runErrors(run: Json): string[] {
+function runErrors(run: JsonObject): string[] {
   const { tool, results = [], originalUriBaseIds = {} } = run as Run;
   const rules = tool.driver.rules ?? [];
   const ids = rules.map(({ id }) => id);
@@ -200,8 +199,8 @@ function runErrors(run: Json): string[] {
   return errors;
 }
 
-function visitObjects(value: unknown, visit: (value: Json) => void): void {
-  if (isObject(value)) visit(value);
+function visitObjects(value: unknown, visit: (value: JsonObject) => void): void {
+  if (isJsonObject(value)) visit(value);
   if (typeof value === 'object' && value !== null)
     for (const inner of Object.values(value)) visitObjects(inner, visit);
 }

@@ -1,4 +1,5 @@
 import type { AgentEntry } from '../../../../src/console/console-api.ts';
+import { formatVariant } from '../../../../src/protocol/card.ts';
 import { transportName } from '../../components/badge.tsx';
 import { Select, Toggle } from '../../components/form-fields.tsx';
 import { AgentPicker } from '../../session/agent-picker.tsx';
@@ -9,7 +10,6 @@ import {
   openConversation,
   agentConversations,
   selectedVariant,
-  variantToQuery,
   variantPreference,
 } from './state.ts';
 
@@ -25,10 +25,10 @@ export function ChatToolbar({ agent }: { agent: AgentEntry }) {
           label="Version and transport"
           isLabelHidden
           disabled={agent.variants.length === 0}
-          value={selectedVariant.value ? variantToQuery(selectedVariant.value) : ''}
+          value={selectedVariant.value ? formatVariant(selectedVariant.value) : ''}
           onValue={(value) => (variantPreference.value = value)}
           choices={agent.variants.map((each) => ({
-            value: variantToQuery(each),
+            value: formatVariant(each),
             text: `A2A ${each.version} · ${transportName(each.transport)}`,
           }))}
         />

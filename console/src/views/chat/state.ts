@@ -1,6 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { ChatEvent, ChatInput } from '../../../../src/console/console-api.ts';
-import type { ProtocolVariant } from '../../../../src/protocol/card.ts';
+import { formatVariant, type ProtocolVariant } from '../../../../src/protocol/card.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
 import type { Task } from '../../../../src/protocol/task.ts';
 import { toDisplayError } from '../../components/error-note.tsx';
@@ -36,13 +36,10 @@ export const currentConversation = computed(() => {
 export const variantPreference = signal('');
 export const isStreamingPreferred = signal(true);
 
-/** Formats a variant for a query. */
-export const variantToQuery = ({ version, transport }: ProtocolVariant): string => `${version}/${transport}`;
-
 /** The variant of the next message. */
 export const selectedVariant = computed<ProtocolVariant | undefined>(() => {
   const variants = selectedAgent.value?.variants ?? [];
-  return variants.find((each) => variantToQuery(each) === variantPreference.value) ?? variants[0];
+  return variants.find((each) => formatVariant(each) === variantPreference.value) ?? variants[0];
 });
 
 export function openConversation(agentId: string, id: string): void {
@@ -129,7 +126,7 @@ export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn)
     return;
   }
   const query = selectedVariant.peek()
-    ? `?variant=${encodeURIComponent(variantToQuery(selectedVariant.peek() as ProtocolVariant))}`
+    ? `?variant=${encodeURIComponent(formatVariant(selectedVariant.peek() as ProtocolVariant))}`
     : '';
   const path = `agents/${encodeURIComponent(conversation.agentId)}/tasks/${encodeURIComponent(turn.task.id)}/cancel${query}`;
   try {

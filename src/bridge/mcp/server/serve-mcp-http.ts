@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import { invalidField } from '../../../protocol/errors.ts';
 import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { isLoopbackHost } from '../../../primitives/loopback.ts';
 import { constantTimeEqual } from '../../../primitives/node/constant-time-equal.ts';
 import { createMcpServer, type McpServerContext } from './create-mcp-server.ts';
 import type { McpHttpOptions } from './mcp-http-options.ts';
@@ -34,7 +35,7 @@ export async function serveMcpHttp(
   const { library, bridge } = context;
   const { port = 0, host = '127.0.0.1', path = '/mcp', maxSessions = 100, token } = options;
   const { maxBodyBytes = 4 * 1_024 * 1_024 } = options;
-  const isLoopback = ['127.0.0.1', '::1', 'localhost'].includes(host);
+  const isLoopback = isLoopbackHost(host);
   if (!isLoopback && !options.allowedHosts)
     throw invalidField(
       'http.allowedHosts',

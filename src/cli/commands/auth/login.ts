@@ -1,5 +1,6 @@
+import { sleep, systemClock } from '../../../primitives/clock.ts';
+import { canceledError } from '../../../protocol/errors.ts';
 import type { Command } from 'commander';
-import { sleep, systemClock } from '../../../client/abortable-sleep.ts';
 import type { AgentCard, OAuthFlow } from '../../../protocol/card.ts';
 import { listSchemes } from '../../client/credentials.ts';
 import { ClientError } from '../../client/client-error.ts';
@@ -175,7 +176,7 @@ async function requestDeviceToken(
   let interval = Math.max(0.1, Number(authorization.body.interval ?? 5)) * 1_000;
   const deadline = Date.now() + Math.min(Number(authorization.body.expires_in) || 900, 3_600) * 1_000;
   while (Date.now() < deadline) {
-    await sleep(systemClock, interval, session.call.signal);
+    await sleep(systemClock, interval, session.call.signal, canceledError);
     const response = await requestToken(tokenUrl, {
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
       device_code: code,

@@ -1,4 +1,4 @@
-import { sleep, systemClock } from '../../../client/abortable-sleep.ts';
+import { sleep, systemClock } from '../../../primitives/clock.ts';
 import type { ProcessContext } from '../../../engine/process-context.ts';
 import { defineAgent, type LocalAgent } from '../../../engine/local-agent.ts';
 import { artifact, chunk, type AgentOutput, type AgentResult, status } from '../../../engine/agent-output.ts';

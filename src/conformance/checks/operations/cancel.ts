@@ -1,3 +1,4 @@
+import { sleep, systemClock } from '../../../primitives/clock.ts';
 import { type Check, defineChecks } from '../../check.ts';
 
 /** A terminal task that cannot be canceled. */
@@ -116,7 +117,7 @@ export const cancelChecks = defineChecks([
       const { id } = await probe.startSlowTask();
       await probe.expectResult('cancel', { id });
       const canceled = await probe.waitUntilTerminalOrInterrupted(id);
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await sleep(systemClock, 600);
       const later = await probe.getTask(id);
       probe.expectEqual(later.state, canceled.state, 'The task changed after it was canceled');
     },

@@ -1,3 +1,4 @@
+import { sleep, systemClock } from '../../../primitives/clock.ts';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
@@ -23,9 +24,6 @@ function waitForEnd(probe: Probe, webhook: WebhookEndpoint): Promise<boolean> {
   };
   return webhook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
 }
-
-const delay = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Delivery of notifications: sections 3.1.7, 4.3.3 and 13.2. */
 export const pushDeliveryChecks = defineChecks([
@@ -173,11 +171,11 @@ export const pushDeliveryChecks = defineChecks([
       await deleted.waitFor(isNotEmpty, notificationTimeout(probe));
       await probe.expectResult('deletePush', { taskId, id: pushConfigId(config) });
       // Notifications in flight may still arrive.
-      await delay(150);
+      await sleep(systemClock, 150);
       const before = deleted.received.length;
       await probe.call('cancel', { id: taskId });
       const hasEnd = await waitForEnd(probe, remaining);
-      await delay(250);
+      await sleep(systemClock, 250);
       for (const webhook of [deleted, remaining]) receivedNotifications(probe, webhook, taskId);
       probe.expect(hasEnd, 'The remaining webhook did not receive the terminal state');
       probe.expect(deleted.received.length === before, 'A deleted webhook received a notification', {

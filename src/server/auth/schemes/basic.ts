@@ -1,9 +1,10 @@
+import { constantTimeEqual } from '../../../primitives/node/constant-time-equal.ts';
 import type { MaybePromise } from '../../../primitives/maybe-promise.ts';
 import type { Principal } from '../../../protocol/agent.ts';
 import { singleHeader } from '../../http/http-message.ts';
 import { type Authenticator, singleScheme, type SchemeLabel } from '../authenticator.ts';
 import { invalidCredentials } from '../auth-error.ts';
-import { secretsMatch, maxSecretLength, toPrincipal } from '../secret-lookup.ts';
+import { maxSecretLength, toPrincipal } from '../secret-lookup.ts';
 
 /** Options of {@link basicAuth}. */
 export interface BasicAuthOptions extends SchemeLabel {
@@ -35,7 +36,7 @@ function createPasswordCheck(users: {
   const passwords = new Map(Object.entries(users));
   return (name, password) => {
     // Constant-time: an unknown name takes as long as a wrong password.
-    const isMatch = secretsMatch(passwords.get(name) ?? '', password);
+    const isMatch = constantTimeEqual(passwords.get(name) ?? '', password);
     return isMatch && password !== '' && passwords.has(name) ? name : undefined;
   };
 }
