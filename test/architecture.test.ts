@@ -41,6 +41,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'metrics',
     'server',
     'signing',
+    'store',
     'tap',
     'tracing',
   ],

@@ -56,7 +56,7 @@ export class AliasedSend {
       this.#release();
       return result;
     }
-    return applyAliasToTask(result, this.#assign(result.id, result.contextId));
+    return applyAliasToTask(result, await this.#assign(result.id, result.contextId));
   }
 
   /** Runs a request and releases the claim if it fails. */
@@ -72,7 +72,11 @@ export class AliasedSend {
   /** Converts the ids of events, and assigns the alias with the first task id. */
   async *aliasEvents(batches: EventBatches): EventBatches {
     try {
-      for await (const events of batches) yield events.map((event) => this.#aliasEvent(event));
+      for await (const events of batches) {
+        const first = events.find((event) => event.kind !== 'message');
+        const alias = first && (await this.#assignFrom(first));
+        yield alias ? events.map((event) => applyAliasToEvent(event, alias)) : events;
+      }
     } finally {
       this.#release();
     }
@@ -83,18 +87,17 @@ export class AliasedSend {
     for await (const events of batches) yield events.map((event) => applyAliasToEvent(event, alias));
   }
 
-  #aliasEvent(event: StreamEvent): StreamEvent {
-    if (event.kind === 'message') return event;
-    const { id, contextId } =
-      event.kind === 'task' ? event.task : { id: event.taskId, contextId: event.contextId };
-    return applyAliasToEvent(event, this.#assign(id, contextId));
+  #assignFrom(event: Exclude<StreamEvent, { kind: 'message' }>): Promise<TaskIdAlias> {
+    return event.kind === 'task'
+      ? this.#assign(event.task.id, event.task.contextId)
+      : this.#assign(event.taskId, event.contextId);
   }
 
-  #assign(taskId: string, contextId: string): TaskIdAlias {
+  async #assign(taskId: string, contextId: string): Promise<TaskIdAlias> {
     if (this.#alias) return this.#alias;
     const claim = this.#claim;
     if (!claim || claim.known) throw new A2AError('INTERNAL_ERROR');
-    this.#alias = claim.assign(taskId, contextId);
+    this.#alias = await claim.assign(taskId, contextId);
     return this.#alias;
   }
 

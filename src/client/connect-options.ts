@@ -1,3 +1,4 @@
+import type { TaskIdAliasStore } from './task-id-aliases.ts';
 import type { SecureContextOptions } from 'node:tls';
 import type { EgressOptions } from '../egress/egress-options.ts';
 import type { EgressPolicy } from '../egress/egress-policy.ts';
@@ -169,6 +170,8 @@ export interface ConnectOptions {
   http?: HttpClient;
   /** Caches the endpoints that worked. @defaultValue shared by all connections of the process */
   endpointCache?: EndpointCache;
+  /** Keeps the task ids that 0.1 clients of a proxy chose. @defaultValue the newest 10,000 in memory */
+  taskIdAliases?: TaskIdAliasStore;
   /** Called for each problem that the client recovered from. */
   onWarning?: (warning: ClientWarning) => void;
   /** Called with translation losses in requests, responses, events and cards. */
@@ -214,6 +217,7 @@ export interface ClientSettings {
   readonly http: HttpClient;
   readonly ownsHttp: boolean;
   readonly endpointCache: EndpointCache;
+  readonly taskIdAliases: TaskIdAliasStore | undefined;
   readonly warn: (warning: ClientWarning) => void;
   readonly onLoss: ((losses: readonly TranslationLoss[], context: LossContext) => void) | undefined;
   readonly verifyCard: VerifyCard | undefined;
@@ -255,6 +259,7 @@ export function resolveSettings(options: ConnectOptions): ClientSettings {
     http: options.http ?? createDriver(options, timeouts),
     ownsHttp: options.http === undefined,
     endpointCache: options.endpointCache ?? sharedEndpointCache,
+    taskIdAliases: options.taskIdAliases,
     warn: options.onWarning ?? (() => {}),
     onLoss: options.onLoss,
     verifyCard,

@@ -95,11 +95,12 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   readonly #caller: OperationCaller;
   readonly #streams: AgentStreams;
   readonly #settings: ClientSettings;
-  readonly #aliases = new TaskIdAliases();
+  readonly #aliases: TaskIdAliases;
 
   constructor(target: string | URL | object, settings: ClientSettings) {
     this.#settings = settings;
     this.#caller = new OperationCaller(new AgentResolver(target, settings));
+    this.#aliases = new TaskIdAliases(undefined, settings.taskIdAliases);
     this.#streams = new AgentStreams(this.#caller, settings, this.#aliases);
   }
 
@@ -151,7 +152,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async getTask(request: GetTaskRequest, call: CallContext = {}): Promise<Task> {
-    const alias = this.#aliases.find(call.owner, request.id);
+    const alias = await this.#aliases.find(call.owner, request.id);
     const task = await this.#caller.call('getTask', alias ? { ...request, id: alias.taskId } : request, call);
     return limitHistory(alias ? applyAliasToTask(task, alias) : task, request.historyLength);
   }
@@ -163,7 +164,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async cancelTask(request: CancelTaskRequest, call: CallContext = {}): Promise<Task> {
-    const alias = this.#aliases.find(call.owner, request.id);
+    const alias = await this.#aliases.find(call.owner, request.id);
     const task = await this.#caller.call(
       'cancelTask',
       alias ? { ...request, id: alias.taskId } : request,
@@ -177,7 +178,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async createPushConfig(config: PushConfig, call: CallContext = {}): Promise<PushConfig> {
-    const alias = this.#aliases.find(call.owner, config.taskId);
+    const alias = await this.#aliases.find(call.owner, config.taskId);
     return this.#aliasPushConfig(
       await this.#caller.call('createPushConfig', alias ? { ...config, taskId: alias.taskId } : config, call),
       alias,
@@ -185,7 +186,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async getPushConfig(ref: PushConfigRef, call: CallContext = {}): Promise<PushConfig> {
-    const alias = this.#aliases.find(call.owner, ref.taskId);
+    const alias = await this.#aliases.find(call.owner, ref.taskId);
     const aliased = alias ? { ...ref, taskId: alias.taskId } : ref;
     const config = aliased.id === undefined ? await this.#firstPushConfig(aliased.taskId, call) : undefined;
     return this.#aliasPushConfig(config ?? (await this.#caller.call('getPushConfig', aliased, call)), alias);
@@ -207,7 +208,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async listPushConfigs(request: ListPushConfigsRequest, call: CallContext = {}): Promise<PushConfigPage> {
-    const alias = this.#aliases.find(call.owner, request.taskId);
+    const alias = await this.#aliases.find(call.owner, request.taskId);
     const page = await this.#caller.call(
       'listPushConfigs',
       alias ? { ...request, taskId: alias.taskId } : request,
@@ -219,7 +220,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async deletePushConfig(ref: PushConfigRef, call: CallContext = {}): Promise<void> {
-    const alias = this.#aliases.find(call.owner, ref.taskId);
+    const alias = await this.#aliases.find(call.owner, ref.taskId);
     await this.#caller.call('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
   }
 

@@ -39,4 +39,5 @@ export type {
   RedirectPolicy,
   ClientTimeouts,
 } from './connect-options.ts';
+export type { TaskIdAlias, TaskIdAliasStore } from './task-id-aliases.ts';
 export type { Transport } from '../protocol/card.ts';

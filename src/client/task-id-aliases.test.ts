@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { TaskIdAliases } from './task-id-aliases.ts';
+import { type TaskIdAlias, TaskIdAliases } from './task-id-aliases.ts';
 
 async function assign(aliases: TaskIdAliases, clientTaskId: string, taskId: string): Promise<void> {
   const claim = await aliases.claim('me', clientTaskId);
-  if (!claim.known) claim.assign(taskId, 'c');
+  if (!claim.known) await claim.assign(taskId, 'c');
 }
 
 describe('TaskIdAliases', () => {
@@ -14,6 +14,19 @@ describe('TaskIdAliases', () => {
     expect(aliases.find('me', 'mine')).toMatchObject({ taskId: 't1' });
     expect(aliases.find('you', 'mine')).toBeUndefined();
     expect(await aliases.claim('me', 'mine')).toMatchObject({ known: { taskId: 't1' } });
+  });
+
+  it('returns an alias of the store after the client that assigned it is gone', async () => {
+    const stored = new Map<string, TaskIdAlias>();
+    const store = {
+      get: (key: string) => stored.get(key),
+      set: (key: string, alias: TaskIdAlias) => void stored.set(key, alias),
+    };
+    await assign(new TaskIdAliases(10, store), 'mine', 't1');
+    const later = new TaskIdAliases(10, store);
+    expect(await later.find('me', 'mine')).toMatchObject({ taskId: 't1' });
+    expect(await later.find('you', 'mine')).toBeUndefined();
+    expect(await new TaskIdAliases(10, store).claim('me', 'mine')).toMatchObject({ known: { taskId: 't1' } });
   });
 
   it('grants a pending claim after the first one is released', async () => {
@@ -27,10 +40,7 @@ describe('TaskIdAliases', () => {
   it('evicts the oldest alias beyond the maximum', async () => {
     const aliases = new TaskIdAliases(2);
     for (const name of ['a', 'b', 'c']) await assign(aliases, name, `t-${name}`);
-    expect(['a', 'b', 'c'].map((name) => aliases.find('me', name)?.taskId)).toEqual([
-      undefined,
-      't-b',
-      't-c',
-    ]);
+    const found = await Promise.all(['a', 'b', 'c'].map(async (name) => aliases.find('me', name)));
+    expect(found.map((alias) => alias?.taskId)).toEqual([undefined, 't-b', 't-c']);
   });
 });

@@ -5,6 +5,7 @@
  */
 import { compositeKey } from '../primitives/composite-key.ts';
 import { LruMap } from '../primitives/lru-map.ts';
+import type { MaybePromise } from '../primitives/maybe-promise.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Task } from '../protocol/task.ts';
@@ -15,6 +16,12 @@ export interface TaskIdAlias {
   readonly clientContextId: string | undefined;
   taskId: string;
   contextId: string;
+}
+
+/** Keeps aliases beyond the lifetime of a client. */
+export interface TaskIdAliasStore {
+  get(key: string): MaybePromise<TaskIdAlias | undefined>;
+  set(key: string, alias: TaskIdAlias): MaybePromise<void>;
 }
 
 /** An alias that is being assigned. Concurrent claims wait for it. */
@@ -28,22 +35,26 @@ export type AliasClaim =
   | {
       readonly known?: undefined;
       /** Assigns the id that the agent chose. */
-      assign(taskId: string, contextId: string): TaskIdAlias;
+      assign(taskId: string, contextId: string): Promise<TaskIdAlias>;
       /** Releases the claim because no task was created. */
       release(): void;
     };
 
-/** LRU map of task id aliases per owner. */
+/** Task id aliases per owner: an LRU map in front of a store. */
 export class TaskIdAliases {
   readonly #aliases: LruMap<string, TaskIdAlias | PendingAlias>;
+  readonly #store: TaskIdAliasStore | undefined;
 
-  constructor(maxEntries = 10_000) {
+  constructor(maxEntries = 10_000, store?: TaskIdAliasStore) {
     this.#aliases = new LruMap({ maxEntries });
+    this.#store = store;
   }
 
-  find(owner: string | undefined, clientTaskId: string): TaskIdAlias | undefined {
-    const entry = this.#aliases.get(compositeKey(owner ?? '', clientTaskId));
-    return entry && 'taskId' in entry ? entry : undefined;
+  find(owner: string | undefined, clientTaskId: string): MaybePromise<TaskIdAlias | undefined> {
+    const key = compositeKey(owner ?? '', clientTaskId);
+    const entry = this.#aliases.get(key);
+    if (entry) return 'taskId' in entry ? entry : undefined;
+    return this.#store?.get(key);
   }
 
   /** Claims a client task id. Waits for a concurrent claim of the same id. */
@@ -53,6 +64,8 @@ export class TaskIdAliases {
     clientContextId?: string,
   ): Promise<AliasClaim> {
     const key = compositeKey(owner ?? '', clientTaskId);
+    const stored = this.#aliases.has(key) ? undefined : await this.#store?.get(key);
+    if (stored && !this.#aliases.has(key)) this.#aliases.set(key, stored);
     for (;;) {
       const entry = this.#aliases.get(key);
       if (!entry) return this.#begin(key, clientTaskId, clientContextId);
@@ -70,10 +83,11 @@ export class TaskIdAliases {
     };
     this.#aliases.set(key, pending);
     return {
-      assign: (taskId, contextId) => {
+      assign: async (taskId, contextId) => {
         const alias = { clientTaskId, clientContextId, taskId, contextId };
         this.#aliases.set(key, alias);
         settle();
+        await this.#store?.set(key, alias);
         return alias;
       },
       release: () => {

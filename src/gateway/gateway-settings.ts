@@ -47,6 +47,8 @@ export interface GatewaySettings {
   readonly agents: readonly AgentSettings[];
   readonly auth: z.infer<typeof authSchema> | undefined;
   readonly limits: z.infer<typeof limitsSchema>;
+  /** Where owners of tasks are kept: `memory` or `sqlite:FILE`. */
+  readonly store: string;
   readonly sign: z.infer<typeof signSchema> | undefined;
   readonly metrics: boolean;
   /** Milliseconds between two health checks; 0 checks once. */

@@ -15,7 +15,16 @@ export { gatewayJsonSchema } from './config/gateway-schema.ts';
 export { type ErrorClass, classifyError } from './middleware/error-classification.ts';
 export { createGateway, type Gateway, type GatewayOptions, type GatewayEntry } from './gateway.ts';
 export { type HealthMonitor, type HealthMonitorOptions, monitorHealth } from './agents/health-monitor.ts';
-export { withTaskOwnership } from './middleware/task-ownership.ts';
+export { type TaskOwnershipOptions, withTaskOwnership } from './ownership/with-task-ownership.ts';
+export type { OwnedTask, OwnershipRegister } from './ownership/ownership-register.ts';
+export {
+  memoryOwnershipRegister,
+  type MemoryOwnershipRegisterOptions,
+} from './ownership/memory-ownership-register.ts';
+export {
+  sqliteOwnershipRegister,
+  type SqliteOwnershipRegisterOptions,
+} from './ownership/sqlite-ownership-register.ts';
 export type { UpstreamAuthentication, ProxiedAgent } from './config/proxied-agent-schema.ts';
 export { type PublicCardOptions, withPublicCard } from './middleware/public-card.ts';
 export { type ReloadResult, runGateway, type RunningGateway, type RunGatewayOptions } from './run-gateway.ts';

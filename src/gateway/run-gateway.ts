@@ -16,6 +16,8 @@ import { type GatewayObservers, buildServerOptions } from './config/server-optio
 import type { AgentSettings, GatewaySettings, MeshSettings } from './gateway-settings.ts';
 import { GatewayRecorder, gatewayProductName } from './telemetry/gateway-recorder.ts';
 import { type GatewayContext, GatewayAgent } from './agents/gateway-agent.ts';
+import { openOwnershipRegister } from './ownership/open-ownership-register.ts';
+import type { OwnershipRegister } from './ownership/ownership-register.ts';
 import { UpstreamMetrics } from './middleware/upstream-metrics.ts';
 
 /** Options of {@link runGateway}. All options are optional. */
@@ -30,6 +32,8 @@ export interface RunGatewayOptions extends GatewayObservers {
   http?: HttpClient;
   /** Records traffic with clients, upstreams and the mesh, and translation losses. @defaultValue no recording */
   trafficLog?: TrafficLog;
+  /** Remembers the owners of tasks. `stop()` does not close it. @defaultValue by `store` of the settings */
+  ownership?: OwnershipRegister;
 }
 
 /** Result of {@link RunningGateway.reload}, as names of agents. */
@@ -62,7 +66,8 @@ export async function runGateway(
   settings: GatewaySettings,
   options: RunGatewayOptions = {},
 ): Promise<RunningGateway> {
-  const running = new ManagedGateway(settings, options);
+  const ownership = options.ownership ?? (await openOwnershipRegister(settings));
+  const running = new ManagedGateway(settings, options, ownership);
   await running.start();
   return running;
 }
@@ -84,7 +89,7 @@ class ManagedGateway implements RunningGateway {
   /** Removed agents that still drain. */
   readonly #draining = new Set<Promise<void>>();
 
-  constructor(settings: GatewaySettings, options: RunGatewayOptions) {
+  constructor(settings: GatewaySettings, options: RunGatewayOptions, ownership: OwnershipRegister) {
     this.settings = settings;
     this.#options = options;
     const {
@@ -112,6 +117,7 @@ class ManagedGateway implements RunningGateway {
       http: this.#http,
       metrics: this.metrics && new UpstreamMetrics(this.metrics.registry, clock),
       mesh: this.#mesh,
+      ownership,
       loadModule,
       clock,
       log,
@@ -216,6 +222,7 @@ class ManagedGateway implements RunningGateway {
     await Promise.all([...this.#draining, ...agents.map((agent) => agent.stop())]);
     await this.#mesh.close();
     if (this.#ownsHttp) await this.#http.close();
+    if (!this.#options.ownership) await this.#context.ownership.close?.();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -236,7 +243,9 @@ function haveServerSettingsChanged(a: GatewaySettings, b: GatewaySettings): bool
 }
 
 function changedRestartSettings(a: GatewaySettings, b: GatewaySettings): string[] {
-  return (['listen', 'metrics'] as const).filter((key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]));
+  return (['listen', 'metrics', 'store'] as const).filter(
+    (key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]),
+  );
 }
 
 function rejectModule(file: string): Promise<Agent> {

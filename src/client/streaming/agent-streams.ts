@@ -70,7 +70,7 @@ export class AgentStreams {
   subscribe(request: SubscribeRequest, call: CallContext): AsyncIterable<StreamEvent> {
     return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
       const selection = await this.#caller.resolver.resolve(signal);
-      const alias = this.#aliases.find(call.owner, request.id);
+      const alias = await this.#aliases.find(call.owner, request.id);
       const taskId = alias?.taskId ?? request.id;
       const source: StreamSource = {
         ...this.#streamSource(selection, call),

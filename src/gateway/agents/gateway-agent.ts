@@ -1,7 +1,7 @@
 import type { Clock } from '../../primitives/clock.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { MeshServer } from '../../mesh/server/serve-on-mesh.ts';
-import type { Agent } from '../../protocol/agent.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import type { LogSink } from '../../primitives/log.ts';
 import { withInterceptors } from '../middleware/interceptors.ts';
@@ -11,7 +11,8 @@ import { monitorHealth } from './health-monitor.ts';
 import { formatLosses } from '../telemetry/format-losses.ts';
 import type { MeshConnections } from './mesh-connections.ts';
 import { errorContextInterceptor } from '../middleware/error-context.ts';
-import { withTaskOwnership } from '../middleware/task-ownership.ts';
+import { withTaskOwnership } from '../ownership/with-task-ownership.ts';
+import type { OwnershipRegister } from '../ownership/ownership-register.ts';
 import { withPublicCard } from '../middleware/public-card.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway-settings.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
@@ -24,6 +25,7 @@ export interface GatewayContext {
   readonly http: HttpClient;
   readonly metrics: UpstreamMetrics | undefined;
   readonly mesh: MeshConnections;
+  readonly ownership: OwnershipRegister;
   readonly loadModule: (file: string) => Promise<Agent>;
   readonly clock: Clock;
   readonly log: LogSink;
@@ -68,11 +70,7 @@ export class GatewayAgent {
     context: GatewayContext,
   ): Promise<GatewayAgent> {
     const source = await openSource(settings, gatewaySettings, context);
-    // Agents loaded from a module isolate owners themselves.
-    const owned =
-      gatewaySettings.auth && settings.source.kind !== 'module'
-        ? withTaskOwnership(source.agent)
-        : source.agent;
+    const owned = gatewaySettings.auth ? withOwners(source.agent, settings, context) : source.agent;
     const entry: GatewayEntry = {
       agent: withPublicCard(owned, {
         displayName: settings.displayName,
@@ -100,7 +98,10 @@ export class GatewayAgent {
   /** Exposes the agent on its mesh, if configured. */
   async joinMesh(): Promise<void> {
     if (this.settings.exposeOnMesh)
-      this.#meshServer = await this.#context.mesh.serve(hideWhileDown(this.#source), this.settings);
+      this.#meshServer = await this.#context.mesh.serve(
+        withOwners(hideWhileDown(this.#source), this.settings, this.#context, (call) => `mesh:${call.owner}`),
+        this.settings,
+      );
   }
 
   /** Removes the agent from the mesh after its running requests have finished. */
@@ -120,6 +121,21 @@ export class GatewayAgent {
     await Promise.all([this.#context.gateway.removeAgent(this.#entry), this.leaveMesh()]);
     await this.#source.close();
   }
+}
+
+/**
+ * Isolates the clients of an agent. Agents loaded from a module do so themselves.
+ *
+ * @param ownerOf - users of a mesh are not authenticated, so they are no owners of tasks that were created over HTTP.
+ */
+function withOwners(
+  agent: Agent,
+  { name, source }: AgentSettings,
+  { ownership: register }: GatewayContext,
+  ownerOf?: (call: CallContext) => string,
+): Agent {
+  if (source.kind === 'module') return agent;
+  return withTaskOwnership(agent, { register, name, ...(ownerOf && { ownerOf }) });
 }
 
 /** Rejects `card()` while the upstream is down, so that the mesh server does not announce it. */
@@ -179,6 +195,7 @@ function openUpstream(
       http: recorder?.recordHttp(http, name) ?? http,
       wrapHttp: recorder && ((own) => recorder.recordHttp(own, name)),
       clock,
+      taskIdAliases: context.ownership.aliases(name),
       onWarning: ({ message, error }) => warn(`${name}: ${message}`, error),
       onLoss: (losses, { operation }) => {
         recorder?.recordLosses(losses, { operation, from: 'gateway', to: name });

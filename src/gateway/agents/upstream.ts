@@ -13,7 +13,10 @@ import { withTotalTimeout } from '../middleware/total-timeout.ts';
 
 /** Collaborators of {@link createUpstream}. All members are optional. */
 export interface UpstreamContext
-  extends Pick<ConnectOptions, 'onWarning' | 'onLoss' | 'endpointCache' | 'verifyCard' | 'requireVerified'> {
+  extends Pick<
+    ConnectOptions,
+    'onWarning' | 'onLoss' | 'endpointCache' | 'verifyCard' | 'requireVerified' | 'taskIdAliases'
+  > {
   /**
    * Sends the requests of upstreams without TLS settings of their own. It is not closed with the upstream.
    * @defaultValue one HTTP client per upstream
@@ -141,6 +144,7 @@ function connectOptions(config: ProxiedAgent, url: string, context: UpstreamCont
     onLoss,
     verifyCard,
     requireVerified,
+    taskIdAliases: context.taskIdAliases,
   };
 }
 

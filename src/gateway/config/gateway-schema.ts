@@ -157,6 +157,13 @@ export const gatewaySchema = z
       .optional(),
     limits: limitsSchema.optional(),
     auth: authSchema.optional(),
+    store: z
+      .string()
+      .regex(/^(memory|sqlite:.+)$/, 'must be memory or sqlite:FILE')
+      .optional()
+      .describe(
+        'Where the gateway keeps the owners of tasks: memory or sqlite:FILE, which several gateways may share. Default memory.',
+      ),
     sign: signSchema.optional(),
     metrics: booleanFieldSchema.optional().describe('Serves /metrics to local clients. Default true.'),
     drain_seconds: secondsFieldSchema

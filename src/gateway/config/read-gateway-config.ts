@@ -122,6 +122,7 @@ export function toGatewaySettings(
     trustForwarded: config.trust_forwarded ?? false,
     agents,
     auth: config.auth,
+    store: config.store ?? defaults.store,
     limits: config.limits ?? {},
     sign: config.sign,
     metrics: config.metrics ?? true,
@@ -138,6 +139,7 @@ const defaults = {
   healthInterval: 60_000,
   breaker: { failures: 5, openFor: 10_000 },
   drain: 5000,
+  store: 'memory',
 } as const;
 
 type Entry = GatewayFile['agents'][string];

@@ -3,7 +3,8 @@ import { connect } from '../../client/connect.ts';
 import { defineAgent } from '../../engine/index.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 import { serve } from '../../server/node/serve.ts';
-import { withTaskOwnership } from './task-ownership.ts';
+import { memoryOwnershipRegister } from './memory-ownership-register.ts';
+import { withTaskOwnership } from './with-task-ownership.ts';
 
 const request = (text: string, taskId?: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }], taskId },
@@ -48,9 +49,9 @@ describe('withTaskOwnership', () => {
     });
   });
 
-  it('evicts the least recently used task beyond maxTasks', async () => {
+  it('evicts the least recently used task beyond the maximum of the register', async () => {
     const local = defineAgent({ name: 'A', description: 'a', process: () => 'x' });
-    const agent = withTaskOwnership(local, 2);
+    const agent = withTaskOwnership(local, { register: memoryOwnershipRegister({ max: 4 }) });
     const ids: string[] = [];
     for (const text of ['a', 'b']) ids.push(((await agent.send(request(text))) as Task).id);
     await agent.getTask({ id: ids[0] ?? '' });

@@ -1,0 +1,208 @@
+import { LruMap } from '../../primitives/lru-map.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
+import { A2AError, taskNotFound } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import type { Message } from '../../protocol/message.ts';
+import type { PushConfig } from '../../protocol/push.ts';
+import type { ListTasksRequest, SendRequest, TaskPage } from '../../protocol/requests.ts';
+import { isTask, type Task } from '../../protocol/task.ts';
+import { withInterceptors } from '../middleware/interceptors.ts';
+import { listOwnedTasks } from './list-owned-tasks.ts';
+import { memoryOwnershipRegister } from './memory-ownership-register.ts';
+import { OwnerScope } from './owner-scope.ts';
+import type { OwnershipRegister } from './ownership-register.ts';
+
+/** Options of {@link withTaskOwnership}. All options are optional. */
+export interface TaskOwnershipOptions {
+  /** Remembers the owners. @defaultValue a register in memory */
+  readonly register?: OwnershipRegister;
+  /** Name of the upstream in the register. @defaultValue `''` */
+  readonly name?: string;
+  /** Returns the owner of a call. @defaultValue `owner` of the call */
+  readonly ownerOf?: (call: CallContext) => string;
+}
+
+/**
+ * Middleware that isolates the clients of an upstream, which sees one client: the gateway. A task or context belongs to
+ * the owner that created it; all others, including unknown ones, are not found. Ids that clients choose (message,
+ * context and 0.1 task ids) reach the upstream with a prefix of their owner, so that equal ids of two owners differ.
+ */
+export function withTaskOwnership(agent: Agent, options: TaskOwnershipOptions = {}): Agent {
+  const { register = memoryOwnershipRegister(), name = '', ownerOf = (call) => call.owner ?? '' } = options;
+  const scopes = new LruMap<string, OwnerScope>({ maxEntries: 10_000 });
+  const enter = (call: CallContext): OwnedCalls => {
+    const owner = ownerOf(call);
+    let scope = scopes.get(owner);
+    if (!scope) scopes.set(owner, (scope = new OwnerScope(owner)));
+    return new OwnedCalls(register, name, scope);
+  };
+  /** Converts a request that names a task. */
+  const withTask = async <R extends { id: string } | { taskId: string }, T>(
+    request: R,
+    call: CallContext,
+    operate: (request: R, owned: OwnedCalls) => Promise<T>,
+  ): Promise<T> => {
+    const owned = enter(call);
+    const upstreamRequest = await owned.toTaskRequest(request);
+    return owned.orClientError(() => operate(upstreamRequest, owned));
+  };
+  return {
+    ...withInterceptors(agent),
+    async send(request, call = {}) {
+      const owned = enter(call);
+      const upstreamRequest = await owned.toSendRequest(request);
+      return owned.orClientError(async () => owned.toResult(await agent.send(upstreamRequest, call)));
+    },
+    async *stream(request, call = {}) {
+      const owned = enter(call);
+      yield* owned.toEvents(agent.stream(await owned.toSendRequest(request), call));
+    },
+    async *subscribe(request, call = {}) {
+      const owned = enter(call);
+      yield* owned.toEvents(agent.subscribe(await owned.toTaskRequest(request), call));
+    },
+    getTask: (request, call = {}) =>
+      withTask(request, call, async (inner, owned) => owned.toTask(await agent.getTask(inner, call))),
+    cancelTask: (request, call = {}) =>
+      withTask(request, call, async (inner, owned) => owned.toTask(await agent.cancelTask(inner, call))),
+    listTasks(request, call = {}) {
+      const owned = enter(call);
+      return owned.orClientError(() => owned.list(agent, request, call));
+    },
+    createPushConfig: (config, call = {}) =>
+      withTask(config, call, async (inner, owned) =>
+        owned.toPushConfig(await agent.createPushConfig(inner, call)),
+      ),
+    getPushConfig: (ref, call = {}) =>
+      withTask(ref, call, async (inner, owned) => owned.toPushConfig(await agent.getPushConfig(inner, call))),
+    listPushConfigs: (request, call = {}) =>
+      withTask(request, call, async (inner, owned) => {
+        const page = await agent.listPushConfigs(inner, call);
+        return { ...page, configs: page.configs.map((config) => owned.toPushConfig(config)) };
+      }),
+    deletePushConfig: (ref, call = {}) => withTask(ref, call, (inner) => agent.deletePushConfig(inner, call)),
+  };
+}
+
+/** Calls of one owner: converts requests to the ids of the upstream and responses to those of the client. */
+class OwnedCalls {
+  readonly #register: OwnershipRegister;
+  readonly #name: string;
+  readonly #scope: OwnerScope;
+  /** Last task that was found to belong to the owner. */
+  #claimed: string | undefined;
+
+  constructor(register: OwnershipRegister, name: string, scope: OwnerScope) {
+    this.#register = register;
+    this.#name = name;
+    this.#scope = scope;
+  }
+
+  async toSendRequest(request: SendRequest): Promise<SendRequest> {
+    const { message, clientTaskId } = request;
+    const { taskId, contextId, referenceTaskIds } = message;
+    const scoped: Message = { ...message, messageId: this.#scope.toUpstreamId(message.messageId) };
+    if (taskId !== undefined) scoped.taskId = await this.#toUpstreamTaskId(taskId);
+    if (contextId !== undefined) scoped.contextId = await this.#toUpstreamContextId(contextId);
+    if (referenceTaskIds)
+      scoped.referenceTaskIds = await Promise.all(referenceTaskIds.map((id) => this.#toUpstreamTaskId(id)));
+    if (clientTaskId === undefined) return { ...request, message: scoped };
+    return { ...request, message: scoped, clientTaskId: await this.#toClientChosenId(clientTaskId) };
+  }
+
+  async toTaskRequest<R extends { id: string } | { taskId: string }>(request: R): Promise<R> {
+    // The `id` of a push configuration is not a task id, so `taskId` takes precedence.
+    return 'taskId' in request
+      ? { ...request, taskId: await this.#toUpstreamTaskId(request.taskId) }
+      : { ...request, id: await this.#toUpstreamTaskId(request.id) };
+  }
+
+  async list(agent: Agent, request: ListTasksRequest, call: CallContext): Promise<TaskPage> {
+    const { contextId, ...filters } = request;
+    const upstreamContextId =
+      contextId === undefined ? undefined : await this.#toUpstreamContextId(contextId);
+    const upstreamRequest =
+      upstreamContextId === undefined ? filters : { ...filters, contextId: upstreamContextId };
+    const page = await listOwnedTasks(upstreamRequest, {
+      list: (inner) => agent.listTasks(inner, call),
+      owns: async ({ id }) => (await this.#register.taskOwner(this.#name, id)) === this.#scope.owner,
+      count: () => this.#register.countTasks(this.#name, this.#scope.owner, upstreamContextId),
+    });
+    return { ...page, tasks: page.tasks.map((task) => this.#scope.toClientTask(task)) };
+  }
+
+  async toResult(result: Task | Message): Promise<Task | Message> {
+    if (isTask(result)) {
+      await this.#claim(result.id, result.contextId);
+      return this.toTask(result);
+    }
+    await this.#claimContext(result.contextId);
+    return this.#scope.toClientMessage(result);
+  }
+
+  toTask(task: Task): Task {
+    return this.#scope.toClientTask(task);
+  }
+
+  toPushConfig(config: PushConfig): PushConfig {
+    return { ...config, taskId: this.#scope.toClientId(config.taskId) };
+  }
+
+  async *toEvents(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
+    try {
+      for await (const event of events) {
+        if (event.kind === 'message') await this.#claimContext(event.message.contextId);
+        else if (event.kind === 'task') await this.#claim(event.task.id, event.task.contextId);
+        else await this.#claim(event.taskId, event.contextId);
+        yield this.#scope.toClientEvent(event);
+      }
+    } catch (thrown) {
+      throw this.#scope.toClientError(thrown);
+    }
+  }
+
+  async orClientError<T>(operate: () => Promise<T>): Promise<T> {
+    try {
+      return await operate();
+    } catch (thrown) {
+      throw this.#scope.toClientError(thrown);
+    }
+  }
+
+  /** Returns the id of an owned task at the upstream. Either of them chose it. */
+  async #toUpstreamTaskId(id: string): Promise<string> {
+    if (await this.#owns(id)) return id;
+    const scoped = this.#scope.toUpstreamId(id);
+    if (await this.#owns(scoped)) return scoped;
+    throw taskNotFound(id);
+  }
+
+  /** A 0.1 client may choose an id, or continue a task whose id the upstream chose. */
+  async #toClientChosenId(id: string): Promise<string> {
+    return (await this.#owns(id)) ? id : this.#scope.toUpstreamId(id);
+  }
+
+  /** A context that the upstream did not create for this owner is one that the client chose. */
+  async #toUpstreamContextId(id: string): Promise<string> {
+    const owner = await this.#register.contextOwner(this.#name, id);
+    return owner === this.#scope.owner ? id : this.#scope.toUpstreamId(id);
+  }
+
+  async #owns(taskId: string): Promise<boolean> {
+    return (await this.#register.taskOwner(this.#name, taskId)) === this.#scope.owner;
+  }
+
+  /** Records the owner before the client sees the task. A task never changes its owner. */
+  async #claim(taskId: string, contextId: string): Promise<void> {
+    if (taskId === this.#claimed) return;
+    const owner = await this.#register.claimTask(this.#name, this.#scope.owner, { taskId, contextId });
+    if (owner !== this.#scope.owner)
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent responded with a task of another client');
+    this.#claimed = taskId;
+  }
+
+  async #claimContext(contextId: string | undefined): Promise<void> {
+    if (contextId !== undefined && contextId !== '')
+      await this.#register.claimContext(this.#name, this.#scope.owner, contextId);
+  }
+}
