@@ -1,15 +1,15 @@
 import type { MeshMessage } from '../../src/mesh/brokers/broker-connection.ts';
 
-/** Collects items, by default mesh messages, and waits for a number of them. */
+/** Collects items, by default mesh messages, and waits for some of them. */
 export class Collector<T = MeshMessage> {
   readonly all: T[] = [];
-  #waiting: { count: number; enough: () => void }[] = [];
+  #waiting: { isEnough: () => boolean; enough: () => void }[] = [];
 
   /** Pass this as the handler of a subscription. */
   readonly add = (item: T): void => {
     this.all.push(item);
-    this.#waiting = this.#waiting.filter(({ count, enough }) => {
-      if (this.all.length < count) return true;
+    this.#waiting = this.#waiting.filter(({ isEnough, enough }) => {
+      if (!isEnough()) return true;
       enough();
       return false;
     });
@@ -19,8 +19,13 @@ export class Collector<T = MeshMessage> {
     return this.all.map((item) => (item as MeshMessage).payload);
   }
 
-  async waitForCount(count: number): Promise<T[]> {
-    if (this.all.length < count) await new Promise<void>((enough) => this.#waiting.push({ count, enough }));
+  waitForCount(count: number): Promise<T[]> {
+    return this.waitFor(() => this.all.length >= count);
+  }
+
+  /** Waits until a condition on the collected items is true. */
+  async waitFor(isEnough: () => boolean): Promise<T[]> {
+    if (!isEnough()) await new Promise<void>((enough) => this.#waiting.push({ isEnough, enough }));
     return this.all;
   }
 }

@@ -1,0 +1,122 @@
+// Runs all steps of a test run, also after a failure, and prints `N passed, M failed, K skipped` as the last line.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { formatDuration, showProgress } from './progress.mjs';
+
+const reporter = fileURLToPath(new URL('vitest-reporter.mjs', import.meta.url));
+
+/** Returns the path of an installed program. */
+export const bin = (name) => join('node_modules', '.bin', name);
+
+/** Returns a step that runs vitest with the given arguments. */
+export const vitestStep = (name, args, node = process.execPath) => ({
+  name,
+  command: [
+    node,
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    ...args,
+    '--reporter=minimal',
+    `--reporter=${reporter}`,
+  ],
+  hasTests: true,
+});
+
+/**
+ * Runs the steps in order and sets the exit code.
+ * @param {{ name: string, command: string[], hasTests?: boolean, env?: NodeJS.ProcessEnv }[]} steps
+ */
+export async function runSteps(steps) {
+  const total = emptyResult();
+  for (const step of steps) {
+    const result = await runStep(step);
+    total.passed += result.passed;
+    total.skipped += result.skipped;
+    total.failed.push(...result.failed);
+    for (const reason of result.reasons) total.reasons.add(reason);
+  }
+  for (const reason of total.reasons) console.log(`skipped: ${reason}`);
+  for (const name of total.failed) console.log(`failed: ${name}`);
+  if (total.failed.length > 0) process.exitCode = 1;
+  console.log(`${total.passed} passed, ${total.failed.length} failed, ${total.skipped} skipped`);
+}
+
+/** @returns {{ passed: number, failed: string[], skipped: number, reasons: Set<string> }} */
+function emptyResult() {
+  return { passed: 0, failed: [], skipped: 0, reasons: new Set() };
+}
+
+async function runStep({ name, command, hasTests = false, env = process.env }) {
+  const running = new Set();
+  const result = emptyResult();
+  const counts = () => `${result.passed} passed, ${result.failed.length} failed, ${result.skipped} skipped`;
+  let [files, done, hasEnded] = [0, 0, false];
+  const progress = showProgress(name, () =>
+    hasTests ? `${done}/${files} files, ${counts()}; running ${[...running].join(' ')}` : '',
+  );
+  const { code, output } = await execute(command, { env, hasMessages: hasTests }, (message) => {
+    switch (message.type) {
+      case 'start':
+        files = message.files;
+        break;
+      case 'file-start':
+        running.add(message.file);
+        break;
+      case 'file-end':
+        done++;
+        running.delete(message.file);
+        addFile(result, message);
+        printFile(progress, `${String(done).padStart(String(files).length)}/${files}`, message);
+        break;
+      case 'skip-reason':
+        result.reasons.add(message.reason);
+        break;
+      case 'end':
+        hasEnded = message.errors === 0;
+        break;
+    }
+  });
+  // A step without tests, or one that failed outside of a test, counts as one failure.
+  if (result.failed.length === 0 && (code !== 0 || hasTests !== hasEnded)) result.failed.push(name);
+  const isGood = result.failed.length === 0;
+  progress.end(`${isGood ? 'ok' : 'FAILED'}${hasTests ? `, ${counts()}` : ''}`);
+  if (!isGood) process.stdout.write(`\n$ ${command.join(' ')}\n${output}\n`);
+  return result;
+}
+
+function addFile(result, { file, passed, failed, skipped }) {
+  result.passed += passed;
+  result.failed.push(...failed.map((title) => `${file}: ${title}`));
+  result.skipped += skipped.length;
+  const more = skipped.length > 1 ? ` and ${skipped.length - 1} more` : '';
+  if (skipped.length > 0) result.reasons.add(`${file}: ${skipped[0]}${more}`);
+}
+
+function printFile(progress, position, { file, milliseconds, passed, failed, skipped }) {
+  const counts = [
+    `${passed} passed`,
+    ...(failed.length > 0 ? [`${failed.length} FAILED`] : []),
+    ...(skipped.length > 0 ? [`${skipped.length} skipped`] : []),
+  ].join(', ');
+  const line = `${position}  ${file}  ${counts}, ${formatDuration(milliseconds)}`;
+  if (failed.length > 0) progress.print(line);
+  else progress.printUnlessLive(line);
+}
+
+/** Runs a command, collects its output and passes on its messages. */
+function execute([command, ...args], { env, hasMessages }, onMessage) {
+  return new Promise((resolve) => {
+    const stdio = ['ignore', 'pipe', 'pipe', ...(hasMessages ? ['ipc'] : [])];
+    const child = spawn(command, args, { stdio, env });
+    let output = '';
+    const add = (text) => {
+      output += text;
+    };
+    child.stdout.setEncoding('utf8').on('data', add);
+    child.stderr.setEncoding('utf8').on('data', add);
+    child.on('message', onMessage);
+    child.on('error', (error) => resolve({ code: 1, output: `${output}${error.message}` }));
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}

@@ -1,0 +1,38 @@
+// Vitest reporter that sends the progress of a run to run-steps.mjs over IPC.
+import { relative } from 'node:path';
+
+const send = (message) => process.send?.(message);
+const nameOf = ({ moduleId }) => relative(process.cwd(), moduleId);
+
+export default class IpcReporter {
+  onTestRunStart(files) {
+    send({ type: 'start', files: files.length });
+  }
+
+  onTestModuleQueued(module) {
+    send({ type: 'file-start', file: nameOf(module) });
+  }
+
+  onTestModuleEnd(module) {
+    const titles = { passed: [], failed: [], skipped: [], pending: [] };
+    for (const test of module.children.allTests()) titles[test.result().state].push(test.fullName);
+    // A file that cannot be imported, or whose hooks fail, has an error outside of its tests.
+    const hasOwnError = module.state() === 'failed' && titles.failed.length === 0;
+    send({
+      type: 'file-end',
+      file: nameOf(module),
+      milliseconds: module.diagnostic().duration + module.diagnostic().collectDuration,
+      passed: titles.passed.length,
+      failed: hasOwnError ? ['(outside of a test)'] : titles.failed,
+      skipped: [...titles.skipped, ...titles.pending],
+    });
+  }
+
+  onUserConsoleLog({ content }) {
+    for (const [, reason] of content.matchAll(/^skipped: (.+)$/gm)) send({ type: 'skip-reason', reason });
+  }
+
+  onTestRunEnd(_modules, errors) {
+    send({ type: 'end', errors: errors.length });
+  }
+}
