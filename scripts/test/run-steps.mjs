@@ -93,15 +93,16 @@ function addFile(result, { file, passed, failed, skipped }) {
   if (skipped.length > 0) result.reasons.add(`${file}: ${skipped[0]}${more}`);
 }
 
-function printFile(progress, position, { file, milliseconds, passed, failed, skipped }) {
+function printFile(progress, position, { file, milliseconds, passed, failed, skipped, reasons }) {
   const counts = [
     `${passed} passed`,
     ...(failed.length > 0 ? [`${failed.length} FAILED`] : []),
     ...(skipped.length > 0 ? [`${skipped.length} skipped`] : []),
   ].join(', ');
   const line = `${position}  ${file}  ${counts}, ${formatDuration(milliseconds)}`;
-  if (failed.length > 0) progress.print(line);
-  else progress.printUnlessLive(line);
+  if (failed.length === 0) return progress.printUnlessLive(line);
+  progress.print(line);
+  for (const reason of reasons) progress.print(`failed: ${file}: ${reason}`);
 }
 
 /** Runs a command, collects its output and passes on its messages. */

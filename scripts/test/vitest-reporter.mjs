@@ -15,9 +15,15 @@ export default class IpcReporter {
 
   onTestModuleEnd(module) {
     const titles = { passed: [], failed: [], skipped: [], pending: [] };
-    for (const test of module.children.allTests()) titles[test.result().state].push(test.fullName);
+    const reasons = [];
+    for (const test of module.children.allTests()) {
+      const { state, errors } = test.result();
+      titles[state].push(test.fullName);
+      if (state === 'failed') reasons.push(`${test.fullName}: ${errors[0]?.message}`);
+    }
     // A file that cannot be imported, or whose hooks fail, has an error outside of its tests.
     const hasOwnError = module.state() === 'failed' && titles.failed.length === 0;
+    if (hasOwnError) reasons.push(...module.errors().map(({ message }) => message));
     send({
       type: 'file-end',
       file: nameOf(module),
@@ -25,6 +31,7 @@ export default class IpcReporter {
       passed: titles.passed.length,
       failed: hasOwnError ? ['(outside of a test)'] : titles.failed,
       skipped: [...titles.skipped, ...titles.pending],
+      reasons,
     });
   }
 
