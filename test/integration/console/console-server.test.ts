@@ -116,7 +116,7 @@ describe('the console', () => {
         ],
         isStreaming: true,
         hasCredentials: false,
-        asksFor: [],
+        requiredCredentials: [],
         isRemovable: false,
       },
       expect.objectContaining({ name: 'Old', variants: [{ version: '0.1', transport: 'JSONRPC' }] }),
@@ -134,7 +134,7 @@ describe('the console', () => {
       name: 'http://127.0.0.1:1',
       isReachable: false,
       isRemovable: true,
-      problem: expect.stringContaining('Is the agent running'),
+      error: expect.stringContaining('Is the agent running'),
     });
     await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
     expect((await page.request(`agents/${entry.id}/cards`)).status).toBe(404);
@@ -172,8 +172,8 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
         ...variant,
         stream: false,
       });
-      expect(kinds(events)).toEqual(['answer', 'done']);
-      expect(events[0].answer.status.state).toBe('completed');
+      expect(kinds(events)).toEqual(['result', 'done']);
+      expect(events[0].result.status.state).toBe('completed');
     });
 
     it('answers a question', async () => {
@@ -247,7 +247,7 @@ describe('agents of others', () => {
       error: {
         reason: 'UNSUPPORTED_OPERATION',
         message:
-          'A2A 0.1 has no list of tasks. Open a task by its id, or select a 1.0 variant if the agent offers one.',
+          'A2A 0.1 has no task list. Open a task by its id, or select a 1.0 variant if the agent offers one.',
       },
     });
     const { cards } = await page.requestJson(`agents/${oldId}/cards`);
@@ -264,7 +264,7 @@ describe('agents of others', () => {
     await using still = await serve(agent);
     const entry = await page.requestJson('agents', { url: still.url });
     expect(entry.isStreaming).toBe(false);
-    expect(kinds(await page.collect(`agents/${entry.id}/messages`, parts('hi')))).toEqual(['answer', 'done']);
+    expect(kinds(await page.collect(`agents/${entry.id}/messages`, parts('hi')))).toEqual(['result', 'done']);
     await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
     await agent.close();
   });
@@ -353,7 +353,7 @@ describe('credentials', () => {
     await using locked = await serve(agent, { auth });
     await using tokens = await servedTokens('token-of-alice');
     const entry = await page.requestJson('agents', { url: locked.url });
-    expect(entry.asksFor).toEqual(['bearer', 'basic', 'apiKey X-Key']);
+    expect(entry.requiredCredentials).toEqual(['bearer', 'basic', 'apiKey X-Key']);
     const refused = await page.collect(`agents/${entry.id}/messages`, parts('hi'));
     expect(refused.at(-1)).toMatchObject({ kind: 'error', reason: 'UNAUTHENTICATED' });
     // That the agent wants credentials must not look like the token of the page being wrong.
@@ -507,9 +507,9 @@ describe('pushes', () => {
         configId: 'p',
         url: 'http://127.0.0.1:1/hook',
         attempts: 3,
-        waiting: expect.any(Number),
+        pendingCount: expect.any(Number),
         deadSince: '2026-01-01T00:00:00.000Z',
-        problem: 'HTTP 500',
+        error: 'HTTP 500',
       },
     ]);
     expect(await page.requestJson('push-deliveries/retry', { taskId, configId: 'p' })).toEqual({

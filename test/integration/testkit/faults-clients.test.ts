@@ -96,7 +96,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     [{ kind: 'early-end', after: 2 }, story.slice(0, 2)],
     [{ kind: 'duplicate', event: 5 }, story.toSpliced(5, 0, 'two')],
     [{ kind: 'reorder', event: 4 }, story.with(3, 'two').with(4, 'one')],
-    [{ kind: 'wrong-append' }, story.toSpliced(5, 0, 'the end of nothing')],
+    [{ kind: 'wrong-append' }, story.toSpliced(5, 0, 'chunk of an unknown artifact')],
     [{ kind: 'reset' }, [/fetch failed/]],
     [{ kind: 'reset', after: 4 }, [...story.slice(0, 4), /terminated/]],
     [{ kind: 'refuse' }, [/fetch failed/]],

@@ -103,7 +103,7 @@ const rows: Row[] = [
   [{ kind: 'stall', after: 4 }, story, ['resume'], 'TIMEOUT'],
   [{ kind: 'duplicate', event: 5 }, story, [], done],
   [{ kind: 'reorder', event: 4 }, story.with(3, '+two').with(4, 'one'), [], done],
-  [{ kind: 'wrong-append' }, story.toSpliced(5, 0, '+the end of nothing'), [], done],
+  [{ kind: 'wrong-append' }, story.toSpliced(5, 0, '+chunk of an unknown artifact'), [], done],
   [{ kind: 'reset' }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
   [{ kind: 'reset', after: 4 }, story, ['resume'], 'UNAVAILABLE'],
   [{ kind: 'refuse', duration: 2_000 }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
