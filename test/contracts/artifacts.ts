@@ -215,7 +215,7 @@ export function describeArtifacts(name: string, open: () => Promise<StoreFixture
       expect(await store.list({ ...ownKey, session: 'nowhere' })).toEqual(['user:profile.json']);
     });
 
-    it('shares a file of the user among conversations, and with nobody else', async () => {
+    it('shares a user: file among all sessions of its user only', async () => {
       const key = { ...fresh('user:shared.txt'), user: 'carol' };
       await save(key, 'mine');
       expect(await textOf({ ...key, session: 'another' })).toBe('mine');

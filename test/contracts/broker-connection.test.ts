@@ -49,7 +49,7 @@ function benchOf(broker: TestBroker, open: (url: string) => ReturnType<LinkBench
 const pauses = { minDelay: 10, maxDelay: 100 };
 
 if (mosquitto === undefined) {
-  describe('a link over MQTT', () => it.skip('needs Mosquitto', () => {}));
+  describe('BrokerConnection over MQTT', () => it.skip('needs Mosquitto', () => {}));
 } else {
   describeLink('over MQTT', async () => {
     const broker = await startMosquitto({ lines: ['persistence true', 'persistence_location {folder}/'] });
@@ -58,7 +58,7 @@ if (mosquitto === undefined) {
 }
 
 if (natsServer === undefined) {
-  describe('a link over NATS', () => it.skip('needs nats-server', () => {}));
+  describe('BrokerConnection over NATS', () => it.skip('needs nats-server', () => {}));
 } else {
   describeLink('over NATS', async () => {
     const broker = await startNats();

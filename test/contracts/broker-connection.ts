@@ -20,7 +20,7 @@ export interface LinkBench {
 
 /** Describes what every link does. */
 export function describeLink(name: string, start: () => Promise<LinkBench>, hasBroker = true): void {
-  describe(`a link ${name}`, () => {
+  describe(`BrokerConnection contract: ${name}`, () => {
     let bench: LinkBench;
     let round = 0;
     const links: BrokerConnection[] = [];
@@ -71,7 +71,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       ]);
     });
 
-    it('delivers to everybody who subscribed, its own link included', async () => {
+    it('delivers to all subscribers, including its own connection', async () => {
       const [one, two] = [await open(), await open()];
       const [mine, theirs] = [new Collector(), new Collector()];
       await one.subscribe(topic('>'), mine.add);
@@ -81,7 +81,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect([mine.payloads, theirs.payloads]).toEqual([['1'], ['1']]);
     });
 
-    it('matches whole levels, and one or more at the end', async () => {
+    it('matches complete topic levels, and one or more at the end', async () => {
       const link = await open();
       const [one, more, both] = [new Collector(), new Collector(), new Collector()];
       await link.subscribe(topic('a/*/c'), one.add);
@@ -96,7 +96,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(both.payloads).toEqual(['a/b', 'z/end']);
     });
 
-    it('carries properties of every kind', async () => {
+    it('transports user properties of every type', async () => {
       const link = await open();
       const got = new Collector();
       await link.subscribe(topic('a'), got.add);
@@ -117,7 +117,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(delivery?.payload).toBe('');
     });
 
-    it('gives a copy of properties, not what the publisher still has', async () => {
+    it('delivers a copy of the properties', async () => {
       const link = await open();
       const got = new Collector();
       await link.subscribe(topic('a'), got.add);
@@ -128,7 +128,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect((await got.waitForCount(1))[0]?.properties).toEqual({ map: { inside: 1 } });
     });
 
-    it('keeps the order of a topic', async () => {
+    it('preserves the order within a topic', async () => {
       const [one, two] = [await open(), await open()];
       const got = new Collector();
       await two.subscribe(topic('>'), got.add, { queue: queue() });
@@ -137,7 +137,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(got.payloads).toEqual(numberTexts(1_000));
     });
 
-    it('carries a megabyte', async () => {
+    it('transports a message of one megabyte', async () => {
       const link = await open();
       const got = new Collector();
       await link.subscribe(topic('a'), got.add);
@@ -146,7 +146,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect((await got.waitForCount(1))[0]?.payload === payload).toBe(true);
     });
 
-    it('delivers again what a subscriber that was killed had not finished', async () => {
+    it('redelivers messages that a killed subscriber had not acknowledged', async () => {
       const [one, two] = [await open(), await open()];
       const mortal = await openMortal();
       const gate = newGate();
@@ -167,7 +167,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(got.all.every(({ redelivered }) => redelivered)).toBe(true);
     });
 
-    it('lets one subscriber have a queue, and the next when it is gone', async () => {
+    it('gives an exclusive queue to the next subscriber after the first has closed', async () => {
       const [one, two] = [await open(), await open()];
       const first = await one.subscribe(topic('a'), () => {}, { queue: queue() });
       const refusal = { reason: 'CONFLICT', message: expect.stringContaining(queue()) };
@@ -183,7 +183,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await got.waitForCount(1);
     });
 
-    it('shares a queue among those who ask for it', async () => {
+    it('distributes a shared queue among its subscribers', async () => {
       const [one, two, three] = [await open(), await open(), await open()];
       const [left, right, both] = [new Collector(), new Collector(), new Collector()];
       const gate = newGate();
@@ -198,7 +198,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await one.subscribe(topic('>'), worker(left), options);
       await two.subscribe(topic('>'), worker(right), options);
       const published = Promise.all(numberTexts(40).map((number) => three.publish(topic('a'), number)));
-      // Nobody gets more than it can work on, so both have some.
+      // No subscriber gets more than its limit, so both have some.
       await both.waitForCount(20);
       expect([left.all.length, right.all.length]).toEqual([10, 10]);
       gate.open();
@@ -207,7 +207,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(both.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numberTexts(40));
     });
 
-    it('gives the share of one that was killed to the others', async () => {
+    it('redistributes the messages of a killed subscriber', async () => {
       const mortal = await openMortal();
       const [one, two] = [await open(), await open()];
       const gate = newGate();
@@ -229,7 +229,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(got.payloads.toSorted()).toEqual(numberTexts(4));
     });
 
-    it('goes on with a shared queue when the first of its subscribers leaves', async () => {
+    it('continues a shared queue after its first subscriber closes', async () => {
       const [one, two, three] = [await open(), await open(), await open()];
       const got = new Collector();
       const options = { queue: queue(), shared: true };
@@ -243,7 +243,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(got.payloads.toSorted()).toEqual(numberTexts(4));
     });
 
-    it('keeps what is for a queue while nobody is there', async () => {
+    it('retains messages of a queue without subscribers', async () => {
       const [one, two] = [await open(), await open()];
       const first = await one.subscribe(topic('*'), () => {}, { queue: queue() });
       await first.close();
@@ -257,7 +257,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       );
     });
 
-    it('works on no more messages at once than it was told', async () => {
+    it('limits concurrent messages to the configured number', async () => {
       const [one, two] = [await open(), await open()];
       const [begun, gate] = [new Collector(), newGate()];
       let [working, most] = [0, 0];
@@ -285,7 +285,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(most).toBe(3);
     });
 
-    it('goes on after work that failed', async () => {
+    it('continues after a failed message', async () => {
       const link = await open();
       const got = new Collector();
       await link.subscribe(topic('a'), async (delivery) => {
@@ -305,7 +305,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(got.payloads).toEqual(numberTexts(4));
     });
 
-    it.each(['subscription', 'link'])('waits for work when the %s is closed', async (what) => {
+    it.each(['subscription', 'link'])('waits for running messages when the %s is closed', async (what) => {
       const [one, two] = [await open(), await open()];
       const [begun, gate] = [new Collector(), newGate()];
       let isDone = false;
@@ -323,7 +323,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       const closed = (what === 'link' ? two : subscription).close().then(() => isDone);
       gate.open();
       expect(await closed).toBe(true);
-      // It was acknowledged, so nobody gets it again.
+      // It was acknowledged, so it is not redelivered.
       const got = new Collector();
       await one.subscribe(topic('>'), got.add, { queue: queue() });
       await one.publish(topic('a'), '2');
@@ -331,7 +331,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(got.payloads).toEqual(['2']);
     });
 
-    it('gives nothing to whoever has left', async () => {
+    it('delivers nothing to a closed subscription', async () => {
       const link = await open();
       const [gone, here] = [new Collector(), new Collector()];
       const subscription = await link.subscribe(topic('>'), gone.add);
@@ -342,7 +342,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       expect(gone.all).toEqual([]);
     });
 
-    it('says how it is, and does nothing more when it is closed', async () => {
+    it('reports its state and rejects calls after close', async () => {
       const link = await bench.open();
       const states: BrokerConnectionState[] = [];
       expect(link.state).toBe('up');
@@ -359,18 +359,18 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       ['an empty topic', ''],
       ['a topic with a wildcard of MQTT', 'a/+'],
       ['another one', 'a/b#'],
-    ])('refuses %s', async (_what, bad) => {
+    ])('rejects %s', async (_what, bad) => {
       const link = await open();
       await expect(link.publish(bad, '')).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
       await expect(link.subscribe(bad, () => {})).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
     });
 
-    it('refuses a pattern with > in the middle', async () => {
+    it('rejects a pattern with > in the middle', async () => {
       const link = await open();
       await expect(link.subscribe('a/>/b', () => {})).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
     });
 
-    it('leaves no connection behind', async () => {
+    it('closes all connections', async () => {
       const count = (): number =>
         process.getActiveResourcesInfo().filter((kind) => /TCP|TLS|Timeout/.test(kind)).length;
       const before = count();
@@ -385,7 +385,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     if (!hasBroker) return;
 
-    it('loses nothing and does nothing twice when the broker is killed', async () => {
+    it('loses and duplicates nothing when the broker is killed', async () => {
       const [one, two] = [await open(), await open()];
       const got = new Collector();
       let worked = 0;

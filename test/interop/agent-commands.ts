@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** One thing that an agent does, in the words of no version. */
+/** One version-neutral action of an agent. */
 export type Deed =
   | { state: string; said?: string }
   | { chunk: string; append: boolean; last: boolean }
@@ -8,7 +8,7 @@ export type Deed =
   | { message: string }
   | { wait: number };
 
-/** What an agent does with a text; a follow-up is one that goes on with a task. */
+/** Returns the actions of an agent for a text; a follow-up continues a task. */
 export type Plan = (text: string, isFollowUp: boolean) => Deed[] | Promise<Deed[]>;
 
 /** Longer than any test: a task that waits so long is canceled or never over. */
@@ -20,7 +20,7 @@ export const answer = (text: string): Deed[] => [
   { state: 'completed' },
 ];
 
-/** Says deeds in the words of one version. */
+/** Emits actions in the format of one version. */
 export interface Speaker {
   status(state: string, said?: string): void;
   chunk(said: string, append: boolean, last: boolean): void;

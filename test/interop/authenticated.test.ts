@@ -72,7 +72,7 @@ function renewed(): { tokens: string[]; next: () => Promise<string> } {
 describe.each([
   { transport: 'JSONRPC', factory: JsonRpcTransportFactory },
   { transport: 'HTTP+JSON', factory: RestTransportFactory },
-])('the official client of 1.0 over $transport', ({ transport, factory }) => {
+])('official 1.0 client over $transport with auth', ({ transport, factory }) => {
   const make = (fetchImpl: typeof fetch): Promise<any> =>
     new ClientFactory({
       transports: [new factory({ fetchImpl })],
@@ -80,7 +80,7 @@ describe.each([
       cardResolver: new DefaultAgentCardResolver({ fetchImpl: fetch }),
     }).createFromUrl(server.url);
 
-  it('gets a new token when its own is refused, and then what it asks for', async () => {
+  it('requests a new token after a 401 response and succeeds', async () => {
     const { tokens, next } = renewed();
     const handler = {
       headers: async () => ({ authorization: `Bearer ${tokens.at(-1)}` }),
@@ -100,7 +100,7 @@ describe.each([
     expect(tokens).toHaveLength(2);
   });
 
-  it('is refused without one', async () => {
+  it('receives 401 without a token', async () => {
     const client = await make(fetch);
     await expect(client.sendMessage(say('hello'))).rejects.toThrow(/Authentication required|401/);
     await expect(collect(client.sendMessageStream(say('stream')))).rejects.toThrow();
@@ -139,8 +139,8 @@ function renewing(): Credentials {
   });
 }
 
-describe.each(routes)('our client, $version over $transport', ({ version, transport }) => {
-  it.each(ways)('gets in with $name', async ({ auth }) => {
+describe.each(routes)('Dragoman client, $version over $transport', ({ version, transport }) => {
+  it.each(ways)('authenticates with $name', async ({ auth }) => {
     const remote = connect(server.url, { auth: auth(), versions: [version], transports: [transport] });
     try {
       const task = expectTask(await remote.send(says('hello')));
@@ -153,7 +153,7 @@ describe.each(routes)('our client, $version over $transport', ({ version, transp
     }
   });
 
-  it('is told so when it has nothing to show, or something bad', async () => {
+  it('rejects with UNAUTHENTICATED for missing or invalid credentials', async () => {
     for (const auth of [undefined, withToken('wrong'), withToken(expired)]) {
       const remote = connect(server.url, {
         ...(auth && { auth }),
@@ -167,7 +167,7 @@ describe.each(routes)('our client, $version over $transport', ({ version, transp
   });
 });
 
-it('our client gets its tokens by client credentials', async () => {
+it('Dragoman client requests tokens with client credentials', async () => {
   const authorization = createServer((request, response) => {
     let form = '';
     request.on('data', (chunk: Buffer) => (form += chunk.toString()));

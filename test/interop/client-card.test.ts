@@ -38,7 +38,7 @@ async function agentThat(answer: Answer, options: ConnectOptions = {}) {
   return { agent, server };
 }
 
-describe('a card', () => {
+describe('card cache', () => {
   /** Serves a card by the rules of its time; `state` says what it is at the moment. */
   async function cardWith(headers: Record<string, string>, state = { name: 'First', down: false }) {
     const clock = new ManualClock();
@@ -56,7 +56,7 @@ describe('a card', () => {
     return { clock, state, server, agent, name, problems };
   }
 
-  it('is kept for as long as it may be, and then asked for by its tag', async () => {
+  it('caches the card for its max-age, then revalidates it with its ETag', async () => {
     const { clock, server, name } = await cardWith({ 'cache-control': 'public, max-age=60' });
     expect(await name()).toBe('First');
     clock.advance(59_999);
@@ -70,7 +70,7 @@ describe('a card', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('that has changed is taken', async () => {
+  it('uses a changed card', async () => {
     const { clock, state, name } = await cardWith({ 'cache-control': 'max-age=60', age: '50' });
     await name();
     state.name = 'Second';
@@ -80,7 +80,7 @@ describe('a card', () => {
     expect(await name()).toBe('Second');
   });
 
-  it('that cannot be had again is used as it was', async () => {
+  it('uses the cached card if revalidation fails', async () => {
     const { clock, state, name, problems } = await cardWith({ 'cache-control': 'max-age=60' });
     await name();
     state.down = true;
@@ -91,14 +91,14 @@ describe('a card', () => {
     expect(await name()).toBe('Second');
   });
 
-  it('that must not be kept is asked for each time', async () => {
+  it('fetches a card with no-store each time', async () => {
     const { server, name } = await cardWith({ 'cache-control': 'no-cache' });
     await name();
     await name();
     expect(server.requests).toHaveLength(2);
   });
 
-  it('that says nothing of its life is kept', async () => {
+  it('caches a card without cache headers', async () => {
     const { clock, server, name } = await cardWith({});
     await name();
     clock.advance(1e9);
@@ -107,7 +107,7 @@ describe('a card', () => {
   });
 });
 
-describe('the extended card of 0.2', () => {
+describe('extended card of 0.2', () => {
   const old = (url: string, more: object = {}) => ({
     name: 'Old',
     description: 'An agent of 0.2',
@@ -123,7 +123,7 @@ describe('the extended card of 0.2', () => {
   });
 
   it.each(['/agent/authenticatedExtendedCard', '/a2a/agent/authenticatedExtendedCard'])(
-    'is found at %s, with credentials',
+    'is fetched from %s with credentials',
     async (path) => {
       const { agent, server } = await agentThat(
         (asked, response, url) => {
@@ -139,7 +139,7 @@ describe('the extended card of 0.2', () => {
     },
   );
 
-  it('is not looked for where the card does not speak of it', async () => {
+  it('is not requested if the card does not declare it', async () => {
     const { agent, server } = await agentThat((asked, response, url) =>
       asked.method === 'GET'
         ? respondJson(response, old(url, { supportsAuthenticatedExtendedCard: false }))
@@ -150,11 +150,11 @@ describe('the extended card of 0.2', () => {
   });
 });
 
-describe('a stream', () => {
+describe('SSE retry field', () => {
   it.each([
     ['1500', 1500],
     ['600000', 30_000],
-  ])('that asks for a delay of %s gets one of %i', async (retry, delay) => {
+  ])('of %s delays the reconnection by %i ms', async (retry, delay) => {
     const clock = new ManualClock();
     let opened = 0;
     const { agent } = await agentThat(
@@ -186,8 +186,8 @@ describe('a stream', () => {
   });
 });
 
-describe('losses', () => {
-  it('are told with where they happened', async () => {
+describe('onLoss', () => {
+  it('reports losses with operation and URL', async () => {
     const told: [readonly TranslationLoss[], LossContext][] = [];
     const { agent, server } = await agentThat(
       (asked, response, url) => {

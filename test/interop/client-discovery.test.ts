@@ -59,8 +59,8 @@ function tagged({ json: asked }: RawServerRequest, response: ServerResponse): vo
 
 const paths = (server: RawServer) => server.requests.map(({ method, path }) => `${method} ${path}`);
 
-describe('finding an agent', () => {
-  it('asks for the card once, with the newest version, however many ask at the same time', async () => {
+describe('discovery', () => {
+  it('fetches the card once, with the newest version, for concurrent calls', async () => {
     const server = await serve((asked, response, url) =>
       isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : modern(asked, response),
     );
@@ -74,13 +74,13 @@ describe('finding an agent', () => {
     expect(server.requests.find(({ method }) => method === 'POST')?.headers['a2a-version']).toBe('1.0');
   });
 
-  it('is not a promise, so that it may be awaited', async () => {
+  it('returns an agent without a then method, so that it can be returned from async functions', async () => {
     const agent = reach('http://127.0.0.1:9');
     expect('then' in agent).toBe(false);
     expect(await Promise.resolve(agent)).toBe(agent);
   });
 
-  it('looks at the older place next', async () => {
+  it('tries /.well-known/agent.json second', async () => {
     const server = await serve((asked, response, url) =>
       asked.path === '/.well-known/agent.json'
         ? respondJson(response, {
@@ -101,7 +101,7 @@ describe('finding an agent', () => {
     });
   });
 
-  it('takes the address of a card', async () => {
+  it('accepts the URL of a card', async () => {
     const server = await serve((asked, response, url) =>
       asked.path === '/cards/mine.json' ? respondJson(response, wireCardFixture(url)) : nothing(response),
     );
@@ -109,7 +109,7 @@ describe('finding an agent', () => {
     expect(await reach(server.url, { cardPath: '/cards/mine.json' }).card()).toMatchObject({ name: 'Raw' });
   });
 
-  it('takes a card, in the model or as it stands on the wire', async () => {
+  it('accepts a card object, as model or wire format', async () => {
     const server = await serve(modern);
     const agent = reach(wireCardFixture(server.url));
     await agent.send(request);
@@ -117,7 +117,7 @@ describe('finding an agent', () => {
     expect(paths(server)).toEqual(['POST /rpc', 'POST /rpc']);
   });
 
-  it('finds the card of an address that is the agent itself', async () => {
+  it('finds the card if the URL is the endpoint of the agent', async () => {
     const server = await serve((asked, response, url) => {
       if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
       return asked.method === 'GET' ? nothing(response) : modern(asked, response);
@@ -127,7 +127,7 @@ describe('finding an agent', () => {
     expect(await agent.describe()).toMatchObject({ cardUrl: `${server.url}/.well-known/agent-card.json` });
   });
 
-  it('does not take the card of a neighbour', async () => {
+  it('does not use the card of another agent on the same host', async () => {
     const server = await serve((asked, response, url) => {
       if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
       return asked.method === 'GET' ? nothing(response) : modern(asked, response);
@@ -140,7 +140,7 @@ describe('finding an agent', () => {
   it.each([
     ['1.0', modern],
     ['0.3', tagged],
-  ])('finds out by itself that an agent without a card speaks %s', async (version, answer) => {
+  ])('detects that an agent without a card supports %s', async (version, answer) => {
     const server = await serve((asked, response) =>
       asked.method === 'GET' ? nothing(response) : answer(asked, response),
     );
@@ -150,7 +150,7 @@ describe('finding an agent', () => {
     expect((await agent.card()).interfaces).toMatchObject([{ protocolVersion: version }]);
   });
 
-  it('says what it tried when nothing is there', async () => {
+  it('lists the tried URLs if there is no card', async () => {
     const server = await serve((_asked, response) => nothing(response));
     const failed = reach(server.url).send(request);
     await expect(failed).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('finding an agent', () => {
     await expect(reach(server.url).card()).rejects.toMatchObject({ reason: 'NOT_FOUND' });
   });
 
-  it('says that a card needs credentials', async () => {
+  it('reports that a card needs credentials', async () => {
     const server = await serve((_asked, response) =>
       respondJson(response, { detail: 'who?' }, 401, { 'www-authenticate': 'Bearer realm="cards"' }),
     );
@@ -171,7 +171,7 @@ describe('finding an agent', () => {
     });
   });
 
-  it('tries again after a failure', async () => {
+  it('retries discovery after a failure', async () => {
     let ready = false;
     const server = await serve((asked, response, url) => {
       if (!ready) return nothing(response);
@@ -183,7 +183,7 @@ describe('finding an agent', () => {
     expect(await agent.card()).toMatchObject({ name: 'Raw' });
   });
 
-  it('names a dead address', async () => {
+  it('names the URL of an unreachable agent', async () => {
     const dead = await startRawServer(() => {});
     await dead.close();
     await expect(reach(dead.url).send(request)).rejects.toMatchObject({
@@ -192,13 +192,13 @@ describe('finding an agent', () => {
     });
   });
 
-  it('refuses what is no address', async () => {
+  it('rejects an invalid URL', async () => {
     await expect(reach('localhost').card()).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
     await expect(reach('ftp://localhost').card()).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 });
 
-describe('choosing among the interfaces of a card', () => {
+describe('endpoint selection', () => {
   const interfaces = (url: string) => ({
     supportedInterfaces: [
       { url: `${url}/grpc`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
@@ -225,7 +225,7 @@ describe('choosing among the interfaces of a card', () => {
     ).toMatchObject(chosen);
   });
 
-  it('says what there is when it speaks none of them', async () => {
+  it('lists the interfaces of the card if none is supported', async () => {
     const asked = reach(wireCardFixture('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), {
       versions: ['0.1'],
     });
@@ -235,7 +235,7 @@ describe('choosing among the interfaces of a card', () => {
     });
   });
 
-  it('repeats the tenant in the body and in the path', async () => {
+  it('sends the tenant in the body and in the path', async () => {
     const server = await serve((asked, response) =>
       asked.path === '/rpc'
         ? modern(asked, response)
@@ -250,14 +250,14 @@ describe('choosing among the interfaces of a card', () => {
   });
 });
 
-it('remains an agent when a wrapper spreads it', async () => {
+it('remote agent remains usable when its methods are spread into another object', async () => {
   const server = await serve(modern);
   const wrapped = { ...reach(wireCardFixture(server.url)), describe: undefined };
   expect(await wrapped.send(request)).toMatchObject({ id: 't1' });
 });
 
-describe('a card that lies', () => {
-  it('about the version is found out once, and remembered', async () => {
+describe('card with wrong interfaces', () => {
+  it('is corrected once if the version is wrong, and cached', async () => {
     const server = await serve((asked, response, url) =>
       isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : tagged(asked, response),
     );
@@ -277,7 +277,7 @@ describe('a card that lies', () => {
     expect(methods().slice(3)).toEqual(['message/send']);
   });
 
-  it('in its newer half is believed in its older half', async () => {
+  it('falls back to the older members if the newer ones are wrong', async () => {
     const server = await serve((asked, response, url) => {
       const both = {
         ...wireCardFixture(url),
@@ -293,7 +293,7 @@ describe('a card that lies', () => {
     expect(await agent.describe()).toMatchObject({ version: '0.3', url: `${server.url}/old` });
   });
 
-  it('about the transport is found out', async () => {
+  it('is corrected if the transport is wrong', async () => {
     const server = await serve((asked, response, url) => {
       const supportedInterfaces = [
         { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
@@ -307,7 +307,7 @@ describe('a card that lies', () => {
     expect(await agent.describe()).toMatchObject({ transport: 'JSONRPC', confirmed: true });
   });
 
-  it('about its host, taking its own machine for the world, is understood', async () => {
+  it('is called at the host of the card if it lists a loopback URL', async () => {
     const dead = await startRawServer(() => {});
     await dead.close();
     const server = await serve((asked, response) =>
@@ -318,7 +318,7 @@ describe('a card that lies', () => {
     expect(await agent.describe()).toMatchObject({ url: `${server.url}/rpc` });
   });
 
-  it('does not make an agent be asked twice that understood and refused', async () => {
+  it('is not retried if the agent understood and rejected the request', async () => {
     const server = await serve((asked, response, url) =>
       isWireCard(asked.path)
         ? respondJson(response, wireCardFixture(url))

@@ -79,7 +79,7 @@ const peers: Peer[] = [
   },
 ];
 
-describe.each(peers)('an official agent of $name', (peer) => {
+describe.each(peers)('official agent of $name', (peer) => {
   let server: Started;
   let agent: RemoteAgent;
 
@@ -92,7 +92,7 @@ describe.each(peers)('an official agent of $name', (peer) => {
     await server.close();
   });
 
-  it('is found by its host alone', async () => {
+  it('is discovered by its host', async () => {
     const card = await agent.card();
     expect(card).toMatchObject({ version: '1.2.3', capabilities: { streaming: true } });
     expect(await agent.describe()).toMatchObject({
@@ -102,20 +102,20 @@ describe.each(peers)('an official agent of $name', (peer) => {
     });
   });
 
-  it('answers a message with a finished task', async () => {
+  it('returns a completed task', async () => {
     const task = asTask(await agent.send(say('hello')));
     expect(task.status.state).toBe('completed');
     expect(answerOf(task)).toBe('hello');
   });
 
-  it('answers a message with a message', async () => {
+  it('returns a direct message', async () => {
     const answer = await agent.send(say('direct'));
     expect(isTask(answer)).toBe(false);
     expect(answer).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
     expect(await collectStream(agent.stream(say('direct')))).toMatchObject([{ kind: 'message' }]);
   });
 
-  it('streams, the task first and the end last', async () => {
+  it('streams the task first and the final status last', async () => {
     const events = await collectStream(agent.stream(say('stream')));
     expect(events[0]?.kind).toBe('task');
     expect(events.filter(({ kind }) => kind === 'artifact')).toHaveLength(5);
@@ -123,7 +123,7 @@ describe.each(peers)('an official agent of $name', (peer) => {
     expect(answerOf(asTask(reduce(events)))).toBe('01234');
   });
 
-  it('gives a task back later', async () => {
+  it('returns a task by id', async () => {
     const { id, contextId } = asTask(await agent.send(say('hello')));
     const task = await agent.getTask({ id });
     expect(task).toMatchObject({ id, contextId, status: { state: 'completed' } });
@@ -131,11 +131,11 @@ describe.each(peers)('an official agent of $name', (peer) => {
     expect((await agent.getTask({ id, historyLength: 0 })).history).toBeUndefined();
   });
 
-  it('does not know a task that nobody made', async () => {
-    await expect(agent.getTask({ id: 'nobody' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+  it('rejects an unknown task with TASK_NOT_FOUND', async () => {
+    await expect(agent.getTask({ id: 'no-such-task' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
   });
 
-  it('asks back and goes on with the answer', async () => {
+  it('requests input and continues with the reply', async () => {
     const asked = asTask(await agent.send(say('ask')));
     expect(asked.status.state).toBe('input-required');
     expect(textOf(asked.status.message?.parts ?? [])).toBe('Which one?');
@@ -145,22 +145,24 @@ describe.each(peers)('an official agent of $name', (peer) => {
     expect(answerOf(done)).toBe('that one');
   });
 
-  it('ends a stream that asks back', async () => {
+  it('ends the stream at input-required', async () => {
     const events = await collectStream(agent.stream(say('ask')));
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'input-required' } });
   });
 
-  it('returns at once when it is told to, and cancels', async () => {
+  it('returns immediately with returnImmediately, and cancels', async () => {
     const slow = asTask(await agent.send({ ...say('slow'), configuration: { returnImmediately: true } }));
     expect(['submitted', 'working']).toContain(slow.status.state);
     let canceled = await agent.cancelTask({ id: slow.id });
     // 0.2 answers before its agent has heard of it.
     while (canceled.status.state === 'working') canceled = await agent.getTask({ id: slow.id });
     expect(canceled).toMatchObject({ id: slow.id, status: { state: 'canceled' } });
-    await expect(agent.cancelTask({ id: 'nobody' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    await expect(agent.cancelTask({ id: 'no-such-task' })).rejects.toMatchObject({
+      reason: 'TASK_NOT_FOUND',
+    });
   });
 
-  it('lets a second reader follow a task', async () => {
+  it('accepts a second subscriber', async () => {
     for await (const event of agent.stream(say('slow'))) {
       if (event.kind !== 'status' || event.status.state !== 'working') continue;
       const seen: StreamEvent[] = [];
@@ -174,7 +176,7 @@ describe.each(peers)('an official agent of $name', (peer) => {
     expect.assertions(2);
   });
 
-  it('keeps push configurations', async () => {
+  it('stores push configurations', async () => {
     const { id: taskId } = asTask(await agent.send(say('ask')));
     const config = { taskId, id: 'hook', url: 'http://127.0.0.1:9/hook', token: 'secret' };
     const created = await agent.createPushConfig(config);
@@ -189,20 +191,20 @@ describe.each(peers)('an official agent of $name', (peer) => {
     expect((await agent.listPushConfigs({ taskId })).configs).toEqual([]);
   });
 
-  it('lists its tasks, or says that it cannot', async () => {
+  it('lists tasks or rejects with UNSUPPORTED_OPERATION', async () => {
     const { id, contextId } = asTask(await agent.send(say('hello')));
     const listed = agent.listTasks({ contextId });
     if (!peer.lists) await expect(listed).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
     else expect(await listed).toMatchObject({ tasks: [{ id, contextId }], totalSize: 1 });
   });
 
-  it('gives its extended card, or says that it has none', async () => {
+  it('returns its extended card or an error', async () => {
     const asked = agent.extendedCard();
     if (peer.extended) expect(await asked).toMatchObject({ name: 'Echo extended' });
     else await expect(asked).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
   });
 
-  it('is left without a trace when the reader leaves', async () => {
+  it('has no open connection after the subscriber disconnects', async () => {
     let taskId = '';
     for await (const event of agent.stream(say('slow'))) {
       if (event.kind !== 'status') continue;
@@ -214,7 +216,7 @@ describe.each(peers)('an official agent of $name', (peer) => {
   });
 });
 
-it('speaks 1.0 first to an agent that speaks everything', async () => {
+it('prefers 1.0 with an agent that supports all versions', async () => {
   const server = await start13();
   try {
     const agent = connect(`${server.url}/rpc`);

@@ -54,23 +54,20 @@ function failing(times: number, fail: (response: ServerResponse) => void): Answe
   return (asked, response, url) => (left-- > 0 ? fail(response) : done(asked, response, url));
 }
 
-describe('a request that fails', () => {
-  it.each([502, 503, 504, 429])('with HTTP %i is repeated if it only reads', async (status) => {
+describe('request retries', () => {
+  it.each([502, 503, 504, 429])('retry read requests after HTTP %i', async (status) => {
     const { agent, calls } = await agentThat(failing(2, (response) => respondJson(response, {}, status)));
     expect(await agent.getTask({ id: 't1' })).toMatchObject({ id: 't1' });
     expect(calls()).toHaveLength(3);
   });
 
-  it.each([500, 502, 503, 504, 429])(
-    'with HTTP %i is not repeated if it may have done something',
-    async (status) => {
-      const { agent, calls } = await agentThat(failing(1, (response) => respondJson(response, {}, status)));
-      await expect(agent.send(request)).rejects.toMatchObject({ status });
-      expect(calls()).toHaveLength(1);
-    },
-  );
+  it.each([500, 502, 503, 504, 429])('do not retry a send after HTTP %i', async (status) => {
+    const { agent, calls } = await agentThat(failing(1, (response) => respondJson(response, {}, status)));
+    await expect(agent.send(request)).rejects.toMatchObject({ status });
+    expect(calls()).toHaveLength(1);
+  });
 
-  it.each([429, 503])('with HTTP %i and a time to wait is repeated after that time', async (status) => {
+  it.each([429, 503])('retry after Retry-After of HTTP %i', async (status) => {
     const clock = new ManualClock();
     const { agent, calls } = await agentThat(
       failing(1, (response) => respondJson(response, {}, status, { 'retry-after': '7' })),
@@ -85,7 +82,7 @@ describe('a request that fails', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is not repeated if the agent wants to be left alone for long', async () => {
+  it('do not retry if Retry-After is too long', async () => {
     const { agent, calls } = await agentThat(
       failing(9, (response) => respondJson(response, {}, 503, { 'retry-after': '3600' })),
     );
@@ -93,7 +90,7 @@ describe('a request that fails', () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it('by a broken connection is repeated if it only reads, a bounded number of times', async () => {
+  it('retry read requests after a connection error, a bounded number of times', async () => {
     const { agent, calls } = await agentThat(
       failing(9, (response) => response.destroy()),
       { maxRetries: 2 },
@@ -102,13 +99,13 @@ describe('a request that fails', () => {
     expect(calls()).toHaveLength(3);
   });
 
-  it('by a broken connection is not repeated if it is a send', async () => {
+  it('do not retry a send after a connection error', async () => {
     const { agent, calls } = await agentThat(failing(1, (response) => response.destroy()));
     await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect(calls()).toHaveLength(1);
   });
 
-  it('by time is given up', async () => {
+  it('stop at the timeout', async () => {
     const clock = new ManualClock();
     const { agent } = await agentThat(() => {}, { clock, timeouts: { send: 5000 } });
     const waiting = clock.waitForDelay((delay) => delay === 5000);
@@ -118,7 +115,7 @@ describe('a request that fails', () => {
     await expect(answer).rejects.toMatchObject({ reason: 'TIMEOUT' });
   });
 
-  it('because the caller gave up closes its connection', async () => {
+  it('close the connection when the caller aborts', async () => {
     const stop = new AbortController();
     let closed: Promise<void> | undefined;
     const { agent } = await agentThat((_asked, response) => {
@@ -130,7 +127,7 @@ describe('a request that fails', () => {
   });
 });
 
-describe('an answer that is wrong', () => {
+describe('invalid response', () => {
   it.each<[string, Answer, object]>([
     [
       'a web page',
@@ -153,25 +150,25 @@ describe('an answer that is wrong', () => {
       { reason: 'UNAUTHENTICATED', status: 401, hint: expect.stringContaining('auth') },
     ],
     [
-      'no credentials, in the words of JSON-RPC',
+      'no credentials, as a JSON-RPC error',
       ({ json: { id } }, response) =>
         respondJson(response, { jsonrpc: '2.0', id, error: { code: -32600, message: 'Who?' } }, 401),
       { reason: 'UNAUTHENTICATED', message: 'Who?' },
     ],
     ['no permission', (_asked, response) => respondJson(response, {}, 403), { reason: 'PERMISSION_DENIED' }],
-  ])('because it is %s is told as such', async (_name, answer, told) => {
+  ])('is reported with its reason: %s', async (_name, answer, told) => {
     const { agent } = await agentThat(answer);
     await expect(agent.send(request)).rejects.toMatchObject(told);
   });
 
-  it('because of credentials is told as such by a stream too', async () => {
+  it('is reported as UNAUTHENTICATED by streams too', async () => {
     const { agent } = await agentThat((_asked, response) => respondJson(response, {}, 401));
     await expect(agent.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       reason: 'UNAUTHENTICATED',
     });
   });
 
-  it('because it is too large is not read to its end', async () => {
+  it('is aborted if it is too large', async () => {
     const { agent } = await agentThat((_asked, response) => response.end('x'.repeat(10_000)), {
       limits: { body: 5000 },
     });
@@ -181,7 +178,7 @@ describe('an answer that is wrong', () => {
     });
   });
 
-  it('is no wrong answer with an empty error beside the result', async () => {
+  it('is accepted if error is null beside the result', async () => {
     const { agent } = await agentThat(({ json: { id } }, response) =>
       respondJson(response, {
         ...rpcResult(String(id), { task: wireTaskFixture('completed') }),
@@ -192,7 +189,7 @@ describe('an answer that is wrong', () => {
   });
 });
 
-describe('a redirect', () => {
+describe('redirect', () => {
   const away =
     (status: number, to: (url: string) => string): Answer =>
     (asked, response, url) => {
@@ -201,13 +198,13 @@ describe('a redirect', () => {
       response.end();
     };
 
-  it.each([307, 308])('of HTTP %i is followed within the origin', async (status) => {
+  it.each([307, 308])('with HTTP %i is followed within the origin', async (status) => {
     const { agent, calls } = await agentThat(away(status, () => '/moved'));
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect(calls().map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /rpc', 'POST /moved']);
   });
 
-  it('to elsewhere is told and not followed', async () => {
+  it('to another origin is reported and not followed', async () => {
     const other = await startRawServer((asked, response, url) => done(asked, response, url));
     open.push(other);
     const { agent } = await agentThat(
@@ -220,12 +217,12 @@ describe('a redirect', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('that would lose the body is told', async () => {
+  it('that would drop the body is reported', async () => {
     const { agent } = await agentThat(away(302, () => '/moved'));
     await expect(agent.send(request)).rejects.toMatchObject({ status: 302 });
   });
 
-  it('without end is not followed to it', async () => {
+  it('loop is aborted', async () => {
     const { agent, calls } = await agentThat((_asked, response) => {
       response.writeHead(307, { location: '/again' });
       response.end();
@@ -235,8 +232,8 @@ describe('a redirect', () => {
   });
 });
 
-describe('credentials', () => {
-  it('go with every call and not with the card; the caller’s headers do not', async () => {
+describe('client credentials', () => {
+  it('are sent with every call and not with the card request', async () => {
     const { agent, server } = await agentThat(done, {
       auth: bearer('secret'),
       headers: { 'X-Mine': '1' },
@@ -258,7 +255,7 @@ describe('credentials', () => {
     ['header', (asked?: RawServerRequest) => asked?.headers['x-key']],
     ['cookie', (asked?: RawServerRequest) => /X-Key=(\w+)/.exec(asked?.headers.cookie ?? '')?.[1]],
     ['query', (asked?: RawServerRequest) => new URL(asked?.path ?? '', 'http://x').searchParams.get('X-Key')],
-  ] as const)('may be a key in the %s', async (place, find) => {
+  ] as const)('can be an API key in the %s', async (place, find) => {
     const { agent, calls } = await agentThat(done, {
       auth: apiKey({ name: 'X-Key', in: place, value: () => 'k1' }),
     });
@@ -266,7 +263,7 @@ describe('credentials', () => {
     expect(find(calls()[0])).toBe('k1');
   });
 
-  it('may depend on the call', async () => {
+  it('can depend on the call', async () => {
     const { agent, calls } = await agentThat(done, {
       auth: { headers: ({ call, operation }) => ({ authorization: `${operation} for ${call.owner}` }) },
     });
@@ -274,7 +271,7 @@ describe('credentials', () => {
     expect(calls()[0]?.headers.authorization).toBe('send for ann');
   });
 
-  it('open a card that is closed to others', async () => {
+  it('are sent with the card request after a 401 response', async () => {
     const server = await startRawServer((asked, response, url) =>
       asked.headers.authorization === 'Bearer card'
         ? respondJson(response, wireCardFixture(url))
@@ -320,7 +317,7 @@ describe('credentials', () => {
     return { ...made, forms, refuses, now, tokens };
   }
 
-  it('of OAuth are asked for once and used until they expire', async () => {
+  it('of OAuth are requested once and cached until they expire', async () => {
     const { agent, forms, now, tokens } = await withTokens(3600);
     await Promise.all([agent.send(request), agent.send(request)]);
     expect(forms).toHaveLength(1);
@@ -333,7 +330,7 @@ describe('credentials', () => {
     expect(tokens()).toEqual(['t1', 't1', 't1', 't2']);
   });
 
-  it('of OAuth are renewed once after they were refused, for streams too', async () => {
+  it('of OAuth are renewed once after a 401 response, for streams too', async () => {
     const { agent, refuses, tokens } = await withTokens();
     refuses.add('Bearer t1');
     await agent.send(request);
@@ -346,8 +343,8 @@ describe('credentials', () => {
   });
 });
 
-describe('the fetch driver', () => {
-  it('does the same without Node', async () => {
+describe('fetch driver', () => {
+  it('supports all operations without node:http', async () => {
     const { agent } = await agentThat(
       (asked, response, url) => {
         if (asked.json.method !== 'SendStreamingMessage') return done(asked, response, url);
@@ -362,7 +359,7 @@ describe('the fetch driver', () => {
     expect.assertions(2);
   });
 
-  it('closes the connection when the reader leaves', async () => {
+  it('closes the connection when the subscriber stops reading', async () => {
     let closed: Promise<void> | undefined;
     const { agent } = await agentThat(
       (asked, response) => {
@@ -379,7 +376,7 @@ describe('the fetch driver', () => {
   });
 });
 
-it('ends what is open when it is closed, and does nothing afterwards', async () => {
+it('close() ends open streams and rejects later calls', async () => {
   const { agent } = await agentThat((asked, response) => {
     startEventStream(response).event(rpcResult(asked.json.id, { task: wireTaskFixture('working') }));
   });

@@ -45,8 +45,8 @@ async function agentThat(
   return { agent, calls };
 }
 
-describe('an agent over REST', () => {
-  it('is asked by path and query, each in its own spelling', async () => {
+describe('REST client', () => {
+  it('sends path and query parameters in the spelling of the version', async () => {
     const { agent, calls } = await agentThat(({ method }, response) => {
       if (method === 'DELETE') response.writeHead(204).end();
       else
@@ -70,7 +70,7 @@ describe('an agent over REST', () => {
     ]);
   });
 
-  it('is followed with the other verb where it does not take the first, from then on', async () => {
+  it('remembers the method that subscribe needs', async () => {
     const { agent, calls } = await agentThat(({ method }, response) => {
       if (method === 'POST') return respondJson(response, { error: { code: 405, message: 'no' } }, 405);
       const stream = startEventStream(response);
@@ -83,7 +83,7 @@ describe('an agent over REST', () => {
     expect(calls().map((call) => call.split(' ')[0])).toEqual(['POST', 'GET', 'GET']);
   });
 
-  it('may end a stream with an error, and send nonsense in it', async () => {
+  it('accepts an error and malformed frames in a stream', async () => {
     const problems: ClientWarning[] = [];
     const { agent } = await agentThat(
       (_asked, response) => {
@@ -106,12 +106,12 @@ describe('an agent over REST', () => {
   it.each([
     ['a task that is missing, in few words', { message: 'Task not found' }, 'TASK_NOT_FOUND'],
     ['an address that is missing', { detail: 'Not Found' }, 'NOT_FOUND'],
-  ])('is understood when it speaks of %s', async (_name, body, reason) => {
+  ])('decodes the error %s', async (_name, body, reason) => {
     const { agent } = await agentThat((_asked, response) => respondJson(response, body, 404), {}, '0.3');
     await expect(agent.getTask({ id: 't1' })).rejects.toMatchObject({ reason, status: 404 });
   });
 
-  it('of 0.3 may have its version in its address already', async () => {
+  it('accepts a 0.3 URL that ends with /v1', async () => {
     const server = await startRawServer((_asked, response) =>
       respondJson(response, { task: wireTaskFixture('completed') }),
     );

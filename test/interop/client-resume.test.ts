@@ -22,8 +22,8 @@ import {
 } from '../support/client/scripted-peer.ts';
 import { closeAfterEach } from '../support/close-after-each.ts';
 
-describe('a stream that breaks', () => {
-  it('goes on after the last id where the agent counts, without loss and without repetition', async () => {
+describe('stream resume', () => {
+  it('continues after Last-Event-ID without loss and duplicates', async () => {
     const all = [
       { task: wireTaskFixture('working') },
       artifactUpdateFixture('a', false),
@@ -53,7 +53,7 @@ describe('a stream that breaks', () => {
     expect(clientWarnings.map(({ kind }) => kind)).toEqual(['resume']);
   });
 
-  it('goes on with the difference to the picture where the agent does not count', async () => {
+  it('continues with the difference to the snapshot if the agent sends no ids', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -83,7 +83,7 @@ describe('a stream that breaks', () => {
     expect(events.every(({ sequence }) => sequence === undefined)).toBe(true);
   });
 
-  it('takes times in the ids for what they are', async () => {
+  it('accepts timestamps as event ids', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -100,7 +100,7 @@ describe('a stream that breaks', () => {
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
   });
 
-  it('does not lose events of an agent whose numbers do not grow', async () => {
+  it('loses no events if the ids do not increase', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -113,7 +113,7 @@ describe('a stream that breaks', () => {
     expect(artifactTextsOf(await collectStream(remote.stream(request)))).toBe('a');
   });
 
-  it('asks for the task when it ended meanwhile', async () => {
+  it('fetches the task if it ended meanwhile', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -130,7 +130,7 @@ describe('a stream that breaks', () => {
     expect(artifactTextsOf(events)).toBe('ab');
   });
 
-  it('asks again and again where a task cannot be followed', async () => {
+  it('polls the task if the agent does not support subscribe', async () => {
     const clock = new ManualClock();
     const pictures = [
       wireTaskFixture('working'),
@@ -164,7 +164,7 @@ describe('a stream that breaks', () => {
     expect(clientWarnings.map(({ kind }) => kind)).toEqual(['resume', 'poll']);
   });
 
-  it('gives up after some attempts that bring nothing', async () => {
+  it('gives up after several attempts without progress', async () => {
     const remote = await openScriptedPeer(
       {
         SendStreamingMessage({ json: { id } }, response) {
@@ -184,13 +184,13 @@ describe('a stream that breaks', () => {
     expect(requestsByMethod('SubscribeToTask')).toHaveLength(3);
   });
 
-  it('says so when it breaks before there is a task, and does not send again', async () => {
+  it('rejects without resending if the stream breaks before the first task event', async () => {
     const remote = await openScriptedPeer({ SendStreamingMessage: (_asked, response) => response.destroy() });
     await expect(collectStream(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect(requestsByMethod('SendStreamingMessage')).toHaveLength(1);
   });
 
-  it('is taken for broken when nothing comes for too long; a comment is a sign of life', async () => {
+  it('reconnects after the idle timeout, which heartbeats reset', async () => {
     const clock = new ManualClock();
     let live: ReturnType<typeof startEventStream> | undefined;
     const remote = await openScriptedPeer(
@@ -224,21 +224,24 @@ describe('a stream that breaks', () => {
     expect(clientWarnings[0]?.error.reason).toBe('TIMEOUT');
   });
 
-  it.each(['input-required', 'auth-required'])('is not broken when it closes in %s', async (state) => {
-    const remote = await openScriptedPeer({
-      SendStreamingMessage({ json: { id } }, response) {
-        const stream = startEventStream(response);
-        stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
-        stream.event(rpcResult(id, statusUpdateFixture(state)));
-        stream.end();
-      },
-    });
-    expect((await collectStream(remote.stream(request))).at(-1)).toMatchObject({ status: { state } });
-    expect(clientWarnings).toEqual([]);
-  });
+  it.each(['input-required', 'auth-required'])(
+    'does not resume a stream that closes in state %s',
+    async (state) => {
+      const remote = await openScriptedPeer({
+        SendStreamingMessage({ json: { id } }, response) {
+          const stream = startEventStream(response);
+          stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
+          stream.event(rpcResult(id, statusUpdateFixture(state)));
+          stream.end();
+        },
+      });
+      expect((await collectStream(remote.stream(request))).at(-1)).toMatchObject({ status: { state } });
+      expect(clientWarnings).toEqual([]);
+    },
+  );
 });
 
-describe('a stream of 0.3 that breaks', () => {
+describe('0.3 stream resume', () => {
   const opened = closeAfterEach();
   const old = (state: string) => ({ taskId: 't1', contextId: 'c1', status: { state } });
   const chunk = (text: string, append = true) => ({
@@ -265,7 +268,7 @@ describe('a stream of 0.3 that breaks', () => {
     ['before', ['a', 'b']],
     ['after', ['a', 'b', 'c']],
   ])(
-    'is asked what it missed where it goes on with the next event, %s that event happened',
+    'fetches the task when the server resumes after the missed event (%s that event happened)',
     async (_when, texts) => {
       const server = await startRawServer((asked, response, url) => {
         if (isWireCard(asked.path))

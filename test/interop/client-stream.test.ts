@@ -17,8 +17,8 @@ import {
   request,
 } from '../support/client/scripted-peer.ts';
 
-describe('a stream', () => {
-  it('takes events that carry the id of another request, as an agent that shares them leaves it', async () => {
+describe('client stream', () => {
+  it('accepts events with the id of another request', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage(_asked, response) {
         const stream = startEventStream(response);
@@ -29,7 +29,7 @@ describe('a stream', () => {
     expect(await collectStream(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
   });
 
-  it('refuses an event that is too large', async () => {
+  it('rejects an event above the size limit', async () => {
     const remote = await openScriptedPeer(
       {
         SendStreamingMessage({ json: { id } }, response) {
@@ -46,7 +46,7 @@ describe('a stream', () => {
     });
   });
 
-  it('goes on after a frame that makes no sense, and reports it', async () => {
+  it('skips a malformed frame and reports it', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -61,7 +61,7 @@ describe('a stream', () => {
     expect(clientWarnings.map(({ kind }) => kind)).toEqual(['frame', 'frame']);
   });
 
-  it('ends with the error that the agent sends in it', async () => {
+  it('ends with the error that the agent sends', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -77,7 +77,7 @@ describe('a stream', () => {
     expect(requestsByMethod('SubscribeToTask')).toHaveLength(0);
   });
 
-  it('closes the connection at once when the reader leaves while it waits', async () => {
+  it('closes the connection when the subscriber stops while waiting', async () => {
     let closed: Promise<void> | undefined;
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
@@ -93,7 +93,7 @@ describe('a stream', () => {
     await closed;
   });
 
-  it('closes the connection at once when the caller gives up', async () => {
+  it('closes the connection when the caller aborts', async () => {
     let closed: Promise<void> | undefined;
     const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
@@ -110,7 +110,7 @@ describe('a stream', () => {
     await closed;
   });
 
-  it('is left when an agent does not close it after the end', async () => {
+  it('closes the connection if the agent keeps it open after the terminal state', async () => {
     const clock = new ManualClock();
     const remote = await openScriptedPeer(
       {
@@ -128,7 +128,7 @@ describe('a stream', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is made by asking where the card says that there are no streams', async () => {
+  it('polls if the card declares no streaming', async () => {
     const clock = new ManualClock();
     const remote = await openScriptedPeer(
       {
@@ -151,7 +151,7 @@ describe('a stream', () => {
     expect(requestsByMethod('SendStreamingMessage')).toHaveLength(0);
   });
 
-  it('is made by sending where the agent refuses to stream', async () => {
+  it('falls back to send if the agent rejects streaming', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage: ({ json: { id } }, response) => respondJson(response, rpcErrorBody(id, -32004)),
       SendMessage: ({ json: { id } }, response) =>
@@ -160,7 +160,7 @@ describe('a stream', () => {
     expect(await collectStream(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
   });
 
-  it('takes a plain answer as its only event', async () => {
+  it('accepts a plain response as its only event', async () => {
     const remote = await openScriptedPeer({
       SendStreamingMessage: ({ json: { id } }, response) =>
         respondJson(
@@ -172,8 +172,8 @@ describe('a stream', () => {
   });
 });
 
-describe('a subscription', () => {
-  it('goes on after a number, and skips what the agent repeats', async () => {
+describe('client subscription', () => {
+  it('continues after a sequence number and skips duplicates', async () => {
     const remote = await openScriptedPeer({
       SubscribeToTask({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -187,7 +187,7 @@ describe('a subscription', () => {
     expect(requestsByMethod('SubscribeToTask')[0]?.headers['last-event-id']).toBe('4');
   });
 
-  it('to a task that is over is refused as the agent refuses it', async () => {
+  it('to a finished task rejects with the error of the agent', async () => {
     const remote = await openScriptedPeer({
       SubscribeToTask: ({ json: { id } }, response) =>
         respondJson(response, rpcErrorBody(id, -32004, 'It is over')),

@@ -96,8 +96,8 @@ function startOldest(marks: object) {
 describe.each([
   ['says so in its card', { authentication: { schemes: ['Bearer'], credentials: null } }],
   ['does not say so', {}],
-])('an agent of 0.1 that %s', (_name, marks) => {
-  it('is asked in its own words, under a name that is made for it', async () => {
+])('client of a 0.1 agent that %s', (_name, marks) => {
+  it('sends 0.1 requests with a generated task id', async () => {
     const server = await startOldest(marks);
     const agent = reach(server);
     const first = (await agent.send(say('hi'))) as Task;
@@ -108,10 +108,10 @@ describe.each([
     expect(first).toMatchObject({ id: params.id, contextId: params.sessionId });
     expect(params.message.parts).toEqual([{ type: 'text', text: 'hi' }]);
     expect(await agent.getTask({ id: first.id })).toMatchObject({ id: first.id });
-    await expect(agent.getTask({ id: 'nobody' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    await expect(agent.getTask({ id: 'no-such-task' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
   });
 
-  it('goes on with a task that waits', async () => {
+  it('continues an interrupted task', async () => {
     const agent = reach(await startOldest(marks));
     const { id: taskId, contextId, status } = (await agent.send(say('ask'))) as Task;
     expect(status.state).toBe('input-required');
@@ -130,7 +130,7 @@ describe.each([
     expect(textsOf(reduce(events))).toBe('hello');
   });
 
-  it('keeps one push configuration and lists nothing', async () => {
+  it('stores one push configuration and does not list tasks', async () => {
     const agent = reach(await startOldest(marks));
     const { id: taskId } = (await agent.send(say('hi'))) as Task;
     await agent.createPushConfig({ taskId, id: taskId, url: 'http://127.0.0.1:9/hook' });
@@ -139,7 +139,7 @@ describe.each([
     await expect(agent.extendedCard()).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
   });
 
-  it('keeps the name that a caller of its own age made', async () => {
+  it('keeps the task id of a 0.1 client', async () => {
     const server = await startOldest(marks);
     const agent = reach(server);
     expect(await agent.send(say('hi', { clientTaskId: 'mine' }))).toMatchObject({ id: 'mine' });
@@ -147,7 +147,7 @@ describe.each([
   });
 });
 
-describe('a caller of 0.1 before an agent of 1.0', () => {
+describe('0.1 client of a 1.0 agent', () => {
   /** Makes tasks t1 in context c1, whatever the caller says. */
   async function modern() {
     const server = await startRawServer((asked: RawServerRequest, response, url) => {
@@ -187,7 +187,7 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
     clientTaskId: 'mine',
   });
 
-  it('sees its own names, and the agent sees its own', async () => {
+  it('uses its own task ids, and the agent uses its own', async () => {
     const { server, agent } = await modern();
     const call = { owner: 'ann' };
     const sent = (await agent.send(claimed(), call)) as Task;
@@ -209,7 +209,7 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
     expect(server.requests.at(-1)?.json.params.message).toMatchObject({ taskId: 't1', contextId: 'c1' });
   });
 
-  it('sees its own names in a stream', async () => {
+  it('receives its own task ids in a stream', async () => {
     const { agent } = await modern();
     const events = await collectStream(agent.stream(claimed()));
     expect(events).toMatchObject([
@@ -220,7 +220,7 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
     expect(await agent.getTask({ id: 'mine' })).toMatchObject({ id: 'mine' });
   });
 
-  it('does not see the names of another', async () => {
+  it('cannot use task ids of another client', async () => {
     const { agent } = await modern();
     await agent.send(claimed(), { owner: 'ann' });
     await expect(agent.getTask({ id: 'mine' }, { owner: 'bob' })).rejects.toMatchObject({
@@ -229,7 +229,7 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
   });
 });
 
-it('passes a name on to a colleague that asks for it while it is being given', async () => {
+it('shares a task id that is being assigned with a concurrent call', async () => {
   const waiting: (() => void)[] = [];
   const server = await startRawServer((asked, response, url) => {
     if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));

@@ -1,5 +1,5 @@
 /**
- * Agents that ask other agents when they are told to, on free ports of this machine: `Ask <url>: <text>` is answered
+ * Agents that call other agents on request, on free loopback ports: the response to `Ask <url>: <text>` is
  * with what the agent at the address answers to the text, anything else is said back.
  */
 import { ClientFactory, JsonRpcTransportFactory } from 'sdk-1.3/client';
@@ -68,7 +68,7 @@ export const startDelegating = (): Promise<Started> => serveDeed('Ours', askWith
 export const startSilent = (): Promise<Started> =>
   serveDeed('Silent', askWithOurs, [{ ...skill, tags: ['test'] }]);
 
-/** One that says that it asks others, and only says back what it was told. */
+/** Starts an agent that claims to delegate but only echoes its input. */
 export const startPretending = (): Promise<Started> =>
   serveDeed('Pretending', async (text) => handOn(text)?.words ?? text);
 

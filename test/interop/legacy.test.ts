@@ -44,8 +44,8 @@ async function stream(method: string, params: unknown, path = ''): Promise<any[]
   return all.map(({ data }) => data.result);
 }
 
-describe('the card at the old path', () => {
-  it('has what the first readers look for', async () => {
+describe('card at /.well-known/agent.json', () => {
+  it('contains the members of 0.1', async () => {
     const response = await watch.fetch(`${server.url}/.well-known/agent.json`);
     expect(response.status).toBe(200);
     const card: any = await response.json();
@@ -60,8 +60,8 @@ describe('the card at the old path', () => {
   });
 });
 
-describe('the life of a task', () => {
-  it('is sent, done and polled', async () => {
+describe('0.1 task', () => {
+  it('is sent, completed and polled', async () => {
     const id = newId();
     const sent = await call('tasks/send', { id, sessionId: 's-1', message: says('hello') });
     expect(sent).toEqual({
@@ -78,7 +78,7 @@ describe('the life of a task', () => {
     expect(result).toEqual(sent.result);
   });
 
-  it('gives history to those who ask for it', async () => {
+  it('returns history if requested', async () => {
     const id = newId();
     await call('tasks/send', { id, message: says('ask') });
     await call('tasks/send', { id, message: says('that') });
@@ -89,14 +89,14 @@ describe('the life of a task', () => {
     expect((await call('tasks/get', { id, historyLength: 0 })).result).not.toHaveProperty('history');
   });
 
-  it('is canceled while it waits', async () => {
+  it('is canceled while input-required', async () => {
     const id = newId();
     await call('tasks/send', { id, sessionId: 's-1', message: says('ask') });
     const { result } = await call('tasks/cancel', { id });
     expect(result).toMatchObject({ id, sessionId: 's-1', status: { state: 'canceled' } });
   });
 
-  it('is canceled while it works, which whoever waits is told', async () => {
+  it('is canceled while working, and the pending send returns', async () => {
     const id = newId();
     const params = { id, message: says('slow') };
     const response = await open({ jsonrpc: '2.0', id: 'r1', method: 'tasks/sendSubscribe', params });
@@ -108,7 +108,7 @@ describe('the life of a task', () => {
     expect(last).toMatchObject({ id, status: { state: 'canceled' }, final: true });
   });
 
-  it('asks, is answered, and goes on', async () => {
+  it('requests input and continues with the reply', async () => {
     const id = newId();
     const asked = (await call('tasks/send', { id, sessionId: 's-2', message: says('ask twice') })).result;
     expect(asked.status).toMatchObject({
@@ -128,7 +128,7 @@ describe('the life of a task', () => {
     ]);
   });
 
-  it('carries files and data both ways', async () => {
+  it('transports files and data in both directions', async () => {
     const parts = [
       { type: 'file', file: { name: 'a.bin', mimeType: 'application/octet-stream', bytes: 'AAE=' } },
       { type: 'file', file: { name: 'b.txt', mimeType: 'text/plain', uri: 'https://files.test/b.txt' } },
@@ -142,12 +142,12 @@ describe('the life of a task', () => {
     ['fail', 'failed', 'The agent could not finish this task.'],
     ['reject', 'failed', 'Not this one.'],
     ['auth', 'input-required', 'Sign in first.'],
-  ])('tells %s in a word that 0.1 has', async (word, state, text) => {
+  ])('reports %s as a state of 0.1', async (word, state, text) => {
     const { result } = await call('tasks/send', { id: newId(), message: says(word) });
     expect(result.status).toMatchObject({ state, message: { role: 'agent', parts: [{ text }] } });
   });
 
-  it('keeps a webhook', async () => {
+  it('stores a push configuration', async () => {
     const id = newId();
     await call('tasks/send', { id, message: says('ask') });
     const pushNotificationConfig = {
@@ -162,7 +162,7 @@ describe('the life of a task', () => {
   });
 });
 
-describe('a stream', () => {
+describe('0.1 stream', () => {
   it.each(['', '/', '/subscribe', '//subscribe'])('is opened at %j', async (path) => {
     const id = newId();
     const params = { id, sessionId: 's-3', message: says('stream'), historyLength: 0 };
@@ -187,7 +187,7 @@ describe('a stream', () => {
     });
   });
 
-  it('may be left in the middle; the task stays', async () => {
+  it('can be closed early without ending the task', async () => {
     const id = newId();
     const leaving = new AbortController();
     const params = { id, message: says('slow') };
@@ -206,7 +206,7 @@ describe('a stream', () => {
     await call('tasks/cancel', { id });
   });
 
-  it('is taken up again, and told whole when the task is over', async () => {
+  it('is resumed and returns the complete task after its end', async () => {
     const id = newId();
     const first = await stream('tasks/sendSubscribe', { id, message: says('ask') });
     expect(first.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
@@ -219,14 +219,14 @@ describe('a stream', () => {
     ]);
   });
 
-  it('is refused with an error of its own when there is no task', async () => {
-    const { error } = await call('tasks/resubscribe', { id: 'nobody' });
+  it('is rejected for an unknown task', async () => {
+    const { error } = await call('tasks/resubscribe', { id: 'no-such-task' });
     expect(error).toMatchObject({ code: -32001 });
   });
 });
 
-describe('what is wrong', () => {
-  it('is an unknown method', async () => {
+describe('0.1 error', () => {
+  it('is returned for an unknown method', async () => {
     expect((await call('tasks/nonexistent', {}, 20)).error.code).toBe(-32601);
   });
 
@@ -235,12 +235,12 @@ describe('what is wrong', () => {
     ['{"jsonrpc":"2.0","id":1,', -32700],
     ['[]', -32600],
     ['"tasks/get"', -32600],
-  ])('is the body %s', async (body, code) => {
+  ])('is returned for the body %s', async (body, code) => {
     const answer: any = await (await open(body)).json();
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: null, error: { code } });
   });
 
-  it('is a task that nobody made, and one that is over', async () => {
+  it('is returned for an unknown task and for a finished one', async () => {
     expect((await call('tasks/get', { id: 'nonexistent-task-id' })).error.code).toBe(-32001);
     expect((await call('tasks/cancel', { id: 'nonexistent-task-id' })).error.code).toBe(-32001);
     const id = newId();
@@ -248,7 +248,7 @@ describe('what is wrong', () => {
     expect((await call('tasks/cancel', { id }, 23)).error.code).toBe(-32002);
   });
 
-  it('is a message without parts, or without a task', async () => {
+  it('is returned for a message without parts or task id', async () => {
     const id = newId();
     expect((await call('tasks/send', { id, message: { role: 'user', parts: [] } })).error.code).toBe(-32602);
     expect((await call('tasks/send', { message: says('hi') })).error.code).toBe(-32602);
@@ -258,8 +258,8 @@ describe('what is wrong', () => {
   });
 });
 
-describe('what is let pass', () => {
-  it('takes null for nothing', async () => {
+describe('lenient 0.1 requests', () => {
+  it('treat null as missing', async () => {
     const id = newId();
     const { result } = await call('tasks/send', {
       id,
@@ -278,7 +278,7 @@ describe('what is let pass', () => {
     expect((await call('tasks/get', { id, historyLength: null, metadata: null })).result.id).toBe(id);
   });
 
-  it('does without the mark of JSON-RPC and without an id', async () => {
+  it('may omit jsonrpc and id', async () => {
     const id = newId();
     const body = { method: 'tasks/send', params: { id, message: says('hello') } };
     const response = await fetch(server.url, {
@@ -290,7 +290,7 @@ describe('what is let pass', () => {
   });
 });
 
-it('said nothing that the schema of 0.1 forbids', async () => {
+it('all responses conform to the 0.1 schema', async () => {
   expect(await watch.finish()).toEqual([]);
   expect(watch.checkedCount > 40 || !watch.hasSchema).toBe(true);
 });

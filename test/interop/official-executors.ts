@@ -1,5 +1,5 @@
 /**
- * Plans, carried out in the words of the official SDKs: events with a kind before 1.0, wrapped ones since.
+ * Executes plans with the official SDKs: events with a kind before 1.0, wrapped ones since.
  */
 import { TaskState } from 'sdk-1.3';
 import * as sdk13 from 'sdk-1.3/server';

@@ -6,13 +6,13 @@ import { collectStream } from '../support/collect-stream.ts';
 import { responseSchemas0_3, SchemaCheckingFetch } from '../support/interop/schema-checking-fetch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
-/** A message in the words of 0.2. */
+/** Creates a 0.2 message. */
 function say(text: string, more: object = {}): any {
   const message = { kind: 'message', messageId: crypto.randomUUID(), role: 'user' };
   return { message: { ...message, parts: [{ kind: 'text', text }], ...more } };
 }
 
-describe('the official client of 0.2', () => {
+describe('official 0.2 client', () => {
   let agent: LocalAgent;
   let server: RunningServer;
   let client: A2AClient;
@@ -38,7 +38,7 @@ describe('the official client of 0.2', () => {
     return answer.result;
   }
 
-  it('finds the card at the old path', async () => {
+  it('fetches the card from /.well-known/agent.json', async () => {
     const card = await client.getAgentCard();
     expect(card).toMatchObject({
       name: 'Sample',
@@ -52,7 +52,7 @@ describe('the official client of 0.2', () => {
     });
   });
 
-  it('gets a finished task for a message', async () => {
+  it('receives a completed task for a message', async () => {
     const params = say('hello', { metadata: { from: 'a test' } });
     const task = resultOf(await client.sendMessage(params));
     expect(task).toEqual({
@@ -65,7 +65,7 @@ describe('the official client of 0.2', () => {
     });
   });
 
-  it('gets files and data back as they went', async () => {
+  it('receives files and data unchanged', async () => {
     const parts = [
       { kind: 'file', file: { name: 'a.bin', mimeType: 'application/octet-stream', bytes: 'AAE=' } },
       { kind: 'file', file: { name: 'b.txt', mimeType: 'text/plain', uri: 'https://files.test/b.txt' } },
@@ -76,7 +76,7 @@ describe('the official client of 0.2', () => {
     expect(task.history[0].parts).toEqual(parts);
   });
 
-  it('streams: the task, its chunks, the end', async () => {
+  it('streams the task, its chunks and the final status', async () => {
     const events = await collectStream<any>(client.sendMessageStream(say('stream')));
     const { id: taskId, contextId } = events[0];
     expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
@@ -96,14 +96,14 @@ describe('the official client of 0.2', () => {
     ]);
   });
 
-  it('asks for a task, with as much history as it wants', async () => {
+  it('gets a task with the requested history length', async () => {
     const { id } = resultOf(await client.sendMessage(say('hello')));
     const task = resultOf(await client.getTask({ id }));
     expect(task).toMatchObject({ kind: 'task', id, history: [{ role: 'user' }] });
     expect(resultOf(await client.getTask({ id, historyLength: 1 })).history).toHaveLength(1);
   });
 
-  it('answers a question, and the task goes on', async () => {
+  it('replies to a question and continues the task', async () => {
     const asked = resultOf(await client.sendMessage(say('ask')));
     expect(asked.status).toMatchObject({
       state: 'input-required',
@@ -116,7 +116,7 @@ describe('the official client of 0.2', () => {
     expect(done.history.map(({ role }: any) => role)).toEqual(['user', 'agent', 'user']);
   });
 
-  it('sees a stream end when the agent asks', async () => {
+  it('receives the end of the stream at input-required', async () => {
     const events = await collectStream<any>(client.sendMessageStream(say('ask')));
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
     const { taskId, contextId } = events.at(-1);
@@ -125,7 +125,7 @@ describe('the official client of 0.2', () => {
     expect(more.at(-1)).toMatchObject({ status: { state: 'completed' }, final: true });
   });
 
-  it('does not wait when it does not want to, cancels, and cancels no second time', async () => {
+  it('sends without blocking and cancels once', async () => {
     const configuration = { blocking: false, acceptedOutputModes: [] };
     const slow = resultOf(await client.sendMessage({ ...say('slow'), configuration }));
     expect(['submitted', 'working']).toContain(slow.status.state);
@@ -135,7 +135,7 @@ describe('the official client of 0.2', () => {
     expect(await client.cancelTask({ id })).toMatchObject({ error: { code: -32002 } });
   });
 
-  it('subscribes again to a task that works, and to one that is over', async () => {
+  it('resubscribes to a working task and to a finished one', async () => {
     const seen: any[] = [];
     for await (const event of client.sendMessageStream(say('slow'))) {
       if ((event as any).status?.message === undefined) continue;
@@ -153,7 +153,7 @@ describe('the official client of 0.2', () => {
     expect(seen.at(-1)).toMatchObject({ status: { state: 'canceled' }, final: true });
   });
 
-  it('keeps a push configuration', async () => {
+  it('stores a push configuration', async () => {
     const { id: taskId } = resultOf(await client.sendMessage(say('ask')));
     const pushNotificationConfig = { url: 'https://hook.test/a', token: 'secret' };
     const set = resultOf(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig }));
@@ -166,23 +166,23 @@ describe('the official client of 0.2', () => {
     ['fail', 'failed', 'The agent could not finish this task.'],
     ['reject', 'rejected', 'Not this one.'],
     ['auth', 'auth-required', 'Sign in first.'],
-  ])('is told of %s', async (word, state, text) => {
+  ])('receives the state %s', async (word, state, text) => {
     const task = resultOf(await client.sendMessage(say(word)));
     expect(task.status).toMatchObject({ state, message: { parts: [{ kind: 'text', text }] } });
   });
 
-  it('is told what is wrong', async () => {
-    expect(await client.getTask({ id: 'nobody' })).toMatchObject({ error: { code: -32001 } });
-    expect(await client.cancelTask({ id: 'nobody' })).toMatchObject({ error: { code: -32001 } });
+  it('receives specific errors', async () => {
+    expect(await client.getTask({ id: 'no-such-task' })).toMatchObject({ error: { code: -32001 } });
+    expect(await client.cancelTask({ id: 'no-such-task' })).toMatchObject({ error: { code: -32001 } });
     expect(await client.sendMessage({ message: { role: 'user' } } as any)).toMatchObject({
       error: { code: -32602 },
     });
-    await expect(collectStream<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(
+    await expect(collectStream<any>(client.resubscribeTask({ id: 'no-such-task' }))).rejects.toThrow(
       /-32001|not found/i,
     );
   });
 
-  it('was told nothing that its schema forbids', async () => {
+  it('receives only responses that conform to its schema', async () => {
     expect(await watch.finish()).toEqual([]);
     expect(watch.checkedCount > 20 || !watch.hasSchema).toBe(true);
   });

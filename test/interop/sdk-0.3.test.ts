@@ -15,7 +15,7 @@ import { collectStream } from '../support/collect-stream.ts';
 import { responseSchemas0_3, SchemaCheckingFetch } from '../support/interop/schema-checking-fetch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
-/** A message in the words of 0.3. */
+/** Creates a 0.3 message. */
 function say(text: string, more: object = {}): any {
   const message = { kind: 'message', messageId: crypto.randomUUID(), role: 'user' };
   return { message: { ...message, parts: [{ kind: 'text', text }], ...more } };
@@ -34,7 +34,7 @@ const bindings = [
   { transport: 'HTTP+JSON', factory: new RestTransportFactory() },
 ];
 
-describe.each(bindings)('the official client of 0.3 over $transport', ({ transport, factory }) => {
+describe.each(bindings)('official 0.3 client over $transport', ({ transport, factory }) => {
   const isRest = transport === 'HTTP+JSON';
   let agent: LocalAgent;
   let server: RunningServer;
@@ -57,7 +57,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
   const send = (text: string, more: object = {}, configuration?: object): Promise<any> =>
     client.sendMessage({ ...say(text, more), ...(configuration && { configuration }) });
 
-  it('finds the card, and the extended one behind it', async () => {
+  it('fetches the card and the extended card', async () => {
     const { agentCard } = client as unknown as { agentCard: any };
     expect(agentCard).toMatchObject({
       protocolVersion: expect.stringMatching(/^0\.3/),
@@ -74,7 +74,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(extended).toMatchObject({ name: 'Sample extended', version: '1.2.3', url: server.url });
   });
 
-  it('gets a finished task for a message', async () => {
+  it('receives a completed task for a message', async () => {
     const params = say('hello', { metadata: { from: 'a test' }, extensions: ['urn:x'] });
     const task: any = await client.sendMessage(params);
     expect(task).toMatchObject({
@@ -89,7 +89,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(task.artifacts).toHaveLength(1);
   });
 
-  it('gets files and data back as they went', async () => {
+  it('receives files and data unchanged', async () => {
     // Over REST this client drops the name of a file.
     const name = (text: string) => (isRest ? {} : { name: text });
     const parts = [
@@ -105,7 +105,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(task.history[0].parts).toMatchObject(parts);
   });
 
-  it('streams: the task, its chunks, the end', async () => {
+  it('streams the task, its chunks and the final status', async () => {
     const events = await collectStream<any>(client.sendMessageStream(say('stream')));
     const { id: taskId, contextId } = events[0];
     expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
@@ -126,7 +126,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     ]);
   });
 
-  it('gets a message from an agent that needs no task', async () => {
+  it('receives a direct message', async () => {
     const direct = sampleAgent({
       allowDirectReply: true,
       process: async ({ text }) => ({ messageId: 'm-1', role: 'agent', parts: [{ text }] }),
@@ -146,7 +146,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     await direct.close();
   });
 
-  it('asks for a task, with as much history as it wants', async () => {
+  it('gets a task with the requested history length', async () => {
     const { id } = await send('ask');
     await send('that', { taskId: id });
     const task = await client.getTask({ id });
@@ -156,7 +156,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(short.history).toMatchObject([{ role: 'user', parts: [{ text: 'that' }] }]);
   });
 
-  it('answers a question, and the task goes on', async () => {
+  it('replies to a question and continues the task', async () => {
     const { id: taskId, contextId, status } = await send('ask');
     expect(status).toMatchObject({
       state: 'input-required',
@@ -167,7 +167,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(done.artifacts[0].parts).toMatchObject([{ kind: 'text', text: 'that one' }]);
   });
 
-  it('answers the same words to two questions', async () => {
+  it('sends equal replies to two questions', async () => {
     const { id: taskId, contextId } = await send('ask twice');
     const again = await send('yes', { taskId, contextId });
     expect(again.status).toMatchObject({
@@ -178,7 +178,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(done.artifacts[0].parts).toMatchObject([{ text: 'yes' }, { text: 'yes' }]);
   });
 
-  it('sees a stream end when the agent asks, and begin with the task when it answers', async () => {
+  it('receives the end of the stream at input-required, and the task first after its reply', async () => {
     const events = await collectStream<any>(client.sendMessageStream(say('ask')));
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
     const { taskId, contextId } = events.at(-1);
@@ -187,14 +187,14 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(more.at(-1)).toMatchObject({ status: { state: 'completed' }, final: true });
   });
 
-  it('does not wait when it does not want to, and cancels', async () => {
+  it('sends without blocking and cancels', async () => {
     const slow = await send('slow', {}, { blocking: false });
     expect(['submitted', 'working']).toContain(slow.status.state);
     const canceled = await client.cancelTask({ id: slow.id });
     expect(canceled).toMatchObject({ kind: 'task', id: slow.id, status: { state: 'canceled' } });
   });
 
-  it('subscribes again to a task that works, and to one that is over', async () => {
+  it('resubscribes to a working task and to a finished one', async () => {
     const seen: any[] = [];
     for await (const event of client.sendMessageStream(say('slow'))) {
       if ((event as any).status?.message === undefined) continue;
@@ -214,7 +214,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     expect(seen.at(-1)).toMatchObject({ status: { state: 'canceled' }, final: true });
   });
 
-  it('keeps push configurations', async () => {
+  it('stores push configurations', async () => {
     const { id: taskId } = await send('ask');
     const config = (id: string) => ({
       id,
@@ -250,27 +250,29 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     ['fail', 'failed', 'The agent could not finish this task.'],
     ['reject', 'rejected', 'Not this one.'],
     ['auth', 'auth-required', 'Sign in first.'],
-  ])('is told of %s', async (word, state, text) => {
+  ])('receives the state %s', async (word, state, text) => {
     const { status } = await send(word);
     expect(status).toMatchObject({ state, message: { parts: [{ kind: 'text', text }] } });
   });
 
-  it('is told what is wrong', async () => {
-    await expect(client.getTask({ id: 'nobody' })).rejects.toThrow(TaskNotFoundError);
-    await expect(client.cancelTask({ id: 'nobody' })).rejects.toThrow(TaskNotFoundError);
-    await expect(send('hi', { taskId: 'nobody' })).rejects.toThrow(TaskNotFoundError);
+  it('receives specific errors', async () => {
+    await expect(client.getTask({ id: 'no-such-task' })).rejects.toThrow(TaskNotFoundError);
+    await expect(client.cancelTask({ id: 'no-such-task' })).rejects.toThrow(TaskNotFoundError);
+    await expect(send('hi', { taskId: 'no-such-task' })).rejects.toThrow(TaskNotFoundError);
     const { id } = await send('hello');
     await expect(client.cancelTask({ id })).rejects.toThrow(TaskNotCancelableError);
     await expect(send('more', { taskId: id })).rejects.toThrow(UnsupportedOperationError);
     await expect(send('hi', { role: 'nobody' })).rejects.toThrow(isRest ? /role/i : /message\.role/);
-    await expect(collectStream<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/not found/i);
+    await expect(collectStream<any>(client.resubscribeTask({ id: 'no-such-task' }))).rejects.toThrow(
+      /not found/i,
+    );
     await expect(
-      collectStream<any>(client.sendMessageStream(say('hi', { taskId: 'nobody' }))),
+      collectStream<any>(client.sendMessageStream(say('hi', { taskId: 'no-such-task' }))),
     ).rejects.toThrow(/not found/i);
   });
 });
 
-it('was told nothing that its schema forbids', async () => {
+it('0.3 responses conform to their schema', async () => {
   expect(await watch.finish()).toEqual([]);
   expect(watch.checkedCount > 40 || !watch.hasSchema).toBe(true);
 });

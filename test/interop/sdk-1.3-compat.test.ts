@@ -8,7 +8,7 @@ import { collect, say, text } from './sdk-1.3-messages.ts';
 describe.each([
   { transport: 'JSONRPC', factory: new JsonRpcTransportFactory({ legacyCompat: { enabled: true } }) },
   { transport: 'HTTP+JSON', factory: new RestTransportFactory({ legacyCompat: { enabled: true } }) },
-])('the official client of 1.0 that speaks 0.3 over $transport', ({ factory, transport }) => {
+])('official 1.0 client in 0.3 mode over $transport', ({ factory, transport }) => {
   it('sends, streams and cancels', async () => {
     const agent = sampleAgent();
     const server = await serve(agent);

@@ -3,7 +3,7 @@ import { Role } from 'sdk-1.3';
 /** A part that is text, as this client has it. */
 export const text = (value: string) => ({ content: { $case: 'text', value } });
 
-/** A message in the words of this client. */
+/** Creates a message of this client. */
 export function say(said: string, more: object = {}, configuration?: object): any {
   return {
     tenant: '',

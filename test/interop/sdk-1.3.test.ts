@@ -12,7 +12,7 @@ const bindings = [
   { transport: 'HTTP+JSON', version: '1.0', factory: new RestTransportFactory() },
 ];
 
-describe.each(bindings)('the official client of 1.0 over $transport', ({ transport, factory, version }) => {
+describe.each(bindings)('official 1.0 client over $transport', ({ transport, factory, version }) => {
   let agent: LocalAgent;
   let server: RunningServer;
   let client: Client;
@@ -34,7 +34,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     client.sendMessage(say(said, more, configuration));
   const ref = (id: string): any => ({ tenant: '', id });
 
-  it('finds the card, and the extended one behind it', async () => {
+  it('fetches the card and the extended card', async () => {
     const { agentCard } = client as unknown as { agentCard: any };
     expect(client.protocolVersion).toBe(version);
     expect(agentCard).toMatchObject({
@@ -52,7 +52,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(await client.getAgentCard()).toMatchObject({ name: 'Sample extended', version: '1.2.3' });
   });
 
-  it('gets a finished task for a message', async () => {
+  it('receives a completed task for a message', async () => {
     const params = say('hello', { metadata: { from: 'a test' }, extensions: ['urn:x'] });
     const task: any = await client.sendMessage(params);
     const { id, contextId } = task;
@@ -65,7 +65,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(contextId).toMatch(/./);
   });
 
-  it('gets files and data back as they went', async () => {
+  it('receives files and data unchanged', async () => {
     const labels = { metadata: undefined, filename: 'a', mediaType: 'application/x-a' };
     const parts = [
       { content: { $case: 'raw', value: Buffer.from([0, 1]) }, ...labels },
@@ -78,7 +78,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(task.history[0].parts).toEqual(parts);
   });
 
-  it('streams: the task, its chunks, the end', async () => {
+  it('streams the task, its chunks and the final status', async () => {
     const events = await collect(client.sendMessageStream(say('stream')));
     const { id: taskId, contextId } = events[0].value;
     expect(events.map(({ $case }) => $case)).toEqual([
@@ -100,7 +100,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(events[7].value).toMatchObject({ taskId, status: { state: TaskState.TASK_STATE_COMPLETED } });
   });
 
-  it('gets a message from an agent that needs no task', async () => {
+  it('receives a direct message', async () => {
     const direct = sampleAgent({
       allowDirectReply: true,
       process: async (context) => ({ messageId: 'm-1', role: 'agent', parts: [{ text: context.text }] }),
@@ -117,7 +117,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     await direct.close();
   });
 
-  it('asks for a task, with as much history as it wants', async () => {
+  it('gets a task with the requested history length', async () => {
     const { id } = await send('ask');
     await send('that', { taskId: id });
     const task = await client.getTask(ref(id));
@@ -146,7 +146,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     await expect(client.listTasks({ ...list, pageSize: 101 })).rejects.toThrow(/pageSize/);
   });
 
-  it('answers a question, and the task goes on', async () => {
+  it('replies to a question and continues the task', async () => {
     const { id: taskId, contextId, status } = await send('ask');
     expect(status).toMatchObject({
       state: TaskState.TASK_STATE_INPUT_REQUIRED,
@@ -157,7 +157,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(done.artifacts[0].parts).toMatchObject([text('that one')]);
   });
 
-  it('sees a stream end when the agent asks, and begin with the task when it answers', async () => {
+  it('receives the end of the stream at input-required, and the task first after its reply', async () => {
     const events = await collect(client.sendMessageStream(say('ask')));
     expect(events.at(-1).value.status.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     const { taskId, contextId } = events.at(-1).value;
@@ -166,7 +166,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(more.at(-1).value.status.state).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
-  it('does not wait when it does not want to, and cancels', async () => {
+  it('sends without blocking and cancels', async () => {
     const slow = await send('slow', {}, { returnImmediately: true });
     expect([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]).toContain(slow.status.state);
     const cancel: any = { ...ref(slow.id), metadata: undefined };
@@ -175,7 +175,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(await client.cancelTask(cancel)).toEqual(canceled);
   });
 
-  it('subscribes to a task that works, but not to one that is over', async () => {
+  it('subscribes to a working task and not to a finished one', async () => {
     const seen: any[] = [];
     for await (const { payload } of client.sendMessageStream(say('slow')) as AsyncIterable<any>) {
       if (payload.value.status?.message === undefined) continue;
@@ -194,7 +194,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(seen.at(-1).value.status.state).toBe(TaskState.TASK_STATE_CANCELED);
   });
 
-  it('keeps push configurations', async () => {
+  it('stores push configurations', async () => {
     const { id: taskId } = await send('ask');
     const config = (id: string) => ({
       tenant: '',
@@ -227,24 +227,24 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     ['fail', TaskState.TASK_STATE_FAILED, 'The agent could not finish this task.'],
     ['reject', TaskState.TASK_STATE_REJECTED, 'Not this one.'],
     ['auth', TaskState.TASK_STATE_AUTH_REQUIRED, 'Sign in first.'],
-  ])('is told of %s', async (word, state, said) => {
+  ])('receives the state %s', async (word, state, said) => {
     const { status } = await send(word);
     expect(status).toMatchObject({ state, message: { parts: [text(said)] } });
   });
 
-  it('is told what is wrong', async () => {
-    await expect(client.getTask(ref('nobody'))).rejects.toThrow(TaskNotFoundError);
-    await expect(send('hi', { taskId: 'nobody' })).rejects.toThrow(TaskNotFoundError);
+  it('receives specific errors', async () => {
+    await expect(client.getTask(ref('no-such-task'))).rejects.toThrow(TaskNotFoundError);
+    await expect(send('hi', { taskId: 'no-such-task' })).rejects.toThrow(TaskNotFoundError);
     const { id } = await send('hello');
     await expect(client.cancelTask({ ...ref(id), metadata: undefined })).rejects.toThrow(
       TaskNotCancelableError,
     );
     await expect(send('more', { taskId: id })).rejects.toThrow(UnsupportedOperationError);
     await expect(send('hi', { parts: [] })).rejects.toThrow(/message\.parts/);
-    await expect(collect(client.resubscribeTask(ref('nobody')))).rejects.toThrow(TaskNotFoundError);
+    await expect(collect(client.resubscribeTask(ref('no-such-task')))).rejects.toThrow(TaskNotFoundError);
   });
 
-  it('is told which extension it must ask for', async () => {
+  it('receives the URI of the required extension', async () => {
     const strict = sampleAgent({ extensions: [{ uri: 'urn:needed', required: true }] });
     const other = await serve(strict);
     const options = { transports: [factory], preferredTransports: [transport] };

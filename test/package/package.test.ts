@@ -21,7 +21,7 @@ const modules = Object.entries(manifest.exports).filter(
 );
 const specifiers = modules
   .map(([subpath]) => subpath.replace(/^\./, 'dragoman'))
-  // It extends the vitest of whoever tests, and is run by test/examples-testing.test.ts.
+  // It needs the vitest of the user; test/examples-testing.test.ts runs it.
   .filter((specifier) => specifier !== 'dragoman/testkit/vitest');
 const bin = (name: string) => join(repositoryRoot, 'node_modules', '.bin', name);
 
@@ -60,8 +60,8 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the package', () => {
-  it('holds every file that its exports name, and no tests or sources', () => {
+describe('npm package', () => {
+  it('contains every exported file, and no tests or sources', () => {
     const named = modules.flatMap(([, { types, default: file }]) => [types, file]);
     const missing = named.map((path) => path.replace('./', '')).filter((path) => !packed.includes(path));
     expect(missing).toEqual([]);
@@ -73,7 +73,7 @@ describe('the package', () => {
     }
   });
 
-  it('exports every folder that has a door', () => {
+  it('exports every folder with an index.ts', () => {
     const doors = readdirSync(join(repositoryRoot, 'dist'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name)
@@ -81,7 +81,7 @@ describe('the package', () => {
     expect(doors.filter((name) => manifest.exports[`./${name}`] === undefined)).toEqual([]);
   });
 
-  it('installs its dependencies and what they need, and none of its optional peers', () => {
+  it('installs its dependencies without optional peers', () => {
     const { dependencies, peerDependencies } = manifest;
     const installed = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'));
     expect(installed).toEqual(expect.arrayContaining([...Object.keys(dependencies), 'dragoman']));
@@ -98,7 +98,7 @@ describe('the package', () => {
     expect(stderr).toBe('');
   });
 
-  it('has types that a strict consumer can use', async () => {
+  it('has types that compile in strict mode', async () => {
     writeFileSync(
       join(home, 'tsconfig.json'),
       JSON.stringify({
@@ -137,7 +137,7 @@ describe('the package', () => {
     });
   });
 
-  it('brings the command, which serves an agent', async () => {
+  it('contains the command, which serves an agent', async () => {
     const { stdout } = await run('npx', ['--no-install', 'dragoman', '--version'], {
       cwd: home,
       env: cleanEnv(),
@@ -160,7 +160,7 @@ describe('the package', () => {
     expect((await running.stop()).code).toBe(0);
   });
 
-  it('brings the samples, which are up without what is optional', async () => {
+  it('contains the samples, which start without optional peers', async () => {
     const command = join(home, 'node_modules', '.bin', 'dragoman');
     const running = new RunningCommand(spawn(command, ['up', '-o', 'json'], { cwd: home }));
     const [line] = await running.prints(/^\{.*\}\n/);
@@ -188,7 +188,7 @@ describe('the package', () => {
     expect((await running.stop()).code).toBe(0);
   });
 
-  it('names the library to install when a store needs one', async () => {
+  it('reports the library to install for a store', async () => {
     const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
     const command = join(home, 'node_modules', '.bin', 'dragoman');
     const args = ['serve', 'agent.js', '--port', '0', '--store', 'sqlite:tasks.db'];
@@ -203,14 +203,14 @@ describe('the package', () => {
     expect(code).toBe(1);
   });
 
-  it('is in order for those who publish packages', async () => {
+  it('passes publint', async () => {
     const { stdout } = await run(bin('publint'), ['run', '--strict', '--pack', 'false', repositoryRoot], {
       cwd: repositoryRoot,
     });
     expect(stdout).toContain('All good!');
   });
 
-  it('has types that resolve as its code does', async () => {
+  it('has types that resolve like its code', async () => {
     const { stdout } = await run(bin('attw'), [
       tarball,
       '--profile',

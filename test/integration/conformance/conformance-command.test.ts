@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe('dragoman conformance', () => {
-  it('ends with 0 for an agent that is right, and writes every report that is wanted', async () => {
+  it('exits with 0 for a conformant agent and writes every requested report', async () => {
     const ended = await conformance(
       right.url,
       ...few,
@@ -63,7 +63,7 @@ describe('dragoman conformance', () => {
     ['', []],
     [' with a token', ['--require-bearer', 's3cret']],
   ])(
-    'finds nothing broken in the demo agent%s',
+    'reports no violation of the demo agent%s',
     async (_what, flags) => {
       const demo = runDragoman(['demo-server', '-o', 'json', ...flags]);
       const [document = ''] = await demo.prints(/^.*\n$/);
@@ -79,7 +79,7 @@ describe('dragoman conformance', () => {
     120_000,
   );
 
-  it('ends with 1 for one that is wrong, says how to mend it, and forgives what a baseline has', async () => {
+  it('exits with 1 and prints the fix for a violation, unless the baseline contains it', async () => {
     const first = await conformance(
       wrong.url,
       ...few,
@@ -100,7 +100,7 @@ describe('dragoman conformance', () => {
     expect(changed.code).toBe(1);
   });
 
-  it('tells programs everything in JSON, without the credentials', async () => {
+  it('prints the report as JSON without credentials (-o json)', async () => {
     const header = ['--header', 'Authorization: Bearer token-of-ann'];
     const { stdout, stderr, code } = await conformance(guarded.url, ...few, ...header, '-o', 'json');
     expect(stderr).toBe('');
@@ -109,13 +109,13 @@ describe('dragoman conformance', () => {
     expect(stdout).not.toContain('token-of-ann');
   });
 
-  it('takes what could not be learned for a failure when it is strict', async () => {
+  it('treats inconclusive rules as failures with --strict', async () => {
     const some = ['--timeout', '6', '--only', 'send', '--a2a-version', '1.0'];
     expect((await conformance(right.url, ...some)).code).toBe(0);
     expect((await conformance(right.url, ...some, '--strict')).code).toBe(1);
   });
 
-  it('reads from a file which message leads where, and says where the file is wrong', async () => {
+  it('reads prompts from a file and reports its errors with line and column', async () => {
     writeFileSync(file('ways.yaml'), 'completed: fx:complete\nfailed: { text: fx:fail }\n');
     writeFileSync(file('wrong.yaml'), 'completed: fx:complete\nfinished: x\n');
     const only = [
@@ -133,7 +133,7 @@ describe('dragoman conformance', () => {
     expect(mistaken.code).toBe(2);
   });
 
-  it('lets nothing get lost when a report cannot be written', async () => {
+  it('prints the results to standard output if a report cannot be written', async () => {
     const { stdout, stderr, code } = await conformance(
       right.url,
       ...few,
@@ -145,7 +145,7 @@ describe('dragoman conformance', () => {
     expect(code).toBe(2);
   });
 
-  it('ends with 2 when nobody is there, and still writes the report', async () => {
+  it('exits with 2 and writes the report if the agent is unreachable', async () => {
     const gone = await startRawServer(() => undefined);
     await gone.close();
     const { stdout, code } = await conformance(gone.url, '--timeout', '0.5', '--report', 'json=gone.json');
@@ -170,13 +170,13 @@ describe('dragoman conformance', () => {
     [['http://127.0.0.1:1', '--webhook-url', 'here'], 'is no address'],
     [['http://127.0.0.1:1', '--webhook-port', '70000'], 'A port is a number'],
     [['http://127.0.0.1:1', '--delegate', 'Ask {url}'], 'does not say everything'],
-  ])('%j is a mistake', async (args, message) => {
+  ])('rejects the arguments %j with exit code 2', async (args, message) => {
     const { stderr, code } = await conformance(...args);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
   });
 
-  it('tries two agents together, and makes a page of many', async () => {
+  it('tests a pair of agents with --peer and writes an HTML matrix of several', async () => {
     const both = await conformance(
       right.url,
       '--fixtures',
@@ -208,14 +208,14 @@ describe('dragoman conformance', () => {
     expect(readFileSync(file('matrix.html'), 'utf8')).toContain('4 of 4');
   });
 
-  it('proves itself', async () => {
+  it('kills all selected mutants in the self-test', async () => {
     const { stdout, code } = await conformance('selftest', '--only', 'output', '-o', 'json');
     const { total } = JSON.parse(stdout) as { total: object };
     expect(total).toMatchObject({ rules: 1, mutants: 1, killed: 1, survived: 0, falsePositives: 0 });
     expect(code).toBe(0);
   });
 
-  it('needs little memory for an agent that never stops talking', async () => {
+  it('uses bounded memory for an agent that streams without end', async () => {
     const chatty = await startRawServer((request, response, url) => {
       const isCard = request.path.startsWith('/.well-known/');
       response.writeHead(200, { 'content-type': isCard ? 'application/json' : 'text/event-stream' });
@@ -251,14 +251,14 @@ describe('dragoman conformance', () => {
 describe('dragoman doctor', () => {
   const doctor = (...args: string[]): Promise<CommandResult> => runDragoman(['doctor', ...args]).ended;
 
-  it('finds nothing wrong where nothing is', async () => {
+  it('reports all steps as ok for a working agent', async () => {
     const { stdout, code } = await doctor(right.url);
     expect(stdout).toMatch(/^ok +stream/m);
     expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(10);
     expect(code).toBe(0);
   });
 
-  it('says that credentials are missing, and takes them', async () => {
+  it('reports missing credentials and uses those of --header', async () => {
     const without = await doctor(guarded.url);
     expect(without.stdout).toMatch(/^trouble +auth +HTTP 401/m);
     expect(without.stdout).toContain('--header');
@@ -274,7 +274,7 @@ describe('dragoman doctor', () => {
       () => [200, 'application/json', '{"supportedInterfaces":[]}'],
       /^trouble +version/m,
     ],
-  ] as const)('finds %s', async (_what, answer, pattern) => {
+  ] as const)('diagnoses %s', async (_what, answer, pattern) => {
     const server = await startRawServer(({ path }, response) => {
       const [status, type, text] = answer(path) as [number, string, string];
       response.writeHead(status, { 'content-type': type }).end(text);
@@ -286,7 +286,7 @@ describe('dragoman doctor', () => {
     await server.close();
   });
 
-  it('knows names that nobody knows, and ports that nobody listens at', async () => {
+  it('reports unknown host names and closed ports', async () => {
     expect((await doctor('http://no-such-host.invalid')).stdout).toMatch(/^trouble +DNS/m);
     expect((await doctor('http://127.0.0.1:9')).stdout).toMatch(/^trouble +card +nobody answers/m);
   });

@@ -53,8 +53,8 @@ async function directly(
   );
 }
 
-describe('an agent that can ask others', () => {
-  it('does so in both directions and for several tasks at once, ours and the official one', async () => {
+describe('delegation test (--delegate)', () => {
+  it('passes in both directions with concurrent tasks, with our agent and one of the official SDK', async () => {
     expect(await directly('ours', 'official')).toEqual({
       'first-asks-second': 'pass',
       'second-asks-first': 'pass',
@@ -62,26 +62,26 @@ describe('an agent that can ask others', () => {
     });
   });
 
-  it('is told from one that only repeats, even when the other agent only repeats as well', async () => {
+  it('fails an agent that only echoes the prompt, even if its peer echoes too', async () => {
     expect((await directly('ours', 'echo'))['first-asks-second']).toBe('pass');
     expect((await directly('pretending', 'echo'))['first-asks-second']).toBe(
       'fail: Pretending gives the same answer when nobody is at the address: it repeats the words and asks nobody',
     );
   });
 
-  it('is caught when the answer of the other does not come back', async () => {
+  it('fails an agent that does not return the response of its peer', async () => {
     expect((await directly('refusing', 'ours'))['first-asks-second']).toMatch(
       /^fail: Refusing was asked to ask Ours, and the answer of it did not come back/,
     );
   });
 
-  it('is caught when it mixes up tasks that it hands on at the same time', async () => {
+  it('fails an agent that mixes up concurrent delegated tasks', async () => {
     const found = await directly('mixing', 'echo');
     expect(found['first-asks-second']).toBe('pass');
     expect(found['concurrent-delegation']).toMatch(/^fail: /);
   });
 
-  it('is asked with the words that the person names, and its card need not say so', async () => {
+  it('uses the prompt of --delegate for an agent without a delegation skill', async () => {
     const without = await directly('silent', 'echo');
     for (const each of Object.values(without)) expect(each).toMatch(/^not-applicable: .*--delegate/);
     const found = await directly('silent', 'echo', { delegate: 'Ask {url}: {text}' });
@@ -90,11 +90,11 @@ describe('an agent that can ask others', () => {
     expect((await directly('silent', 'echo', { delegate: 'ask' }))['first-asks-second']).toBe('pass');
   });
 
-  it('says that nothing can be learned when the other does not repeat anything', async () => {
+  it('is inconclusive if the peer does not echo the marker', async () => {
     expect((await directly('ours', 'refusing'))['first-asks-second']).toMatch(/^inconclusive: Refusing/);
   });
 
-  it('is shown in the matrix', async () => {
+  it('adds the delegation result to the matrix', async () => {
     const { agents, results } = await runInteropMatrix([urls.ours, urls.pretending], { timeout: 5_000 });
     expect(results.map(({ delegation }) => delegation?.verdict)).toEqual([
       undefined,

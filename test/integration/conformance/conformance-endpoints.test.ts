@@ -93,9 +93,9 @@ const behaviours: [string, Behaviour][] = [
   ['hangs up', (_request, response) => void response.destroy()],
 ];
 
-describe('an agent that', () => {
+describe('dragoman conformance with a malformed agent', () => {
   it.each(behaviours)(
-    '%s gets a report in time, and in little memory',
+    'returns a report in time and with bounded memory if the agent %s',
     async (_what, behave) => {
       const outcome = await examined(behave);
       expect(outcome.unreachable).toBeUndefined();
@@ -113,7 +113,7 @@ describe('an agent that', () => {
   );
 
   it.each(behaviours)(
-    '%s instead of showing a card has no verdict',
+    'returns no verdict if the agent %s instead of serving a card',
     async (_what, behave) => {
       const outcome = await examined(behave, false);
       expect(outcome.unreachable).toEqual(expect.any(String));
@@ -123,7 +123,7 @@ describe('an agent that', () => {
     60_000,
   );
 
-  it('is dead has no verdict, and the reason is said', async () => {
+  it('returns no verdict and the reason if the agent is unreachable', async () => {
     const server = await startRawServer(() => undefined);
     await server.close();
     const outcome = await testConformance(server.url, { timeout: 500 });

@@ -39,8 +39,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('dragoman conformance', () => {
-  it('sends only what the skill understands that --skill names', async () => {
+describe('flags of dragoman conformance', () => {
+  it('sends only examples of the skill with --skill', async () => {
     const heard = new Set<string>();
     const skill = { name: 'Skill', description: 'A skill', tags: ['test'] };
     const served = await serveMutant({
@@ -63,7 +63,7 @@ describe('dragoman conformance', () => {
     await served.close();
   });
 
-  it('looks at what callers see of each other with --other-user-header', async () => {
+  it('tests isolation between two users with --other-user-header', async () => {
     const only = [guarded.url, '--fixtures', 'fx', '--only', 'authz', '--only', '13.1', ...ann];
     const alone = [...(await rulesOf(...only)).values()].filter(({ section }) => section === '13.1');
     expect(alone.length).toBeGreaterThan(0);
@@ -74,7 +74,7 @@ describe('dragoman conformance', () => {
         expect(`${test} ${both.get(test)?.verdict}`).toBe(`${test} pass`);
   });
 
-  it('looks at what a caller is told who may not, with --restricted-user-header', async () => {
+  it('tests authorization errors with --restricted-user-header', async () => {
     const only = [guarded.url, '--only', 'auth.forbidden', '--only', 'auth.forbidden-hint', ...ann];
     expect((await rulesOf(...only)).get('auth.forbidden')?.message).toContain('--restricted-user-header');
     const limited = await rulesOf(...only, '--restricted-user-header', 'Authorization: Bearer token-of-cat');
@@ -90,7 +90,7 @@ describe('dragoman conformance', () => {
     expect(everything.get('auth.forbidden')?.verdict).toBe('fail');
   });
 
-  it('is told of tasks where --webhook-url says, and listens at --webhook-port', async () => {
+  it('receives notifications at --webhook-url and listens on --webhook-port', async () => {
     const urls: string[] = [];
     const served = await serveMutant({
       agent: (agent) =>
@@ -114,7 +114,7 @@ describe('dragoman conformance', () => {
     await served.close();
   });
 
-  it('leads an agent of the official kit everywhere with --fixtures tck', async () => {
+  it('reaches all target states of a TCK agent with --fixtures tck', async () => {
     const agent = tckAgent();
     const server = await serve(agent);
     const rules = await rulesOf(
@@ -145,7 +145,7 @@ describe('dragoman conformance', () => {
     await agent.close();
   });
 
-  it('looks only at what --only and --level name', async () => {
+  it('tests only the rules selected by --only and --level', async () => {
     const names = async (...args: string[]): Promise<string[]> => [
       ...(await rulesOf(right.url, '--fixtures', 'fx', ...args)).keys(),
     ];
@@ -158,7 +158,7 @@ describe('dragoman conformance', () => {
     expect(new Set([...musts.values()].map(({ level }) => level))).toEqual(new Set(['MUST']));
   });
 
-  it('fails with --baseline only when something got worse', async () => {
+  it('fails with --baseline only on regressions', async () => {
     const wrong = await serveMutant({
       wire: () => ({
         response(answer, { operation }) {
@@ -185,7 +185,7 @@ describe('dragoman conformance', () => {
     await wrong.close();
   });
 
-  it('counts what stayed open as a failure with --strict alone', async () => {
+  it('counts inconclusive rules as failures only with --strict', async () => {
     const few = ['--only', 'send.terminal-failed', ...newest];
     expect((await conformance(right.url, ...few)).code).toBe(0);
     expect((await conformance(right.url, ...few, '--strict')).code).toBe(1);
@@ -195,7 +195,7 @@ describe('dragoman conformance', () => {
   it.each([
     ['a directory that is none', ['--report', 'sarif', '--report-dir', 'taken/reports']],
     ['a file where a directory is', ['--report', 'sarif=.']],
-  ])('writes the results to standard output when %s is named', async (_what, where) => {
+  ])('writes the results to standard output with %s', async (_what, where) => {
     writeFileSync(join(folder, 'taken'), 'here is something else');
     const ended = await conformance(
       right.url,

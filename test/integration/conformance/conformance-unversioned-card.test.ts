@@ -17,14 +17,14 @@ const shy = defineAgent({
   },
 });
 
-describe('an agent whose card names no version', () => {
+describe('dragoman conformance with a card without version', () => {
   let old: RunningServer;
   beforeAll(async () => {
     old = await serve(shy, { onlyVersion: '0.1' });
   });
   afterAll(() => old.stop(0));
 
-  it('is examined as what it speaks, and not accused of what it does not', async () => {
+  it('tests the version that the agent supports and no other', async () => {
     const { variants: lanes, results } = await runChecks(old.url, {
       checks: allChecks,
       invariants: allInvariants,
@@ -34,14 +34,14 @@ describe('an agent whose card names no version', () => {
     expect(broken).toEqual([]);
   });
 
-  it('is examined as one of 0.3 where it knows those methods only', async () => {
+  it('tests 0.3 if the agent supports only the methods of 0.3', async () => {
     const unmarked = await startUnmarked(['message/send']);
     const { variants: lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
     expect(lanes.map(({ version }) => version)).toEqual(['0.3']);
     await unmarked.close();
   });
 
-  it('is taken for what its card looks like where its answers do not tell', async () => {
+  it('derives the version from the card if the responses are ambiguous', async () => {
     const unmarked = await startUnmarked(['message/send', 'tasks/send']);
     const { variants: lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
     expect(lanes.map(({ version }) => version)).toEqual(['0.3']);

@@ -46,7 +46,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
     return ended;
   }
 
-  it('has nothing against a certificate that somebody vouches for', async () => {
+  it('accepts a certificate of a trusted authority', async () => {
     const port = await secure(vouching.server);
     const { stdout } = await doctor(`https://localhost:${port}`);
     expect(stdout).toMatch(/^ok +TLS +TLSv1\.3, the certificate is valid until \d{4}-\d\d-\d\d$/m);
@@ -74,12 +74,12 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
       'NODE_EXTRA_CA_CERTS',
     ],
     [
-      'is signed by somebody whom nobody knows',
+      'is signed by an unknown authority',
       () => createAuthority('strangers').server,
       /^trouble +TLS +the certificate comes without those that lead to a known authority$/m,
       'Serve the whole chain',
     ],
-  ])('says so when the certificate %s', async (_what, identity, cause, fix) => {
+  ])('reports a certificate that %s', async (_what, identity, cause, fix) => {
     const port = await secure(identity());
     const { stdout, code } = await doctor(`https://localhost:${port}`);
     expect(stdout).toMatch(cause);
@@ -90,7 +90,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
     expect(lenient.stdout).toMatch(/^trouble +card/m);
   });
 
-  it('says so when the server speaks only what nobody should speak any more', async () => {
+  it('reports a server that supports only outdated TLS versions', async () => {
     const port = await secure({
       ...vouching.server,
       minVersion: 'TLSv1',
@@ -103,7 +103,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
     expect(code).toBe(1);
   });
 
-  it('says so when the server speaks no TLS, or nobody is there', async () => {
+  it('reports a server without TLS and a closed port', async () => {
     const port = await listening(createPlainServer((_request, response) => response.end()));
     const plain = await doctor(`https://localhost:${port}`);
     expect(plain.stdout).toMatch(/^trouble +TLS .* speaks no TLS$/m);
@@ -112,7 +112,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
     expect(gone.stdout).toMatch(/^trouble +TLS +nobody listens at port \d+$/m);
   });
 
-  it('says so when a server takes the connection and says nothing', async () => {
+  it('reports a server that accepts the connection but does not respond', async () => {
     const { createServer: createSilent } = await import('node:net');
     const port = await listening(createSilent(() => undefined));
     const { stdout } = await doctor(`https://localhost:${port}`, '--timeout', '0.5');
@@ -122,7 +122,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
 
 describe('dragoman doctor', () => {
   it.each(['http://no-such-host.invalid', 'https://no-such-host.invalid'])(
-    'says that nobody knows the host of %s, and goes no further',
+    'reports a DNS failure for %s and stops',
     async (url) => {
       const { stdout, code } = await runDragoman(['doctor', url]).ended;
       expect(stdout).toMatch(/^trouble +DNS +nobody (?:knows|answers what) no-such-host\.invalid/m);

@@ -22,7 +22,7 @@ import { launchChromium } from '../../support/console/chromium.ts';
 const hostile = `</pre><script>document.title='taken'</script><img src="https://elsewhere.example/x.png" onerror="document.title='taken'"><style>body{display:none}</style>`;
 const browser: Browser | undefined = await launchChromium();
 
-describe.runIf(browser)('a page', () => {
+describe.runIf(browser)('HTML report', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-page-'));
   const files = { report: join(folder, 'report.html'), matrix: join(folder, 'matrix.html') };
   let report: ConformanceReport;
@@ -82,7 +82,7 @@ describe.runIf(browser)('a page', () => {
   }
 
   it.each(['report', 'matrix'] as const)(
-    'of the %s is one file, in which the agent has no say',
+    'is one self-contained file without content injected by the agent: %s',
     async (name) => {
       const { page, asked, wrong } = await open(name);
       for (const summary of await page.locator('summary').all()) await summary.click();
@@ -98,7 +98,7 @@ describe.runIf(browser)('a page', () => {
     },
   );
 
-  it('can be filtered by words and by verdict', async () => {
+  it('filters rules by text and by verdict', async () => {
     const { page } = await open('report');
     const rows = page.locator('#rules tbody tr:visible');
     const rules = new Map<string, string[]>();
@@ -125,21 +125,18 @@ describe.runIf(browser)('a page', () => {
     ['report', 'dark', 400],
     ['matrix', 'light', 400],
     ['matrix', 'dark', 1200],
-  ] as const)(
-    'of the %s in %s and %i wide fits and can be read by everybody',
-    async (name, colorScheme, width) => {
-      const { page } = await open(name, { colorScheme, viewport: { width, height: 900 } });
-      const room = await page.evaluate<number>('document.documentElement.scrollWidth');
-      expect(room).toBe(width);
-      const ground = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-      expect(ground).toBe(colorScheme === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)');
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-      await page.context().close();
-    },
-  );
+  ] as const)('fits and is accessible: %s in %s mode, %i pixels wide', async (name, colorScheme, width) => {
+    const { page } = await open(name, { colorScheme, viewport: { width, height: 900 } });
+    const room = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(room).toBe(width);
+    const ground = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(ground).toBe(colorScheme === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)');
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    await page.context().close();
+  });
 
-  it('is printed black on white, without what can only be clicked', async () => {
+  it('is printed black on white without interactive elements', async () => {
     const { page } = await open('report', { colorScheme: 'dark' });
     await page.emulateMedia({ media: 'print' });
     expect(await page.locator('.filter').isVisible()).toBe(false);

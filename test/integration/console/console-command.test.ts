@@ -19,7 +19,7 @@ function start(...args: string[]): RunningCommand {
 }
 
 describe('dragoman console', () => {
-  it('prints one line of JSON, serves the page with its agents, and ends with Ctrl-C whatever is open', async () => {
+  it('prints one line of JSON, serves the page and exits on SIGINT with open connections', async () => {
     let seen: unknown;
     const agent = defineAgent({
       name: 'Echo',
@@ -54,7 +54,7 @@ describe('dragoman console', () => {
     await agent.close();
   });
 
-  it('shows the notifications that did not arrive of the tasks in a file, and lets them be tried again', async () => {
+  it('lists undelivered notifications of a store file and retries them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-console-'));
     const file = join(folder, 'tasks.db');
     const ledger = await sqliteTaskStore({ file });
@@ -79,12 +79,12 @@ describe('dragoman console', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('prints the address with the token for people', async () => {
+  it('prints the URL with the token as text', async () => {
     const started = start('--port', '0', '--token', 'a-token-for-this-test');
     await started.prints(/Console {2}http:\/\/127\.0\.0\.1:\d+\/\?token=a-token-for-this-test\n/);
   });
 
-  it('takes another port when nobody asked for one that is taken, and says so when somebody did', async () => {
+  it('uses a free port if the default port is in use and rejects an explicit port in use', async () => {
     const one = start('--port', '0', '-o', 'json');
     const [line = ''] = await one.prints(/^\{.*\}\n/);
     const { port } = new URL(JSON.parse(line).origin);
@@ -98,7 +98,7 @@ describe('dragoman console', () => {
     [['-H', 'nonsense'], 'a header is not as it should be'],
     [['--store', 'memory'], 'what is in memory is seen by its own process only'],
     [['--token', 'short'], 'token must have at least 16 letters'],
-  ])('ends with a word about %j', async (args, message) => {
+  ])('rejects the arguments %j with an error', async (args, message) => {
     const { code, stderr } = await start('--port', '0', ...args).ended;
     expect(stderr).toContain(message);
     expect(code).toBe(2);

@@ -24,8 +24,8 @@ async function raw(path: string, headers: Record<string, string> = {}, verb = 'G
   return reply;
 }
 
-describe('who may ask', () => {
-  it('is told the address with a token of 128 random bits, another one each time', async () => {
+describe('console access control', () => {
+  it('creates a new token of 128 random bits at each start', async () => {
     await using one = await serveConsole();
     await using two = await serveConsole();
     expect(one.url).toBe(`${one.origin}/?token=${one.token}`);
@@ -38,7 +38,7 @@ describe('who may ask', () => {
     ['another token', { Authorization: 'Bearer a-token-for-this-tesT' }],
     ['a longer one', { Authorization: `Bearer ${token}x` }],
     ['another scheme', { Authorization: `Basic ${token}` }],
-  ])('is nobody with %s', async (_what, headers) => {
+  ])('responds 401 to API requests with %s', async (_what, headers) => {
     const reply = await raw('/api/info', headers);
     expect(reply.status).toBe(401);
     expect(JSON.parse(reply.body).error).toMatchObject({
@@ -47,7 +47,7 @@ describe('who may ask', () => {
     });
   });
 
-  it('does not have to prove anything for the page itself', async () => {
+  it('serves the page without a token', async () => {
     expect((await raw('/', { Authorization: '' })).status).toBe(200);
   });
 
@@ -61,13 +61,13 @@ describe('who may ask', () => {
     '[::2]:PORT',
     '0.0.0.0:PORT',
     '',
-  ])('is nobody under the name "%s"', async (host) => {
+  ])('rejects requests with the Host header "%s"', async (host) => {
     for (const path of ['/', '/api/info'])
       expect((await raw(path, { Host: host.replace('PORT', String(port)) })).status, path).toBe(403);
   });
 
   it.each(['127.0.0.1:PORT', 'localhost:PORT', '[::1]:PORT', 'LOCALHOST:PORT'])(
-    'is welcome under the name %s',
+    'accepts requests with the Host header %s',
     async (host) => {
       expect((await raw('/api/info', { Host: host.replace('PORT', String(port)) })).status).toBe(200);
     },
@@ -80,20 +80,23 @@ describe('who may ask', () => {
     'https://127.0.0.1:PORT',
     'http://localhost:PORT',
     'http://127.0.0.1:PORT.evil.example',
-  ])('is nobody from the origin %s', async (origin) => {
+  ])('rejects requests from the origin %s', async (origin) => {
     expect((await raw('/api/info', { Origin: origin.replace('PORT', String(port)) })).status).toBe(403);
   });
 
-  it('is welcome from the origin of the page', async () => {
+  it('accepts requests from its own origin', async () => {
     expect((await raw('/api/info', { Origin: running.origin })).status).toBe(200);
   });
 
-  it.each(['cross-site', 'same-site', 'anything'])('is nobody from a %s', async (site) => {
-    for (const path of ['/api/info', '/', '/icon.svg'])
-      expect((await raw(path, { 'Sec-Fetch-Site': site })).status, path).toBe(403);
-  });
+  it.each(['cross-site', 'same-site', 'anything'])(
+    'rejects requests with Sec-Fetch-Site: %s',
+    async (site) => {
+      for (const path of ['/api/info', '/', '/icon.svg'])
+        expect((await raw(path, { 'Sec-Fetch-Site': site })).status, path).toBe(403);
+    },
+  );
 
-  it('may follow a link to the page, and to nothing else', async () => {
+  it('accepts cross-site links to the page only', async () => {
     const link = {
       'Sec-Fetch-Site': 'cross-site',
       'Sec-Fetch-Mode': 'navigate',
@@ -104,18 +107,18 @@ describe('who may ask', () => {
     expect((await raw('/', { ...link, 'Sec-Fetch-Dest': 'iframe' })).status).toBe(403);
   });
 
-  it.each(['0.0.0.0', '::', '192.168.1.7', 'example.com'])('cannot be let in at %s', async (host) => {
+  it.each(['0.0.0.0', '::', '192.168.1.7', 'example.com'])('rejects the listen address %s', async (host) => {
     await expect(serveConsole({ host })).rejects.toThrow(`The console cannot listen on ${host}`);
   });
 
-  it('must have a token that cannot be guessed', async () => {
+  it('rejects short tokens', async () => {
     for (const each of ['short', 'a token with blanks', 'token&with=meanings'])
       await expect(serveConsole({ token: each })).rejects.toThrow('token must have at least 16 characters');
   });
 });
 
-describe('what is shown', () => {
-  it('has a strict policy and no door for other origins, whatever the answer', async () => {
+describe('console responses', () => {
+  it('contain a strict content security policy and no CORS headers, errors included', async () => {
     for (const reply of [
       await raw('/'),
       await raw('/api/info'),
@@ -137,7 +140,7 @@ describe('what is shown', () => {
     }
   });
 
-  it('is the page with its files, of which those with a digest in their name are kept', async () => {
+  it('serve the page and mark files with a digest in their name as immutable', async () => {
     const index = await raw('/');
     expect(index.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(index.headers.get('cache-control')).toBe('no-cache');
@@ -163,11 +166,11 @@ describe('what is shown', () => {
     '/index.html%00.js',
     '/assets',
     '/assets/',
-  ])('is nothing at %s', async (path) => {
+  ])('are 404 at %s', async (path) => {
     expect((await raw(path)).status).toBe(404);
   });
 
-  it('takes no other verb', async () => {
+  it('are 405 for other methods', async () => {
     expect((await raw('/', {}, 'POST')).status).toBe(405);
     expect((await raw('/api/info', {}, 'DELETE')).status).toBe(405);
     expect((await raw('/api/nothing')).status).toBe(404);
@@ -177,8 +180,8 @@ describe('what is shown', () => {
   });
 });
 
-describe('what is taken in', () => {
-  it('is not more than the limit, be it announced or not', async () => {
+describe('console input limits', () => {
+  it('reject a body above maxBodyBytes, with and without Content-Length', async () => {
     const large = 'x'.repeat(65 * 1_024);
     const told = await page.request('agents', { method: 'POST', body: large });
     expect(told.status).toBe(413);
@@ -196,7 +199,7 @@ describe('what is taken in', () => {
     expect(chunked?.status).toBe(413);
   });
 
-  it('is not read from strangers at all', async () => {
+  it('reject unauthenticated requests before reading the body', async () => {
     const reply = await sendRawRequest(
       port,
       rawRequest('POST', '/api/agents', '', { Host: `127.0.0.1:${port}`, 'Content-Length': '1000000000' }),
@@ -224,7 +227,7 @@ describe('what is taken in', () => {
       'credentials.tokenUrl must be an https',
     ],
     ['conformance', '{"agentId":"none","level":"ALL"}', 'level'],
-  ])('is refused at %s where it is %s', async (path, body, message) => {
+  ])('reject at %s the body %s', async (path, body, message) => {
     const response = await page.request(path, { method: 'POST', body });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as any;
@@ -233,7 +236,7 @@ describe('what is taken in', () => {
     expect(JSON.stringify(error)).not.toMatch(/\.ts:|\bat \w+ \(/);
   });
 
-  it('is as many agents as there is room for', async () => {
+  it('reject agents above maxAgents', async () => {
     for (const each of [1, 2])
       expect(await page.requestJson('agents', { url: `http://127.0.0.1:${each}` })).toHaveProperty('id');
     const third = await page.request('agents', { method: 'POST', body: '{"url":"http://127.0.0.1:3"}' });
@@ -248,7 +251,7 @@ describe('what is taken in', () => {
     expect(await page.requestJson('agents')).toHaveLength(1);
   });
 
-  it('is as many streams as there is room for', async () => {
+  it('reject streams above maxStreams', async () => {
     const leaving = new AbortController();
     for (const _ of [1, 2])
       expect((await page.request('traffic', { signal: leaving.signal })).status).toBe(200);

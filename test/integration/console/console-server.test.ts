@@ -94,12 +94,12 @@ const servedTokens = (token: string) =>
 const parts = (text: string) => ({ parts: [{ text }] });
 const kinds = (events: any[]) => events.map((each) => (each.kind === 'event' ? each.event.kind : each.kind));
 
-describe('the console', () => {
-  it('says what it is', async () => {
+describe('console API', () => {
+  it('returns the version information', async () => {
     expect(await page.requestJson('info')).toMatchObject({ name: 'dragoman', hasPushDeliveries: true });
   });
 
-  it('knows its agents, the ways to speak to them and what they ask for', async () => {
+  it('lists agents with their variants and required credentials', async () => {
     expect(await page.requestJson('agents')).toEqual([
       {
         id,
@@ -123,12 +123,12 @@ describe('the console', () => {
     ]);
   });
 
-  it('keeps the agents that it was started with', async () => {
+  it('does not remove its initial agents', async () => {
     const response = await page.request(`agents/${id}`, { method: 'DELETE' });
     expect(response.status).toBe(409);
   });
 
-  it('says why an agent is not there', async () => {
+  it('returns the reason why an agent is unreachable', async () => {
     const entry = await page.requestJson('agents', { url: 'http://127.0.0.1:1' });
     expect(entry).toMatchObject({
       name: 'http://127.0.0.1:1',
@@ -140,7 +140,7 @@ describe('the console', () => {
     expect((await page.request(`agents/${entry.id}/cards`)).status).toBe(404);
   });
 
-  it('shows the cards of every version side by side', async () => {
+  it('returns the card in the format of every version', async () => {
     const { cards } = await page.requestJson(`agents/${id}/cards`);
     expect(cards.map(({ version }: any) => version)).toEqual(['1.0', '0.3', '0.1']);
     for (const { card, published } of cards) {
@@ -152,13 +152,13 @@ describe('the console', () => {
 });
 
 describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HTTP+JSON', '0.1/JSONRPC'])(
-  'a chat over %s',
+  'chat over %s',
   (text) => {
     const [version, transport] = [text?.slice(0, 3), text?.slice(4)];
     const variant = text === undefined ? {} : { variant: { version, transport } };
     const query = text === undefined ? '' : `?variant=${encodeURIComponent(text)}`;
 
-    it('streams what the agent says, and nothing is wrong with it', async () => {
+    it('streams a valid event sequence', async () => {
       const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...variant });
       expect(events.at(-1)).toEqual({ kind: 'done' });
       expect(events.flatMap((each) => each.findings ?? [])).toEqual([]);
@@ -166,7 +166,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
       expect(JSON.stringify(events)).toContain('You said: hi');
     });
 
-    it('comes in one piece where that is wanted', async () => {
+    it('returns one result without streaming if requested', async () => {
       const events = await page.collect(`agents/${id}/messages`, {
         ...parts('hi'),
         ...variant,
@@ -176,7 +176,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
       expect(events[0].result.status.state).toBe('completed');
     });
 
-    it('answers a question', async () => {
+    it('replies to a question of the agent', async () => {
       const asked = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...variant });
       const last = asked.findLast((each) => each.event?.kind === 'status');
       expect(last.event.status.state).toBe('input-required');
@@ -192,7 +192,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
       expect(task.status.state).toBe('completed');
     });
 
-    it('that is left goes on, is followed again and canceled', async () => {
+    it('continues the task after a disconnect, resubscribes and cancels it', async () => {
       let taskId = '';
       for await (const { event } of page.stream(`agents/${id}/messages`, { ...parts('slow'), ...variant })) {
         taskId = event.task?.id ?? event.taskId;
@@ -216,12 +216,12 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
   },
 );
 
-describe('agents of others', () => {
+describe('chat with agents of other implementations', () => {
   it.each([
     [0, '0.2', false],
     [1, '0.3', false],
     [2, '1.0', true],
-  ])('are talked to: official server %i, which speaks %s', async (index, version, hasList) => {
+  ])('works with official server %i (%s)', async (index, version, hasList) => {
     const entry = await page.requestJson('agents', { url: official[index]?.url });
     expect(entry).toMatchObject({ isReachable: true, isRemovable: true });
     expect(entry.variants[0].version).toBe(version);
@@ -236,7 +236,7 @@ describe('agents of others', () => {
     expect(listed.status).toBe(hasList ? 200 : 400);
   });
 
-  it('that speak 0.1 alone are talked to, and have no list of tasks', async () => {
+  it('works with a 0.1 agent, which has no task list', async () => {
     const [, { id: oldId }] = await page.requestJson('agents');
     const events = await page.collect(`agents/${oldId}/messages`, parts('hi'));
     expect(JSON.stringify(events)).toContain('heard hi');
@@ -254,7 +254,7 @@ describe('agents of others', () => {
     expect(cards).toHaveLength(1);
   });
 
-  it('that do not stream answer in one piece', async () => {
+  it('returns one result from an agent without streaming', async () => {
     const agent = defineAgent({
       name: 'Still',
       description: 'Still',
@@ -269,7 +269,7 @@ describe('agents of others', () => {
     await agent.close();
   });
 
-  it('that have gone are an error in the stream, which says what to do', async () => {
+  it('reports an unreachable agent in the stream, with a hint', async () => {
     const agent = defineAgent({ name: 'Gone', description: 'Gone', process: () => 'there' });
     const gone = await serve(agent);
     const entry = await page.requestJson('agents', { url: gone.url });
@@ -286,7 +286,7 @@ describe('agents of others', () => {
     });
   });
 
-  it('have cards of older versions of which is said which field is missing', async () => {
+  it('reports missing fields in cards of earlier versions', async () => {
     await using server = await servedCard({
       protocolVersion: '0.3.0',
       name: 'Odd',
@@ -303,7 +303,7 @@ describe('agents of others', () => {
     await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
   });
 
-  it('have cards of which is said what is wrong, where, and what to do', async () => {
+  it('reports card findings with location and fix', async () => {
     await using server = await servedCard({
       name: 'Odd',
       version: '1',
@@ -333,7 +333,7 @@ describe('agents of others', () => {
   });
 });
 
-describe('credentials', () => {
+describe('agent credentials', () => {
   const users = { alice: 'open sesame' };
   const auth = {
     authenticators: [
@@ -348,7 +348,7 @@ describe('credentials', () => {
     ['header', { kind: 'header', name: 'X-Key', value: 'key-of-alice' }],
     ['basic', { kind: 'basic', user: 'alice', password: 'open sesame' }],
     ['client-credentials', { kind: 'client-credentials', clientId: 'me', clientSecret: 'secret of mine' }],
-  ])('of the kind %s open an agent and are never shown again', async (kind, given) => {
+  ])('authenticate with %s and are never returned', async (kind, given) => {
     const agent = defineAgent({ name: 'Locked', description: 'Locked', process: () => 'open' });
     await using locked = await serve(agent, { auth });
     await using tokens = await servedTokens('token-of-alice');
@@ -374,8 +374,8 @@ describe('credentials', () => {
   });
 });
 
-describe('tasks', () => {
-  it('are listed by pages, context and state', async () => {
+describe('task routes', () => {
+  it('list tasks by page, context and state', async () => {
     await page.collect(`agents/${id}/messages`, { ...parts('one'), contextId: 'here' });
     await page.collect(`agents/${id}/messages`, { ...parts('two'), contextId: 'here' });
     const first = await page.requestJson(`agents/${id}/tasks?contextId=here&pageSize=1&state=completed`);
@@ -397,22 +397,22 @@ describe('tasks', () => {
     'colour=red',
     'variant=2.0/JSONRPC',
     'variant=1.0/GRPC',
-  ])('are not listed by %s', async (query) => {
+  ])('reject a list request with %s', async (query) => {
     const response = await page.request(`agents/${id}/tasks?${query}`);
     expect(response.status).toBe(400);
   });
 
-  it('that nobody has are not found', async () => {
+  it('respond 404 for an unknown task', async () => {
     expect((await page.request(`agents/${id}/tasks/${encodeURIComponent('a/b')}`)).status).toBe(404);
   });
 });
 
-describe('conformance', () => {
-  it('is run one at a time, is watched, and ends in a report', async () => {
-    const watching = page.stream('conformance', { agentId: id, level: 'MUST', timeout: 5_000 });
+describe('conformance routes', () => {
+  it('run one test at a time with progress and a report', async () => {
+    const watching = page.stream('conformance routes', { agentId: id, level: 'MUST', timeout: 5_000 });
     const first = (await watching.next()).value;
     expect(first).toMatchObject({ kind: 'progress', done: 1, rule: expect.any(String) });
-    const second = await page.request('conformance', {
+    const second = await page.request('conformance routes', {
       method: 'POST',
       body: JSON.stringify({ agentId: id }),
     });
@@ -428,12 +428,12 @@ describe('conformance', () => {
     expect(last.html).toMatch(/^<!doctype html>/);
   });
 
-  it('stops when the page leaves', async () => {
-    const leaving = page.stream('conformance', { agentId: id });
+  it('stop the run when the page disconnects', async () => {
+    const leaving = page.stream('conformance routes', { agentId: id });
     await leaving.next();
     await leaving.return(undefined);
     await waitUntil(async () => {
-      const again = page.stream('conformance', { agentId: id });
+      const again = page.stream('conformance routes', { agentId: id });
       const { value } = await again.next().catch(() => ({ value: undefined }));
       await again.return(undefined);
       return value?.kind === 'progress';
@@ -441,11 +441,11 @@ describe('conformance', () => {
   });
 });
 
-describe('load', () => {
+describe('load route', () => {
   /** What was told until it comes to so many requests. */
   async function told(mine: ConsolePage, agentId: string): Promise<any> {
     const sum = { requests: 0, errors: 0, events: 0, latencyP99: 0 };
-    const watching = mine.stream('load');
+    const watching = mine.stream('load route');
     const first = watching.next();
     await mine.collect(`agents/${agentId}/messages`, { ...parts('hi'), stream: false });
     await mine.collect(`agents/${agentId}/messages`, parts('hi'));
@@ -459,16 +459,16 @@ describe('load', () => {
     return sum;
   }
 
-  it('is told from before anybody looked', async () => {
+  it('returns samples from before the first request', async () => {
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);
-    const { value: first } = await mine.stream('load').next();
-    const second = mine.stream('load');
+    const { value: first } = await mine.stream('load route').next();
+    const second = mine.stream('load route');
     expect((await second.next()).value).toEqual(first);
     await second.return(undefined);
   });
 
-  it.each(['servers count', 'is seen on the wire'])('is told from what %s', async (source) => {
+  it.each(['servers count', 'is seen on the wire'])('returns samples from what %s', async (source) => {
     const counted = new Metrics();
     const agent = defineAgent({ name: 'Busy', description: 'Busy', process: () => 'done' });
     await using server = await serve(agent, { metrics: { metrics: counted } });
@@ -485,8 +485,8 @@ describe('load', () => {
   });
 });
 
-describe('pushes', () => {
-  it('that did not arrive are listed without their secrets, and tried again', async () => {
+describe('push routes', () => {
+  it('list undelivered notifications without secrets and retry them', async () => {
     const task = await talker.send({ message: { messageId: 'p', role: 'user', ...parts('hi') } as any });
     const taskId = (task as any).id;
     await ledger.putPushConfig(
@@ -519,13 +519,13 @@ describe('pushes', () => {
   });
 });
 
-describe('the end', () => {
-  it('comes at once, whatever is open, and the task goes on', async () => {
+describe('console shutdown', () => {
+  it('closes open streams immediately and leaves the task running', async () => {
     const stopping = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(stopping);
     const streams = [
       mine.stream('traffic'),
-      mine.stream('load'),
+      mine.stream('load route'),
       mine.stream(`agents/${id}/messages`, parts('slow')),
     ];
     const rest = streams.map(async (stream) => {

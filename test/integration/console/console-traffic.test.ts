@@ -28,11 +28,11 @@ afterAll(async () => {
   await talker.close();
 });
 
-describe('the wire', () => {
+describe('traffic routes of the console', () => {
   const passage = (text: string) =>
     ({ at: 1, exchangeId: 't', kind: 'request', from: 'a', to: 'b', text }) as const;
 
-  it('is played from a number on, then as it comes', async () => {
+  it('replay records after a sequence number, then stream new ones', async () => {
     tape.add(passage('one'));
     const two = tape.add(passage('two'));
     const playing = page.stream(`traffic?after=${two.sequence - 1}`);
@@ -43,7 +43,7 @@ describe('the wire', () => {
     await playing.return(undefined);
   });
 
-  it('is played from its beginning to whoever has seen the tape of another console', async () => {
+  it('replay all records to a page of a previous console process', async () => {
     const [oldest] = tape.recordsAfter();
     const playing = page.stream(`traffic?after=${tape.lastSequence + 1_000}&log=another`);
     const { id: logId } = (await playing.next()).value;
@@ -57,7 +57,7 @@ describe('the wire', () => {
     await again.return(undefined);
   });
 
-  it('is forgotten on demand, which is no gap', async () => {
+  it('clear the log on request without reporting a gap', async () => {
     expect((await page.request('traffic', { method: 'DELETE' })).status).toBe(204);
     const playing = page.stream('traffic');
     await playing.next();
@@ -67,7 +67,7 @@ describe('the wire', () => {
     await playing.return(undefined);
   });
 
-  it('tells a reader that is too slow how much it missed, and keeps nothing for it', async () => {
+  it('report the number of skipped records to a slow reader', async () => {
     const before = tape.lastSequence;
     const headers = { authorization: `Bearer ${running.token}` };
     const [slow] = (await once(
@@ -103,7 +103,7 @@ describe('the wire', () => {
     expect(missed + received).toBe(600);
   });
 
-  it('is saved as a file, read again, and made a scenario', async () => {
+  it('export a traffic file, import it and export a scenario', async () => {
     await page.request('traffic', { method: 'DELETE' });
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);

@@ -91,7 +91,7 @@ describe.each([
   ],
   ['Mosquitto that had no time to save', mosquitto, () => startMosquitto({ lines: persistence })],
   ['NATS', natsServer, () => startNats()],
-] as const)('a mesh on %s that is killed and comes back', (name, program, start) => {
+] as const)('restart of a killed broker (%s)', (name, program, start) => {
   if (program === undefined) {
     it.skip(`needs ${name}`, () => {});
     return;
@@ -111,7 +111,7 @@ describe.each([
   }
 
   it.each(['queue: requests,', ''])(
-    'answers each of 1,000 requests once, and asks the agent once for each, with { %s }',
+    'responds once to each of 1,000 requests and calls the agent once for each, with { %s }',
     { timeout: 90_000 },
     async (queue) => {
       const { broker, link, states, worked, dead, back, url } = await scene();
@@ -146,7 +146,7 @@ agents:
     },
   );
 
-  it('lets 1,000 callers of an agent that lives there have their tasks', { timeout: 90_000 }, async () => {
+  it('returns their tasks to 1,000 clients of an agent on the mesh', { timeout: 90_000 }, async () => {
     const { broker, link, worked, dead, back, url } = await scene();
     await gatewayOf(`
 mesh: { url: "${broker.url}", namespace: test_namespace, card_interval_seconds: 1 }
@@ -179,7 +179,7 @@ agents:
   });
 });
 
-describe('an agent that is killed', () => {
+describe('killed agent behind a gateway', () => {
   /** A process of its own, with what it was asked for. */
   async function stuck() {
     const child = spawn(process.execPath, [fixture], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -199,7 +199,7 @@ describe('an agent that is killed', () => {
     ['a stream', 'message/stream'],
     ['a send', 'message/send'],
   ])(
-    'is named in the answer to %s, over a mesh, and so is one that was gone before',
+    'is named in the error response to %s over a mesh, also if it was down before',
     async (_what, method) => {
       const agent = await stuck();
       await gatewayOf(`
@@ -224,30 +224,35 @@ agents:
     },
   );
 
-  it.each(['stream', 'send'] as const)('is named in the answer to a %s over HTTP', async (operation) => {
-    const agent = await stuck();
-    const gateway = await runGateway(
-      readGatewayConfig(
-        `listen: 0\nagents:\n  stuck: { url: "${agent.url}" }\n`,
-        join(tmpdir(), 'dragoman.yaml'),
-        {},
-      ),
-    );
-    open.push({ close: () => gateway.stop(0) });
-    const client = connect(`${gateway.url}/agents/stuck`, {
-      endpointCache: createEndpointCache(),
-      maxRetries: 0,
-      maxResumes: 0,
-    });
-    open.push(client);
-    const ask = async () =>
-      operation === 'send' ? client.send(userRequest('go')) : collectStream(client.stream(userRequest('go')));
-    const failing = ask().catch((error: unknown) => error);
-    expect(await agent.line()).toBe(operation === 'send' ? 'message/send' : 'message/stream');
-    await agent.kill();
-    for (const error of [await failing, await ask().catch((thrown: unknown) => thrown)]) {
-      expect(error).toBeInstanceOf(A2AError);
-      expect((error as A2AError).message).toContain('stuck');
-    }
-  });
+  it.each(['stream', 'send'] as const)(
+    'is named in the error response to a %s over HTTP',
+    async (operation) => {
+      const agent = await stuck();
+      const gateway = await runGateway(
+        readGatewayConfig(
+          `listen: 0\nagents:\n  stuck: { url: "${agent.url}" }\n`,
+          join(tmpdir(), 'dragoman.yaml'),
+          {},
+        ),
+      );
+      open.push({ close: () => gateway.stop(0) });
+      const client = connect(`${gateway.url}/agents/stuck`, {
+        endpointCache: createEndpointCache(),
+        maxRetries: 0,
+        maxResumes: 0,
+      });
+      open.push(client);
+      const ask = async () =>
+        operation === 'send'
+          ? client.send(userRequest('go'))
+          : collectStream(client.stream(userRequest('go')));
+      const failing = ask().catch((error: unknown) => error);
+      expect(await agent.line()).toBe(operation === 'send' ? 'message/send' : 'message/stream');
+      await agent.kill();
+      for (const error of [await failing, await ask().catch((thrown: unknown) => thrown)]) {
+        expect(error).toBeInstanceOf(A2AError);
+        expect((error as A2AError).message).toContain('stuck');
+      }
+    },
+  );
 });

@@ -17,7 +17,7 @@ const folder = fileURLToPath(new URL('../../../../shared/mesh/scenarios/', impor
 const isHere = existsSync(folder);
 if (!isHere) process.stdout.write('skipped: the scenario files of the mesh are not beside this checkout\n');
 
-describe.skipIf(!isHere)('the scenario files of the mesh', () => {
+describe.skipIf(!isHere)('Solace Agent Mesh scenario files', () => {
   const files = isHere ? readdirSync(folder).filter((file) => /^test_proxy_.*\.yaml$/.test(file)) : [];
   const brokers: TestBroker[] = [];
   afterAll(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
     ['memory', true, undefined],
     ['Mosquitto', mosquitto !== undefined, startMosquitto],
     ['NATS', natsServer !== undefined, startNats],
-  ] as const)('pass as they are on %s', { timeout: 120_000 }, async (name, isThere, start) => {
+  ] as const)('pass unchanged on %s', { timeout: 120_000 }, async (name, isThere, start) => {
     if (!isThere) return console.log(`skipped: there is no ${name} here`);
     const broker = await start?.();
     if (broker) brokers.push(broker);

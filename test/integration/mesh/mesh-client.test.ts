@@ -68,9 +68,9 @@ async function thereAndBack(
   return { remote, link, requests };
 }
 
-describe('an agent that lives on the mesh', () => {
+describe('meshAgent', () => {
   for (const version of ['0.1', '0.3', '1.0'] as const) {
-    it(`says the same in ${version} as at home: send and stream`, async () => {
+    it(`returns the same results as the local agent for send and stream in ${version}`, async () => {
       const { remote } = await thereAndBack(worker(), { version });
       expect((await remote.card()).name).toBe('Worker');
       const sent = expectTask(await remote.send(userRequest('go')));
@@ -86,7 +86,7 @@ describe('an agent that lives on the mesh', () => {
       expect((await remote.getTask({ id: told.id })).status.state).toBe('completed');
     });
 
-    it(`asks and goes on in ${version}`, async () => {
+    it(`continues an input-required task in ${version}`, async () => {
       const { remote } = await thereAndBack(worker(), { version });
       const asked = expectTask(await remote.send(userRequest('ask')));
       expect(asked.status.state).toBe('input-required');
@@ -98,7 +98,7 @@ describe('an agent that lives on the mesh', () => {
       expect(artifactTexts(await remote.getTask({ id: taskId }))).toEqual(['that one']);
     });
 
-    it(`is canceled in ${version}`, async () => {
+    it(`cancels a task in ${version}`, async () => {
       const { remote } = await thereAndBack(worker(createDeferred().promise), { version });
       const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
       const first = (await events.next()).value;
@@ -111,7 +111,7 @@ describe('an agent that lives on the mesh', () => {
     });
   }
 
-  it('gives a direct answer as a message', async () => {
+  it('returns a direct message', async () => {
     const home = worker();
     const direct: Agent = {
       ...home,
@@ -126,7 +126,7 @@ describe('an agent that lives on the mesh', () => {
     }
   });
 
-  it('is asked as SAM asks: the id of the request is that of the task, and properties say where answers go', async () => {
+  it('sends the task id as request id and the reply topics as user properties, like Solace Agent Mesh', async () => {
     const { remote, requests } = await thereAndBack(worker(), { gatewayId: 'gw', version: '0.3' });
     await collectStream(remote.stream(userRequest('go'), { principal: { id: 'alice' } }));
     const [{ payload, properties }] = requests as [MeshMessage];
@@ -141,7 +141,7 @@ describe('an agent that lives on the mesh', () => {
     });
   });
 
-  it('is asked as an agent that delegates', async () => {
+  it('sends the properties of a delegating agent', async () => {
     const { remote, requests } = await thereAndBack(worker(), { peer: { name: 'Boss', callDepth: 2 } });
     await remote.send(userRequest('go'));
     const [{ payload, properties }] = requests as [MeshMessage];
@@ -154,7 +154,7 @@ describe('an agent that lives on the mesh', () => {
     });
   });
 
-  it('is an error that says what to do, where nobody announces it', async () => {
+  it('rejects with a hint if the agent was never announced', async () => {
     const clock = new ManualClock();
     const link = connectMemoryBroker();
     const remote = meshAgent({ broker: link, namespace: 'ns', name: 'Nobody', clock });
@@ -173,7 +173,7 @@ describe('an agent that lives on the mesh', () => {
     });
   });
 
-  it('is an error where it falls silent', async () => {
+  it('rejects if the agent stops responding', async () => {
     const clock = new ManualClock();
     const wait = createDeferred();
     const { remote } = await thereAndBack(worker(wait.promise), { clock, timeouts: { idle: 7000 } });
@@ -191,7 +191,7 @@ describe('an agent that lives on the mesh', () => {
     wait.resolve();
   });
 
-  it('can be followed by a second reader, who sees the task as it stands', async () => {
+  it('starts a second subscription with the current task', async () => {
     const wait = createDeferred();
     const { remote } = await thereAndBack(worker(wait.promise));
     const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
@@ -207,7 +207,7 @@ describe('an agent that lives on the mesh', () => {
     );
   });
 
-  it('keeps tasks of one owner from another, and has no word for the rest', async () => {
+  it('isolates tasks by owner and rejects unsupported operations', async () => {
     const { remote } = await thereAndBack(worker());
     const { id } = expectTask(await remote.send(userRequest('go'), { owner: 'alice' }));
     expect(await reasonOf(remote.getTask({ id }, { owner: 'bob' }))).toBe('TASK_NOT_FOUND');
@@ -217,7 +217,7 @@ describe('an agent that lives on the mesh', () => {
     );
   });
 
-  it('is served over HTTP in every version', async () => {
+  it('can be served over HTTP in every version', async () => {
     const { remote } = await thereAndBack(worker());
     const server = await serve(remote);
     ends.push(() => server.stop(0));
@@ -231,8 +231,8 @@ describe('an agent that lives on the mesh', () => {
   });
 });
 
-describe('the directory of the mesh', () => {
-  it('knows who is alive, forgets who is silent, and tells gateways from agents', async () => {
+describe('mesh directory', () => {
+  it('lists announced agents, removes silent ones and distinguishes gateways', async () => {
     const clock = new ManualClock();
     const link = connectMemoryBroker();
     const directory = await meshDirectory({ broker: link, namespace: 'ns', clock, maxPeers: 2 });
@@ -279,7 +279,7 @@ describe('the directory of the mesh', () => {
     expect(changed.at(-1)).toBe(0);
   });
 
-  it('reads a card of the first years', async () => {
+  it('reads a 0.1 card', async () => {
     const link = connectMemoryBroker();
     const directory = await meshDirectory({ broker: link, namespace: 'ns', clock: new ManualClock() });
     ends.push(

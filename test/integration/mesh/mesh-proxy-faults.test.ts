@@ -15,9 +15,9 @@ import {
 } from '../../support/mesh/raw-agent.ts';
 import { startProxiedAgent, publishedSummary, findInnerIds } from '../../support/mesh/proxied-agent.ts';
 
-describe('a proxy on the mesh does not make the faults that are known', () => {
+describe('known defects of mesh proxies', () => {
   for (const state of ['failed', 'canceled', 'rejected', 'input-required', 'auth-required', 'completed']) {
-    it(`1: a final update ${state} is reported as ${state}`, async () => {
+    it(`1: reports a final update ${state} as ${state}`, async () => {
       const { client } = await startProxiedAgent({
         stream: () => [rawTask('submitted'), rawStatusUpdate(state, 'So it is', true)],
       });
@@ -38,7 +38,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
   }
 
   for (const state of ['failed', 'canceled', 'rejected']) {
-    it(`2: a send that is answered with a ${state} task gets that task`, async () => {
+    it(`2: returns the ${state} task of a send`, async () => {
       const { client } = await startProxiedAgent({ send: () => rawTask(state, 'No') });
       await client.send('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }), {
         withStatusTopic: false,
@@ -48,7 +48,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     });
   }
 
-  it('2: a send that needs input is told so by an update and then by the task', async () => {
+  it('2: sends an update and then the task if a send requests input', async () => {
     const { client } = await startProxiedAgent({ send: () => rawTask('input-required', 'Which one?') });
     await client.send('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
     const { body } = await client.waitForResponse('t-1');
@@ -59,7 +59,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(body.result.status.message.parts[0].text).toBe('Which one?');
   });
 
-  it('3: a stream that ends with a final update has one answer and no error', async () => {
+  it('3: sends one response and no error for a stream with a final update', async () => {
     const { client, meshServer } = await startProxiedAgent({
       stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
@@ -72,7 +72,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     ]);
   });
 
-  it('3: a stream that is one message has one answer, a completed task', async () => {
+  it('3: sends one completed task for a stream of one message', async () => {
     const { client, meshServer } = await startProxiedAgent({ stream: () => [rawMessage('Hello')] });
     await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
     const { body } = await client.waitForResponse('t-1');
@@ -82,7 +82,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(findInnerIds(client)).toEqual([]);
   });
 
-  it('3: an answer that is no stream has one error, which says what came', async () => {
+  it('3: sends one error with the received content type for a response that is not a stream', async () => {
     const { client, meshServer } = await startProxiedAgent({
       http: (request, response) => {
         if (request.path !== '/a2a') return false;
@@ -98,7 +98,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(body.error.data).toMatchObject({ taskId: 't-1', agent_name: 'Proxied' });
   });
 
-  it('4: a cancel before the first event ends the task as canceled, and the agent hears of it', async () => {
+  it('4: cancels a task before its first event and forwards the cancel to the agent', async () => {
     const opened = createDeferred();
     const letGo = createDeferred();
     const { client, server, meshServer } = await startProxiedAgent({
@@ -123,7 +123,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(publishedSummary(client, 't-1')).toEqual(['response task canceled']);
   });
 
-  it('5: a cancel is answered under the id of the mesh, once, where the request wanted its answer', async () => {
+  it('5: responds to a cancel once, with the mesh task id, on the reply topic', async () => {
     const { client, server, meshServer } = await startProxiedAgent({
       open: (_body, events) => {
         events.event(rawTask('submitted'));
@@ -144,7 +144,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(findInnerIds(client)).toEqual([]);
   });
 
-  it('6: a request without a context gets one, and keeps it', async () => {
+  it('6: assigns a context to a request without one and keeps it', async () => {
     const { client, server } = await startProxiedAgent({
       stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
@@ -158,7 +158,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(contexts).toEqual([undefined, innerContext]);
   });
 
-  it('7: files of the whole stream are listed at its end, those in statuses too, and none travels inline', async () => {
+  it('7: lists the files of the whole stream, including status messages, at its end without inline bytes', async () => {
     const file = (name: string) => ({
       kind: 'file',
       file: { name, mimeType: 'text/plain', bytes: 'aGVsbG8=' },
@@ -194,7 +194,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(new TextDecoder().decode(await kept?.bytes())).toBe('hello');
   });
 
-  it('8: a file without a name gets one, and one that would leave its folder loses that', async () => {
+  it('8: names unnamed files and removes path segments from names', async () => {
     const file = (name?: string) => ({
       kind: 'file',
       file: { name, mimeType: 'text/plain', bytes: 'aGVsbG8=' },
@@ -221,7 +221,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     }
   });
 
-  it('9: a stream to an agent whose card says that it does not stream is a send', async () => {
+  it('9: sends instead of streaming if the card declares no streaming', async () => {
     const { client, server } = await startProxiedAgent({
       streaming: false,
       send: () => rawTask('completed', 'Done'),
@@ -232,7 +232,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     expect(publishedSummary(client, 't-1')).toEqual(['response task completed']);
   });
 
-  it('10: what is remembered of tasks has a bound', async () => {
+  it('10: limits the number of retained tasks', async () => {
     const { client } = await startProxiedAgent(
       { send: () => rawTask('input-required', 'Which one?') },
       { server: { limits: { tasks: 10 } } },
@@ -255,7 +255,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
   });
 
   for (const code of [307, 308]) {
-    it(`11: a redirect ${code} is followed`, async () => {
+    it(`11: follows a redirect ${code}`, async () => {
       const { client } = await startProxiedAgent({
         stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
         http: (request, response) => {
@@ -273,7 +273,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     });
   }
 
-  it('11: words can be joined, so that not each travels alone', async () => {
+  it('11: batches text updates', async () => {
     const tokens = ['The ', 'quick ', 'brown ', 'fox'];
     const { client } = await startProxiedAgent(
       {

@@ -1,4 +1,4 @@
-/** What proxies between a mesh and agents over HTTP got wrong once: each thing that was put right as a test. */
+/** Regression tests: defects of earlier proxies between a mesh and agents over HTTP. */
 import { describe, expect, it } from 'vitest';
 import { type MeshServerOptions } from '../../../src/mesh/server/serve-on-mesh.ts';
 import { createDeferred } from '../../support/engine/conversation.ts';
@@ -7,8 +7,8 @@ import { innerTask, rawStatusUpdate, rawTask } from '../../support/mesh/raw-agen
 import { respondJson } from '../../support/http/raw-server.ts';
 import { startProxiedAgent, publishedSummary, findInnerIds } from '../../support/mesh/proxied-agent.ts';
 
-describe('a proxy on the mesh keeps what was put right once', () => {
-  it('a new task has no id for the agent, and a follow-up has the one that the agent gave', async () => {
+describe('regressions of mesh proxies', () => {
+  it('sends no task id for a new task and the id of the agent for a follow-up', async () => {
     const { client, server } = await startProxiedAgent({
       stream: ({ params }) =>
         params.message.taskId
@@ -24,7 +24,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     expect(ids).toEqual([undefined, innerTask]);
   });
 
-  it('an answer of a gateway, which names no task, reaches the task of its context that waits', async () => {
+  it('routes a reply without task id to the interrupted task of its context', async () => {
     const { client, server } = await startProxiedAgent({
       stream: ({ params }) =>
         params.message.taskId
@@ -41,7 +41,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     expect(ids).toEqual([undefined, innerTask, undefined]);
   });
 
-  it('user properties come back with everything, nested ones as they were', async () => {
+  it('returns user properties with every message, nested ones unchanged', async () => {
     const { client } = await startProxiedAgent({
       stream: () => [
         rawTask('submitted'),
@@ -63,7 +63,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     }
   });
 
-  it('an agent that dies silently is an error and no silence', async () => {
+  it('responds with an error if the agent disconnects silently', async () => {
     const { client } = await startProxiedAgent({
       stream: () => [rawTask('working', 'Processing your request...')],
     });
@@ -74,7 +74,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     expect(body.error.data).toMatchObject({ agent_name: 'Proxied', taskId: 't-1' });
   });
 
-  it('an agent that says nothing at all is an error after the idle time', async () => {
+  it('responds with an error after the idle timeout', async () => {
     const opened = createDeferred();
     const { client, clock } = await startProxiedAgent(
       { open: () => opened.resolve() },
@@ -90,7 +90,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     });
   });
 
-  it('a task that never ends is an error after the total time, whatever signs of life there are', async () => {
+  it('responds with an error after the total timeout despite heartbeats', async () => {
     const { client, clock } = await startProxiedAgent(
       {
         open: (_body, events) => {
@@ -107,7 +107,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     expect(body.error.message).toBe("Remote agent 'Proxied' did not end the task within 5000 ms");
   });
 
-  it('text of updates is progress, and stays text where that is wanted', async () => {
+  it('converts status texts to progress updates unless disabled', async () => {
     const script = {
       stream: () => [
         rawTask('submitted'),
@@ -127,7 +127,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   });
 
   for (const code of [500, 503]) {
-    it(`the real status ${code} stands in the error`, async () => {
+    it(`reports the HTTP status ${code} of the agent in the error`, async () => {
       const { client } = await startProxiedAgent({
         http: (request, response) => {
           if (request.path !== '/a2a') return false;
@@ -142,7 +142,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     });
   }
 
-  it('an error of the agent keeps its code', async () => {
+  it('preserves the error code of the agent', async () => {
     const { client } = await startProxiedAgent({
       send: () => ({ error: { code: -32005, message: 'No pictures' } }),
     });
@@ -153,7 +153,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     });
   });
 
-  it('a refused credential of the proxy is no mistake of the caller', async () => {
+  it('reports rejected credentials of the proxy as an internal error', async () => {
     const { client } = await startProxiedAgent({
       http: (request, response) => {
         if (request.path !== '/a2a') return false;
@@ -171,7 +171,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     expect(error.message).toContain('401');
   });
 
-  it('a send keeps its configuration', async () => {
+  it('forwards the configuration of a send', async () => {
     const { client, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
     const configuration = { acceptedOutputModes: ['image/png'], historyLength: 3 };
     await client.send(
@@ -185,7 +185,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     expect(params.metadata).toEqual({ a: 1 });
   });
 
-  it('a run without a past has no context for the agent, in either way of asking', async () => {
+  it('sends no context for a new conversation, with send and stream', async () => {
     const { client, server } = await startProxiedAgent({
       stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
@@ -200,12 +200,12 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     ]);
   });
 
-  it('a request that comes again is not worked on again, and gets its answer again', async () => {
+  it('returns the same response to a repeated request without calling the agent again', async () => {
     const { client, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
     const request = request0_3('t-1', 'go', { method: 'message/send' });
     await client.send('Proxied', 't-1', request);
     await client.waitForResponse('t-1');
-    // Whoever comes while the first is at work shares its answer; this one comes later.
+    // A duplicate of a running request shares its response; this one arrives later.
     await client.send('Proxied', 't-2', request0_3('t-2', 'go', { method: 'message/send' }));
     await client.waitForResponse('t-2');
     await client.send('Proxied', 't-1', request);
@@ -216,7 +216,7 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     expect(server.rpcRequests('message/send')).toHaveLength(3);
   });
 
-  it('callers of 0.1 are answered in 0.1: by type, with a session, under the ids that they made', async () => {
+  it('responds to 0.1 clients in 0.1 with their session and task ids', async () => {
     const { client, server } = await startProxiedAgent({
       stream: () => [
         rawTask('submitted'),

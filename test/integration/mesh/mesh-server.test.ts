@@ -129,10 +129,10 @@ const taskIn = (body: any) => body.result.task ?? body.result;
 const stateOf = (body: any): string =>
   String(taskIn(body).status.state).replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
 
-describe('an agent that is shown on the mesh', () => {
+describe('serveOnMesh', () => {
   for (const { name, start } of servers) {
     for (const { version, ask, send, stream } of callers) {
-      it(`${name} answers a caller of ${version}: send, stream, question`, async () => {
+      it(`responds to a client of ${version}: send, stream and input request (${name})`, async () => {
         const server = await start();
         const agent = connect(server.url);
         ends.push(
@@ -160,7 +160,7 @@ describe('an agent that is shown on the mesh', () => {
     }
   }
 
-  it('goes on with a task that asked, when the answer comes under the same id', async () => {
+  it('continues an input-required task when the reply has the same id', async () => {
     const { caller } = await shown(echo());
     for (const [i, { ask, send, version }] of callers.entries()) {
       const id = `t-${i}`;
@@ -178,7 +178,7 @@ describe('an agent that is shown on the mesh', () => {
     }
   });
 
-  it('tells a task to whoever asks for it, in the version that the task began in', async () => {
+  it('returns a task in the version in which it was created', async () => {
     const { caller } = await shown(echo());
     await caller.send('Shown', 'old', request0_1('old', 'hello', { method: 'tasks/send' }));
     await caller.send('Shown', 'new', request0_3('new', 'hello', { method: 'message/send' }));
@@ -194,7 +194,7 @@ describe('an agent that is shown on the mesh', () => {
     expect((await caller.waitForResponse('get-new')).body.result).toMatchObject({ id: 'new', kind: 'task' });
   });
 
-  it('keeps tasks of one user from another', async () => {
+  it('isolates the tasks of users', async () => {
     const { caller, log } = await shown(echo(createDeferred().promise));
     await caller.send('Shown', 't', request0_3('t', 'hello', { method: 'message/send' }));
     await caller.waitForResponse('t');
@@ -207,7 +207,7 @@ describe('an agent that is shown on the mesh', () => {
     expect(log.length).toBeGreaterThan(0);
   });
 
-  it('answers what is no request where that is possible, and goes on', async () => {
+  it('responds to malformed requests with an error and keeps processing', async () => {
     const { caller, log } = await shown(echo(), { limits: { payload: 5000 } });
     await caller.send('Shown', 'a', '{ not json');
     expect((await caller.waitForResponse('a')).body).toMatchObject({ id: null, error: { code: -32700 } });
@@ -236,7 +236,7 @@ describe('an agent that is shown on the mesh', () => {
     expect(log.filter(({ level }) => level === 'warn').length).toBeGreaterThanOrEqual(6);
   });
 
-  it('never answers an answer, which could go on for ever', async () => {
+  it('never responds to a response', async () => {
     const { caller, link, log } = await shown(echo());
     const topic = 'test_namespace/a2a/v1/agent/request/Shown';
     await link.publish(topic, JSON.stringify({ jsonrpc: '2.0', id: 'x', error: { code: 1, message: '' } }), {
@@ -247,7 +247,7 @@ describe('an agent that is shown on the mesh', () => {
     expect(log.map(({ message }) => message)).toEqual(['Ignored a response on the request topic']);
   });
 
-  it('loses no answer silently when nobody says where it goes', async () => {
+  it('reports a response without a reply topic', async () => {
     const { caller, link, log } = await shown(echo());
     const found: string[] = [];
     await link.subscribe(
@@ -267,7 +267,7 @@ describe('an agent that is shown on the mesh', () => {
     expect(log.map(({ taskId }) => taskId)).toEqual(['b']);
   });
 
-  it('works on so many at once, and a cancel passes those that wait', async () => {
+  it('limits concurrent requests and processes a cancel before waiting ones', async () => {
     const wait = createDeferred();
     const { caller, face } = await shown(echo(wait.promise), { limits: { concurrency: 1 } });
     await caller.send('Shown', 'a', request0_3('a', 'slow'));
@@ -283,7 +283,7 @@ describe('an agent that is shown on the mesh', () => {
     expect(stateOf((await caller.waitForResponse('a')).body)).toBe('completed');
   });
 
-  it('ends a task that waits for words when it is canceled', async () => {
+  it('cancels an input-required task', async () => {
     const { caller } = await shown(echo());
     await caller.send('Shown', 't', request0_3('t', 'ask'));
     await caller.waitForResponse('t');
@@ -294,7 +294,7 @@ describe('an agent that is shown on the mesh', () => {
     expect(last.body).toMatchObject({ id: 't', result: { id: 't' } });
   });
 
-  it('is acknowledged when the whole work is done', async () => {
+  it('acknowledges a request after its response was published', async () => {
     const wait = createDeferred();
     const settled: string[] = [];
     const inner = connectMemoryBroker();
@@ -330,7 +330,7 @@ describe('an agent that is shown on the mesh', () => {
     expect(settled).toEqual(['Shown']);
   });
 
-  it('answers those at work with an error when it closes and they do not end', async () => {
+  it('responds with an error to running requests when it closes', async () => {
     const clock = new ManualClock();
     const { caller, face } = await shown(echo(createDeferred().promise), {
       clock,
@@ -346,7 +346,7 @@ describe('an agent that is shown on the mesh', () => {
     expect((await caller.waitForResponse('a')).body.error.message).toContain('shutting down');
   });
 
-  it('tells what a translation lost, of requests and of answers', async () => {
+  it('reports translation losses of requests and responses', async () => {
     const losses: string[] = [];
     const rejected: Agent = {
       ...echo(),
@@ -362,7 +362,7 @@ describe('an agent that is shown on the mesh', () => {
   });
 });
 
-describe('the card on the mesh', () => {
+describe('card announcements of serveOnMesh', () => {
   async function announced(agent: Agent, options: Partial<MeshServerOptions> = {}) {
     const clock = new ManualClock();
     const link = connectMemoryBroker();
@@ -398,7 +398,7 @@ describe('the card on the mesh', () => {
     return { ...agent, card: async () => change(await agent.card()) };
   };
 
-  it('has the alias, the address and a name for people, and everything else as it was', async () => {
+  it('contain alias, URL and display name, and the rest of the card unchanged', async () => {
     const agent = withCard((card) => ({
       ...card,
       securitySchemes: { key: { type: 'apiKey', location: 'header', name: 'X-Key' } },
@@ -420,7 +420,7 @@ describe('the card on the mesh', () => {
     if (schema0_3.hasSchema) schema0_3.check('AgentCard', card);
   });
 
-  it('has the name for people that is configured, else the one that it had', async () => {
+  it('contain the configured display name, otherwise the name of the card', async () => {
     const uri = 'https://solace.com/a2a/extensions/display-name';
     const agent = withCard((card) => ({
       ...card,
@@ -431,7 +431,7 @@ describe('the card on the mesh', () => {
     expect(nameOf(await (await announced(agent, { displayName: 'Mine' })).next())).toBe('Mine');
   });
 
-  it('comes at least every 20 seconds until the face closes', async () => {
+  it('are sent at least every 20 seconds until the server closes', async () => {
     const { clock, next, face, cards } = await announced(echo(), { card: { interval: 60_000 } });
     await next();
     if (!clock.delays.includes(20_000)) await clock.waitForDelay((milliseconds) => milliseconds === 20_000);
@@ -443,7 +443,7 @@ describe('the card on the mesh', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is not announced while it cannot be read, and again when it can', async () => {
+  it('pause while the card cannot be fetched', async () => {
     let isDown = true;
     const agent = withCard((card) => {
       if (isDown) throw new A2AError('UNAVAILABLE');
@@ -458,7 +458,7 @@ describe('the card on the mesh', () => {
     expect(log.map(({ level }) => level)[0]).toBe('warn');
   });
 
-  it('can be one that readers of the first years understand', async () => {
+  it('can be sent in the 0.1 format', async () => {
     const card = await (await announced(echo(), { card: { version: '0.1' } })).next();
     expect(card).toMatchObject({ name: 'Alias', display_name: 'Echo', peer_agents: {} });
     expect(card.protocolVersion).toBeUndefined();

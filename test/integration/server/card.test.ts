@@ -171,7 +171,7 @@ describe('server URL', () => {
     expect((await httpGet(other.url + path)).status).toBe(404);
     expect((await httpGet(`${other.url}/samples/healthz`)).status).toBe(404);
     expect((await httpGet(`${other.url}/sample/healthz`)).json).toEqual({ status: 'ok' });
-    const body = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'nobody' } };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'no-such-task' } };
     for (const at of [json.url, `${json.url}/`]) {
       expect(await (await httpOpen(at, body)).json()).toMatchObject({ error: { code: -32001 } });
     }

@@ -86,7 +86,7 @@ const table: Case[] = [
       }),
     },
   },
-  { name: 'a missing task', path: '/tasks/nobody?historyLength=1', init: { headers: modern } },
+  { name: 'a missing task', path: '/tasks/no-such-task?historyLength=1', init: { headers: modern } },
   { name: 'a missing path', path: '/nowhere', init: {} },
   { name: 'another verb', path: '/message:send', init: { method: 'DELETE', headers: modern } },
   { name: 'a GET where POST is wanted', path: '/', init: {} },
@@ -160,7 +160,7 @@ describe('fetchHandler', () => {
       },
     });
     const prepared = fetchHandler(waiting);
-    const ask = () => prepared(new Request('http://agent.test/tasks/nobody', { headers: modern }));
+    const ask = () => prepared(new Request('http://agent.test/tasks/no-such-task', { headers: modern }));
     const early = await ask();
     expect(early.status).toBe(503);
     expect(await early.text()).not.toContain('secret');

@@ -132,7 +132,7 @@ describe('concurrency limits', () => {
     for (let each = 0; each < 3; each++) {
       const { json } = await httpPost(
         url,
-        { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id: 'nobody' } },
+        { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id: 'no-such-task' } },
         v1,
       );
       expect(json.error.code).toBe(-32001);

@@ -57,7 +57,7 @@ describe('POST /message:send', () => {
   });
 
   it('returns the error of the agent', async () => {
-    const params = tagged('hi', { taskId: 'nobody' });
+    const params = tagged('hi', { taskId: 'no-such-task' });
     const { json } = await httpPost(`${server.url}/message:send`, envelope('message/send', params));
     expect(json).toMatchObject({ id: 'r-1', error: { code: -32001, message: 'Task not found' } });
   });
@@ -89,7 +89,7 @@ describe('other REST paths', () => {
     expect(status).toBe(200);
     expect(json).toMatchObject({ id, contextId: 'c-1', status: { state: 'TASK_STATE_COMPLETED' } });
     expect(json).not.toHaveProperty('history');
-    const missing = await httpGet(`${server.url}/tasks/nobody`);
+    const missing = await httpGet(`${server.url}/tasks/no-such-task`);
     expect(missing.status).toBe(404);
     expect(missing.json.error).toMatchObject({ code: 404, status: 'NOT_FOUND' });
   });

@@ -54,8 +54,8 @@ async function getAs(host: string, { port }: RunningServer) {
 
 const verify = (card: unknown) => verifyCard(card, { keys: { k1: pair.publicKey } });
 
-describe('a server that signs its cards', () => {
-  it('signs what it publishes, addresses included', async () => {
+describe('serve with signCard', () => {
+  it('signs the card with its URLs', async () => {
     const { server, faults } = await served();
     const { json } = await httpGet(server.url + path, modern);
     expect(await verify(json)).toMatchObject({ result: 'verified', form: 1 });
@@ -64,7 +64,7 @@ describe('a server that signs its cards', () => {
     expect(faults).toEqual([]);
   });
 
-  it('signs once and keeps the text with its tag', async () => {
+  it('signs once and caches the text with its ETag', async () => {
     const sign = vi.fn((card: { [member: string]: unknown }) =>
       signCard(card, { key: pair.privateKey, kid: 'k1' }),
     );
@@ -76,7 +76,7 @@ describe('a server that signs its cards', () => {
     expect(sign).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves the cards of older versions alone, which have other words', async () => {
+  it('does not sign cards of earlier versions', async () => {
     const { server } = await served();
     for (const headers of [undefined, { 'a2a-version': '0.3' }, { 'a2a-version': '0.1' }])
       expect((await httpGet(server.url + path, headers)).json).not.toHaveProperty('signatures');
@@ -94,7 +94,7 @@ describe('a server that signs its cards', () => {
     expect(tagged.result).not.toHaveProperty('signatures');
   });
 
-  it('does not sign an address that a caller chose', async () => {
+  it('does not sign a URL from the Host header', async () => {
     const { server, faults } = await served();
     const json = await getAs('evil.example', server);
     expect(json.supportedInterfaces[0].url).toBe('http://evil.example');
@@ -102,7 +102,7 @@ describe('a server that signs its cards', () => {
     expect(faults).toMatchObject([{ reason: 'INTERNAL_ERROR', hint: expect.stringContaining('publicUrl') }]);
   });
 
-  it('signs its public address, whatever a caller says', async () => {
+  it('signs publicUrl regardless of the Host header', async () => {
     const { server } = await served({ publicUrl: 'https://agent.example' });
     const json = await getAs('evil.example', server);
     expect(json.supportedInterfaces[0].url).toBe('https://agent.example');
@@ -118,7 +118,7 @@ describe('a server that signs its cards', () => {
       },
     ],
     ['forgets the signature', (card) => card],
-  ])('publishes a card without a signature if the signing %s, and tries again', async (_how, broken) => {
+  ])('serves the card without a signature if signing %s, and retries', async (_how, broken) => {
     let times = 0;
     const { server, faults } = await served({
       signCard: (card) =>
@@ -137,7 +137,7 @@ describe('a server that signs its cards', () => {
     });
   });
 
-  it('is believed by the official SDK', async () => {
+  it('creates signatures that the official SDK verifies', async () => {
     const { server } = await served();
     const check = vi.fn(
       sdk.verifyAgentCardSignature(() => Promise.resolve(pair.publicKey)) as (
@@ -155,7 +155,7 @@ describe('a server that signs its cards', () => {
   });
 });
 
-describe('a client that wants verified cards', () => {
+describe('connect with verifyCard', () => {
   const keys = () => ({ keys: { k1: pair.publicKey } });
   const reach = (url: string, options: Parameters<typeof connect>[1] = {}) => {
     const remote = connect(url, {
@@ -168,14 +168,14 @@ describe('a client that wants verified cards', () => {
   };
   const unsigned = { signCard: undefined };
 
-  it('takes one', async () => {
+  it('accepts a card with a valid signature', async () => {
     const { server } = await served();
     const remote = reach(server.url);
     expect(await remote.card()).toMatchObject({ name: 'Signed' });
     expect(await remote.describe()).toMatchObject({ verification: { result: 'verified', kid: 'k1' } });
   });
 
-  it('refuses one without a signature unless told otherwise', async () => {
+  it('rejects a card without a signature unless requireVerified is false', async () => {
     const { server } = await served(unsigned);
     await expect(reach(server.url).card()).rejects.toMatchObject({
       reason: 'PERMISSION_DENIED',
@@ -191,7 +191,7 @@ describe('a client that wants verified cards', () => {
     expect(problems).toEqual(['unverified']);
   });
 
-  it('never takes one with a wrong signature', async () => {
+  it('rejects a card with an invalid signature', async () => {
     const { server } = await served({
       signCard: async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1' });
@@ -210,7 +210,7 @@ describe('a client that wants verified cards', () => {
       });
   });
 
-  it('reads what was verified and not what came', async () => {
+  it('uses only the signed content of the card', async () => {
     const { server } = await served();
     const remote = reach(server.url, {
       verifyCard: (card) => ({ result: 'verified', reason: 'because', card: { ...card, name: 'Proved' } }),
@@ -218,7 +218,7 @@ describe('a client that wants verified cards', () => {
     expect(await remote.card()).toMatchObject({ name: 'Proved' });
   });
 
-  it('refuses an agent that has no card at all', async () => {
+  it('rejects an agent without a card', async () => {
     const bare = createServer((_request, response) => response.writeHead(404).end());
     await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve));
     open.push(() => new Promise((resolve) => bare.close(resolve)));
@@ -226,14 +226,14 @@ describe('a client that wants verified cards', () => {
     await expect(remote.card()).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
   });
 
-  it('must say how', () => {
+  it('rejects requireVerified without verifyCard', () => {
     expect(() => connect('http://127.0.0.1', { requireVerified: true })).toThrow(/requireVerified/);
   });
 
-  it('fetches keys where the policy allows it, without redirects and without credentials', async () => {
+  it('fetches keys that the egress policy allows, without redirects and credentials', async () => {
     const seen: string[] = [];
     const holder = createServer(({ url = '', headers }, response) => {
-      seen.push(`${url} ${headers.authorization ?? 'nobody'}`);
+      seen.push(`${url} ${headers.authorization ?? 'none'}`);
       if (url === '/moved') response.writeHead(302, { location: '/jwks' }).end();
       else response.end(JSON.stringify({ keys: [pair.publicKey] }));
     });
@@ -257,6 +257,6 @@ describe('a client that wants verified cards', () => {
       'INVALID_AGENT_RESPONSE',
       'PERMISSION_DENIED',
     ]);
-    expect(seen).toEqual(['/jwks nobody', '/moved nobody']);
+    expect(seen).toEqual(['/jwks none', '/moved none']);
   });
 });

@@ -191,7 +191,7 @@ describe.each(streamClients)('SSE stream of $name', (client) => {
   });
 
   it('of an unknown task is an error response', async () => {
-    const response = await client.subscribe(server.url, 'nobody');
+    const response = await client.subscribe(server.url, 'no-such-task');
     expect(response.headers.get('content-type')).toMatch(/^application\/(a2a\+)?json$/);
     expect(response.status).toBe(client.isRest ? 404 : 200);
     const body = (await response.json()) as any;

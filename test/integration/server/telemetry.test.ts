@@ -54,8 +54,8 @@ describe('metrics endpoint', () => {
     await httpPost(url, rpc('SendMessage', { message: message() }), v1);
     await httpPost(url, rpc('SendMessage', { message: message('fail') }), v1);
     await httpPost(`${url}/message:send`, { message: message() }, v1);
-    await httpPost(url, rpc('GetTask', { id: 'nobody' }), v1);
-    await httpPost(url, rpc('tasks/get', { id: 'nobody' }));
+    await httpPost(url, rpc('GetTask', { id: 'no-such-task' }), v1);
+    await httpPost(url, rpc('tasks/get', { id: 'no-such-task' }));
     await httpPost(url, '{', v1);
     const events = await readSseFrames(
       await httpOpen(url, rpc('SendStreamingMessage', { message: message() }), v1),
@@ -136,7 +136,7 @@ describe('request log', () => {
     const { url } = await start({ log });
     const { json } = await httpPost(url, rpc('SendMessage', { message: message() }), v1);
     await httpPost(`${url}/message:send`, { message: message() }, v1);
-    await httpPost(url, rpc('GetTask', { id: 'nobody' }), v1);
+    await httpPost(url, rpc('GetTask', { id: 'no-such-task' }), v1);
     await httpGet(`${url}/healthz`);
     expect(entries).toHaveLength(3);
     expect(entries[0]).toEqual({
@@ -157,7 +157,7 @@ describe('request log', () => {
       },
     });
     expect(entries[1]?.fields).toMatchObject({ path: '/message:send', transport: 'HTTP+JSON' });
-    expect(entries[2]).toMatchObject({ taskId: 'nobody', fields: { outcome: 'TASK_NOT_FOUND' } });
+    expect(entries[2]).toMatchObject({ taskId: 'no-such-task', fields: { outcome: 'TASK_NOT_FOUND' } });
   });
 
   it('contains a stream after its end', async () => {

@@ -120,18 +120,18 @@ describe('tracing', () => {
     const traceId = 'a'.repeat(32);
     await httpPost(
       server.url,
-      { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'nobody' } },
+      { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'no-such-task' } },
       { 'a2a-version': '1.0', traceparent: `00-${traceId}-${'b'.repeat(16)}-01` },
     );
     const span = await one('a2a.server/getTask');
     expect(span.spanContext().traceId).toBe(traceId);
-    expect(span.attributes).toMatchObject({ 'a2a.outcome': 'TASK_NOT_FOUND', 'a2a.task.id': 'nobody' });
+    expect(span.attributes).toMatchObject({ 'a2a.outcome': 'TASK_NOT_FOUND', 'a2a.task.id': 'no-such-task' });
   });
 
   it('records the error reason in the client span', async () => {
     const server = await start(echo());
     const client = connect(server.url);
-    expect(await reasonOf(client.getTask({ id: 'nobody' }))).toBe('TASK_NOT_FOUND');
+    expect(await reasonOf(client.getTask({ id: 'no-such-task' }))).toBe('TASK_NOT_FOUND');
     await client.close();
     expect((await one('a2a.client/getTask')).attributes['a2a.outcome']).toBe('TASK_NOT_FOUND');
   });

@@ -77,7 +77,7 @@ const clients: [string, string, (server: FaultyServer) => Promise<Client>][] = [
   ['0.3 over REST', 'completed!', (server) => client0_3(server, RestTransportFactory0_3, 'HTTP+JSON')],
 ];
 
-describe.each(clients)('the official client of %s', (_name, end, make) => {
+describe.each(clients)('official client of %s under faults', (_name, end, make) => {
   const story = ['submitted', 'working', 'working', 'one', 'two', end];
 
   const cases: [Fault, (string | RegExp)[]][] = [
@@ -102,7 +102,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     [{ kind: 'refuse' }, [/fetch failed/]],
   ];
 
-  it.each(cases)('feels %j', async (fault, expected) => {
+  it.each(cases)('fails under %j', async (fault, expected) => {
     await using server = await startFaultyServer();
     const client = await make(server);
     server.faults = [fault];
@@ -115,7 +115,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     expect(await hear(client)).toEqual(story);
   });
 
-  it('feels an event after the end', async () => {
+  it('receives an event after the terminal state', async () => {
     await using server = await startFaultyServer();
     const client = await make(server);
     server.faults = [{ kind: 'after-terminal' }];
@@ -125,7 +125,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
   it.each<Fault>([
     { kind: 'stall', after: 3 },
     { kind: 'heartbeats', after: 3 },
-  ])('waits for ever under %j', async (fault) => {
+  ])('waits without a timeout under %j', async (fault) => {
     await using server = await startFaultyServer();
     const client = await make(server);
     server.faults = [fault];
@@ -145,12 +145,12 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     [{ kind: 'half-frame' }, /JSON/],
     [{ kind: 'reset' }, /fetch failed/],
     [{ kind: 'disconnect' }, /terminated/],
-  ])('cannot begin with a card under %j', async (fault, complaint) => {
+  ])('fails to load the card under %j', async (fault, complaint) => {
     await using server = await startFaultyServer([{ ...fault, on: 'card' }]);
     await expect(make(server)).rejects.toThrow(complaint);
   });
 
-  it('begins with a card that comes late', async () => {
+  it('accepts a delayed card', async () => {
     await using server = await startFaultyServer([{ kind: 'delay', duration: 600_000, on: 'card' }]);
     const began = server.clock.now();
     expect(await hear(await make(server))).toEqual(story);

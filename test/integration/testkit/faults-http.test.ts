@@ -41,7 +41,7 @@ function bytesFrom(
   });
 }
 
-describe('answers in the place of others', () => {
+describe('replacement responses', () => {
   it.each<[Fault, number, Record<string, string>, string]>([
     [
       { kind: 'http', status: 503, headers: { 'x-why': 'night' }, body: 'asleep' },
@@ -91,7 +91,7 @@ describe('answers in the place of others', () => {
     line.destroy();
   });
 
-  it('may say that there is another place and not which', async () => {
+  it('can be a redirect without a Location header', async () => {
     await using server = await startFaultyServer([{ kind: 'redirect', status: 307 }]);
     const line = new RawConnection(server.port);
     line.write(send());
@@ -102,8 +102,8 @@ describe('answers in the place of others', () => {
   });
 });
 
-describe('an answer that is late', () => {
-  it('comes when its time has come and not before', async () => {
+describe('delay fault', () => {
+  it('delays the response by the clock of the agent', async () => {
     const clock = new VirtualClock();
     await using server = await startFaultyServer([{ kind: 'delay', duration: 5_000 }], { clock });
     const line = new RawConnection(server.port);
@@ -117,7 +117,7 @@ describe('an answer that is late', () => {
     line.destroy();
   });
 
-  it('is forgotten when nobody waits for it', async () => {
+  it('discards the response if the client disconnects', async () => {
     const clock = new VirtualClock();
     await using server = await startFaultyServer([{ kind: 'delay', duration: 5_000 }], { clock });
     const line = new RawConnection(server.port);
@@ -130,8 +130,8 @@ describe('an answer that is late', () => {
   });
 });
 
-describe('a stream on its way', () => {
-  it('ends with half a frame', async () => {
+describe('stream faults', () => {
+  it('end the stream within a frame (truncate)', async () => {
     await using server = await startFaultyServer([{ kind: 'half-frame', after: 2 }]);
     const { text, error } = await bytesFrom(server.port, stream('close'));
     expect(error).toBeUndefined();
@@ -142,7 +142,7 @@ describe('a stream on its way', () => {
     expect(body).toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  it('is cut: the body has no end', async () => {
+  it('close the connection without ending the body (disconnect)', async () => {
     await using server = await startFaultyServer([{ kind: 'disconnect', after: 2 }]);
     const { text, error } = await bytesFrom(server.port, stream());
     expect(error).toBeUndefined();
@@ -150,18 +150,21 @@ describe('a stream on its way', () => {
     expect(text).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  it('is reset', async () => {
+  it('reset the connection', async () => {
     await using server = await startFaultyServer([{ kind: 'reset', after: 2 }]);
     const { error } = await bytesFrom(server.port, stream());
     expect(error).toBe('ECONNRESET');
   });
 
-  it.each<Fault>([{ kind: 'reset' }, { kind: 'refuse' }])('is reset before it began: %j', async (fault) => {
-    await using server = await startFaultyServer([fault]);
-    expect(await bytesFrom(server.port, stream())).toMatchObject({ text: '', error: 'ECONNRESET' });
-  });
+  it.each<Fault>([{ kind: 'reset' }, { kind: 'refuse' }])(
+    'reset the connection before the response: %j',
+    async (fault) => {
+      await using server = await startFaultyServer([fault]);
+      expect(await bytesFrom(server.port, stream())).toMatchObject({ text: '', error: 'ECONNRESET' });
+    },
+  );
 
-  it('has bytes in it that are no text, within a frame', async () => {
+  it('insert invalid UTF-8 into a frame', async () => {
     await using server = await startFaultyServer([
       { kind: 'bad-utf8', after: 3 },
       { kind: 'disconnect', after: 5 },
@@ -171,7 +174,7 @@ describe('a stream on its way', () => {
     expect(bytes.toString('latin1')).toContain('"text":"\u00c3(one"');
   });
 
-  it('has a frame that is as large as it is told to be', async () => {
+  it('pad a frame to the given size', async () => {
     await using server = await startFaultyServer([{ kind: 'oversize', bytes: 300_000, after: 1 }]);
     const line = new RawConnection(server.port);
     line.write(stream());
@@ -181,7 +184,7 @@ describe('a stream on its way', () => {
     line.destroy();
   });
 
-  it('says nothing more but comments, by the clock', async () => {
+  it('send only heartbeats at the given interval', async () => {
     const clock = new VirtualClock();
     await using server = await startFaultyServer([{ kind: 'heartbeats', after: 2, every: 10_000 }], {
       clock,
@@ -206,10 +209,10 @@ describe('a stream on its way', () => {
   });
 });
 
-describe('a whole answer on its way', () => {
+describe('response faults', () => {
   const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
 
-  it('ends in its middle, and says that this is all', async () => {
+  it('truncate the body with a matching Content-Length', async () => {
     await using server = await startFaultyServer([{ kind: 'half-frame' }]);
     const line = new RawConnection(server.port);
     line.write(send());
@@ -219,14 +222,14 @@ describe('a whole answer on its way', () => {
     line.destroy();
   });
 
-  it('is cut before all of it is there', async () => {
+  it('close the connection within the body', async () => {
     await using server = await startFaultyServer([{ kind: 'disconnect' }]);
     const { text } = await bytesFrom(server.port, send());
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
     expect(bodyOf(text)).toHaveLength(Math.ceil(length / 2));
   });
 
-  it('is as large as it is told to be, and still right', async () => {
+  it('pad the body to the given size and keep it valid', async () => {
     await using server = await startFaultyServer([{ kind: 'oversize', bytes: 200_000 }]);
     const line = new RawConnection(server.port);
     line.write(send());
@@ -239,14 +242,14 @@ describe('a whole answer on its way', () => {
   });
 });
 
-describe('a port that is closed', () => {
-  it('refuses until its time is over, and is the same port then', async () => {
+describe('port outage', () => {
+  it('refuses connections for the given time, then listens on the same port', async () => {
     const clock = new VirtualClock();
     await using server = await startFaultyServer([{ kind: 'refuse', duration: 2_000, times: 1 }], { clock });
     const other = new RawConnection(server.port);
     other.write(stream());
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNRESET');
-    // Nobody is left behind, as when a process ends.
+    // All connections are closed, as when a process ends.
     await other.waitForEnd();
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
     await clock.advance(1_999);
@@ -259,7 +262,7 @@ describe('a port that is closed', () => {
     other.destroy();
   });
 
-  it('refuses until it is told otherwise, however often it was told to', async () => {
+  it('refuses connections until it is ended, also if started twice', async () => {
     await using server = await startFaultyServer();
     server.outage.start();
     server.outage.start();
@@ -273,7 +276,7 @@ describe('a port that is closed', () => {
   });
 });
 
-describe('a test agent', () => {
+describe('faults of a script', () => {
   it.each<[string, (bytes: Awaited<ReturnType<typeof bytesFrom>>) => void]>([
     [
       '{ http: { status: 503, body: asleep } }',
@@ -282,7 +285,7 @@ describe('a test agent', () => {
     ['{ disconnect: { after: 1 } }', ({ text }) => expect(text.match(/^data:/gm)).toHaveLength(1)],
     ['{ reset: { after: 1 } }', ({ error }) => expect(error).toBe('ECONNRESET')],
     ['{ refuse: { for: 1h } }', ({ error }) => expect(error).toBe('ECONNRESET')],
-  ])('goes wrong as its script says: %s', async (fault, check) => {
+  ])('are injected: %s', async (fault, check) => {
     const script = `rules:\n  - when: { text: go }\n    then:\n      - complete: done\n    fault: ${fault}\n`;
     await using server = await TestAgentServer.start({ script, clock: 'system' });
     check(await bytesFrom(server.port, stream('close')));

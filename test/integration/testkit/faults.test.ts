@@ -109,8 +109,8 @@ const rows: Row[] = [
   [{ kind: 'refuse', duration: 2_000 }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
 ];
 
-describe.each(doors)('our client, speaking %s', (_door, options) => {
-  it.each(rows)('follows a stream under %j', async (fault, expected, problems) => {
+describe.each(doors)('Dragoman client with %s', (_door, options) => {
+  it.each(rows)('streams under %j', async (fault, expected, problems) => {
     await using server = await startFaultyServer([{ ...fault, times: 1 }]);
     const agent = ours(server, options);
     expect(await hear(agent)).toEqual(expected);
@@ -132,7 +132,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
     await agent.close?.();
   });
 
-  it('hears a task work again after its end, and knows that it is over', async () => {
+  it('ignores events after the terminal state', async () => {
     await using server = await startFaultyServer([{ kind: 'after-terminal' }]);
     const agent = ours(server, options);
     expect((await hear(agent)).slice(0, 7)).toEqual([...story, 'working']);
@@ -140,7 +140,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
     await agent.close?.();
   });
 
-  it('waits as long as there are signs of life, and leaves when it is told to', async () => {
+  it('waits while heartbeats arrive and stops when aborted', async () => {
     const clock = new VirtualClock();
     await using server = await startFaultyServer([{ kind: 'heartbeats', after: 3, every: 10_000 }], {
       clock,
@@ -157,7 +157,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
     await agent.close?.();
   });
 
-  it('gives a stream up that stops again and again, and says what to do', async () => {
+  it('gives up a stream that repeatedly disconnects, with a hint', async () => {
     await using server = await startFaultyServer([{ kind: 'early-end' }]);
     const agent = ours(server, options);
     expect(await hear(agent)).toEqual([...story.slice(0, 5), 'UNAVAILABLE']);
@@ -166,7 +166,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
   });
 });
 
-it('gets a new token when its own is refused once', async () => {
+it('requests a new token after a 401 response', async () => {
   await using server = await startFaultyServer([
     { kind: 'unauthorized', times: 1, challenge: 'Bearer realm="agent"' },
   ]);
@@ -178,7 +178,7 @@ it('gets a new token when its own is refused once', async () => {
   await agent.close?.();
 });
 
-it('waits as long as it is asked to before it tries again', async () => {
+it('waits for Retry-After before it retries', async () => {
   await using server = await startFaultyServer([{ kind: 'rate-limit', retryAfter: 7, times: 2 }]);
   const began = server.clock.now();
   const agent = ours(server);
@@ -187,7 +187,7 @@ it('waits as long as it is asked to before it tries again', async () => {
   await agent.close?.();
 });
 
-it('goes where it is sent, within the agent', async () => {
+it('follows redirects within the origin', async () => {
   await using server = await startFaultyServer([{ kind: 'redirect', status: 307, location: '/', times: 2 }]);
   const agent = ours(server);
   expect(await hear(agent)).toEqual(story);
@@ -195,17 +195,17 @@ it('goes where it is sent, within the agent', async () => {
   await agent.close?.();
 });
 
-it('reaches an agent again that was away', async () => {
+it('reconnects to an agent after an outage', async () => {
   await using server = await startFaultyServer([{ kind: 'refuse', duration: 500, times: 1 }]);
   const agent = ours(server);
   expect(await hear(agent)).toEqual(['UNAVAILABLE']);
   expect(server.outage.isActive).toBe(true);
-  // Nothing of this one was ever sent, so it may be tried until somebody listens.
+  // No byte was sent, so the request may be retried until the port is open.
   expect(await hear(agent)).toEqual(story);
   await agent.close?.();
 });
 
-describe('a card that goes wrong', () => {
+describe('card faults', () => {
   const onCard = (fault: Fault): Fault => ({ on: 'card', ...fault });
 
   it.each<[Fault, string[]]>([
@@ -232,7 +232,7 @@ describe('a card that goes wrong', () => {
     await agent.close?.();
   });
 
-  it('lies about its name, and says the rest as it is', async () => {
+  it('override one field and keep the others', async () => {
     await using server = await startFaultyServer([
       {
         kind: 'card',
@@ -255,7 +255,7 @@ describe('a card that goes wrong', () => {
     await agent.close?.();
   });
 
-  it('lies about what is spoken where, and the client finds out', async () => {
+  it('declare a wrong interface, which the client detects', async () => {
     await using server = await startFaultyServer();
     const interfaces = [
       { url: `${server.url}/no/where/at/all`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
@@ -268,7 +268,7 @@ describe('a card that goes wrong', () => {
     await agent.close?.();
   });
 
-  it('denies that there are streams, and the client asks again and again instead', async () => {
+  it('deny streaming, so that the client polls', async () => {
     const override = { capabilities: { streaming: false } };
     await using server = await startFaultyServer([{ kind: 'card', on: 'card', override }]);
     const agent = ours(server);
@@ -278,7 +278,7 @@ describe('a card that goes wrong', () => {
   });
 });
 
-describe('chance', () => {
+describe('seed', () => {
   const faults: Fault[] = [
     { kind: 'http', status: 503, probability: 0.3 },
     { kind: 'disconnect', after: 4, probability: 0.3 },
@@ -295,7 +295,7 @@ describe('chance', () => {
     return heard;
   }
 
-  it('repeats itself to the millisecond with the same seed', async () => {
+  it('reproduces random delays to the millisecond', async () => {
     const first = await run(42);
     expect(await run(42)).toEqual(first);
     expect(await run(43)).not.toEqual(first);
@@ -304,7 +304,7 @@ describe('chance', () => {
   });
 });
 
-it('keeps many conversations apart while time flies', async () => {
+it('keeps concurrent conversations separate with a virtual clock', async () => {
   await using server = await startFaultyServer([{ kind: 'delay', duration: { min: 1_000, max: 600_000 } }]);
   const agent = ours(server, { timeouts: { idle: 0, send: 10_000_000 } });
   const began = server.clock.now();

@@ -112,8 +112,8 @@ const by1_3 =
   };
 
 /**
- * Nobody packaged a client of 0.1, so what it sends is written out. That version has no word for the task that a turn
- * begins with, so what the caller knows already is told again as events.
+ * There is no packaged client of 0.1, so its requests are written out. That version has no event for the task that a turn
+ * starts with, so known content is sent again as events.
  */
 const by0_1 = async (): Promise<Speak> => {
   const known = new Set<string>();
@@ -166,31 +166,28 @@ const sources: [string, Source][] = [
   ],
 ];
 
-describe.each(sources)(
-  '%s: the same conversation for everybody',
-  (_source, { options, sayings, origins }) => {
-    beforeAll(async () => {
-      server = await TestAgentServer.start(options);
-    });
-    afterAll(() => server.stop());
+describe.each(sources)('mock agent with %s clients', (_source, { options, sayings, origins }) => {
+  beforeAll(async () => {
+    server = await TestAgentServer.start(options);
+  });
+  afterAll(() => server.stop());
 
-    it.each<[string, () => Promise<Speak>]>([
-      ['raw 0.1', by0_1],
-      ['the client of 0.2', by0_2],
-      ['the client of 0.3 over JSON-RPC', by0_3([new JsonRpc0_3()], 'JSONRPC')],
-      ['the client of 0.3 over REST', by0_3([new Rest0_3()], 'HTTP+JSON')],
-      ['the client of 1.3 over JSON-RPC', by1_3([new JsonRpcTransportFactory()], 'JSONRPC')],
-      ['the client of 1.3 over REST', by1_3([new RestTransportFactory()], 'HTTP+JSON')],
-    ])('%s', async (who, open) => {
-      const id = who.replaceAll(' ', '-');
-      const speak = await open();
-      const [opens, goesOn] = sayings(id);
-      const first = await speak(opens);
-      const second = await speak(goesOn, first.taskId);
-      expect([first.words, second.words]).toEqual(conversation);
-      expect(second.taskId).toBe(first.taskId);
-      const captured = server.receivedMessages.filter(({ call }) => call?.taskId === first.taskId);
-      expect(captured.map(({ origin }) => origin)).toEqual(origins(id));
-    });
-  },
-);
+  it.each<[string, () => Promise<Speak>]>([
+    ['raw 0.1', by0_1],
+    ['the client of 0.2', by0_2],
+    ['the client of 0.3 over JSON-RPC', by0_3([new JsonRpc0_3()], 'JSONRPC')],
+    ['the client of 0.3 over REST', by0_3([new Rest0_3()], 'HTTP+JSON')],
+    ['the client of 1.3 over JSON-RPC', by1_3([new JsonRpcTransportFactory()], 'JSONRPC')],
+    ['the client of 1.3 over REST', by1_3([new RestTransportFactory()], 'HTTP+JSON')],
+  ])('%s', async (who, open) => {
+    const id = who.replaceAll(' ', '-');
+    const speak = await open();
+    const [opens, goesOn] = sayings(id);
+    const first = await speak(opens);
+    const second = await speak(goesOn, first.taskId);
+    expect([first.words, second.words]).toEqual(conversation);
+    expect(second.taskId).toBe(first.taskId);
+    const captured = server.receivedMessages.filter(({ call }) => call?.taskId === first.taskId);
+    expect(captured.map(({ origin }) => origin)).toEqual(origins(id));
+  });
+});

@@ -26,7 +26,7 @@ async function stream(url: string, messageId: string, text: string, ids: object 
 const wordsOf = (events: any[]): string[] =>
   events.flatMap(({ kind, status }) => (kind === 'status-update' ? status.message.parts[0].text : []));
 
-it('500 conversations at once do not mix', async () => {
+it('keeps 500 concurrent conversations separate', async () => {
   await using server = await TestAgentServer.start();
   const names = Array.from({ length: 500 }, (_, i) => `case-${i}`);
   const told = await Promise.all(
@@ -61,7 +61,7 @@ it('500 conversations at once do not mix', async () => {
   }
 });
 
-it('500 conversations with one script at once do not mix', async () => {
+it('keeps 500 concurrent conversations with one script separate', async () => {
   const script = `
 rules:
   - name: asks

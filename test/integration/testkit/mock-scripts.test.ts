@@ -32,8 +32,8 @@ const told = (answer: Task | Message): string =>
     ? `${answer.status.state}: ${textOf(answer.status.message?.parts ?? [])}`
     : `message: ${textOf(answer.parts)}`;
 
-describe('the example scripts', () => {
-  it('travel.yaml streams, asks, remembers and gives a file', async () => {
+describe('example scripts', () => {
+  it('travel.yaml streams, requests input, stores state and returns a file', async () => {
     await using agent = connect((await playing('travel')).url);
     const events: StreamEvent[] = [];
     for await (const event of agent.stream(say('Book Lisbon'))) events.push(event);
@@ -48,7 +48,7 @@ describe('the example scripts', () => {
     });
   });
 
-  it('travel.yaml answers directly, piece by piece, in a sequence, and otherwise', async () => {
+  it('travel.yaml responds with a message, chunks, a sequence and the fallback', async () => {
     await using agent = connect((await playing('travel')).url);
     expect(told(await agent.send(say('Hello')))).toBe('message: Hello! Where do you want to go?');
     const timetable = (await agent.send(say('the timetable'))) as Task;
@@ -66,7 +66,7 @@ describe('the example scripts', () => {
     expect(told(await agent.send(say('Sing')))).toBe('rejected: I only book journeys, but you said: Sing');
   });
 
-  it('trouble.yaml is down once and then works, and leaves a task as it is', async () => {
+  it('trouble.yaml fails once, then works, and abandons a task', async () => {
     const { url } = await playing('trouble');
     await using agent = connect(url);
     const crash = (): Promise<Response> =>
@@ -87,7 +87,7 @@ describe('the example scripts', () => {
     expect(told(await agent.send(say('hang up')))).toBe('working: I will be right back');
   });
 
-  it('secured.yaml lets in whom it knows, and asks for a second proof', async () => {
+  it('secured.yaml authenticates clients and requests authorization', async () => {
     const { url } = await playing('secured');
     await using stranger = connect(url);
     await expect(stranger.send(say('x'))).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });
@@ -98,8 +98,8 @@ describe('the example scripts', () => {
   });
 });
 
-describe('a script that comes over the admin API', () => {
-  it('can give no files, whatever it calls itself', async () => {
+describe('script loaded over the admin API', () => {
+  it('cannot read files, whatever its name is', async () => {
     const { url } = await playing('travel');
     const script = 'rules: [{ then: [{ artifact: { file: travel.yaml } }] }]';
     const file = fileURLToPath(new URL('../../../examples/scripts/other.yaml', import.meta.url));

@@ -39,7 +39,7 @@ async function send(url: string, text: string): Promise<Task> {
 }
 
 describe('dragoman mock', () => {
-  it('plays a script until it is told to stop', async () => {
+  it('runs a script until SIGTERM', async () => {
     const agent = await mocked([write('a.yaml', script('hi')), '--port', '0']);
     await agent.prints(
       /card .*\/\.well-known\/agent-card\.json\n.*admin.*\/__admin\n.*rules.*1 rule of .*a\.yaml/,
@@ -53,7 +53,7 @@ describe('dragoman mock', () => {
     expect((await agent.stop('SIGTERM')).code).toBe(0);
   });
 
-  it('tells programs in one line of JSON', async () => {
+  it('prints one line of JSON with -o json', async () => {
     const started = runDragoman(['mock', write('json.yaml', script('hi')), '-o', 'json']);
     running.push(started);
     const [document = ''] = await started.prints(/^.*\n$/);
@@ -65,7 +65,7 @@ describe('dragoman mock', () => {
     });
   });
 
-  it('obeys without a script', async () => {
+  it('follows message directives without a script', async () => {
     const agent = await mocked([]);
     await agent.prints(/rules.*none/);
     const primed = await fetch(`${agent.url}/__admin/prime`, {
@@ -77,7 +77,7 @@ describe('dragoman mock', () => {
     expect((await agent.stop('SIGINT')).code).toBe(0);
   });
 
-  it('reads its script again when it changes, and keeps the rules when it is wrong', async () => {
+  it('reloads a changed script and keeps the rules if it is invalid', async () => {
     const file = write('b.yaml', script('one'));
     const agent = await mocked([file, '--watch', '--no-admin']);
     writeFileSync(file, script('two'));
@@ -93,7 +93,7 @@ describe('dragoman mock', () => {
     expect((await fetch(`${agent.url}/__admin/health`)).status).toBe(404);
   });
 
-  it('has a virtual clock', async () => {
+  it('advances a virtual clock over the admin API', async () => {
     const waiting = 'rules:\n  - then: [{ wait: 10m }, { complete: late }]\n';
     const agent = await mocked([write('c.yaml', waiting), '--clock', 'virtual', '--seed', '7']);
     expect(await send(agent.url, 'hello')).toMatchObject({ status: { state: 'completed' } });
@@ -110,13 +110,13 @@ describe('dragoman mock', () => {
     ['nothing to watch', () => ['--watch'], 2, /no script to watch/],
     ['a wrong port', () => ['--port', '70000'], 2, /number from 0 .* to 65535/],
     ['a wrong seed', () => ['--seed', 'x'], 2, /whole number/],
-  ])('says what is wrong: %s', async (_what, args, expected, complaint) => {
+  ])('reports an error: %s', async (_what, args, expected, complaint) => {
     const { code, stderr } = await runDragoman(['mock', ...args()]).ended;
     expect(stderr).toMatch(complaint);
     expect(code).toBe(expected);
   });
 
-  it('validates scripts, with the places', async () => {
+  it('reports validation errors with line and column', async () => {
     const good = write('good.yaml', script('hi'));
     const bad = write('bad.yaml', 'rules:\n  - name: a\n    wehn: {}\n');
     const both = await runDragoman(['mock', 'validate', good, bad]).ended;
@@ -134,7 +134,7 @@ describe('dragoman mock', () => {
   });
 });
 
-it('a test agent that was stopped leaves nothing open', async () => {
+it('TestAgentServer releases all handles when stopped', async () => {
   const testkit = new URL('../../../dist/testkit/index.js', import.meta.url).href;
   const file = write(
     'stops.mjs',

@@ -36,14 +36,14 @@ writeFileSync(join(folder, 'odd.yml'), scenario('odd', 'Hi', 'surprise: 1\n'));
 const test = (...args: string[]) => runDragoman(['test', ...args], { cwd: folder }).ended;
 
 describe('dragoman test', () => {
-  it('ends with 0 when everything passed', async () => {
+  it('exits with 0 if all cases passed', async () => {
     const { code, stdout, stderr } = await test('right.yaml');
     expect(stderr).toMatch(/^passed {2}right \(\d+ ms\)\n$/);
     expect(stdout).toBe('1 case: 1 passed, 0 failed, 0 skipped\n');
     expect(code).toBe(0);
   });
 
-  it('ends with 1 when something failed, and tells what differs, what came out and what was asked', async () => {
+  it('exits with 1 and prints differences, output and requests of a failed case', async () => {
     const { code, stdout } = await test('*.yaml');
     expect(code).toBe(1);
     expect(stdout).toContain('skipped model: it needs a language model (llm_interactions)');
@@ -55,7 +55,7 @@ describe('dragoman test', () => {
     expect(stdout).toMatch(/3 cases: 1 passed, 1 failed, 1 skipped\n$/);
   });
 
-  it('ends with 2 when there is nothing to run, or a file is not as it should be', async () => {
+  it('exits with 2 if there is no case or a file is invalid', async () => {
     const nothing = await test('nowhere/**/*.yaml');
     expect(nothing.code).toBe(2);
     expect(nothing.stderr).toContain('no file is there for nowhere/**/*.yaml');
@@ -70,11 +70,11 @@ describe('dragoman test', () => {
     expect((await test('right.yaml', '--broker', 'pigeon://here')).code).toBe(2);
   });
 
-  it('leaves out what it does not know when it is to be compatible', async () => {
+  it('ignores unknown keys with --compatible', async () => {
     expect((await test('odd.yml', '--compatible')).code).toBe(0);
   });
 
-  it('runs what is asked for', async () => {
+  it('selects cases with --filter and --tag', async () => {
     expect((await test('*.yaml', '--filter', 'right')).stdout).toContain('1 case: 1 passed');
     expect((await test('*.yaml', '--tag', 'right', 'model')).stdout).toContain(
       '2 cases: 1 passed, 0 failed, 1 skipped',
@@ -82,7 +82,7 @@ describe('dragoman test', () => {
     expect((await test('right.yaml', '--harness', 'direct', '--parallel', '1')).code).toBe(0);
   });
 
-  it('reports to programs', async () => {
+  it('writes JUnit and JSON reports', async () => {
     const { code, stdout, stderr } = await test('*.yaml', '--report', 'json');
     expect(code).toBe(1);
     expect(stderr).toBe('');
@@ -99,14 +99,14 @@ describe('dragoman test', () => {
     expect(readFileSync(file, 'utf8')).toContain('<testsuites name="dragoman test" tests="3" failures="1"');
   });
 
-  it.skipIf(!existsSync(theirs))('runs the files of the mesh', async () => {
+  it.skipIf(!existsSync(theirs))('runs the files of Solace Agent Mesh', async () => {
     const { code, stdout } = await test(`${theirs}/test_proxy_*.yaml`, '--compatible');
     expect(stdout).toBe('9 cases: 9 passed, 0 failed, 0 skipped\n');
     expect(code).toBe(0);
   });
 });
 
-describe('the examples of scenarios', () => {
+describe('example scenarios', () => {
   const examples = join(repositoryRoot, 'examples/scenarios');
   const files = readdirSync(examples);
   const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(scenarioJsonSchema());
@@ -117,7 +117,7 @@ describe('the examples of scenarios', () => {
     expect(code).toBe(0);
   });
 
-  it.each(files)('%s names its schema and fits it', (file) => {
+  it.each(files)('%s refers to its schema and is valid', (file) => {
     const text = readFileSync(join(examples, file), 'utf8');
     expect(text).toMatch(/^# yaml-language-server: \$schema=\.\.\/\.\.\/schemas\/scenario\.schema\.json\n# /);
     expect(fits(Document.parse(text, file).value), JSON.stringify(fits.errors)).toBe(true);

@@ -20,20 +20,20 @@ function failuresOf(results: readonly ScenarioResult[]): string[] {
   return results.filter(({ outcome }) => outcome !== 'passed').map((each) => formatFailure(each));
 }
 
-describe.skipIf(!isHere)('the scenario files of the mesh', () => {
+describe.skipIf(!isHere)('Solace Agent Mesh scenario files', () => {
   const files = isHere ? readdirSync(folder).filter((file) => /^test_proxy_.*\.yaml$/.test(file)) : [];
   const fromDesign = 'test_a2a_proxy_simple.design-era-7e63cf12b.yaml';
 
-  it('are nine', () => {
+  it('contain nine files', () => {
     expect(files).toHaveLength(9);
   });
 
-  it('pass as they are', async () => {
+  it('pass unchanged', async () => {
     const results = await runScenarios(files.flatMap(scenariosOf), { openHarness: () => openHarness() });
     expect(failuresOf(results)).toEqual([]);
   });
 
-  it('fail where the JSON inside is broken, and say so', async () => {
+  it('fail with a message if the embedded JSON is malformed', async () => {
     const text = readFileSync(`${folder}/${fromDesign}`, 'utf8');
     const [result] = await runScenarios(readScenarios(text, fromDesign), {
       openHarness: () => openHarness(),
@@ -47,7 +47,7 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
     });
   });
 
-  it('fail where words are in a place that the other runner does not look at, and say so', async () => {
+  it('fail with a message if a key is at a position that the original runner ignores', async () => {
     const [result] = await runScenarios(scenariosOf(fromDesign), { openHarness: () => openHarness() });
     expect(result).toMatchObject({
       outcome: 'failed',
@@ -56,7 +56,7 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
   });
 });
 
-describe.skipIf(!existsSync(seed))('the example of the design', () => {
+describe.skipIf(!existsSync(seed))('scenario of the design document', () => {
   /** The example with the JSON of its comment in the place that is left for it. */
   function example(): string {
     const text = readFileSync(seed, 'utf8').split('## 6.')[1] ?? '';
@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(seed))('the example of the design', () => {
   const run = (text: string) =>
     runScenarios(readScenarios(text, 'design.yaml'), { openHarness: () => openHarness() });
 
-  it('passes as it was written', async () => {
+  it('passes unchanged', async () => {
     expect(example()).toContain('version: 1 #');
     expect(failuresOf(await run(example()))).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe.skipIf(!existsSync(seed))('the example of the design', () => {
       'expected_gateway_output[2].content_parts[0].text_contains',
     ],
     ['generic_text_update', 'agent_progress_update', 'expected_gateway_output[0].event_purpose'],
-  ])('fails with %j made %j', async (from, to, path) => {
+  ])('fails if %j is replaced by %j', async (from, to, path) => {
     const [result] = await run(example().replace(from, to));
     expect(result?.mismatches.map((each) => each.path)).toEqual([path]);
   });

@@ -12,7 +12,7 @@ import {
   failingPaths,
 } from '../../support/testkit/scenario-case.ts';
 
-describe('the other ways to an agent', () => {
+describe('harnesses http and direct', () => {
   const words = {
     downstream_a2a_agent_responses: [workingUpdate('one'), completedTask('Done.')],
     expected_gateway_output: [
@@ -21,7 +21,7 @@ describe('the other ways to an agent', () => {
     ],
   };
 
-  it.each(['direct', 'http'] as const)('are taken by the option: %s', async (rig) => {
+  it.each(['direct', 'http'] as const)('are selected by the option: %s', async (rig) => {
     await expectPassed(
       { ...words, assert_downstream_request: [{ params: { message: { parts: [{ text: 'hello' }] } } }] },
       { kind: rig },
@@ -33,7 +33,7 @@ describe('the other ways to an agent', () => {
     await expectPassed({ ...words, gateway: rig });
   });
 
-  it.each(['direct', 'http'] as const)('tell errors and cancel: %s', async (gateway) => {
+  it.each(['direct', 'http'] as const)('report errors and cancel: %s', async (gateway) => {
     await expectPassed({
       gateway,
       downstream_http_error: { status_code: 503 },
@@ -49,7 +49,7 @@ describe('the other ways to an agent', () => {
     });
   });
 
-  it('keep files over HTTP, and none directly', async () => {
+  it('store files with http and none with direct', async () => {
     const file = { kind: 'file', file: { name: 'r.csv', mimeType: 'text/csv', bytes: 'YSxi' } };
     const made = {
       downstream_a2a_agent_responses: [
@@ -75,7 +75,7 @@ describe('the other ways to an agent', () => {
   });
 });
 
-describe('many cases at once', () => {
+describe('parallel cases', () => {
   /** Cases that differ in everything, some of which must fail. */
   function manyCases(size: number): Scenario[] {
     return Array.from({ length: size }, (_, index) =>
@@ -94,7 +94,7 @@ describe('many cases at once', () => {
     );
   }
 
-  it('do not touch each other', async () => {
+  it('are isolated', async () => {
     const cases = manyCases(1_000);
     const began = performance.now();
     const results = await runScenarios(cases, { openHarness: () => openHarness() });
@@ -105,7 +105,7 @@ describe('many cases at once', () => {
     expect(results.every(({ capture }) => capture?.requests.length === 1)).toBe(true);
   }, 120_000);
 
-  it('stop when they are told to', async () => {
+  it('stop when aborted', async () => {
     const stop = new AbortController();
     const results = await runScenarios(manyCases(20), {
       openHarness: () => openHarness(),
@@ -116,7 +116,7 @@ describe('many cases at once', () => {
     expect(results.filter(({ outcome }) => outcome === 'skipped')).toHaveLength(19);
   });
 
-  it('open nothing for cases that are skipped', async () => {
+  it('open no harness for skipped cases', async () => {
     const scenario = { ...buildScenario({}), skipped: 'because' };
     const results = await runScenarios([scenario], {
       openHarness: () => {
@@ -132,7 +132,7 @@ describe.each([
   ['NATS', natsServer, startNats],
 ] as const)('cases over %s', (_name, program, start) => {
   it.skipIf(program === undefined)(
-    'pass and fail as they do in memory',
+    'have the same results as in memory',
     async () => {
       const broker = await start();
       try {

@@ -11,8 +11,8 @@ import {
   workingUpdate,
 } from '../../support/testkit/scenario-case.ts';
 
-describe('the words of a case, through the proxy on a mesh', () => {
-  it('parts reach the agent after the time of arrival', async () => {
+describe('keys of a scenario case (mesh harness)', () => {
+  it('parts are sent to the agent after the timestamp part', async () => {
     const parts = [
       { type: 'text', text: 'look', metadata: { a: 1 } },
       { type: 'data', data: { b: 2 } },
@@ -39,7 +39,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     );
   });
 
-  it('bytes that are sent are stored, and reach the agent as bytes', async () => {
+  it('sent bytes are stored and sent to the agent as bytes', async () => {
     const parts = [{ type: 'file', bytes_base64: 'YWJj', name: 'a.txt', mime_type: 'text/plain' }];
     const stored = {
       filename: 'a.txt',
@@ -55,7 +55,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     ]);
   });
 
-  it('setup_artifacts are there before, and invoked_with_artifacts bring them', async () => {
+  it('setup_artifacts creates files, invoked_with_artifacts attaches them', async () => {
     const words = {
       setup_artifacts: [
         { filename: 'in.txt', mime_type: 'text/plain', content: 'abc', metadata: { description: 'mine' } },
@@ -79,13 +79,13 @@ describe('the words of a case, through the proxy on a mesh', () => {
     );
   });
 
-  it('is_streaming false sends instead', async () => {
+  it('is_streaming: false uses send', async () => {
     const words = { input: { is_streaming: false }, assert_downstream_request: [{ method: 'message/send' }] };
     await expectPassed(words);
     expect(await failingPaths({ ...words, input: {} })).toEqual(['assert_downstream_request[0].method']);
   });
 
-  it('downstream_a2a_agent_responses are played up to the first end', async () => {
+  it('downstream_a2a_agent_responses are played up to the first final event', async () => {
     const responses = [
       workingUpdate('one'),
       workingUpdate('two'),
@@ -113,7 +113,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     });
   });
 
-  it('convert_progress_updates false, and the target that is named for it, leave words alone', async () => {
+  it('convert_progress_updates: false, and its special target name, keep status texts', async () => {
     const words = {
       downstream_a2a_agent_responses: [workingUpdate('one'), workingUpdate(' two'), completedTask('Done.')],
       expected_gateway_output: [
@@ -131,7 +131,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     expect(await failingPaths(words)).toContain('expected_gateway_output[0].event_purpose');
   });
 
-  it('files of the agent are stored and told of', async () => {
+  it('files of the agent are stored and listed in the response', async () => {
     const file = { kind: 'file', file: { name: 'r.csv', mime_type: 'text/csv', bytes: 'YSxi' } };
     const artifacts = [{ artifact_id: 'x', name: 'r.csv', description: 'rows', parts: [file] }];
     const state = { filename_matches_regex: '^r', version: 0, expected_content_text: 'a,b' };
@@ -154,7 +154,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     );
   });
 
-  it('downstream_agent_auth wants what proxy_auth_config has', async () => {
+  it('downstream_agent_auth accepts the credentials of proxy_auth_config', async () => {
     const words = {
       downstream_agent_auth: { type: 'apikey', expected_value: 'key' },
       proxy_auth_config: {
@@ -171,7 +171,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     );
   });
 
-  it('should_fail_once and mock_oauth_server show a second token', async () => {
+  it('should_fail_once and mock_oauth_server cause a second token request', async () => {
     const sequence = [{ access_token: 'first' }, { access_token: 'second' }];
     const words = {
       ...oauthCase,
@@ -195,7 +195,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     ).toEqual(['assert_oauth_token_requests[0].call_count']);
   });
 
-  it('a token endpoint that refuses is told of with its status', async () => {
+  it('an error of the token endpoint is reported with its status', async () => {
     const words = (status: string) => ({
       ...oauthCase,
       mock_oauth_server: { token_url: tokenUrl, error: 'invalid_client', status_code: 401 },
@@ -206,7 +206,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     expect(await failingPaths(words('403'))).toEqual(['expected_gateway_output[0].error_message_contains']);
   });
 
-  it('downstream_http_error is seen, with its status', async () => {
+  it('downstream_http_error is reported with its status', async () => {
     const words = (status: number) => ({
       downstream_http_error: { status_code: status, error_body: { error: 'no' } },
       expected_gateway_output: [
@@ -224,8 +224,8 @@ describe('the words of a case, through the proxy on a mesh', () => {
     ]);
   });
 
-  it('proxy_config_override leads elsewhere', async () => {
-    // Nobody listens at the port for discarding things.
+  it('proxy_config_override changes the upstream URL', async () => {
+    // No process listens on the discard port.
     const override = { agent_name: 'TestAgent_Proxied', url: 'http://127.0.0.1:9' };
     const words = {
       proxy_config_override: override,
@@ -237,7 +237,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     ).toEqual(['expected_gateway_output[0].type']);
   });
 
-  it('gateway_actions_after_input cancel the task, and the agent hears of it', async () => {
+  it('gateway_actions_after_input cancels the task at the agent', async () => {
     const words = {
       downstream_script: { rules: [{ then: [{ say: 'Wait' }, { wait: '1h' }, { complete: 'late' }] }] },
       skip_intermediate_events: true,
@@ -251,7 +251,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     ]);
   });
 
-  it('expected_completion_timeout_seconds ends the waiting and says so', async () => {
+  it('expected_completion_timeout_seconds fails the case with a message', async () => {
     const result = await runCase({
       downstream_script: { rules: [{ then: [{ say: 'Wait' }, { wait: '1h' }] }] },
       expected_completion_timeout_seconds: 0.3,
@@ -259,7 +259,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     expect(result).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('0.3 s') as string });
   });
 
-  it('a stream that ends too early is told of, once', async () => {
+  it('an incomplete stream is reported once', async () => {
     const text = 'disconnected without completing the task';
     await expectPassed({
       downstream_a2a_agent_responses: [
@@ -269,7 +269,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     });
   });
 
-  it('a response that makes no sense fails the case and says which', async () => {
+  it('an invalid scripted response fails the case and is named', async () => {
     const result = await runCase({ downstream_a2a_agent_responses: [{ kind: 'surprise' }] });
     expect(result).toMatchObject({
       outcome: 'failed',
@@ -277,7 +277,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     });
   });
 
-  it.each(['0.1', '0.3', '1.0'])('a caller may speak %s', async (version) => {
+  it.each(['0.1', '0.3', '1.0'])('client.version %s is used by the client', async (version) => {
     await expectPassed({ client: { version }, skip_intermediate_events: true });
   });
 
@@ -285,7 +285,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     ['0.1', 'JSONRPC', { method: 'tasks/sendSubscribe' }],
     ['0.3', 'HTTP+JSON', { message: { role: 'ROLE_USER' } }],
     ['1.0', 'JSONRPC', { method: 'SendStreamingMessage' }],
-  ])('the agent may be spoken to in %s over %s', async (version, transport, asked) => {
+  ])('downstream version %s over %s is used by the proxy', async (version, transport, asked) => {
     await expectPassed({
       downstream: { version, transport },
       skip_intermediate_events: true,
