@@ -58,11 +58,12 @@ function readCardFile(file: string, reference: string): CardReference {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
+    const isMissing = (cause as { code?: unknown }).code === 'ENOENT';
     throw new ClientError(
       'A2ACLI_ERR_CARD_NOT_FOUND',
-      `Cannot read the card file ${reference}`,
+      isMissing ? `File not found: ${reference}` : `Cannot read ${reference}`,
       'Pass the path of a file with an agent card, or an http or https URL.',
-      cause,
+      isMissing ? undefined : cause,
     );
   }
   const card = asJsonObject(parseJsonOrUndefined(text));

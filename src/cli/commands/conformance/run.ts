@@ -120,6 +120,11 @@ export async function runConformanceCommand(
     command: `dragoman ${process.argv.slice(2).map(quoteShellWord).join(' ')}`,
     redactor: new Redactor(headers, otherUserHeaders, restrictedUserHeaders, peerHeaders),
   });
+  if (report.unreachable !== undefined)
+    printErrorReport({
+      message: report.unreachable.replace(/\.$/, ''),
+      hint: `Start the agent, or run dragoman doctor ${quoteShellWord(report.agentUrl)} to find the cause.`,
+    });
   const isWritten = writeReports(report, targets);
   const isOnStdout = targets.some(({ file }) => file === undefined) || !isWritten;
   if (!isOnStdout) process.stdout.write(formatReportSummary(report, process.stdout));
@@ -249,7 +254,8 @@ function loadPrompts({ fixtures, prompts: file }: ConformanceFlags): OutcomeProm
 function loadReport(file: string): ConformanceReport {
   const hint = 'Name a file that --report json has written.';
   const report = readReport(readInputFile(file, hint));
-  if (!report) throw new UsageError(`Invalid report: ${file}`, hint);
+  if (!report)
+    throw new UsageError(`Invalid file: ${file}`, hint, { places: [`${file}: not a JSON report`] });
   return report;
 }
 

@@ -1,6 +1,7 @@
 import { diagnose, type DiagnosisStep } from '../../../conformance/doctor/diagnose.ts';
 import { Redactor } from '../../../primitives/redaction.ts';
 import { createColors } from '../../terminal/colors.ts';
+import { expectUrl } from '../../inputs/expect-url.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { parseHeaders } from '../../inputs/parse-headers.ts';
 
@@ -18,6 +19,7 @@ export async function runDoctorCommand(
   url: string,
   { header, timeout, text, insecure, output }: DoctorFlags,
 ): Promise<void> {
+  expectUrl(url);
   const headers = parseHeaders(header);
   const diagnosis = await diagnose(url, {
     headers,

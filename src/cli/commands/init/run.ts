@@ -20,10 +20,16 @@ export async function runInitCommand(argument: string | undefined, flags: InitFl
   const directory = resolve(argument ?? (await promptDirectory(flags)));
   const files = buildProjectFiles(projectName(directory), packageVersion());
   checkNoFileExists(directory, Object.keys(files));
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, path)), { recursive: true });
-    // `wx` also protects files that were created in the meantime.
-    writeFileSync(join(directory, path), content, { flag: 'wx' });
+  try {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      // `wx` also protects files that were created in the meantime.
+      writeFileSync(join(directory, path), content, { flag: 'wx' });
+    }
+  } catch (cause) {
+    throw new UsageError(`Cannot write to ${directory}`, 'Name a directory that you can write to.', {
+      cause,
+    });
   }
   const text =
     flags.output === 'json'

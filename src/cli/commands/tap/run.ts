@@ -130,7 +130,9 @@ function loadRecords(file: string): TrafficRecord[] {
   try {
     return readTrafficFile(text);
   } catch (thrown) {
-    throw new UsageError(`Invalid traffic file ${file}: ${A2AError.from(thrown).message}`, hint);
+    throw new UsageError(`Invalid file: ${file}`, hint, {
+      places: [`${file}: ${A2AError.from(thrown).message}`],
+    });
   }
 }
 
