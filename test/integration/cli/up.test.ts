@@ -321,8 +321,9 @@ describe('dragoman up without its defaults', () => {
     started.push(running);
     const summary = await readSummary(running);
     expect(summary.mcp).toBeUndefined();
-    expect(running.stderr).toContain(
-      'info: MCP is not available: npm install @modelcontextprotocol/server\n',
+    await running.prints(
+      /info: MCP is not available: Run: npm install @modelcontextprotocol\/server\n/,
+      'stderr',
     );
     expect((await httpGet(`${summary.gateway}/agents`)).json.agents).toHaveLength(2);
   });
