@@ -167,6 +167,7 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     deletePushConfig: (ref, call) => agent.deletePushConfig(ref, call),
     ...(agent.jwks && { jwks: agent.jwks.bind(agent) }),
     ...(agent.ready && { ready: agent.ready.bind(agent) }),
+    ...(agent.outage && { outage: agent.outage.bind(agent) }),
     ...(agent.close && { close: agent.close.bind(agent) }),
   };
 }

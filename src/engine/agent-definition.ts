@@ -1,6 +1,7 @@
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Agent, CallContext } from '../protocol/agent.ts';
 import type { AgentCard, AgentExtension, AgentSkill } from '../protocol/card.ts';
+import type { Outage } from '../protocol/outage.ts';
 import type { LogSink } from '../primitives/log.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { PushOptions } from '../push/push-options.ts';
@@ -101,5 +102,6 @@ export interface LocalAgent extends Agent, AsyncDisposable {
   readonly definition: AgentDefinition;
   readonly options: AgentOptions;
   ready(): Promise<void>;
+  outage(): Outage | undefined;
   close(): Promise<void>;
 }

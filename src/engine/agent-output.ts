@@ -94,3 +94,27 @@ export function invalidOutputError(output: unknown): A2AError {
       : `an object with ${Object.keys(output).join(', ') || 'no members'}`;
   return new A2AError('INVALID_AGENT_RESPONSE', `The agent returned ${what}, which is not a valid output`);
 }
+
+/** Returns the iterator of a generator, or undefined for other values, including arrays and strings. */
+export function toIterator(output: unknown): AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined {
+  if (typeof output !== 'object' || output === null) return undefined;
+  if (Symbol.asyncIterator in output) return (output as AsyncIterable<AgentOutput>)[Symbol.asyncIterator]();
+  if (Symbol.iterator in output && !Array.isArray(output))
+    return (output as Iterable<AgentOutput>)[Symbol.iterator]();
+  return undefined;
+}
+
+/** Converts content to a message of the agent. */
+export function toAgentMessage(
+  content: MessageContent,
+  { contextId, taskId }: { contextId: string; taskId: string },
+  newId: () => string,
+): Message {
+  const ids = { contextId, taskId };
+  if (isMessage(content) && content.parts.length > 0)
+    return { ...content, role: 'agent', messageId: content.messageId || newId(), ...ids };
+  const parts = isMessage(content) ? content.parts : toParts(content);
+  if (parts.length === 0)
+    throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned a message without parts');
+  return { messageId: newId(), role: 'agent', parts, ...ids };
+}

@@ -1,4 +1,6 @@
+import type { CallContext } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
+import { A2AError } from '../protocol/errors.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 
 /** Builds the card of an agent. The server adapter adds the interfaces. */
@@ -34,4 +36,14 @@ export function buildCard(definition: AgentDefinition): AgentCard {
     ...(securitySchemes && { securitySchemes }),
     ...(securityRequirements && { securityRequirements }),
   };
+}
+
+/** Returns the members in which the extended card differs. @throws {@link A2AError} if the agent has none. */
+export async function extendedCardMembers(
+  { extendedCard }: AgentDefinition,
+  call: CallContext,
+): Promise<Partial<AgentCard>> {
+  if (extendedCard === undefined)
+    throw new A2AError('UNSUPPORTED_OPERATION', 'This agent has no extended card');
+  return typeof extendedCard === 'function' ? extendedCard(call) : extendedCard;
 }

@@ -4,13 +4,14 @@ import type { Agent, CallContext } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
-import type { LogSink, LogEntry } from '../primitives/log.ts';
+import { type LogSink, quietLogSink } from '../primitives/log.ts';
 import type { Message } from '../protocol/message.ts';
+import type { Outage } from '../protocol/outage.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
 import { type MessageClass, classifyMessage } from './messages/classify-message.ts';
-import { buildCard } from './build-card.ts';
+import { buildCard, extendedCardMembers } from './build-card.ts';
 import { systemClock } from '../primitives/clock.ts';
 import { monotonicTimestamps } from './monotonic-timestamps.ts';
 import type { AgentDefinition, AgentOptions, LocalAgent, ProcessFunction } from './agent-definition.ts';
@@ -20,10 +21,18 @@ import { uuidV7 } from './uuid-v7.ts';
 import { deferredStream, failingStream, singleEventStream, unsupportedStream } from './streams/iterables.ts';
 import { rejectOnAbort, endOnAbort } from './streams/abort.ts';
 import { PushConfigService } from './push-config-service.ts';
+import { failAbandonedTask } from './runs/fail-task.ts';
 import { recoverTasks } from './runs/recovery.ts';
 import { TaskRun, type TaskRunHost, persistedTask } from './runs/task-run.ts';
 import { TaskRunTable } from './runs/run-table.ts';
-import { replayTurn, endsStream, withTaskIds, type ActiveTurn, waitForTurnEnd } from './messages/turn.ts';
+import {
+  replayTurn,
+  endsStream,
+  subscribeToTask,
+  withTaskIds,
+  type ActiveTurn,
+  waitForTurnEnd,
+} from './messages/turn.ts';
 import { startWatchdog } from './runs/watchdog.ts';
 import { traceProcess } from './runs/trace-process.ts';
 
@@ -53,6 +62,7 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly now: () => number;
   readonly timestamp: () => string;
   readonly newId: () => string;
+  readonly report: LogSink;
   readonly onTaskState: TaskRunHost['onTaskState'];
   readonly createPushConfig: Agent['createPushConfig'];
   readonly getPushConfig: Agent['getPushConfig'];
@@ -64,7 +74,6 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly #taskStore: TaskStore;
   readonly #ownsTaskStore: boolean;
   readonly #process: ProcessFunction;
-  readonly #log: LogSink;
   readonly #validator: MessageValidator;
   readonly #recoverTasks: boolean;
   readonly #runs = new TaskRunTable();
@@ -81,7 +90,7 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#card = buildCard(definition);
     this.#taskStore = options.taskStore ?? memoryTaskStore({ now: this.now });
     this.#ownsTaskStore = options.taskStore === undefined;
-    this.#log = options.log ?? (() => {});
+    this.report = quietLogSink(options.log);
     this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));
     this.onTaskState = options.metrics?.countTaskState;
     options.metrics?.observeRuns(() => this.#runs.size);
@@ -96,50 +105,41 @@ class Engine implements LocalAgent, TaskRunHost {
     this.jwks = this.#push.jwks;
   }
 
-  /** Errors in the log sink must not affect the task. */
-  report(entry: LogEntry): void {
-    try {
-      this.#log(entry);
-    } catch {
-      // There is no other place to report it.
-    }
-  }
-
   async card(): Promise<AgentCard> {
     return this.#card;
   }
 
   async extendedCard(call: CallContext = anonymousCall): Promise<AgentCard> {
-    const { extendedCard } = this.definition;
-    if (extendedCard === undefined) {
-      throw new A2AError('UNSUPPORTED_OPERATION', 'This agent has no extended card');
-    }
-    const extra = typeof extendedCard === 'function' ? await extendedCard(call) : extendedCard;
-    return { ...this.#card, ...extra };
+    return { ...this.#card, ...(await extendedCardMembers(this.definition, call)) };
   }
 
   ready(): Promise<void> {
     this.#recovered ??= this.#recoverTasks
-      ? recoverTasks(this.#taskStore, this.definition.resume, {
-          timestamp: this.timestamp,
-          newId: this.newId,
-          resume: (log, process, message) =>
-            this.#createRun(log, { owner: log.owner }, undefined).start(process, message),
-          report: (entry) => this.report(entry),
-        }).then(() => this.#push.resume())
+      ? recoverTasks(this.#taskStore, this.definition.resume, this).then(() => this.#push.resume())
       : Promise.resolve();
     return this.#recovered;
   }
 
+  isRunning(log: TaskLog): boolean {
+    return this.#runs.find(log) !== undefined;
+  }
+
+  resume(log: TaskLog, process: ProcessFunction, message: Message): void {
+    this.#createRun(log, { owner: log.owner }, undefined).start(process, message);
+  }
+
+  outage(): Outage | undefined {
+    return this.#taskStore.outage?.();
+  }
+
+  #checkAvailable(): void {
+    const error = this.outage()?.error;
+    if (error) throw error;
+  }
+
   async close(): Promise<void> {
     this.#stopWatchdog();
-    const runs = this.#runs.all();
-    for (const run of runs) {
-      // Tasks that can be resumed after a restart stay unfinished, as if the process had been killed.
-      if (run.isAsking || (this.definition.resume && !this.#ownsTaskStore)) run.detach();
-      else run.stop('failed', 'The agent was shut down while it processed this task.');
-    }
-    await Promise.allSettled(runs.map(async ({ log }) => log.whenPersisted()));
+    await this.#runs.endAll(this.definition.resume !== undefined && !this.#ownsTaskStore);
     await this.#push.close();
     if (this.#ownsTaskStore) await this.#taskStore[Symbol.asyncDispose]();
   }
@@ -215,6 +215,7 @@ class Engine implements LocalAgent, TaskRunHost {
 
   #classify(request: SendRequest, call: CallContext): MessageClass | Promise<MessageClass> {
     this.#validator.check(request, call);
+    this.#checkAvailable();
     return classifyMessage(this.#taskStore, call.owner ?? '', request);
   }
 
@@ -306,9 +307,15 @@ class Engine implements LocalAgent, TaskRunHost {
 
   #createRun(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {
     const run = new TaskRun(this, log, call, request);
+    log.onAbandoned ??= this.#onAbandoned;
     this.#runs.add(run);
     return run;
   }
+
+  readonly #onAbandoned = (log: TaskLog, error: A2AError): void => {
+    this.#runs.find(log)?.abandon(error);
+    void failAbandonedTask(this.#taskStore, log, error, this);
+  };
 
   ended(run: TaskRun): void {
     this.#runs.remove(run);
@@ -353,13 +360,11 @@ class Engine implements LocalAgent, TaskRunHost {
     return this.#open(id, call).then((opened) => limitHistory(opened.task(), historyLength));
   }
 
-  async listTasks(
-    ...[request, call = anonymousCall]: Parameters<Agent['listTasks']>
-  ): ReturnType<Agent['listTasks']> {
-    return this.#taskStore.list(call.owner ?? '', request);
-  }
+  readonly listTasks: Agent['listTasks'] = async (request, call = anonymousCall) =>
+    this.#taskStore.list(call.owner ?? '', request);
 
   async cancelTask({ id }: { id: string }, call: CallContext = anonymousCall): Promise<Task> {
+    this.#checkAvailable();
     const log = await this.#open(id, call);
     // Cancellation is idempotent.
     if (log.state === 'canceled') return persistedTask(log);
@@ -377,23 +382,17 @@ class Engine implements LocalAgent, TaskRunHost {
   ): AsyncIterable<StreamEvent> {
     if (this.definition.streaming === false) return unsupportedStream();
     const log = this.#taskStore.open(call.owner ?? '', id);
-    const subscribeTo = (opened: TaskLog | undefined): AsyncIterable<StreamEvent> => {
-      if (!opened) return failingStream(taskNotFound(id));
-      if (after !== undefined && after <= opened.sequence) return opened.subscribe(after, endsStream);
-      if (!isTerminal(opened.state)) return opened.subscribe('now', endsStream);
-      const text = `The task is ${opened.state} and has no further events`;
-      return failingStream(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
-    };
-    return endOnAbort(
-      log instanceof Promise ? deferredStream(log.then(subscribeTo)) : subscribeTo(log),
-      call,
-    );
+    const events =
+      log instanceof Promise
+        ? deferredStream(log.then((opened) => subscribeToTask(opened, id, after)))
+        : subscribeToTask(log, id, after);
+    return endOnAbort(events, call);
   }
 
   async #open(id: string, call: CallContext): Promise<TaskLog> {
-    const opening = this.#taskStore.open(call.owner ?? '', id);
-    const log = opening instanceof Promise ? await opening : opening;
-    if (!log) throw taskNotFound(id);
-    return log;
+    const opened = this.#taskStore.open(call.owner ?? '', id);
+    const log = opened instanceof Promise ? await opened : opened;
+    if (log) return log;
+    throw taskNotFound(id);
   }
 }

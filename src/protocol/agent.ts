@@ -2,6 +2,7 @@ import type { JsonWebKeySet } from '../primitives/web/jwks.ts';
 import type { AgentCard, ProtocolVersion } from './card.ts';
 import type { StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
+import type { Outage } from './outage.ts';
 import type { PushConfig } from './push.ts';
 import type {
   CancelTaskRequest,
@@ -76,9 +77,14 @@ export interface Agent {
   jwks?(): Promise<JsonWebKeySet>;
   /** Prepares the agent, for example resumes tasks after a crash. Server adapters call it before they accept requests. */
   ready?(): Promise<void>;
+  /**
+   * Returns the current outage, if calls would fail: its task store cannot be written, or its circuit breaker is open.
+   * Server adapters report it as not ready and leave requests in their queue.
+   */
+  outage?(): Outage | undefined;
   /** Stops running work and releases resources. */
   close?(): Promise<void>;
 }
 
 /** The operations that clients can call. */
-export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'close'>;
+export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'outage' | 'close'>;

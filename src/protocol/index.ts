@@ -37,6 +37,7 @@ export type {
 export { type LintFinding, lintStream, type LintRule, StreamLinter } from './lint-stream.ts';
 export type { LogSink, LogEntry } from '../primitives/log.ts';
 export type { Message, Role } from './message.ts';
+export type { Outage } from './outage.ts';
 export {
   bytesOf,
   contentKind,

@@ -40,6 +40,7 @@ export class InMemoryTaskLog implements TaskLog {
   /** The visible task, while the reducer is ahead of it. */
   #visibleTask: Task | undefined = undefined;
   #error: A2AError | undefined = undefined;
+  onAbandoned: TaskLog['onAbandoned'] = undefined;
 
   /**
    * @param sequence - the sequence number of the last event in `task`; if undefined, the task is new and becomes the

@@ -160,49 +160,6 @@ describe('sqliteTaskStore after reopening', () => {
   });
 });
 
-describe('failed commit', () => {
-  it('publishes nothing, rejects all waiting calls and continues from the stored state', async () => {
-    const taskStore = await open({ busyTimeout: 0 });
-    const old = await taskStore.create('ann', newTask('old'));
-    await old.whenPersisted();
-    const pendingNext = old.subscribe(1).next();
-
-    const other = await openDatabase(file);
-    other.exec('begin immediate');
-    old.append(status(old, 'completed'));
-    const fresh = await taskStore.create('ann', newTask('fresh'), 'm');
-    const unawaited = await taskStore.create('ann', newTask('unawaited'));
-    const results = await Promise.allSettled([
-      old.whenPersisted(),
-      fresh.whenPersisted(),
-      pendingNext,
-      fresh.subscribe(0).next(),
-    ]);
-    for (const result of results) {
-      expect(result).toMatchObject({ status: 'rejected', reason: { reason: 'UNAVAILABLE' } });
-    }
-    expect(old.task().status.state).toBe('submitted');
-    expect(() => old.append(status(old, 'failed'))).toThrow(
-      expect.objectContaining({ reason: 'UNAVAILABLE' }),
-    );
-    await expect(unawaited.whenPersisted()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    await expect(unawaited.subscribe(0).next()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    expect(await taskStore.open('ann', 'fresh')).toBeUndefined();
-    expect(await taskStore.findByMessageId('ann', 'm')).toBeUndefined();
-    other.exec('rollback');
-    other.close();
-
-    const reopened = await taskStore.open('ann', 'old');
-    expect(reopened?.sequence).toBe(1);
-    reopened?.append(status(reopened, 'working'));
-    await reopened?.whenPersisted();
-    const recreated = await taskStore.create('ann', newTask('fresh'), 'm');
-    await recreated.whenPersisted();
-    expect((await taskStore.list('ann', {})).tasks.map(({ id }) => id)).toEqual(['fresh', 'old']);
-    expect((await taskStore.list('ann', {})).totalSize).toBe(2);
-  });
-});
-
 describe('change that cannot be serialized', () => {
   it('rejects only its own task', async () => {
     const taskStore = await open();

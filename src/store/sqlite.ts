@@ -43,13 +43,19 @@ export interface SqliteTaskStoreOptions {
    */
   onLeaseLost?: (error: A2AError) => void;
   /**
+   * Called with the error when the file cannot be written, for example because the disk is full, and without an error
+   * when it can be written again. Meanwhile the store retries; see `TaskStore.outage`.
+   */
+  onOutage?: (error?: A2AError) => void;
+  /**
    * `normal`: a crash of the process loses nothing, a power failure may lose the newest commits. `full`: every commit
    * waits for the disk.
    * @defaultValue `'normal'`
    */
   synchronous?: 'normal' | 'full';
   /**
-   * Milliseconds for which a commit waits for a write lock of another process. It blocks the event loop.
+   * Milliseconds for which a commit waits for a write lock of another process. It blocks the event loop. Then an outage
+   * begins, during which commits do not wait.
    * @defaultValue 5,000
    */
   busyTimeout?: number;
@@ -80,9 +86,10 @@ export interface SqliteTaskStoreOptions {
  */
 export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<TaskStore> {
   const { file, withoutLease = false, shared, leaseTimeout: timeout = 10_000, onLeaseLost: onLost } = options;
+  const { busyTimeout = 5_000, onOutage } = options;
   const database = await openDatabase(file);
   try {
-    database.exec(`pragma busy_timeout = ${options.busyTimeout ?? 5_000}`);
+    database.exec(`pragma busy_timeout = ${busyTimeout}`);
     database.prepare('pragma journal_mode = wal').get([]);
     database.exec(`pragma synchronous = ${options.synchronous === 'full' ? 'full' : 'normal'}`);
     // A checkpoint writes each page once, however many commits changed it: checkpoints of 16 MB cost a third less.
@@ -95,6 +102,8 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
       maxCachedTasks: options.maxCachedTasks ?? 4_096,
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
       pollInterval: options.pollInterval ?? 250,
+      busyTimeout,
+      onOutage,
       lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost }),
     });
   } catch (error) {

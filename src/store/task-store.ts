@@ -1,5 +1,7 @@
 import type { MaybePromise } from '../primitives/maybe-promise.ts';
+import type { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
+import type { Outage } from '../protocol/outage.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
@@ -31,9 +33,16 @@ export interface TaskLog {
   /**
    * Waits until all appended events are persisted and visible.
    *
-   * @returns undefined if they already are; otherwise a promise, which rejects if they could not be persisted.
+   * @returns undefined if they already are; otherwise a promise. It rejects if they could not be persisted: during an
+   * outage of the store, which persists them later, or because the log was abandoned.
    */
   whenPersisted(): Promise<void> | undefined;
+
+  /**
+   * Called if the log is abandoned: its newest events could not be persisted and never will be. All later calls fail
+   * with the error. Opening the task again returns a log with the persisted events.
+   */
+  onAbandoned?: ((log: TaskLog, error: A2AError) => void) | undefined;
 
   /** Returns the task with all visible events applied. The returned object is never mutated. */
   task(): Task;
@@ -90,6 +99,11 @@ export interface PushDelivery {
 export interface TaskStore extends AsyncDisposable {
   /** True if other processes run tasks on the same store, so that an unfinished task may still have its agent. */
   readonly isShared?: boolean;
+  /**
+   * Returns the current outage, if the store cannot persist anything now. It retries by itself and persists the events
+   * that were appended to existing tasks meanwhile; until then they are not visible. New tasks are rejected.
+   */
+  outage?(): Outage | undefined;
   /**
    * Creates a task. Its first event is the task itself, with sequence number 1.
    *

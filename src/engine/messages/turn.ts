@@ -1,8 +1,9 @@
 import type { TaskLog } from '../../store/task-store.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { isInterrupted, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
-import { singleEventStream } from '../streams/iterables.ts';
+import { A2AError, taskNotFound } from '../../protocol/errors.ts';
+import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
+import { failingStream, singleEventStream } from '../streams/iterables.ts';
 import { type TaskRun, persistedTask } from '../runs/task-run.ts';
 
 /** A message that is being processed: its task and, if it runs in this process, its run. */
@@ -33,6 +34,19 @@ export function replayTurn(log: TaskLog, { messageId }: Message): AsyncIterable<
   if (task.history?.[0]?.messageId === messageId) return log.subscribe(0, endsStream);
   if (!isInterrupted(task.status.state)) return log.subscribe('now', endsStream);
   return singleEventStream({ kind: 'task', task, sequence: log.sequence });
+}
+
+/** Returns the events of a task after a sequence number, or its current state and all later events. */
+export function subscribeToTask(
+  log: TaskLog | undefined,
+  id: string,
+  after: number | undefined,
+): AsyncIterable<StreamEvent> {
+  if (!log) return failingStream(taskNotFound(id));
+  if (after !== undefined && after <= log.sequence) return log.subscribe(after, endsStream);
+  if (!isTerminal(log.state)) return log.subscribe('now', endsStream);
+  const text = `The task is ${log.state} and has no further events`;
+  return failingStream(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
 }
 
 /** Waits until the task reaches a terminal or interrupted state, unless the client wants an immediate response. */

@@ -5,8 +5,14 @@ import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { ProcessContext } from '../process-context.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
-import { isMessage, type AgentOutput, type AgentResult, type MessageContent } from '../agent-output.ts';
-import { toIterator, type TaskRun } from './task-run.ts';
+import {
+  isMessage,
+  toIterator,
+  type AgentOutput,
+  type AgentResult,
+  type MessageContent,
+} from '../agent-output.ts';
+import type { TaskRun } from './task-run.ts';
 
 /** Result of an agent with `allowDirectReply`: a direct message or the run of a task. */
 export type DirectReply = { kind: 'message'; message: Message } | { kind: 'run'; run: TaskRun };
@@ -36,7 +42,7 @@ export async function runWithoutTask(
   const first = readFirstOutput(() => process(new ProcessContext(host, request.message, call, request)));
   const outcome = await Promise.race([first.catch(() => undefined), host.inputRequested]);
   if (outcome && isMessage(outcome.value) && !host.isCreated) {
-    void outcome.rest?.return?.();
+    closeQuietly(outcome.rest);
     return { kind: 'message', message: directMessage(outcome.value, factory) };
   }
   const run = await host.createRun();
@@ -139,4 +145,13 @@ function directMessage(message: Message, { newId, ids }: TaskFactory): Message {
     messageId: message.messageId || newId(),
     contextId: message.contextId ?? ids.contextId,
   };
+}
+
+/** Lets a generator clean up. Its errors have no effect: the message is already its result. */
+function closeQuietly(iterator: FirstOutput['rest']): void {
+  try {
+    Promise.resolve(iterator?.return?.()).catch(() => {});
+  } catch {
+    // See above.
+  }
 }

@@ -156,6 +156,29 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     expect(await agent.send(userRequest('hi', { messageId: 'm' }))).toEqual(JSON.parse(JSON.stringify(sent)));
   });
 
+  it('leaves tasks unchanged that clients cancel during the recovery', async () => {
+    const first = define(never, before);
+    const ids: string[] = [];
+    for (let n = 0; n < 600; n++)
+      ids.push(expectTask(await first.send(userRequest(`${n}`, {}, immediately))).id);
+    after = await setup.second(before);
+    const agent = define(never, after);
+    const recovery = agent.ready();
+    // The first is part of the first batch, the last one of the last batch.
+    const canceled = [ids[0], ids[300], ids.at(-1)].map((id = '') => agent.cancelTask({ id }));
+    const results = await Promise.allSettled(canceled);
+    await recovery;
+    const states = new Map(
+      (await Promise.all(ids.map((id) => agent.getTask({ id })))).map((task) => [task.id, task.status.state]),
+    );
+    expect(states.get(ids.at(-1) ?? '')).toBe('canceled');
+    for (const [n, id] of [ids[0], ids[300], ids.at(-1)].entries())
+      expect(states.get(id ?? '')).toBe(results[n]?.status === 'fulfilled' ? 'canceled' : 'failed');
+    const failed = [...states.values()].filter((state) => state === 'failed');
+    expect(failed.length + results.filter(({ status }) => status === 'fulfilled').length).toBe(600);
+    expect(entries.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   it('is disabled by recoverTasks: false', async () => {
     const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
     after = await setup.second(before);

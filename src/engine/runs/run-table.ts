@@ -32,6 +32,20 @@ export class TaskRunTable {
     return size;
   }
 
+  /**
+   * Ends all runs because the agent closes, and waits until their last events are persisted.
+   *
+   * @param canResume - leaves the tasks unfinished, as if the process had been killed, so that they can be resumed.
+   */
+  async endAll(canResume: boolean): Promise<void> {
+    const runs = this.all();
+    for (const run of runs) {
+      if (run.isAsking || canResume) run.detach();
+      else run.stop('failed', 'The agent was shut down while it processed this task.');
+    }
+    await Promise.allSettled(runs.map(async ({ log }) => log.whenPersisted()));
+  }
+
   all(): TaskRun[] {
     return [...this.#owners.values()].flatMap((runs) => [...runs.values()]);
   }

@@ -3,6 +3,7 @@ import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { LogEntry } from '../../primitives/log.ts';
 import type { Message } from '../../protocol/message.ts';
+import type { Outage } from '../../protocol/outage.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal, type Task, type TaskState } from '../../protocol/task.ts';
@@ -18,15 +19,18 @@ import {
   draftParts,
   type AgentResult,
   type MessageContent,
-  toParts,
+  toAgentMessage,
+  toIterator,
 } from '../agent-output.ts';
 
 /** Collaborators of {@link TaskRun}. */
 export interface TaskRunHost {
   now(): number;
   timestamp(): string;
-  newId(): string;
+  readonly newId: () => string;
   report(entry: LogEntry): void;
+  /** The current outage of the task store. */
+  outage(): Outage | undefined;
   /** Called with every new task state, if metrics are enabled. */
   readonly onTaskState: ((state: TaskState) => void) | undefined;
   /** Called when the run has ended, also when the task needs input. */
@@ -42,6 +46,8 @@ export class TaskRun {
   get activeAt(): number {
     return this.startedAt + this.#activeAfter;
   }
+  /** True while the generator waits for the end of an outage of the task store. */
+  isPaused = false;
   readonly #host: TaskRunHost;
   /** Milliseconds from `startedAt` to the last output. V8 stores small integers without a heap object. */
   #activeAfter = 0;
@@ -135,14 +141,30 @@ export class TaskRun {
   #consumeIterator(iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput>): void {
     this.#iterator = iterator;
     const fail = (error: unknown): void => this.fail(error);
+    const advance = (): void => void Promise.resolve(iterator.next()).then(processStep, fail);
     const processStep = (step: IteratorResult<AgentOutput>): void => {
       try {
-        if (this.#processStep(step)) Promise.resolve(iterator.next()).then(processStep, fail);
+        if (!this.#processStep(step)) return;
+        // During an outage the output would accumulate in memory.
+        const outageEnd = this.#host.outage()?.ended;
+        if (outageEnd) this.#pauseUntil(outageEnd, advance);
+        else advance();
       } catch (error) {
         this.fail(error);
       }
     };
-    Promise.resolve(iterator.next()).then(processStep, fail);
+    advance();
+  }
+
+  #pauseUntil(end: Promise<void>, advance: () => void): void {
+    this.isPaused = true;
+    end
+      .then(() => {
+        this.isPaused = false;
+        this.#activeAfter = this.#host.now() - this.startedAt;
+        if (!this.#isOver) advance();
+      })
+      .catch((error: unknown) => this.fail(error));
   }
 
   /** @returns true if the iterator must be advanced. */
@@ -222,7 +244,7 @@ export class TaskRun {
       contextId: this.log.contextId,
       status: {
         state,
-        message: content === undefined ? undefined : this.#createMessage(content),
+        message: content === undefined ? undefined : toAgentMessage(content, this, this.#host.newId),
         timestamp: this.#host.timestamp(),
       },
       metadata,
@@ -231,16 +253,6 @@ export class TaskRun {
     this.#host.onTaskState?.(state);
     if (isTerminal(state) || (state === 'input-required' && !this.isAsking)) this.#end();
     else if (isInterrupted(state)) this.#resolveWaiters();
-  }
-
-  #createMessage(content: MessageContent): Message {
-    const ids = { contextId: this.log.contextId, taskId: this.log.id };
-    if (isMessage(content) && content.parts.length > 0)
-      return { ...content, role: 'agent', messageId: content.messageId || this.#host.newId(), ...ids };
-    const parts = isMessage(content) ? content.parts : toParts(content);
-    if (parts.length === 0)
-      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned a message without parts');
-    return { messageId: this.#host.newId(), role: 'agent', parts, ...ids };
   }
 
   /** Ends the run with the result of the process function. */
@@ -284,6 +296,13 @@ export class TaskRun {
       this.#end(A2AError.from(error));
     }
     this.#abort(reason);
+  }
+
+  /** Ends the run because its log was abandoned. */
+  abandon(error: A2AError): void {
+    if (this.#isOver) return;
+    this.#end(error);
+    this.#abort(error.message);
   }
 
   /** Ends the run without changing the task, so that another run can resume it. */
@@ -333,10 +352,13 @@ export class TaskRun {
       return Promise.reject(
         new A2AError('UNSUPPORTED_OPERATION', 'ask() was called while another question is pending'),
       );
-    return new Promise((resolve, reject) => {
+    const answer = new Promise<Message>((resolve, reject) => {
       this.#pendingQuestion = { resolve, reject };
       this.status(state, question);
     });
+    // The end of the task rejects it, which must not end the process if the agent does not await the answer.
+    answer.catch(() => {});
+    return answer;
   }
 
   /** Resolves the pending question with a message. */
@@ -371,13 +393,4 @@ export class TaskRun {
 export function persistedTask(log: TaskLog): Promise<Task> | Task {
   const persisting = log.whenPersisted();
   return persisting ? persisting.then(() => log.task()) : log.task();
-}
-
-/** Returns the iterator of a generator, or undefined for other values, including arrays and strings. */
-export function toIterator(output: unknown): AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined {
-  if (typeof output !== 'object' || output === null) return undefined;
-  if (Symbol.asyncIterator in output) return (output as AsyncIterable<AgentOutput>)[Symbol.asyncIterator]();
-  if (Symbol.iterator in output && !Array.isArray(output))
-    return (output as Iterable<AgentOutput>)[Symbol.iterator]();
-  return undefined;
 }

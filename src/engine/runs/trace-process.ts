@@ -2,7 +2,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { LazyTracing, Span } from '../../tracing/tracing.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
 import type { AgentOutput, AgentResult } from '../agent-output.ts';
-import { toIterator } from './task-run.ts';
+import { toIterator } from '../agent-output.ts';
 
 /** Wraps a process function in a tracing span. Returns it unchanged if tracing is disabled. */
 export function traceProcess(process: ProcessFunction, tracing: LazyTracing): ProcessFunction {

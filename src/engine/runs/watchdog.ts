@@ -21,8 +21,8 @@ export function startWatchdog(
   return clock.every(Math.max(10, Math.min(1_000, ...limits.map((limit) => limit / 4))), () => {
     const now = clock.now();
     for (const run of runs.all()) {
-      // The time that the client takes to answer does not count.
-      if (run.isAsking) continue;
+      // The time that the client takes to answer does not count, nor does an outage of the task store.
+      if (run.isAsking || run.isPaused) continue;
       if (deadline > 0 && now - run.startedAt >= deadline) {
         run.stop('failed', `The agent did not finish within ${formatSeconds(deadline)}.`);
       } else if (idleTimeout > 0 && now - run.activeAt >= idleTimeout) {

@@ -39,6 +39,6 @@ async function* streamUntilAbort<T>(
     }
   } finally {
     // Not awaited: `return()` ends a pending `next()` of a log subscription.
-    void iterator.return?.();
+    iterator.return?.().catch(() => {});
   }
 }

@@ -77,6 +77,7 @@ export function withInterceptors(agent: Agent, ...interceptors: readonly CallInt
       intercept('deletePushConfig', (inner, own) => agent.deletePushConfig(inner, own), ref, call),
     ...(agent.jwks && { jwks: agent.jwks.bind(agent) }),
     ...(agent.ready && { ready: agent.ready.bind(agent) }),
+    ...(agent.outage && { outage: agent.outage.bind(agent) }),
     ...(agent.close && { close: agent.close.bind(agent) }),
   };
 }

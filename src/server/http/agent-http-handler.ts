@@ -15,6 +15,7 @@ import { ServerContext } from './server-context.ts';
 import { parseUntrustedJson } from './parse-json.ts';
 import { handleRpc, rpcErrorResponse } from './json-rpc.ts';
 import { MetricsEndpoint } from '../telemetry/metrics-endpoint.ts';
+import { withRetryAfter } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { isRpcPath, errorResponse, authErrorResponse } from './error-response.ts';
 import { handleRest, restErrorResponse } from './rest.ts';
@@ -187,9 +188,7 @@ export class AgentHttpHandler {
           return jsonResponse(200, '{"status":"ok"}');
         case '/readyz':
           request.telemetry = undefined;
-          return this.isReady
-            ? jsonResponse(200, '{"status":"ready"}')
-            : jsonResponse(503, '{"status":"starting"}');
+          return this.#readiness();
         case '/agent/authenticatedExtendedCard':
           return this.context.cards.handleExtended(request, this.context.authorizer);
       }
@@ -198,6 +197,16 @@ export class AgentHttpHandler {
         throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC requires POST', { details: { allow: 'POST' } });
     }
     return handleRest(this.context, request, path, undefined, version);
+  }
+
+  /** Responds 503 while the agent starts, and while its calls would fail. */
+  #readiness(): HttpServerResponse {
+    if (!this.isReady) return jsonResponse(503, '{"status":"starting"}');
+    const outage = this.context.agent.outage?.();
+    if (!outage) return jsonResponse(200, '{"status":"ready"}');
+    const { message } = outage.error;
+    const response = jsonResponse(503, JSON.stringify({ status: 'unavailable', reason: message }));
+    return withRetryAfter(response, outage.error);
   }
 
   #post(

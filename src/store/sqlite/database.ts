@@ -39,12 +39,17 @@ type Opener = new (file: string) => NativeDatabase;
 /** SQLite result codes of temporary errors: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const temporaryErrors = new Set([5, 6, 8, 10, 13, 14]);
 
+/** The file cannot be accessed at the moment: it is locked, or the disk is full or fails. */
+export class TemporaryStorageError extends A2AError {
+  constructor(cause: unknown) {
+    super('UNAVAILABLE', 'The task store is not available', { cause, details: { retryAfter: '1' } });
+  }
+}
+
 function toStorageError(thrown: unknown): A2AError {
   const { errcode, rawCode } = thrown as { errcode?: unknown; rawCode?: unknown };
   const code = typeof errcode === 'number' ? errcode : typeof rawCode === 'number' ? rawCode : 0;
-  if (temporaryErrors.has(code & 0xff)) {
-    return new A2AError('UNAVAILABLE', 'The task store is not available', { cause: thrown });
-  }
+  if (temporaryErrors.has(code & 0xff)) return new TemporaryStorageError(thrown);
   return new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
 }
 
@@ -93,5 +98,32 @@ export async function openDatabase(file: string): Promise<Database> {
     return wrap(new Opener(file), builtIn === undefined);
   } catch (cause) {
     throw new A2AError('UNAVAILABLE', `Cannot open the task store file ${file}`, { cause });
+  }
+}
+
+/**
+ * Writes in a transaction, and rolls it back if `write` throws.
+ *
+ * Every write needs one: in `libsql` a statement that fails with SQLITE_BUSY outside of a transaction stays active, and
+ * then no other transaction can be committed.
+ */
+export function inTransaction<T>(database: Database, write: () => T): T {
+  database.exec('begin immediate');
+  try {
+    const result = write();
+    database.exec('commit');
+    return result;
+  } catch (error) {
+    rollBack(database);
+    throw error;
+  }
+}
+
+/** Rolls a failed transaction back. SQLite has already done so if the disk is full. */
+export function rollBack(database: Database): void {
+  try {
+    database.exec('rollback');
+  } catch {
+    // See above.
   }
 }

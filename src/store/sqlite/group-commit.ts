@@ -1,7 +1,15 @@
+import { backoffDelay } from '../../primitives/backoff.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { type Outage, OutageTracker } from '../../protocol/outage.ts';
 import { isTerminal } from '../../protocol/task.ts';
 import { encodeColumn } from './column-encoding.ts';
-import type { Database, SqlStatement, SqlValue } from './database.ts';
+import {
+  type Database,
+  rollBack,
+  type SqlStatement,
+  type SqlValue,
+  TemporaryStorageError,
+} from './database.ts';
 import type { SqliteTaskLog } from './sqlite-task-log.ts';
 import { RowWriter } from './row-writer.ts';
 
@@ -25,6 +33,21 @@ export interface WriteFence {
   check(): void;
 }
 
+/** Collaborators of {@link GroupCommit}. */
+export interface GroupCommitContext {
+  readonly now: () => number;
+  readonly fence: WriteFence;
+  /** Milliseconds for which a commit waits for a write lock of another process. */
+  readonly busyTimeout: number;
+  /** Called for each log after its changes were stored or rejected. */
+  readonly onSettled: (log: SqliteTaskLog) => void;
+  /** Called with the error at the start of an outage, and without one at its end. */
+  readonly onOutage: ((error?: A2AError) => void) | undefined;
+}
+
+/** Delays between the attempts to write during an outage. */
+const retryBackoff = { minDelay: 50, maxDelay: 1_000, jitter: 'none' } as const;
+
 const columns = 11;
 
 const upsert = (assigned: readonly string[]): { head: string; tail: string } => ({
@@ -34,12 +57,16 @@ const upsert = (assigned: readonly string[]): { head: string; tail: string } => 
     on conflict (owner, id) do nothing`,
 });
 
-/** Group commit: writes all changes of one event-loop turn in one transaction. */
+/**
+ * Group commit: writes all changes of one event-loop turn in one transaction.
+ *
+ * If the file cannot be written at the moment, an outage begins: changes of stored tasks stay pending and are retried
+ * until they are written; new tasks are rejected.
+ */
 export class GroupCommit {
   readonly #database: Database;
-  readonly #now: () => number;
-  readonly #fence: WriteFence;
-  readonly #onSettled: (log: SqliteTaskLog) => void;
+  readonly #context: GroupCommitContext;
+  readonly #outage = new OutageTracker();
   readonly #statusChanged: RowWriter;
   readonly #contentChanged: RowWriter;
   readonly #events: RowWriter;
@@ -49,18 +76,13 @@ export class GroupCommit {
   readonly #count: SqlStatement;
   #dirty: SqliteTaskLog[] = [];
   #scheduled: NodeJS.Immediate | undefined = undefined;
+  #retry: NodeJS.Timeout | undefined = undefined;
+  /** Number of failed attempts in this outage. */
+  #failures = 0;
 
-  /** @param onSettled - called for each log after its changes were stored or rejected. */
-  constructor(
-    database: Database,
-    now: () => number,
-    fence: WriteFence,
-    onSettled: (log: SqliteTaskLog) => void,
-  ) {
+  constructor(database: Database, context: GroupCommitContext) {
     this.#database = database;
-    this.#now = now;
-    this.#fence = fence;
-    this.#onSettled = onSettled;
+    this.#context = context;
     const contentChanged = ['sequence', 'previous', 'snapshot_at'];
     const statusChanged = upsert(['state', 'touched', 'changed_at', ...contentChanged]);
     this.#statusChanged = new RowWriter(database, columns, statusChanged.head, statusChanged.tail);
@@ -84,24 +106,34 @@ export class GroupCommit {
     if (log.isDirty) return;
     log.isDirty = true;
     this.#dirty.push(log);
-    this.#scheduled ??= setImmediate(() => this.flush());
+    if (!this.#retry) this.#scheduled ??= setImmediate(() => this.flush());
   }
 
-  /** Commits the pending group now. */
+  /** The current outage, if the file cannot be written. */
+  get outage(): Outage | undefined {
+    return this.#outage.current;
+  }
+
+  /** Commits the pending group now. During an outage, also checks whether the file can be written again. */
   flush(): void {
     if (this.#scheduled) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     const group = this.#dirty;
-    if (group.length === 0) return;
+    if (group.length === 0 && !this.outage) return;
     this.#dirty = [];
     const shares = this.#shares(group);
     let stored: readonly Share[];
     try {
+      if (this.outage) this.#probe();
       stored = this.#store(shares);
     } catch (thrown) {
-      for (const { log } of shares) this.#settle(log, A2AError.from(thrown));
+      if (thrown instanceof TemporaryStorageError) this.#suspend(shares, thrown);
+      else this.#reject(shares, A2AError.from(thrown));
       return;
     }
+    this.#endOutage();
     for (const share of stored) {
       recordStored(share);
       this.#settle(share.log, undefined);
@@ -110,9 +142,61 @@ export class GroupCommit {
     for (const { log } of shares) if (log.isDirty) this.#settle(log, conflict(log));
   }
 
+  /** Begins an outage after a write failed, or continues it, and schedules the next attempt. */
+  suspend(error: TemporaryStorageError): void {
+    if (this.#outage.begin(error)) {
+      // Attempts during the outage do not block the event loop.
+      this.#database.exec('pragma busy_timeout = 0');
+      this.#context.onOutage?.(error);
+    }
+    if (this.#scheduled) clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
+    this.#retry ??= setTimeout(() => this.flush(), backoffDelay(this.#failures++, retryBackoff));
+  }
+
+  /** Stops the attempts and abandons all pending changes. */
+  stop(error: A2AError): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    for (const log of this.#dirty.splice(0)) this.#settle(log, error);
+    this.#outage.end();
+  }
+
+  #suspend(shares: readonly Share[], error: TemporaryStorageError): void {
+    this.suspend(error);
+    for (const { log } of shares) {
+      // The client of a new task receives the error and repeats its request.
+      if (log.stored.row === 0) this.#settle(log, error);
+      else {
+        this.#dirty.push(log);
+        log.commitDelayed(error);
+      }
+    }
+  }
+
+  #reject(shares: readonly Share[], error: A2AError): void {
+    this.#endOutage();
+    for (const { log } of shares) this.#settle(log, error);
+  }
+
+  #endOutage(): void {
+    if (!this.outage) return;
+    this.#failures = 0;
+    this.#database.exec(`pragma busy_timeout = ${this.#context.busyTimeout}`);
+    this.#outage.end();
+    this.#context.onOutage?.();
+  }
+
+  /** Writes one page, which fails if the disk is full. */
+  #probe(): void {
+    this.#transaction(
+      () => this.#clock.get([0, this.#context.fence.token]) ?? this.#context.fence.check() ?? true,
+    );
+  }
+
   /** Serializes the changes of each log. A log that cannot be serialized fails alone. */
   #shares(group: readonly SqliteTaskLog[]): readonly Share[] {
-    const changedAt = this.#now();
+    const changedAt = this.#context.now();
     const shares: Share[] = [];
     for (const log of group) {
       try {
@@ -127,7 +211,7 @@ export class GroupCommit {
   #settle(log: SqliteTaskLog, error: A2AError | undefined): void {
     if (error) log.commitFailed(error);
     else log.commitSucceeded();
-    this.#onSettled(log);
+    this.#context.onSettled(log);
   }
 
   /** @returns the shares that were stored; the others conflict with a write of another process. */
@@ -147,11 +231,7 @@ export class GroupCommit {
       else this.#end.run([]);
       return result;
     } catch (error) {
-      try {
-        this.#database.exec('rollback');
-      } catch {
-        // SQLite has already rolled back, as it does when the disk is full.
-      }
+      rollBack(this.#database);
       throw error;
     }
   }
@@ -187,9 +267,9 @@ export class GroupCommit {
   #assignRecency(shares: readonly Share[]): void {
     let changedCount = 0;
     for (const { log } of shares) if (log.hasStatusChange) changedCount++;
-    const clock = changedCount === 0 ? undefined : this.#clock.get([changedCount, this.#fence.token]);
+    const clock = changedCount === 0 ? undefined : this.#clock.get([changedCount, this.#context.fence.token]);
     if (!clock) {
-      this.#fence.check();
+      this.#context.fence.check();
       return;
     }
     let touched = Number(clock['touched']) - changedCount;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, unrefClock } from '../../primitives/clock.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import type { Database, SqlRow, SqlStatement } from './database.ts';
+import { type Database, inTransaction, type SqlRow, type SqlStatement } from './database.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
 /** Options of {@link Lease}. */
@@ -93,7 +93,7 @@ export class Lease {
   release(): void {
     this.#cancel?.();
     try {
-      this.#deleteToken.run([this.token]);
+      inTransaction(this.#database, () => this.#deleteToken.run([this.token]));
     } catch {
       // The file cannot be written. The next process detects that this one has ended.
     }
@@ -101,9 +101,8 @@ export class Lease {
 
   #acquire(): void {
     const database = this.#database;
-    // Serializes processes that open the file at the same time.
-    database.exec('begin immediate');
-    try {
+    // The transaction serializes processes that open the file at the same time.
+    inTransaction(database, () => {
       const active = this.#holders().filter((holder) => !this.#deleteIfEnded(holder));
       const blocking = this.isShared ? active.filter((holder) => !isSharedLease(holder)) : active;
       const [first] = blocking;
@@ -116,11 +115,7 @@ export class Lease {
            values (?, ?, ?, ?, ?, ?, ?, ?)`,
         )
         .run([this.token, this.isShared ? 1 : 0, pid, host, pidNamespace, now, now, this.#timeout]);
-      database.exec('commit');
-    } catch (error) {
-      database.exec('rollback');
-      throw error;
-    }
+    });
   }
 
   /** Returns all recorded leases, oldest first. */
@@ -185,7 +180,8 @@ export class Lease {
 
   #sendHeartbeat(): void {
     try {
-      if (this.#renewToken.run([this.#clock.now(), this.token]) === 0) this.check();
+      const now = this.#clock.now();
+      if (inTransaction(this.#database, () => this.#renewToken.run([now, this.token])) === 0) this.check();
     } catch {
       // Either the lease is lost, which the next write reports, or the file is busy.
     }

@@ -1,5 +1,5 @@
 import { A2AError } from '../../protocol/errors.ts';
-import type { Database } from './database.ts';
+import { type Database, inTransaction } from './database.ts';
 
 /** Stored in `user_version` of the file. */
 const schemaVersion = 1;
@@ -83,8 +83,7 @@ function readVersion(database: Database): number {
  */
 export function createSchema(database: Database): void {
   if (readVersion(database) === schemaVersion) return;
-  database.exec('begin immediate');
-  try {
+  inTransaction(database, () => {
     // Another process may have created the tables while this one waited for the lock.
     const version = readVersion(database);
     if (version === 0) {
@@ -97,9 +96,5 @@ export function createSchema(database: Database): void {
         { hint: 'Use the version of Dragoman that created the file, or another file.' },
       );
     }
-    database.exec('commit');
-  } catch (error) {
-    database.exec('rollback');
-    throw error;
-  }
+  });
 }

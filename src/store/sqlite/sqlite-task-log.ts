@@ -75,13 +75,18 @@ export class SqliteTaskLog extends InMemoryTaskLog {
     resolve?.();
   }
 
+  /** Rejects the waiting callers after the pending changes could not be committed. The changes stay pending. */
+  commitDelayed(error: A2AError): void {
+    const reject = this.#reject;
+    this.#committing = this.#resolve = this.#reject = undefined;
+    reject?.(error);
+  }
+
   /** Abandons the log after its pending changes could not be committed. */
   commitFailed(error: A2AError): void {
     this.#clear();
     this.abandon(error);
-    const reject = this.#reject;
-    this.#committing = this.#resolve = this.#reject = undefined;
-    reject?.(error);
+    this.commitDelayed(error);
   }
 
   #clear(): void {

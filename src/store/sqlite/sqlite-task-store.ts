@@ -2,6 +2,7 @@ import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
+import type { Outage } from '../../protocol/outage.ts';
 import type { Task } from '../../protocol/task.ts';
 import type { PushDelivery, PushDeliveryState, TaskStore, TaskLog, UnfinishedTask } from '../task-store.ts';
 import type { InMemoryTaskLog, LogBackend } from '../in-memory-log.ts';
@@ -9,7 +10,7 @@ import { toListEntry, checkPageSize, readPageToken, parseStatusAfter, writePageT
 import { taskCacheKey, LogCache } from './log-cache.ts';
 import { decodeColumn } from './column-encoding.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { Database } from './database.ts';
+import { type Database, inTransaction, TemporaryStorageError } from './database.ts';
 import { SqliteTaskLog } from './sqlite-task-log.ts';
 import { TaskExpiry } from './task-expiry.ts';
 import type { Lease } from './lease.ts';
@@ -27,6 +28,8 @@ export interface SqliteTaskStoreSettings {
   maxCachedTasks: number;
   maxCachedBytes: number;
   pollInterval: number;
+  busyTimeout: number;
+  onOutage: ((error?: A2AError) => void) | undefined;
   /** Undefined with `withoutLease`. */
   lease: Lease | undefined;
 }
@@ -56,7 +59,9 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#lease = lease;
     this.isShared = lease?.isShared ?? false;
     const fence = { token: lease?.token ?? '', check: () => this.#checkWritable() };
-    this.#commits = new GroupCommit(database, settings.now, fence, (log) => this.#committed(log));
+    const { now, busyTimeout, onOutage } = settings;
+    const onSettled = (log: SqliteTaskLog): void => this.#committed(log);
+    this.#commits = new GroupCommit(database, { now, fence, busyTimeout, onSettled, onOutage });
     this.#configs = new PushConfigTable(database);
     this.#expiry = new TaskExpiry(database);
     this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () =>
@@ -68,7 +73,9 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#checkOpen();
     // The commit checks the fencing token, so only a known loss is checked here.
     if (!this.#lease || this.#lease.error) this.#checkWritable();
-    const ownerRow = this.#owners.insert(owner);
+    const { outage } = this.#commits;
+    if (outage) throw outage.error;
+    const ownerRow = this.#owners.find(owner) ?? this.#write(() => this.#owners.insert(owner));
     if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id)) {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
     }
@@ -84,6 +91,11 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#commits.add(log);
     this.#cache.put(log);
     return log;
+  }
+
+  outage(): Outage | undefined {
+    const error = this.#lease?.error;
+    return error ? { error, ended: undefined } : this.#commits.outage;
   }
 
   open(owner: string, id: string): TaskLog | undefined {
@@ -160,7 +172,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#checkWritable();
     await this.#cache.get(owner, config.taskId)?.whenPersisted();
     const ownerRow = this.#owners.find(owner);
-    const state = ownerRow === undefined ? undefined : this.#configs.put(ownerRow, config, delivered);
+    const state =
+      ownerRow === undefined ? undefined : this.#write(() => this.#configs.put(ownerRow, config, delivered));
     if (!state) throw taskNotFound(config.taskId);
     return state;
   }
@@ -174,14 +187,16 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   deletePushConfig(owner: string, taskId: string, id: string): void {
     this.#checkWritable();
     const ownerRow = this.#owners.find(owner);
-    if (ownerRow !== undefined) this.#configs.delete(ownerRow, taskId, id);
+    if (ownerRow !== undefined) this.#write(() => this.#configs.delete(ownerRow, taskId, id));
   }
 
   putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): boolean {
     this.#checkOpen();
     this.#lease?.check();
     const ownerRow = this.#owners.find(owner);
-    return ownerRow !== undefined && this.#configs.putDelivery(ownerRow, taskId, id, state);
+    return (
+      ownerRow !== undefined && this.#write(() => this.#configs.putDelivery(ownerRow, taskId, id, state))
+    );
   }
 
   listDeliveries(): readonly PushDelivery[] {
@@ -200,7 +215,9 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   }
 
   whenPersisted(log: InMemoryTaskLog): Promise<void> | undefined {
-    return (log as SqliteTaskLog).whenCommitted();
+    const disk = log as SqliteTaskLog;
+    const { outage } = this.#commits;
+    return outage && disk.isDirty ? Promise.reject(outage.error) : disk.whenCommitted();
   }
 
   replay(log: InMemoryTaskLog, after: number): readonly TaskChange[] | undefined {
@@ -215,16 +232,19 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#externalWrites.stop();
     this.#commits.flush();
     this.#isClosed = true;
+    this.#commits.stop(closedError());
     this.#lease?.release();
     try {
       this.#database.prepare('pragma wal_checkpoint(truncate)').all([]);
+    } catch {
+      // The file is locked or the disk is full. The next process writes the checkpoint.
     } finally {
       this.#database.close();
     }
   }
 
   #checkOpen(): void {
-    if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The task store is closed');
+    if (this.#isClosed) throw closedError();
   }
 
   #checkWritable(): void {
@@ -239,12 +259,25 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#lease.check();
   }
 
+  /** Writes outside of a group commit. Rejects the write during an outage; its failure begins one. */
+  #write<T>(write: () => T): T {
+    if (this.#commits.outage) throw this.#commits.outage.error;
+    try {
+      return inTransaction(this.#database, write);
+    } catch (thrown) {
+      // Without a lease, this store commits nothing that could be retried.
+      if (this.#lease && thrown instanceof TemporaryStorageError) this.#commits.suspend(thrown);
+      throw thrown;
+    }
+  }
+
   #committed(log: SqliteTaskLog): void {
     if (this.#messages.size > 0 && log.stored.messageId !== null) {
       this.#messages.delete(taskCacheKey(log.owner, log.stored.messageId));
     }
     if (log.error) {
       this.#cache.drop(log);
+      log.onAbandoned?.(log, log.error);
       return;
     }
     if (log.retainedCount > maxRetainedChanges * 2) log.trim(maxRetainedChanges);
@@ -271,4 +304,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   #refreshSubscribed(): void {
     for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.#refresh(log);
   }
+}
+
+function closedError(): A2AError {
+  return new A2AError('UNAVAILABLE', 'The task store is closed');
 }

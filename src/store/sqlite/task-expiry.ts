@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
 import { decodeColumn } from './column-encoding.ts';
-import type { Database, SqlRow, SqlStatement } from './database.ts';
+import { type Database, inTransaction, type SqlRow, type SqlStatement } from './database.ts';
 
 /** Tasks per transaction and event-loop turn, so that other work is not blocked. */
 const batchSize = 200;
@@ -65,18 +65,13 @@ export class TaskExpiry {
   }
 
   #remove(owner: number, rows: readonly SqlRow[]): void {
-    this.#database.exec('begin immediate');
-    try {
+    inTransaction(this.#database, () => {
       for (const { key, state } of rows) {
         // Another process may have deleted it meanwhile.
         if (this.#deleteTask.run([Number(key)]) !== 1) continue;
         for (const removal of this.#dependents) removal.run([Number(key)]);
         this.#count.run([owner, String(state)]);
       }
-      this.#database.exec('commit');
-    } catch (error) {
-      this.#database.exec('rollback');
-      throw error;
-    }
+    });
   }
 }

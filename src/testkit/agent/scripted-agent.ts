@@ -9,6 +9,7 @@ import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
+import type { Outage } from '../../protocol/outage.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { type Task, limitHistory } from '../../protocol/task.ts';
 import { LruMap } from '../../primitives/lru-map.ts';
@@ -135,6 +136,10 @@ export class ScriptedAgent implements Agent {
 
   ready(): Promise<void> {
     return this.#engine.ready();
+  }
+
+  outage(): Outage | undefined {
+    return this.#engine.outage();
   }
 
   close(): Promise<void> {

@@ -38,8 +38,11 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   const loaded = await loadAgent(module);
   const logs = await openLogs(flags.log);
   const metrics = flags.metrics ? new Metrics() : undefined;
+  const onOutage = reportOutage(logs);
   const store =
-    flags.store === undefined ? undefined : await openStore(flags.store, { onLeaseLost: exitOnLostLease });
+    flags.store === undefined
+      ? undefined
+      : await openStore(flags.store, { onLeaseLost: exitOnLostLease, onOutage });
   const agent = isLocalAgent(loaded)
     ? redefineAgent(loaded, store, flags, { logs, metrics })
     : rejectStore(loaded, flags.store);
@@ -76,6 +79,18 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
 function exitOnLostLease(error: A2AError): never {
   printError(error);
   process.exit(1);
+}
+
+/** Logs the start and the end of an outage of the task store. */
+function reportOutage(logs: CliLogs): (error?: A2AError) => void {
+  return (error) =>
+    error
+      ? logs.agent({
+          level: 'error',
+          message: 'The task store cannot be written; retrying',
+          error: error.cause,
+        })
+      : logs.agent({ level: 'info', message: 'The task store can be written again' });
 }
 
 /** Returns the card, or undefined if the agent is remote and not available yet. */

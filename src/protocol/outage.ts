@@ -1,0 +1,36 @@
+import type { A2AError } from './errors.ts';
+
+/** A period in which an agent or a task store cannot serve calls. */
+export interface Outage {
+  /** The error of calls during the outage. */
+  readonly error: A2AError;
+  /** Resolves when calls may succeed again; undefined if that requires a restart. */
+  readonly ended: Promise<void> | undefined;
+}
+
+/** Tracks the current outage of a component. */
+export class OutageTracker {
+  #current: Outage | undefined = undefined;
+  #resolve: (() => void) | undefined = undefined;
+
+  /** The current outage, if there is one. */
+  get current(): Outage | undefined {
+    return this.#current;
+  }
+
+  /** Starts an outage. @returns false if there already was one. */
+  begin(error: A2AError): boolean {
+    if (this.#current) return false;
+    const ended = new Promise<void>((resolve) => (this.#resolve = resolve));
+    this.#current = { error, ended };
+    return true;
+  }
+
+  /** Ends the outage. @returns false if there was none. */
+  end(): boolean {
+    if (!this.#current) return false;
+    this.#current = undefined;
+    this.#resolve?.();
+    return true;
+  }
+}
