@@ -36,7 +36,7 @@ describe('docs/guide/operations.md', () => {
   it('names the options that are not in limits', () => {
     const options = rowsBelow('| option of `serve`').map(([option]) => withoutCode(option));
     const atTop = options.filter((option) => !option.startsWith('limits.'));
-    expect(atTop.sort()).toEqual(['maxBodyBytes', 'maxStreams', 'stallTimeout']);
+    expect(atTop.sort()).toEqual(['heartbeat', 'maxBodyBytes', 'maxStreams', 'stallTimeout']);
   });
 
   it('lists all metrics with their labels', () => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { constantTimeEqual } from '../primitives/node/constant-time-equal.ts';
+import { SameOriginCheck } from '../primitives/web/same-origin-check.ts';
 import { A2AError } from '../protocol/errors.ts';
 
 /** Address of the console. */
@@ -9,32 +10,30 @@ export interface ConsoleOrigin {
   readonly origin: string;
 }
 
-/** Loopback host names that cannot be rebound by DNS. */
-const hostNames = ['127.0.0.1', 'localhost', '[::1]'];
+const sameOrigin = new SameOriginCheck();
+
+/** The console listens on loopback only. */
+const loopback = { localAddress: '127.0.0.1' };
 
 /**
- * Returns why a request must be rejected, or undefined. Any page in the same browser can send requests here, also under
- * a host name of its own (DNS rebinding), so only requests of the console page are accepted (CSRF protection).
+ * Returns why a request must be rejected, or undefined. The console is stricter than other servers: `Host` must have its
+ * port, and a link on another site may open the page, which is useless without the token, but not the API.
  */
 export function foreignRequestReason(
   headers: IncomingHttpHeaders,
   isApi: boolean,
-  address: ConsoleOrigin,
+  { origin: ownOrigin, port }: ConsoleOrigin,
 ): string | undefined {
-  const hosts = listHosts(address.port);
-  const { host = '', origin } = headers;
-  if (!hosts.includes(host.toLowerCase())) return `The console accepts requests only at ${address.origin}.`;
-  if (origin !== undefined && origin !== `http://${host.toLowerCase()}`)
-    return 'The console accepts requests only from its own page.';
-  const site = headers['sec-fetch-site'];
-  if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
-  // A link from another site may open the page, which is useless without the token.
-  const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-  return isLink && !isApi ? undefined : 'The console accepts requests only from its own page.';
-}
-
-function listHosts(port: number): string[] {
-  return hostNames.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]));
+  const host = headers.host?.toLowerCase() ?? '';
+  const problem = sameOrigin.problem(headers, loopback);
+  if (problem?.startsWith('Host') || (port !== 80 && !host.endsWith(`:${port}`)))
+    return `The console accepts requests only at ${ownOrigin}.`;
+  const { origin, 'sec-fetch-site': site = 'none' } = headers;
+  const isForeign =
+    problem !== undefined ||
+    (origin !== undefined && origin !== `http://${host}`) ||
+    (isApi && site !== 'same-origin' && site !== 'none');
+  return isForeign ? 'The console accepts requests only from its own page.' : undefined;
 }
 
 /** Checks the bearer token of API requests. */

@@ -10,7 +10,7 @@ import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
 import type { LogSink } from '../primitives/log.ts';
 import { isLoopbackHost } from '../primitives/loopback.ts';
 import { listen } from '../server/node/listen.ts';
-import { readBodyText, rejectBody } from '../server/node/serve.ts';
+import { readBodyText, rejectBody } from '../server/node/request-body.ts';
 import { agentNameFromUrl, consoleProbeProduct } from '../tap/participants.ts';
 import { TrafficLog } from '../tap/traffic-log.ts';
 import { tapHttpClient } from '../tap/recorders/tap-http-client.ts';

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { ProxiedAgent } from './config/proxied-agent-schema.ts';
+import type { CorsOptions } from '../server/server-options.ts';
 import type { artifactsSchema, authSchema, limitsSchema, signSchema } from './config/gateway-schema.ts';
 
 /** Settings of one mesh: broker, namespace and artifact store. */
@@ -44,6 +45,10 @@ export interface GatewaySettings {
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   readonly publicUrl: string | undefined;
   readonly trustForwarded: boolean;
+  readonly trustProxy: readonly string[] | undefined;
+  readonly allowedHosts: readonly string[] | undefined;
+  readonly cors: CorsOptions | undefined;
+  readonly fastPath: boolean | undefined;
   readonly agents: readonly AgentSettings[];
   readonly auth: z.infer<typeof authSchema> | undefined;
   readonly limits: z.infer<typeof limitsSchema>;

@@ -4,7 +4,11 @@ import { expositionMediaType } from '../metrics/registry.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { invalidField } from '../protocol/errors.ts';
 import { isLoopbackAddress } from '../primitives/loopback.ts';
+import { createSameOriginCheck } from '../server/http/cors.ts';
+import type { SameOriginCheck } from '../primitives/web/same-origin-check.ts';
 import type { ServerContext } from '../server/http/server-context.ts';
+import { isServerPath } from '../server/http/reserved-paths.ts';
+import { TrustedProxies } from '../server/limits/trusted-proxies.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
 import { listen, type ServeOptions, type RunningServer } from '../server/node/listen.ts';
@@ -62,6 +66,7 @@ const agentNamePattern = /^[A-Za-z0-9][\w.~-]{0,127}$/;
 
 /** Returns why an agent name is invalid, or undefined if it is valid. */
 export function agentNameProblem(name: string): string | undefined {
+  if (isServerPath(`/${name}`)) return 'is reserved for the server';
   if (agentNamePattern.test(name)) return undefined;
   return 'must consist of letters, digits, ".", "_", "~" and "-", because it is part of a URL';
 }
@@ -74,6 +79,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
 class GatewayServer implements Gateway {
   #options: GatewayOptions;
   #publicUrl: string | undefined;
+  #sameOrigin: SameOriginCheck | undefined;
   readonly #entries = new Map<string, Entry>();
   /** Removed agents with running requests. */
   readonly #draining = new Map<Entry, Promise<void>>();
@@ -82,6 +88,7 @@ class GatewayServer implements Gateway {
   constructor(options: GatewayOptions) {
     this.#options = options;
     this.#publicUrl = withoutTrailingSlash(options.publicUrl);
+    this.#sameOrigin = createSameOriginCheck(options);
     this.#observe();
   }
 
@@ -89,6 +96,7 @@ class GatewayServer implements Gateway {
     const { port, host, tls, metrics } = this.#options;
     this.#options = { ...options, port, host, tls, metrics };
     this.#publicUrl = withoutTrailingSlash(options.publicUrl);
+    this.#sameOrigin = createSameOriginCheck(options);
   }
 
   addAgent(name: string, added: GatewayEntry): void {
@@ -183,8 +191,13 @@ class GatewayServer implements Gateway {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
     // The body is not used.
     request.resume();
-    const page = isReading ? this.#page(request, path) : undefined;
-    const { status, type = 'application/json', text } = page ?? errorPage(path, isReading);
+    const problem = this.#sameOrigin?.problem(request.headers, request.socket);
+    const page = problem === undefined && isReading ? this.#page(request, path) : undefined;
+    const {
+      status,
+      type = 'application/json',
+      text,
+    } = problem === undefined ? (page ?? errorPage(path, isReading)) : forbiddenPage(problem);
     response.writeHead(status, {
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(text),
@@ -206,12 +219,20 @@ class GatewayServer implements Gateway {
       case '/metrics': {
         const { metrics } = this.#options;
         if (!metrics) return undefined;
-        if (!isLoopbackAddress(request.socket.remoteAddress)) return forbidden;
+        if (!isLoopbackAddress(this.#clientAddress(request)))
+          return forbiddenPage('Metrics are served to local clients only');
         return { status: 200, type: expositionMediaType, text: metrics.registry.text() };
       }
       default:
         return undefined;
     }
+  }
+
+  #clientAddress({ socket: { remoteAddress }, headers }: IncomingMessage): string | undefined {
+    const { trustProxy } = this.#options;
+    return trustProxy && remoteAddress !== undefined
+      ? new TrustedProxies(trustProxy).clientAddress({ remoteAddress, headers })
+      : remoteAddress;
   }
 
   /** Responds 503 only if the gateway is not ready or all agents are down. */
@@ -280,10 +301,12 @@ interface Page {
   text: string;
 }
 
-const forbidden: Page = {
-  status: 403,
-  text: '{"error":{"code":403,"status":"PERMISSION_DENIED","message":"Metrics are served to local clients only"}}',
-};
+function forbiddenPage(message: string): Page {
+  return {
+    status: 403,
+    text: JSON.stringify({ error: { code: 403, status: 'PERMISSION_DENIED', message } }),
+  };
+}
 
 function errorPage(path: string, isReading: boolean): Page {
   const isKnown = path === '/agents' || path === '/healthz' || path === '/readyz' || path === '/metrics';

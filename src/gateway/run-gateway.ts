@@ -105,6 +105,7 @@ class ManagedGateway implements RunningGateway {
       ...buildServerOptions(settings, options),
       ...this.#serverObservers,
       ...settings.listen,
+      fastPath: settings.fastPath,
       metrics: this.metrics,
     });
     this.#ownsHttp = options.http === undefined;
@@ -237,13 +238,15 @@ function agentKey(each: AgentSettings, { auth, breaker, healthInterval }: Gatewa
 
 /** Returns true if settings changed that the servers of all agents use. */
 function haveServerSettingsChanged(a: GatewaySettings, b: GatewaySettings): boolean {
-  const serverSettings = ({ auth, limits, sign, publicUrl, trustForwarded }: GatewaySettings) =>
-    JSON.stringify([auth, limits, sign, publicUrl, trustForwarded]);
+  const serverSettings = (settings: GatewaySettings) => {
+    const { auth, limits, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors } = settings;
+    return JSON.stringify([auth, limits, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors]);
+  };
   return serverSettings(a) !== serverSettings(b);
 }
 
 function changedRestartSettings(a: GatewaySettings, b: GatewaySettings): string[] {
-  return (['listen', 'metrics', 'store'] as const).filter(
+  return (['listen', 'metrics', 'store', 'fastPath'] as const).filter(
     (key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]),
   );
 }

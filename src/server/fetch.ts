@@ -33,6 +33,8 @@ export function fetchHandler(
       return toResponse(handler.reject(toServerRequest(request, ''), error), handler);
     }
     const serverRequest = toServerRequest(request, '');
+    const refusal = handler.admit(serverRequest);
+    if (refusal) return toResponse(handler.reject(serverRequest, refusal), handler);
     let authenticated: HttpServerRequest;
     try {
       authenticated = await handler.authenticate(serverRequest);

@@ -9,6 +9,12 @@ import type { TrafficObserver } from './telemetry/traffic-observer.ts';
 /** A version that can be served exclusively. */
 export type ExclusiveVersion = '0.1' | '0.3';
 
+/** Cross-origin resource sharing (CORS). */
+export interface CorsOptions {
+  /** Origins such as `https://app.example`, or `'*'` for all. */
+  readonly origins: '*' | readonly string[];
+}
+
 /** Options of `serve()`, `fetchHandler()` and `AgentHttpHandler`. All options are optional. */
 export interface ServerOptions {
   /** Path prefix of all routes. @defaultValue `''` */
@@ -24,6 +30,12 @@ export interface ServerOptions {
    * @defaultValue false
    */
   trustForwarded?: boolean;
+  /**
+   * IP addresses and CIDR blocks of proxies whose `X-Forwarded-For` or `Forwarded` header identifies the client, for
+   * limits, logs and metrics.
+   * @defaultValue none; the address of the connection identifies the client
+   */
+  trustProxy?: readonly string[];
   /**
    * Accepts 1.0 methods without the `A2A-Version` header, which strictly means 0.3.
    * @defaultValue false
@@ -45,8 +57,14 @@ export interface ServerOptions {
   stallTimeout?: number;
   /** Limits per request and per client, including the rate limit. */
   limits?: ServerLimits;
-  /** Origins allowed by CORS; `false` disables CORS. @defaultValue `'*'`, without credentials */
-  cors?: '*' | false | readonly string[];
+  /** Lets web pages of other origins call the agent, without browser credentials. @defaultValue only its own origin */
+  cors?: CorsOptions;
+  /**
+   * Host names that clients may use, besides local names and the host of `publicUrl`. Without authentication, requests
+   * over loopback with another `Host` are rejected, because they may come from a web page (DNS rebinding). If it is
+   * set, requests over other network interfaces are checked as well; IP addresses are always accepted there.
+   */
+  allowedHosts?: readonly string[];
   /** `max-age` of cards in caches, in seconds. @defaultValue 300 */
   cardMaxAge?: number;
   /**

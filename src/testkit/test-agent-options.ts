@@ -1,7 +1,7 @@
 import type { TaskStore } from '../store/task-store.ts';
 import type { AuthOptions } from '../server/auth/authenticator.ts';
 import type { ServerLimits } from '../server/limits/limits.ts';
-import type { ExclusiveVersion } from '../server/server-options.ts';
+import type { CorsOptions, ExclusiveVersion } from '../server/server-options.ts';
 import type { TrafficObserver } from '../server/telemetry/traffic-observer.ts';
 import type { AdminAccess } from './admin/admin-access.ts';
 import type { CardDraft } from './agent/card-draft.ts';
@@ -34,6 +34,10 @@ export interface TestAgentOptions {
   readonly clock?: 'system' | 'virtual' | TestClock;
   /** Seed of all random values. @defaultValue `seed` of the script, else 0 */
   readonly seed?: number;
+  /** Web pages of other origins that may call the agent. @defaultValue only its own origin */
+  readonly cors?: CorsOptions;
+  /** Host names that clients may use, besides local names and the host of `publicUrl`. */
+  readonly allowedHosts?: readonly string[];
   /** Limits per client. */
   readonly limits?: ServerLimits;
   /** Accepts 1.0 methods without the `A2A-Version` header. @defaultValue false */

@@ -293,6 +293,7 @@ export class TestAgentServer implements AsyncDisposable {
   #createHandler(): void {
     const { basePath, publicUrl, limits, lenientVersion, onlyVersion, heartbeat, auth, onTraffic } =
       this.#options;
+    const { cors, allowedHosts } = this.#options;
     const options: ServerOptions = {
       basePath,
       publicUrl,
@@ -301,6 +302,8 @@ export class TestAgentServer implements AsyncDisposable {
       onlyVersion,
       heartbeat,
       onTraffic,
+      cors,
+      allowedHosts,
       auth: auth ?? this.#scripts.main?.auth,
       // The next script may change the card.
       cardMaxAge: 0,

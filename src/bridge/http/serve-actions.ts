@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../protocol/agent.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
-import { isLoopbackHost } from '../../primitives/loopback.ts';
+import { isJsonMediaType, type SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 import { AuthenticatorChain } from '../../server/auth/authenticator-chain.ts';
 import { withChallenges } from '../../server/auth/auth-error.ts';
 import { headerCountError } from '../../server/node/connection-limits.ts';
@@ -11,10 +11,13 @@ import {
   jsonResponse,
   type HttpServerResponse,
 } from '../../server/http/http-message.ts';
+import { createSameOriginCheck } from '../../server/http/cors.ts';
 import { ClientLimiter } from '../../server/limits/client-limiter.ts';
+import { TrustedProxies } from '../../server/limits/trusted-proxies.ts';
 import { defaultLimits, withRetryAfter } from '../../server/limits/limits.ts';
 import { listen, type ServeOptions, type RunningServer } from '../../server/node/listen.ts';
-import { NodeServerRequest, readBodyText, rejectBody } from '../../server/node/serve.ts';
+import { NodeServerRequest } from '../../server/node/node-server-request.ts';
+import { readBodyText, rejectBody } from '../../server/node/request-body.ts';
 import type { ActionCallOptions, Bridge } from '../action-types.ts';
 import { type ActionCall, parseActionCall } from './parse-action-call.ts';
 import { ActionEventStream } from './action-event-stream.ts';
@@ -34,6 +37,8 @@ export interface ServeActionsOptions
     | 'heartbeat'
     | 'basePath'
     | 'publicUrl'
+    | 'allowedHosts'
+    | 'trustProxy'
   > {
   /** Title of the OpenAPI document. */
   title?: string;
@@ -66,6 +71,9 @@ class ActionHttpHandler {
   readonly #basePath: string;
   readonly #authenticators: AuthenticatorChain | undefined;
   readonly #limiter: ClientLimiter;
+  readonly #proxies: TrustedProxies | undefined;
+  /** Undefined if all clients are authenticated. */
+  readonly #sameOrigin: SameOriginCheck | undefined;
 
   constructor(bridge: Bridge, options: ServeActionsOptions) {
     this.#bridge = bridge;
@@ -73,6 +81,8 @@ class ActionHttpHandler {
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
     this.#authenticators = options.auth && new AuthenticatorChain(options.auth);
     this.#limiter = new ClientLimiter(options);
+    this.#proxies = options.trustProxy && new TrustedProxies(options.trustProxy);
+    this.#sameOrigin = createSameOriginCheck(options);
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
@@ -88,7 +98,9 @@ class ActionHttpHandler {
     const tooMany = headerCountError(request, this.#options.limits ?? {});
     if (tooMany) throw tooMany;
     const serverRequest = new NodeServerRequest(request, response, '');
-    this.#checkHost(serverRequest);
+    const problem = this.#sameOrigin?.problem(serverRequest.headers, serverRequest);
+    if (problem !== undefined) throw new A2AError('PERMISSION_DENIED', problem);
+    serverRequest.clientAddress = this.#proxies?.clientAddress(serverRequest);
     const authenticated = this.#authenticators
       ? await this.#authenticators.authenticate(serverRequest)
       : serverRequest;
@@ -101,9 +113,7 @@ class ActionHttpHandler {
     if (request.method !== 'POST' || name === undefined) {
       throw new A2AError('METHOD_NOT_FOUND', 'Method not allowed for this path');
     }
-    const type = singleHeader(serverRequest.headers, 'content-type') ?? '';
-    // Browsers send other content types across origins without a CORS preflight request.
-    if (!/^application\/json\b/i.test(type)) {
+    if (!isJsonMediaType(singleHeader(serverRequest.headers, 'content-type'))) {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json');
     }
     const wantsEvents = (singleHeader(serverRequest.headers, 'accept') ?? '').includes('text/event-stream');
@@ -192,19 +202,6 @@ class ActionHttpHandler {
     if (this.#basePath === '') return path;
     if (!path.startsWith(`${this.#basePath}/`)) throw new A2AError('NOT_FOUND', 'Path not found');
     return path.slice(this.#basePath.length);
-  }
-
-  /**
-   * Protects a loopback server without authentication from DNS rebinding: a page in a local browser must not reach the
-   * actions under a host name of its own.
-   */
-  #checkHost({ headers }: HttpServerRequest): void {
-    const { host = '127.0.0.1' } = this.#options;
-    if (this.#authenticators || !isLoopbackHost(host)) return;
-    const url = `http://${singleHeader(headers, 'host') ?? ''}`;
-    if (!URL.canParse(url) || !isLoopbackHost(new URL(url).hostname)) {
-      throw new A2AError('PERMISSION_DENIED', 'Host name not allowed');
-    }
   }
 }
 

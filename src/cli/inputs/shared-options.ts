@@ -1,4 +1,8 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { IpRange } from '../../primitives/ip-range.ts';
+import { isLoopbackHost } from '../../primitives/loopback.ts';
+import type { CorsOptions } from '../../server/server-options.ts';
+import { printWarning } from '../terminal/print-error.ts';
 import { parseDuration } from './parse-duration.ts';
 import { parsePort } from './parse-port.ts';
 
@@ -28,6 +32,67 @@ export function hostOption(note = ''): Option {
     '--host <address>',
     `address to listen on; 0.0.0.0 accepts connections from other hosts${note}`,
   ).default('127.0.0.1');
+}
+
+/** `--allow-host`: host names that clients of a server may use. */
+export function allowHostOption(): Option {
+  return new Option(
+    '--allow-host <name>',
+    'host name that clients may use, besides local names; repeatable',
+  ).argParser(collectValues);
+}
+
+/** `--cors-origin`: origins of web pages that may call a server. */
+export function corsOriginOption(): Option {
+  return new Option(
+    '--cors-origin <origin>',
+    "origin whose web pages may call the server, such as https://app.example, or '*'; repeatable",
+  ).argParser(collectValues);
+}
+
+/** `--trust-proxy`: proxies that identify the clients of a server. */
+export function trustProxyOption(): Option {
+  return new Option(
+    '--trust-proxy <address>',
+    'address or CIDR block of a proxy whose X-Forwarded-For header identifies the client; repeatable',
+  ).argParser((value: string, previous?: readonly string[]) => {
+    if (!IpRange.parse(value))
+      throw new InvalidArgumentError('Use an IP address or a block such as 10.0.0.0/8.');
+    return collectValues(value, previous);
+  });
+}
+
+/** `--no-fast-path`: disables the fast path of a server. */
+export function noFastPathOption(): Option {
+  return new Option(
+    '--no-fast-path',
+    'handle all requests with node:http; DRAGOMAN_FAST_PATH=0 does the same for all commands',
+  );
+}
+
+/** Warns if a server without authentication accepts connections from other hosts. */
+export function warnIfExposed(host: string): void {
+  if (isLoopbackHost(host)) return;
+  printWarning(
+    `Listening on ${host} without authentication: every host that can connect can use the agents. Set --allow-host to accept only known host names.`,
+  );
+}
+
+/** Flags of {@link allowHostOption} and {@link corsOriginOption}. */
+export interface BrowserAccessFlags {
+  allowHost?: string[];
+  corsOrigin?: string[];
+}
+
+/** Converts the flags to options of a server. */
+export function toBrowserAccess({ allowHost, corsOrigin }: BrowserAccessFlags): {
+  allowedHosts?: readonly string[];
+  cors?: CorsOptions;
+} {
+  return {
+    ...(allowHost && { allowedHosts: allowHost }),
+    ...(corsOrigin && { cors: { origins: corsOrigin.includes('*') ? '*' : corsOrigin } }),
+  };
 }
 
 /** `-H, --header`: HTTP headers for requests to agents. */

@@ -140,6 +140,25 @@ export const gatewaySchema = z
       .describe(
         'Trusts X-Forwarded-* headers if public_url is not set. Use only behind a proxy that sets them.',
       ),
+    trust_proxy: z
+      .array(textFieldSchema)
+      .optional()
+      .describe('Addresses and CIDR blocks of proxies whose X-Forwarded-For header identifies the client.'),
+    allowed_hosts: z
+      .array(textFieldSchema)
+      .optional()
+      .describe('Host names that clients may use, besides local names and the host of public_url.'),
+    cors: z
+      .strictObject({
+        origins: z
+          .union([z.literal('*'), z.array(textFieldSchema)])
+          .describe('Origins such as https://app.example, or "*" for all.'),
+      })
+      .optional()
+      .describe('Web pages of other origins that may call the gateway. Default none.'),
+    fast_path: booleanFieldSchema
+      .optional()
+      .describe('Parses simple requests directly on the socket. Default true.'),
     mesh: meshSchema.optional(),
     agents: z.record(z.string(), agentSchema),
     artifacts: artifactsSchema.optional(),

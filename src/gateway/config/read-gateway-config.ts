@@ -14,6 +14,7 @@ import {
   type ProxyApp,
   proxyAppSchema,
 } from './gateway-schema.ts';
+import { IpRange } from '../../primitives/ip-range.ts';
 import { tokenUrlProblem } from './credentials.ts';
 import { agentNameProblem } from '../gateway.ts';
 import type { UpstreamAuthentication, ProxiedAgent } from './proxied-agent-schema.ts';
@@ -114,12 +115,18 @@ export function toGatewaySettings(
     };
   });
   if (agents.length === 0) report(['agents'], 'must name at least one agent');
+  for (const [i, each] of (config.trust_proxy ?? []).entries())
+    if (!IpRange.parse(each)) report(['trust_proxy', i], 'must be an IP address or a CIDR block');
   return {
     ...defaults,
     file,
     listen: agents.some(({ exposeOnHttp }) => exposeOnHttp) ? parseListen(config.listen, report) : undefined,
     publicUrl: config.public_url,
     trustForwarded: config.trust_forwarded ?? false,
+    trustProxy: config.trust_proxy,
+    allowedHosts: config.allowed_hosts,
+    cors: config.cors,
+    fastPath: config.fast_path,
     agents,
     auth: config.auth,
     store: config.store ?? defaults.store,
@@ -252,6 +259,10 @@ function proxyAppSettings(
     listen: undefined,
     publicUrl: undefined,
     trustForwarded: false,
+    trustProxy: undefined,
+    allowedHosts: undefined,
+    cors: undefined,
+    fastPath: undefined,
     agents,
     auth: undefined,
     limits: {},

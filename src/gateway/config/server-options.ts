@@ -24,11 +24,14 @@ export interface GatewayObservers {
 
 /** Builds the options of the HTTP server from the settings. */
 export function buildServerOptions(settings: GatewaySettings, observers: GatewayObservers): ServerOptions {
-  const { limits, auth, sign, publicUrl, trustForwarded, file } = settings;
+  const { limits, auth, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors, file } = settings;
   const perSecond = limits.requests_per_second;
   return {
     publicUrl,
     trustForwarded,
+    ...(trustProxy && { trustProxy }),
+    ...(allowedHosts && { allowedHosts }),
+    ...(cors && { cors }),
     maxBodyBytes: limits.body_bytes,
     maxStreams: limits.streams,
     limits: {

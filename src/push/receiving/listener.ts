@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from '../../primitives/node/read-body.ts';
+import { isJsonMediaType, SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { ReceivedNotification, PushReceiver } from './receiver.ts';
 
@@ -10,6 +11,8 @@ export type NotificationHandler = (notification: ReceivedNotification) => void |
 export interface PushListenerOptions {
   /** Maximum size of a notification, in bytes. @defaultValue 10 MiB */
   maxBytes?: number;
+  /** Host names that senders may use, besides local names. Used if the receiver requires no authentication. */
+  allowedHosts?: readonly string[];
   /** Called with errors of the handler. */
   onError?: (error: unknown, notification: ReceivedNotification) => void;
 }
@@ -21,12 +24,17 @@ export interface PushListenerOptions {
 export function pushListener(
   receiver: PushReceiver,
   handle: NotificationHandler,
-  { maxBytes = 10 * 1_048_576, onError }: PushListenerOptions = {},
+  { maxBytes = 10 * 1_048_576, allowedHosts, onError }: PushListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const sameOrigin = receiver.requiresAuthentication ? undefined : new SameOriginCheck({ allowedHosts });
   async function respond(request: IncomingMessage): Promise<readonly [number, string]> {
-    const { method, headers } = request;
+    const { method, headers, socket } = request;
+    const problem = sameOrigin?.problem(headers, socket);
+    if (problem !== undefined) return [403, problem];
     if (method === 'GET') return validationResponse(request);
     if (method !== 'POST') return [405, 'Use POST'];
+    if (sameOrigin && !isJsonMediaType(headers['content-type']))
+      return [415, 'The notification must be application/json'];
     const body = await readBody(request, maxBytes, () => new A2AError('PAYLOAD_TOO_LARGE'));
     const notification = await receiver.receive({ headers, body });
     if (!notification.ok) return [notification.status, notification.reason];

@@ -62,6 +62,8 @@ export interface WebhookRequest {
 
 /** Verifies and parses notifications. */
 export interface PushReceiver {
+  /** True if notifications must be authenticated. */
+  readonly requiresAuthentication: boolean;
   /** Verifies and parses a notification of any version. Never rejects. */
   readonly receive: (request: WebhookRequest) => Promise<ReceivedNotification | RejectedNotification>;
   /** Removes a delivery id after a processing error, so that the redelivery is not treated as a duplicate. */
@@ -103,6 +105,7 @@ export function pushReceiver(options: PushReceiverOptions): PushReceiver {
   }
 
   return {
+    requiresAuthentication: tokens !== undefined || authentication !== undefined || keys !== undefined,
     async receive(request) {
       try {
         const id = await check(request);

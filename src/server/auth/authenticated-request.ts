@@ -42,6 +42,22 @@ export class AuthenticatedRequest implements HttpServerRequest {
     return this.#inner.remoteAddress;
   }
 
+  get clientAddress(): string | undefined {
+    return this.#inner.clientAddress;
+  }
+
+  get localAddress(): string | undefined {
+    return this.#inner.localAddress;
+  }
+
+  get isAdmitted(): boolean {
+    return this.#inner.isAdmitted ?? false;
+  }
+
+  set isAdmitted(isAdmitted: boolean) {
+    this.#inner.isAdmitted = isAdmitted;
+  }
+
   get telemetry(): RequestTelemetry | undefined {
     return this.#inner.telemetry;
   }

@@ -2,6 +2,12 @@ import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts'
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 import type { RequestHead } from './parse-head.ts';
 
+/** Addresses of a connection. */
+interface SocketAddresses {
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
+}
+
 /** A request that was parsed on the fast path. */
 export class FastPathRequest implements HttpServerRequest {
   readonly method: string;
@@ -11,15 +17,13 @@ export class FastPathRequest implements HttpServerRequest {
   readonly isSecure = false;
   body: string;
   telemetry: RequestTelemetry | undefined = undefined;
-  #socket: { readonly remoteAddress?: string | undefined } | undefined;
+  isAdmitted = false;
+  clientAddress: string | undefined = undefined;
+  #socket: SocketAddresses | undefined;
   #disconnectCallbacks: (() => void)[] | undefined = undefined;
 
-  /** @param from - the socket; its address is read on demand. */
-  constructor(
-    { method, target, headers }: RequestHead,
-    body: string,
-    socket: { remoteAddress?: string | undefined },
-  ) {
+  /** @param socket - its addresses are read on demand. */
+  constructor({ method, target, headers }: RequestHead, body: string, socket: SocketAddresses) {
     const queryStart = target.indexOf('?');
     this.method = method;
     this.path = queryStart < 0 ? target : target.slice(0, queryStart);
@@ -31,6 +35,10 @@ export class FastPathRequest implements HttpServerRequest {
 
   get remoteAddress(): string | undefined {
     return this.#socket?.remoteAddress;
+  }
+
+  get localAddress(): string | undefined {
+    return this.#socket?.localAddress;
   }
 
   onDisconnect(callback: () => void): void {

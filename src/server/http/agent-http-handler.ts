@@ -1,9 +1,10 @@
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { isJsonMediaType, type SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 import { AuthenticatedRequest } from '../auth/authenticated-request.ts';
 import { AuthError } from '../auth/auth-error.ts';
-import { preflightResponse, withCors } from './cors.ts';
+import { createSameOriginCheck, preflightResponse, withCors } from './cors.ts';
 import {
   type HttpServerRequest,
   singleHeader,
@@ -18,7 +19,8 @@ import { MetricsEndpoint } from '../telemetry/metrics-endpoint.ts';
 import { withRetryAfter } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { isRpcPath, errorResponse, authErrorResponse } from './error-response.ts';
-import { handleRest, restErrorResponse } from './rest.ts';
+import { isServerPath } from './reserved-paths.ts';
+import { handleRest, isRestRoute, restErrorResponse } from './rest.ts';
 import { SseStream } from './sse-stream.ts';
 import { observeTraffic } from '../telemetry/traffic-observer.ts';
 
@@ -28,6 +30,8 @@ export class AgentHttpHandler {
   readonly #options: ServerOptions;
   readonly #basePath: string;
   readonly #metrics: MetricsEndpoint | undefined;
+  /** Undefined if all clients are authenticated. */
+  readonly #sameOrigin: SameOriginCheck | undefined;
   /** True once the agent accepts calls; reported by `/readyz`. */
   isReady = false;
 
@@ -36,6 +40,7 @@ export class AgentHttpHandler {
     this.#options = { ...options, basePath: this.#basePath };
     this.context = new ServerContext(agent, this.#options);
     const { metrics = false } = options;
+    this.#sameOrigin = createSameOriginCheck(options);
     const metricsRegistry = this.context.telemetry?.metrics;
     this.#metrics =
       metricsRegistry &&
@@ -44,6 +49,8 @@ export class AgentHttpHandler {
 
   /** Handles a request, synchronously if possible. Never rejects. */
   handle(request: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
+    const refusal = this.admit(request);
+    if (refusal) return this.reject(request, refusal);
     return this.#options.onTraffic ? this.#handleObserved(request) : this.#handle(request);
   }
 
@@ -52,6 +59,8 @@ export class AgentHttpHandler {
     request: HttpServerRequest & { body: string },
   ): Promise<HttpServerResponse> | HttpServerResponse {
     if (!this.requiresAuthentication) return this.handle(request);
+    const refusal = this.admit(request);
+    if (refusal) return this.reject(request, refusal);
     const { body } = request;
     request.body = '';
     return this.#withAuthentication(request, (authenticated) => {
@@ -125,6 +134,21 @@ export class AgentHttpHandler {
   }
 
   /**
+   * Checks a request before authentication. Adapters call it before they read the body.
+   *
+   * @returns the error for {@link AgentHttpHandler.reject}, or undefined if the request may be handled.
+   */
+  admit(request: HttpServerRequest): A2AError | undefined {
+    if (request.isAdmitted) return undefined;
+    const { proxies } = this.context;
+    if (proxies) request.clientAddress = proxies.clientAddress(request);
+    const problem = this.#sameOrigin?.problem(request.headers, request);
+    if (problem !== undefined) return new A2AError('PERMISSION_DENIED', problem);
+    request.isAdmitted = true;
+    return undefined;
+  }
+
+  /**
    * Authenticates a request, if authentication is enabled. Adapters call it before they read the body.
    *
    * @returns the request without credentials, synchronously if possible.
@@ -170,7 +194,7 @@ export class AgentHttpHandler {
     const path = this.#localPath(request);
     if (path === undefined) throw new A2AError('NOT_FOUND');
     const version = this.#versionText(request);
-    if (method === 'POST') return this.#post(request, path, version);
+    if (method === 'POST' && isRpcPath(path)) return this.#post(request, path, version);
     if (method === 'OPTIONS') return preflightResponse(request, this.#options);
     if (method === 'GET' || method === 'HEAD') {
       switch (path) {
@@ -195,7 +219,10 @@ export class AgentHttpHandler {
       if (this.#metrics?.path === path) return this.#metrics.handle(request);
       if (isRpcPath(path))
         throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC requires POST', { details: { allow: 'POST' } });
-    }
+    } else if (publicPaths.has(path) || this.#metrics?.path === path)
+      throw new A2AError('METHOD_NOT_ALLOWED', undefined, { details: { allow: 'GET, HEAD' } });
+    if (isServerPath(path)) throw new A2AError('NOT_FOUND');
+    if (method === 'POST') return this.#post(request, path, version);
     return handleRest(this.context, request, path, undefined, version);
   }
 
@@ -222,7 +249,8 @@ export class AgentHttpHandler {
         request.body === '' && !isRpc
           ? undefined
           : parseUntrustedJson(request.body, this.context.limits.jsonDepth);
-      if (isRpc || isEnvelope(body)) return handleRpc(this.context, request, body, version);
+      if (isRpc || (isEnvelope(body) && isRestRoute(path)))
+        return handleRpc(this.context, request, body, version);
       return handleRest(this.context, request, path, body, version);
     } catch (thrown) {
       const error = A2AError.from(thrown);
@@ -288,10 +316,9 @@ function isEnvelope(body: unknown): boolean {
 
 function checkContentType({ headers, body }: HttpServerRequest): void {
   const type = singleHeader(headers, 'content-type');
-  if (type === undefined || body === '') return;
-  if (type === 'application/json' || /^application\/([\w.-]+\+)?json(-rpc)?\s*(;|$)/i.test(type)) return;
+  if (body === '' || isJsonMediaType(type)) return;
   throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json', {
-    details: { contentType: type.slice(0, 100) },
+    ...(type !== undefined && { details: { contentType: type.slice(0, 100) } }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 import { type HttpServerRequest, singleHeader, type HttpServerResponse } from './http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
 
@@ -5,19 +6,19 @@ const exposedHeaders = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, WWW
 
 /** Returns the CORS headers for an origin; empty if it is not allowed. */
 function headersFor(origin: string, allowed: ServerOptions['cors']): string[] {
-  if (allowed === false) return [];
-  if (allowed === undefined || allowed === '*') return ['Access-Control-Allow-Origin', '*'];
-  return allowed.includes(origin) ? ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin'] : [];
+  if (allowed === undefined) return [];
+  if (allowed.origins === '*') return ['Access-Control-Allow-Origin', '*'];
+  return allowed.origins.includes(origin) ? ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin'] : [];
 }
 
-/** Adds CORS headers to a response. Requests without `Origin` need none. */
+/** Adds CORS headers to a response. Requests without `Origin` need none, and preflight responses have their own. */
 export function withCors(
   request: HttpServerRequest,
   response: HttpServerResponse,
   options: ServerOptions,
 ): HttpServerResponse {
   const origin = singleHeader(request.headers, 'origin');
-  if (origin === undefined) return response;
+  if (origin === undefined || request.method === 'OPTIONS') return response;
   const headers = headersFor(origin, options.cors);
   if (headers.length === 0) return response;
   return {
@@ -44,4 +45,15 @@ export function preflightResponse(request: HttpServerRequest, options: ServerOpt
     );
   }
   return { status: 204, headers, body: undefined };
+}
+
+/** Creates the check of `Host` and `Origin`. @returns undefined if all clients are authenticated. */
+export function createSameOriginCheck({
+  auth,
+  allowedHosts,
+  publicUrl,
+  cors,
+}: Pick<ServerOptions, 'auth' | 'allowedHosts' | 'publicUrl' | 'cors'>): SameOriginCheck | undefined {
+  if (auth && !auth.allowAnonymous) return undefined;
+  return new SameOriginCheck({ allowedHosts, publicUrl, origins: cors?.origins });
 }

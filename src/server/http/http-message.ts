@@ -28,8 +28,14 @@ export interface HttpServerRequest {
   readonly certificate?: X509Certificate;
   /** Set after successful authentication. */
   readonly authentication?: AuthenticationResult;
-  /** IP address of the client, if known. */
+  /** IP address of the peer of the connection, if known. */
   readonly remoteAddress?: string;
+  /** IP address of the client behind trusted proxies, if there are any. */
+  clientAddress?: string | undefined;
+  /** IP address at which the server received the request, if known. */
+  readonly localAddress?: string;
+  /** Set after the checks that precede authentication. */
+  isAdmitted?: boolean;
   /** Set if telemetry is enabled. */
   telemetry?: RequestTelemetry;
   /** Registers a callback for a disconnect of the client before the response is complete. */

@@ -13,6 +13,7 @@ import { withRetryAfter } from '../limits/limits.ts';
 import { type OperationCall, isStreamingOperation, type OpenedStream } from '../operations/invoke-agent.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
 import { mergeRestParams } from './rest-params.ts';
+import { isReservedSegment } from './reserved-paths.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import { SseStream } from './sse-stream.ts';
 
@@ -100,6 +101,11 @@ export function isRestPath(dialect: Dialect, verb: string, path: string): boolea
   }
 }
 
+/** Returns true if the path is a REST route of any version; clients may send JSON-RPC envelopes to it. */
+export function isRestRoute(path: string): boolean {
+  return isRestPath(v1_0, 'POST', path) || isRestPath(v0_3_rest, 'POST', path);
+}
+
 /** Finds a 1.0 route, with or without tenant prefix, or a 0.3 route. */
 function findRoute(dialect: Dialect, verb: string, path: string): RestMatch {
   const table = tables.get(dialect);
@@ -109,8 +115,9 @@ function findRoute(dialect: Dialect, verb: string, path: string): RestMatch {
   let tenant: string | undefined;
   if (!lookup && dialect === v1_0) {
     const slash = path.indexOf('/', 1);
-    if (slash > 1) {
-      tenant = decodeSegment(path.slice(1, slash));
+    const segment = slash > 1 ? decodeSegment(path.slice(1, slash)) : '';
+    if (segment !== '' && !isReservedSegment(segment)) {
+      tenant = segment;
       lookup = table?.find(verb, path.slice(slash));
     }
   }

@@ -8,6 +8,7 @@ import { CardService } from '../cards/card-service.ts';
 import { type HttpServerRequest, singleHeader, type HttpServerResponse } from './http-message.ts';
 import { ClientLimiter, type ClientUsage } from '../limits/client-limiter.ts';
 import { defaultLimits, type ServerLimits } from '../limits/limits.ts';
+import { TrustedProxies } from '../limits/trusted-proxies.ts';
 import type { ServerOptions } from '../server-options.ts';
 import type { SseStream } from './sse-stream.ts';
 import { SerializationCache } from '../operations/serialization-cache.ts';
@@ -27,6 +28,8 @@ export class ServerContext {
   readonly authorizer: Authorizer | undefined;
   readonly limits: ServerLimits;
   readonly limiter: ClientLimiter;
+  /** Undefined if no proxy is trusted. */
+  readonly proxies: TrustedProxies | undefined;
   /** Undefined if metrics, logs and traces are disabled. */
   readonly telemetry: ServerTelemetry | undefined;
   readonly #options: ServerOptions;
@@ -45,6 +48,7 @@ export class ServerContext {
     this.isLenient = options.lenientVersion ?? false;
     this.limits = options.limits ?? {};
     this.limiter = new ClientLimiter(options);
+    this.proxies = options.trustProxy && new TrustedProxies(options.trustProxy);
     this.telemetry = createTelemetry(options);
     this.#options = options;
   }

@@ -138,8 +138,15 @@ export class ClientLimiter {
 }
 
 /** Returns the principal of a client, or the key of its address without authentication. */
-export function clientKey({ authentication, remoteAddress }: HttpServerRequest): string {
-  if (!authentication) return remoteAddress === undefined ? '' : clientAddressKey(remoteAddress);
+export function clientKey(request: HttpServerRequest): string {
+  const { authentication } = request;
+  if (!authentication) return addressKey(request);
   const { issuer, id } = authentication.principal;
   return issuer === undefined ? id : `${id} ${issuer}`;
+}
+
+/** Returns the key of the address of a client. */
+function addressKey({ clientAddress, remoteAddress }: HttpServerRequest): string {
+  const address = clientAddress ?? remoteAddress;
+  return address === undefined ? '' : clientAddressKey(address);
 }

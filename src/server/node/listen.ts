@@ -32,7 +32,7 @@ export interface ServeOptions extends ServerOptions {
   /**
    * Fast path: handles simple requests directly on the socket, in half the time. All other requests use `node:http`, as
    * do TLS connections and, if other code listens to the server or traces Node requests, all requests.
-   * @defaultValue true
+   * @defaultValue true, unless the environment variable `DRAGOMAN_FAST_PATH` is `0` or `false`
    */
   fastPath?: boolean;
 }
@@ -107,13 +107,17 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
 
 function createHttpServer(
   { listener, handlerFor }: ListenerSetup,
-  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastPath = true }: ServeOptions,
+  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastPath = isFastPathDefault() }: ServeOptions,
   nodeOptions: HttpOptions,
 ): Server {
   if (!handlerFor || !fastPath) return createServer(nodeOptions, listener);
   const { headerBytes, headers } = { ...defaultLimits, ...limits };
   const bodyBytes = Math.min(maxBodyBytes, maxFastPathBody);
   return new FastPathServer(nodeOptions, listener, handlerFor, { headerBytes, headers, bodyBytes });
+}
+
+function isFastPathDefault(): boolean {
+  return !/^(?:0|false)$/i.test(process.env.DRAGOMAN_FAST_PATH ?? '');
 }
 
 function formatUrl({ address, family, port }: AddressInfo, scheme: string): string {

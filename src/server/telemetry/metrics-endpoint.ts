@@ -27,7 +27,8 @@ export class MetricsEndpoint {
   constructor(context: ServerContext, metrics: Metrics, { path = '/metrics', allow }: MetricsOptions) {
     this.path = path;
     this.#metrics = metrics;
-    this.#allow = allow ?? (({ remoteAddress }) => isLoopbackAddress(remoteAddress));
+    this.#allow =
+      allow ?? (({ clientAddress, remoteAddress }) => isLoopbackAddress(clientAddress ?? remoteAddress));
     metrics.registry.observed(metricNames.openStreams, 'gauge', () => context.openStreams);
     metrics.registry.observed(metricNames.events, 'counter', () => context.eventsSent);
   }

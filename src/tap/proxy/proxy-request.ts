@@ -132,6 +132,9 @@ class ProxiedRequest {
         (hopByHopHeaders.has(lower) && lower !== 'transfer-encoding')
       )
         continue;
+      // A page at the URL of the tap has the origin of the agent.
+      if (lower === 'origin' && value === `http://${this.#request.headers.host}`)
+        value = this.#context.target.origin;
       if (isCard && lower === 'accept-encoding') value = 'identity';
       if (isCard && lower === 'if-none-match') value = originalEtags(value);
       headers.push(name, value);
@@ -238,11 +241,15 @@ class ProxiedRequest {
   }
 }
 
+/** Headers that frame or route a message. `Connection` cannot remove them, or the next hop would read another message. */
+const framingHeaders = new Set(['content-length', 'transfer-encoding', 'host']);
+
 function parseConnectionHeader(header: string | undefined): string[] {
   return (header ?? '')
     .toLowerCase()
     .split(',')
-    .map((each) => each.trim());
+    .map((each) => each.trim())
+    .filter((each) => !framingHeaders.has(each));
 }
 
 /** Returns the response headers in their original form, without hop-by-hop headers. */

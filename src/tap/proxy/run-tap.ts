@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { invalidField } from '../../protocol/errors.ts';
+import { SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
+import { type HttpServerResponse, jsonResponse } from '../../server/http/http-message.ts';
 import { listen } from '../../server/node/listen.ts';
+import { rejectUnread } from '../../server/node/request-body.ts';
+import type { CorsOptions } from '../../server/server-options.ts';
 import { agentNameFromUrl } from '../participants.ts';
 import { TrafficRecorder, type TrafficRecorderOptions } from '../recorders/traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
@@ -20,6 +24,10 @@ export interface RunTapOptions extends TrafficRecorderOptions {
   readonly host?: string;
   /** Name of the agent in the traffic log. @defaultValue the name in its card, which is fetched once at the start */
   readonly name?: string;
+  /** Host names that clients may use, besides local names. */
+  readonly allowedHosts?: readonly string[];
+  /** Web pages of other origins that may use the tap; the agent sends the CORS headers. @defaultValue only its own origin */
+  readonly cors?: CorsOptions;
   /** Called once for each condition that makes the recording incomplete. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -73,10 +81,19 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
     },
   };
   const open = new Set<ServerResponse>();
+  const sameOrigin = new SameOriginCheck({
+    allowedHosts: options.allowedHosts,
+    origins: options.cors?.origins,
+  });
   const { port = 0, host = '127.0.0.1' } = options;
   const server = await listen(
     {
       listener: (request, response) => {
+        const problem = sameOrigin.problem(request.headers, request.socket);
+        if (problem !== undefined) {
+          rejectUnread(foreignRequestResponse(problem), request, response, 0);
+          return;
+        }
         proxyRequest(context, request, response);
         open.add(response);
         response.on('close', () => open.delete(response));
@@ -106,6 +123,10 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
     stop,
     [Symbol.asyncDispose]: () => stop(),
   };
+}
+
+function foreignRequestResponse(message: string): HttpServerResponse {
+  return jsonResponse(403, JSON.stringify({ error: { code: 403, status: 'PERMISSION_DENIED', message } }));
 }
 
 function parseTargetUrl(to: string): URL {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackAddress, isLoopbackHost } from '../../primitives/loopback.ts';
+import { isLoopbackAddress } from '../../primitives/loopback.ts';
+import { SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 
 /** IP addresses that may use the admin API in addition to the local host, or `'*'` for all. */
 export type AdminAccess = readonly string[] | '*';
@@ -8,6 +9,11 @@ interface AdminAccessError {
   readonly message: string;
   readonly hint: string;
 }
+
+const sameOrigin = new SameOriginCheck();
+
+/** Access from other hosts is rejected before. */
+const loopback = { localAddress: '127.0.0.1' };
 
 const hint = 'Allow the address with the option allowAdminFrom (--admin-allow on the command line).';
 
@@ -26,13 +32,7 @@ export function adminAccessError(
   if (access.includes(address)) return undefined;
   if (!isLoopbackAddress(socket.remoteAddress))
     return { message: 'The admin API accepts requests from the local host only', hint };
-  if (!isLoopbackHost(parseHost(`http://${headers.host ?? ''}`)))
-    return { message: 'The admin API does not accept this Host header', hint };
-  if (headers.origin !== undefined && !isLoopbackHost(parseHost(headers.origin)))
-    return { message: 'The admin API does not accept this Origin header', hint };
-  return undefined;
-}
-
-function parseHost(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname : undefined;
+  const problem = sameOrigin.problem(headers, loopback);
+  if (problem === undefined) return undefined;
+  return { message: `The admin API does not accept this ${problem.split(' ')[0]} header`, hint };
 }

@@ -187,7 +187,8 @@ describe('AdminApi', () => {
 
   it.each<[string, Record<string, string>, number]>([
     ['local client', {}, 200],
-    ['local web page', { origin: 'http://localhost:3000' }, 200],
+    ['web page of the server', { host: 'localhost:1', origin: 'http://localhost:1' }, 200],
+    ['web page of another local server', { origin: 'http://localhost:3000' }, 403],
     ['other host name', { host: 'agents.example.com' }, 403],
     ['host name that starts with a loopback address', { host: '127.0.0.1.example.com' }, 403],
     ['web page of another origin', { origin: 'https://example.com' }, 403],

@@ -255,7 +255,8 @@ describe.each(serverAdapters)('authentication at $name', ({ open }) => {
   });
 
   it('sends CORS headers with a 401', async () => {
-    const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
+    const cors = { origins: '*' } as const;
+    const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] }, {}, { cors });
     const response = await send(door, { origin: 'https://page.test' });
     expect(response.status).toBe(401);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');

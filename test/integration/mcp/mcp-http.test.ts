@@ -60,7 +60,8 @@ describe('serveMcp over HTTP', () => {
     const { url = '' } = await startServer({});
     expect(await post(url)).toMatchObject({ status: 200, session: expect.any(String) });
     expect(await post(url, { origin: 'https://evil.example' })).toMatchObject({ status: 403, session: null });
-    expect(await post(url, { origin: 'http://localhost:6274' })).toMatchObject({ status: 200 });
+    expect(await post(url, { origin: 'http://localhost:6274' })).toMatchObject({ status: 403 });
+    expect(await post(url, { origin: new URL(url).origin })).toMatchObject({ status: 200 });
     const { hostname, port } = new URL(url);
     const { request } = await import('node:http');
     const status = await new Promise((resolve) => {

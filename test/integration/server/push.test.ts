@@ -375,6 +375,7 @@ describe('pushReceiver with a served agent', () => {
       server.close();
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    expect((await fetch(url, { method: 'POST', body: 'x'.repeat(2_000) })).status).toBe(413);
+    const headers = { 'content-type': 'application/json' };
+    expect((await fetch(url, { method: 'POST', headers, body: 'x'.repeat(2_000) })).status).toBe(413);
   });
 });

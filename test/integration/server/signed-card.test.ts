@@ -95,7 +95,7 @@ describe('serve with signCard', () => {
   });
 
   it('does not sign a URL from the Host header', async () => {
-    const { server, faults } = await served();
+    const { server, faults } = await served({ allowedHosts: ['evil.example'] });
     const json = await getAs('evil.example', server);
     expect(json.supportedInterfaces[0].url).toBe('http://evil.example');
     expect(json).not.toHaveProperty('signatures');
@@ -103,7 +103,10 @@ describe('serve with signCard', () => {
   });
 
   it('signs publicUrl regardless of the Host header', async () => {
-    const { server } = await served({ publicUrl: 'https://agent.example' });
+    const { server } = await served({
+      publicUrl: 'https://agent.example',
+      allowedHosts: ['evil.example'],
+    });
     const json = await getAs('evil.example', server);
     expect(json.supportedInterfaces[0].url).toBe('https://agent.example');
     expect(await verify(json)).toMatchObject({ result: 'verified' });

@@ -127,9 +127,45 @@ function changeBytes(bytes: Buffer, dice: SeededDice): Buffer {
   }
 }
 
+const headerValues: Readonly<Record<string, readonly string[]>> = {
+  Host: [
+    'evil.example',
+    'localhost:1',
+    '127.0.0.1',
+    '[::1]:80',
+    'a.localhost',
+    '',
+    'localhost.',
+    '10.0.0.1',
+    '[',
+    ':',
+  ],
+  Origin: ['https://page.example', 'http://localhost', 'null', '', 'http://evil.example', 'localhost'],
+  'Content-Type': [
+    'text/plain',
+    '',
+    'application/json;x',
+    'application/a2a+json',
+    'application/jsonx',
+    '; json',
+  ],
+  'Sec-Fetch-Site': ['cross-site', 'same-origin', 'none', 'same-site', ''],
+};
+
+/** Sets a header by which the server recognizes requests of web pages. */
+function changeHeader(seed: SeedRequest, dice: SeededDice): SeedRequest {
+  const name = dice.pick(Object.keys(headerValues));
+  return { ...seed, headers: { ...seed.headers, [name]: dice.pick(headerValues[name] ?? []) } };
+}
+
 /** Changes a request in one to three places. */
 export function fuzzRequest(seed: SeedRequest, dice: SeededDice): FuzzedRequest {
-  const kind = dice.below(10);
+  const kind = dice.below(12);
+  if (kind >= 10) {
+    let changed = seed;
+    for (let times = 1 + dice.below(2); times > 0; times--) changed = changeHeader(changed, dice);
+    return { bytes: requestBytes(changed), isFramed: true, strategy: 'headers' };
+  }
   if (seed.body !== undefined && kind < 5) {
     let body: unknown = seed.body;
     for (let times = 1 + dice.below(3); times > 0; times--) body = changeValue(body, dice);

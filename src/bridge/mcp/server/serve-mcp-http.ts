@@ -6,6 +6,9 @@ import { invalidField } from '../../../protocol/errors.ts';
 import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { isLoopbackHost } from '../../../primitives/loopback.ts';
 import { constantTimeEqual } from '../../../primitives/node/constant-time-equal.ts';
+import { SameOriginCheck } from '../../../primitives/web/same-origin-check.ts';
+import { jsonResponse } from '../../../server/http/http-message.ts';
+import { rejectUnread } from '../../../server/node/request-body.ts';
 import { createMcpServer, type McpServerContext } from './create-mcp-server.ts';
 import type { McpHttpOptions } from './mcp-http-options.ts';
 import { fetchListener } from './fetch-listener.ts';
@@ -46,7 +49,7 @@ export async function serveMcpHttp(
       'http.token',
       `must be set to listen on ${host}, because other hosts could use the agents`,
     );
-  const hosts = [...(options.allowedHosts ?? library.localhostAllowedHostnames())];
+  const sameOrigin = new SameOriginCheck({ allowedHosts: options.allowedHosts });
   const sessions = new Map<string, Session>();
   const sharedResources = newResources();
   const statelessHandler = library.createMcpHandler(
@@ -88,10 +91,6 @@ export async function serveMcpHttp(
   async function handle(request: Request, body: string): Promise<Response> {
     if (new URL(request.url).pathname !== path)
       return errorResponse(404, `Not found; MCP is served at ${path}`);
-    const rejection =
-      library.hostHeaderValidationResponse(request, hosts) ??
-      library.originValidationResponse(request, hosts);
-    if (rejection) return rejection;
     const authorization = request.headers.get('authorization') ?? '';
     if (token !== undefined && !constantTimeEqual(authorization, `Bearer ${token}`))
       return errorResponse(401, 'Missing or invalid bearer token', { 'www-authenticate': 'Bearer' });
@@ -108,7 +107,12 @@ export async function serveMcpHttp(
     return isInitialize(parsed) ? await open(request, parsed) : await statelessHandler.fetch(request);
   }
 
-  const server = createServer(fetchListener(handle, { maxBodyBytes, log: context.log }));
+  const listener = fetchListener(handle, { maxBodyBytes, log: context.log });
+  const server = createServer((incoming, outgoing) => {
+    const problem = sameOrigin.problem(incoming.headers, incoming.socket);
+    if (problem === undefined) listener(incoming, outgoing);
+    else rejectUnread(jsonResponse(403, errorText(-32_000, problem)), incoming, outgoing, maxBodyBytes);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -143,8 +147,12 @@ function cancelAll({ transport }: Session, parsed: unknown): void {
 }
 
 function errorResponse(status: number, message: string, headers: Record<string, string> = {}): Response {
-  const error = { code: status === 404 ? -32_001 : -32_000, message };
-  return Response.json({ jsonrpc: '2.0', error, id: null }, { status, headers });
+  const text = errorText(status === 404 ? -32_001 : -32_000, message);
+  return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
+}
+
+function errorText(code: number, message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
 }
 
 /** Only clients up to MCP 2025-11-25 send `initialize`. */

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { hostOption, outputOption, portOption } from '../../inputs/shared-options.ts';
+import {
+  allowHostOption,
+  corsOriginOption,
+  hostOption,
+  outputOption,
+  portOption,
+} from '../../inputs/shared-options.ts';
 import type { DemoFlags } from './run.ts';
 
 const examples = `
@@ -20,6 +26,8 @@ export function addDemoServer(program: Command): void {
     .description('Start a local demo agent for trying the client commands.')
     .addOption(portOption(0))
     .addOption(hostOption())
+    .addOption(allowHostOption())
+    .addOption(corsOriginOption())
     .option(
       '--require-bearer <token>',
       'bearer token that clients must send; authenticated clients can fetch an extended card',

@@ -8,11 +8,16 @@ import { bearerAuth } from '../../../server/auth/schemes/bearer.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../server/node/serve.ts';
 import { toListenError } from '../../terminal/listen-error.ts';
 import { printError } from '../../terminal/print-error.ts';
-import type { OutputFormat } from '../../inputs/shared-options.ts';
+import {
+  type BrowserAccessFlags,
+  type OutputFormat,
+  toBrowserAccess,
+  warnIfExposed,
+} from '../../inputs/shared-options.ts';
 import { shutdownTimeout, stopOnSignals } from '../../process/shutdown.ts';
 
 /** Flags of `dragoman demo-server`. */
-export interface DemoFlags {
+export interface DemoFlags extends BrowserAccessFlags {
   port: number;
   host: string;
   requireBearer?: string;
@@ -128,6 +133,7 @@ export async function runDemoServerCommand(flags: DemoFlags): Promise<void> {
   const agent = demoAgent(flags);
   const server = await startServer(agent, flags, {
     host: flags.host,
+    ...toBrowserAccess(flags),
     ...(flags.requireBearer !== undefined && {
       auth: { authenticators: [bearerAuth({ tokens: { [flags.requireBearer]: 'user' } })] },
     }),
@@ -136,6 +142,7 @@ export async function runDemoServerCommand(flags: DemoFlags): Promise<void> {
     await server.stop(shutdownTimeout);
     await agent.close();
   }, printError);
+  if (flags.requireBearer === undefined) warnIfExposed(flags.host);
   process.stdout.on('error', () => {});
   const { url } = server;
   const commands = [`card get -a ${url}`, `send -a ${url} "slow 3" --stream`, `send -a ${url} "ask me"`];

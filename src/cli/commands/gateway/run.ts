@@ -8,7 +8,7 @@ import { toListenError } from '../../terminal/listen-error.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
-import type { OutputFormat } from '../../inputs/shared-options.ts';
+import { type OutputFormat, warnIfExposed } from '../../inputs/shared-options.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 
@@ -32,6 +32,7 @@ export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
   const logs = await openLogs(flags.log);
   const running = await startGateway(settings, logs);
   stopOnSignals(() => running.stop(), printError, settings.drain);
+  if (!settings.auth && settings.listen) warnIfExposed(settings.listen.host);
   process.on('SIGHUP', () => void reload(running, flags, logs));
   // The gateway keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});

@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander';
 import { countParser } from '../../inputs/parse-count.ts';
-import { basePathOption, hostOption, outputOption, portOption } from '../../inputs/shared-options.ts';
+import {
+  allowHostOption,
+  corsOriginOption,
+  basePathOption,
+  hostOption,
+  outputOption,
+  portOption,
+} from '../../inputs/shared-options.ts';
 import type { MockFlags } from './run.ts';
 
 const examples = `
@@ -22,6 +29,8 @@ export function addMock(program: Command): void {
     .argument('[script]', 'YAML file with rules')
     .addOption(portOption(0))
     .addOption(hostOption())
+    .addOption(allowHostOption())
+    .addOption(corsOriginOption())
     .addOption(basePathOption('; the card stays available at the root'))
     .addOption(
       new Option('--seed <n>', 'seed of the random generator (default: as in the script)').argParser(

@@ -10,12 +10,12 @@ import { toListenError } from '../../terminal/listen-error.ts';
 import { printError, printErrorReport } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
-import type { OutputFormat } from '../../inputs/shared-options.ts';
+import { type BrowserAccessFlags, type OutputFormat, toBrowserAccess } from '../../inputs/shared-options.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 import { watchFile } from '../../process/watch-file.ts';
 
 /** Flags of `dragoman mock`. */
-export interface MockFlags {
+export interface MockFlags extends BrowserAccessFlags {
   port: number;
   host: string;
   basePath?: string;
@@ -43,6 +43,7 @@ export async function runMockCommand(file: string | undefined, flags: MockFlags)
       new TestAgentServer({
         port,
         host,
+        ...toBrowserAccess(flags),
         basePath,
         seed,
         clock,

@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
 import {
+  allowHostOption,
+  noFastPathOption,
+  trustProxyOption,
+  corsOriginOption,
   basePathOption,
   hostOption,
   logOption,
@@ -30,6 +34,10 @@ export function addServe(program: Command): void {
     .argument('<module>', 'JavaScript file that exports the agent')
     .addOption(portOption(4000))
     .addOption(hostOption())
+    .addOption(allowHostOption())
+    .addOption(corsOriginOption())
+    .addOption(trustProxyOption())
+    .addOption(noFastPathOption())
     .option(
       '--store <store>',
       'task store: memory, sqlite:FILE, or sqlite:FILE?shared for several processes (default: as in the module)',

@@ -12,11 +12,16 @@ import { UsageError } from '../../terminal/usage-error.ts';
 import { shutdownTimeout, stopOnSignals } from '../../process/shutdown.ts';
 import { openStore, type OpenedStore } from '../../inputs/open-store.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
-import type { OutputFormat } from '../../inputs/shared-options.ts';
+import {
+  type BrowserAccessFlags,
+  type OutputFormat,
+  toBrowserAccess,
+  warnIfExposed,
+} from '../../inputs/shared-options.ts';
 import { formatServeJson, formatServeText } from './summary.ts';
 
 /** Flags of `dragoman serve`. */
-export interface ServeFlags {
+export interface ServeFlags extends BrowserAccessFlags {
   port: number;
   /** True if --port was not set: another port is used if the default is taken. */
   mayMovePort: boolean;
@@ -29,6 +34,8 @@ export interface ServeFlags {
   output: OutputFormat;
   log?: LogFormat;
   metrics?: boolean;
+  trustProxy?: string[];
+  fastPath: boolean;
 }
 
 /** Runs `dragoman serve` until a signal arrives. */
@@ -48,6 +55,9 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     : rejectStore(loaded, flags.store);
   const server = await listen(agent, flags, {
     host: flags.host,
+    ...toBrowserAccess(flags),
+    ...(flags.trustProxy && { trustProxy: flags.trustProxy }),
+    ...(!flags.fastPath && { fastPath: false }),
     basePath,
     publicUrl: flags.publicUrl,
     lenientVersion: flags.lenientVersion,
@@ -60,6 +70,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     await agent.close?.();
     await store?.taskStore[Symbol.asyncDispose]();
   }, printError);
+  warnIfExposed(flags.host);
   // The agent stays available if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   // With -o json, standard output contains exactly one document.

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { hostOption, outputOption, portOption } from '../../inputs/shared-options.ts';
+import {
+  allowHostOption,
+  corsOriginOption,
+  hostOption,
+  outputOption,
+  portOption,
+} from '../../inputs/shared-options.ts';
 import type { TapFlags } from './run.ts';
 
 const examples = `
@@ -21,6 +27,8 @@ export function addTap(program: Command): void {
     .option('--to <url>', 'URL of the agent')
     .addOption(portOption(0))
     .addOption(hostOption())
+    .addOption(allowHostOption())
+    .addOption(corsOriginOption())
     .option('--record <file>', 'file to which recorded traffic is appended')
     .option('--read <file>', 'recorded file to print, instead of running a proxy')
     .option('--console', 'also open the web console with the traffic', false)

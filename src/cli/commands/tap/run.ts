@@ -8,6 +8,7 @@ import { createColors } from '../../terminal/colors.ts';
 import { toListenError } from '../../terminal/listen-error.ts';
 import { printError, printWarning } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { type BrowserAccessFlags, toBrowserAccess } from '../../inputs/shared-options.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
 import { sanitizeForTerminal, terminalSafeJson } from '../../terminal/sanitize.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
@@ -16,7 +17,7 @@ import { TrafficPrinter } from './traffic-printer.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 
 /** Flags of `dragoman tap`. */
-export interface TapFlags {
+export interface TapFlags extends BrowserAccessFlags {
   to?: string;
   port: number;
   host: string;
@@ -81,9 +82,17 @@ async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): P
   });
 }
 
-async function startTap(to: string, { port, host }: TapFlags, trafficLog: TrafficLog): Promise<RunningTap> {
+async function startTap(to: string, flags: TapFlags, trafficLog: TrafficLog): Promise<RunningTap> {
+  const { port, host } = flags;
   try {
-    return await runTap({ to, port, host, trafficLog, onWarning: printWarning });
+    return await runTap({
+      to,
+      port,
+      host,
+      ...toBrowserAccess(flags),
+      trafficLog,
+      onWarning: printWarning,
+    });
   } catch (cause) {
     if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
       throw new UsageError(`Invalid URL: ${to}`, 'Use an absolute URL, such as http://localhost:4000.');

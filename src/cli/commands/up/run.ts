@@ -16,7 +16,7 @@ import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
-import type { OutputFormat } from '../../inputs/shared-options.ts';
+import { type OutputFormat, warnIfExposed } from '../../inputs/shared-options.ts';
 import { formatUpJson, formatUpText } from './summary.ts';
 import { watchUpConfig } from './watch-config.ts';
 
@@ -67,6 +67,8 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
     printError,
     settings.gateway.drain,
   );
+  const { auth, listen } = settings.gateway;
+  if (!auth && listen) warnIfExposed(listen.host);
   // Everything keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   if (flags.output === 'json') for (const note of notes) process.stderr.write(`info: ${note}\n`);

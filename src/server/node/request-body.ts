@@ -1,0 +1,98 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { A2AError } from '../../protocol/errors.ts';
+import type { HttpServerResponse } from '../http/http-message.ts';
+import { sendResponse } from './send-response.ts';
+
+/** Reads the body of a request as text. `done` receives an error if it is too large or not UTF-8. */
+export function readBodyText(
+  incoming: IncomingMessage,
+  maxBodyBytes: number,
+  done: (body: string | A2AError) => void,
+): void {
+  if (Number(incoming.headers['content-length']) > maxBodyBytes) {
+    done(tooLarge(maxBodyBytes));
+    return;
+  }
+  let first: Buffer | undefined;
+  let more: Buffer[] | undefined;
+  let size = 0;
+  let isRejected = false;
+  incoming.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBodyBytes) {
+      if (!isRejected) done(tooLarge(maxBodyBytes));
+      isRejected = true;
+      return;
+    }
+    if (first === undefined) first = chunk;
+    else (more ??= [first]).push(chunk);
+  });
+  incoming.on('end', () => {
+    if (isRejected) return;
+    if (first === undefined) {
+      done('');
+      return;
+    }
+    const bytes = more ? Buffer.concat(more) : first;
+    // Frees the buffers: an open stream references the request, which references this closure.
+    first = undefined;
+    more = undefined;
+    if (isUtf8(bytes)) done(bytes.toString('utf8'));
+    else done(new A2AError('PARSE_ERROR', 'The body must be UTF-8'));
+  });
+}
+
+function tooLarge(maxBodyBytes: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body exceeds ${maxBodyBytes} bytes`, {
+    details: { limit: 'maxBodyBytes' },
+  });
+}
+
+/** Milliseconds for which the rest of a rejected body is discarded before the connection is closed. */
+const discardTimeout = 1_000;
+
+/**
+ * Sends an error response and discards the rest of the body for a while: a client that is still sending would not see
+ * the response if the connection were closed at once.
+ */
+export function rejectBody(
+  response: HttpServerResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  maxBodyBytes: number,
+): void {
+  if (incoming.complete) {
+    sendResponse(outgoing, response);
+    return;
+  }
+  const text = (response.body as string | undefined) ?? '';
+  const length = String(Buffer.byteLength(text));
+  outgoing.writeHead(response.status, [...response.headers, 'Connection', 'close', 'Content-Length', length]);
+  outgoing.write(text);
+  let remaining = maxBodyBytes;
+  const closeTimer = setTimeout(() => incoming.destroy(), discardTimeout);
+  incoming.on('data', (chunk: Buffer) => {
+    remaining -= chunk.length;
+    if (remaining < 0) incoming.destroy();
+  });
+  incoming.on('end', () => outgoing.end());
+  incoming.on('error', () => outgoing.destroy());
+  outgoing.on('close', () => clearTimeout(closeTimer));
+}
+
+/** Maximum `Content-Length` of a rejected body for which the connection is kept. */
+const maxKeptBody = 64 * 1_024;
+
+/** Rejects a request whose body has not been read. */
+export function rejectUnread(
+  response: HttpServerResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  maxBodyBytes: number,
+): void {
+  const { 'content-length': length = 0, 'transfer-encoding': encoding } = incoming.headers;
+  // Node discards the rest of a short body itself.
+  if (encoding === undefined && Number(length) <= maxKeptBody) sendResponse(outgoing, response);
+  else rejectBody(response, incoming, outgoing, maxBodyBytes);
+}
