@@ -1,4 +1,4 @@
-import type { ConformanceRule, CheckedTransport, CheckedVersion, RequirementLevel } from './rule-model.ts';
+import type { ConformanceRule, CheckedTransport, CheckedVersion } from './rule-model.ts';
 import type { Probe } from './probe.ts';
 
 /** What the card must declare or the options of the run must contain for a check to apply. */
@@ -35,35 +35,15 @@ export interface Check extends ConformanceRule {
   run(probe: Probe): Promise<void>;
 }
 
-/** Type-checks checks at the place of definition. */
-export function defineChecks(checks: readonly Check[]): readonly Check[] {
-  return checks;
-}
+/** Members that the checks of a group can share. */
+export type CheckDefaults = Partial<
+  Pick<Check, 'category' | 'versions' | 'preconditions' | 'transports' | 'about' | 'runsExclusively'>
+>;
 
-/** Creates a check out of the members that differ within a group. */
-export type CheckFactory = (
-  id: string,
-  requirements: readonly string[],
-  section: string,
-  level: RequirementLevel,
-  sentence: string,
-  remedy: string,
-  run: (probe: Probe) => Promise<void> | void,
-) => Check;
-
-/** Returns a factory for checks that share the given members. */
-export function checkFactory(
-  shared: Pick<Check, 'category' | 'versions'> &
-    Partial<Pick<Check, 'about' | 'preconditions' | 'transports' | 'runsExclusively'>>,
-): CheckFactory {
-  return (id, requirements, section, level, sentence, remedy, run) => ({
-    ...shared,
-    id,
-    requirements,
-    section,
-    level,
-    sentence,
-    remedy,
-    run: async (probe) => run(probe),
-  });
+/** Defines a group of checks. A check without one of the members of `defaults` inherits it. */
+export function defineChecks<Defaults extends CheckDefaults>(
+  defaults: Defaults,
+  checks: readonly (Omit<Check, keyof Defaults> & Partial<Check>)[],
+): readonly Check[] {
+  return checks.map((check) => ({ ...defaults, ...check }) as Check);
 }

@@ -49,6 +49,20 @@ export interface ConformanceRule {
   readonly remedy: string;
 }
 
+/** A section of the specification and requirements of the catalog. */
+export type Citation = Pick<ConformanceRule, 'requirements' | 'section' | 'level'>;
+
+const citeAs =
+  (level: RequirementLevel) =>
+  (section: string, ...requirements: readonly string[]): Citation => ({ requirements, section, level });
+
+/** Cites a section and requirements of level MUST. */
+export const must = citeAs('MUST');
+/** Cites a section and requirements of level SHOULD. */
+export const should = citeAs('SHOULD');
+/** Cites a section and requirements of level MAY. */
+export const may = citeAs('MAY');
+
 /** Result of one rule for one protocol variant. */
 export interface RuleResult {
   readonly rule: ConformanceRule;

@@ -1,28 +1,29 @@
+import { must } from '../rule-model.ts';
 import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { defineInvariants, type Observation } from '../observation/observation.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
 
 /** Rules of the JSON-RPC envelope. */
-export const envelopeInvariants = defineInvariants([
-  {
-    id: 'rpc.envelope',
-    requirements: ['RPC-007'],
-    section: '9.3',
-    level: 'MUST',
-    category: 'error-handling',
-    sentence:
-      'The agent sends JSON-RPC responses with jsonrpc "2.0", the id of the request, and either a result or an error.',
-    remedy: 'Copy the id of the request without changing its type, and never send result and error together.',
-    versions: ['1.0', '0.3', '0.1'],
-    transports: ['JSONRPC'],
-    check(observation) {
-      if (observation.kind === 'event') return checkEnvelope(observation, observation.frame.data ?? '');
-      if (observation.kind !== 'response' || observation.exchange.status !== 200) return undefined;
-      if (isEventStream(observation.exchange)) return undefined;
-      return checkEnvelope(observation, observation.exchange.body);
+export const envelopeInvariants = defineInvariants(
+  { category: 'error-handling', versions: ['1.0', '0.3', '0.1'] },
+  [
+    {
+      id: 'rpc.envelope',
+      ...must('9.3', 'RPC-007'),
+      sentence:
+        'The agent sends JSON-RPC responses with jsonrpc "2.0", the id of the request, and either a result or an error.',
+      remedy:
+        'Copy the id of the request without changing its type, and never send result and error together.',
+      transports: ['JSONRPC'],
+      check(observation) {
+        if (observation.kind === 'event') return checkEnvelope(observation, observation.frame.data ?? '');
+        if (observation.kind !== 'response' || observation.exchange.status !== 200) return undefined;
+        if (isEventStream(observation.exchange)) return undefined;
+        return checkEnvelope(observation, observation.exchange.body);
+      },
     },
-  },
-]);
+  ],
+);
 
 function checkEnvelope({ driver: speech, exchange }: Observation, text: string): string[] {
   const response = parseJsonOrUndefined(text);

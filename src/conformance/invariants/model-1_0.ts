@@ -1,4 +1,4 @@
-import type { RequirementLevel } from '../rule-model.ts';
+import { type Citation, must, should } from '../rule-model.ts';
 import { defineInvariants } from '../observation/observation.ts';
 import type { Schema } from './schema.ts';
 import { createSchemaChecks } from './schema-checks.ts';
@@ -29,221 +29,138 @@ const schemaCheck = createSchemaChecks((observation) => {
   return schema && { schema, value: observation.response.result, at: 'result' };
 });
 
-type RuleRow = readonly [
-  tag: string,
-  requirements: readonly string[],
-  section: string,
-  level: RequirementLevel,
-  sentence: string,
-  remedy: string,
-];
-
-const rules: readonly RuleRow[] = [
-  [
-    'sent',
-    ['SEND-003', 'RPC-008', 'REST-006'],
-    '3.1.1',
-    'MUST',
+/** Citation, sentence and remedy of a rule by error tag. */
+const rules: Readonly<Record<string, readonly [Citation, string, string]>> = {
+  sent: [
+    must('3.1.1', 'SEND-003', 'RPC-008', 'REST-006'),
     'The agent returns either a task or a message as the result of a send.',
     'Wrap the result: {"task": …} or {"message": …}.',
   ],
-  [
-    'task',
-    ['MODEL-002', 'GET-001', 'TID-002'],
-    '4.1.1',
-    'MUST',
+  task: [
+    must('4.1.1', 'MODEL-002', 'GET-001', 'TID-002'),
     'The agent sends every task with an id and a status, and its artifacts and history as arrays.',
     'Send id and status with every task, and return the task without a wrapper from GetTask and CancelTask.',
   ],
-  [
-    'task-context',
-    ['CTX-002', 'JSON-008'],
-    '3.4.1',
-    'MUST',
+  'task-context': [
+    must('3.4.1', 'CTX-002', 'JSON-008'),
     'The agent sends every task with a contextId.',
     'Send contextId with every task; generate one if the client sent none.',
   ],
-  [
-    'status',
-    ['MODEL-003'],
-    '4.1.2',
-    'MUST',
+  status: [
+    must('4.1.2', 'MODEL-003'),
     'The agent sends every status with a state of the protocol.',
     'Use only the names of the TaskState enumeration.',
   ],
-  [
-    'message',
-    ['MODEL-004', 'JSON-008'],
-    '4.1.4',
-    'MUST',
+  message: [
+    must('4.1.4', 'MODEL-004', 'JSON-008'),
     'The agent sends every message with a messageId, a role and parts.',
     'Generate a unique messageId for every message of the agent.',
   ],
-  [
-    'role',
-    ['MODEL-006'],
-    '4.1.5',
-    'MUST',
+  role: [
+    must('4.1.5', 'MODEL-006'),
     'The agent uses only the roles ROLE_USER and ROLE_AGENT.',
     'Set the role to ROLE_USER or ROLE_AGENT.',
   ],
-  [
-    'part',
-    ['MODEL-007'],
-    '4.1.6',
-    'MUST',
+  part: [
+    must('4.1.6', 'MODEL-007'),
     'The agent sends every part with exactly one of text, raw, url and data.',
     'Split a part with several contents into several parts.',
   ],
-  [
-    'raw',
-    ['MODEL-008'],
-    '4.1.6',
-    'MUST',
+  raw: [
+    must('4.1.6', 'MODEL-008'),
     'The agent encodes the raw content of parts in base64.',
     'Encode bytes in standard base64 with padding.',
   ],
-  [
-    'artifact',
-    ['MODEL-009'],
-    '4.1.7',
-    'MUST',
+  artifact: [
+    must('4.1.7', 'MODEL-009'),
     'The agent sends every artifact with parts and an artifactId that is unique in its task.',
     'Generate a unique artifactId for each artifact of a task.',
   ],
-  [
-    'status-event',
-    ['MODEL-010'],
-    '4.2.1',
-    'MUST',
+  'status-event': [
+    must('4.2.1', 'MODEL-010'),
     'The agent sends every status update with a taskId, a contextId and a status.',
     'Send taskId, contextId and status with every status update.',
   ],
-  [
-    'artifact-event',
-    ['MODEL-011'],
-    '4.2.2',
-    'MUST',
+  'artifact-event': [
+    must('4.2.2', 'MODEL-011'),
     'The agent sends every artifact update with a taskId, a contextId and an artifact.',
     'Send taskId, contextId and artifact with every artifact update.',
   ],
-  [
-    'payload',
-    ['RPC-009', 'REST-021', 'PUSH-012'],
-    '3.2.3',
-    'MUST',
+  payload: [
+    must('3.2.3', 'RPC-009', 'REST-021', 'PUSH-012'),
     'The agent sends every event with exactly one of task, message, statusUpdate and artifactUpdate.',
     'Wrap each event in the member that names its type.',
   ],
-  [
-    'page',
-    ['LIST-011'],
-    '3.1.4',
-    'MUST',
+  page: [
+    must('3.1.4', 'LIST-011'),
     'The agent returns every page of tasks with tasks, pageSize and totalSize.',
     'Always send tasks, pageSize and totalSize, even if they are empty or 0.',
   ],
-  [
-    'page-token',
-    ['LIST-002'],
-    '3.1.4',
-    'MUST',
+  'page-token': [
+    must('3.1.4', 'LIST-002'),
     'The agent returns every page of tasks with a nextPageToken.',
     'Always send nextPageToken; send an empty string on the last page.',
   ],
-  [
-    'push-config',
-    ['PUSH-003', 'PUSH-005', 'PUSH-007'],
-    '4.3.1',
-    'MUST',
+  'push-config': [
+    must('4.3.1', 'PUSH-003', 'PUSH-005', 'PUSH-007'),
     'The agent returns every push configuration with an id and a url.',
     'Send id, taskId, url, token and authentication as members of the configuration, without nesting.',
   ],
-  [
-    'camel',
-    ['JSON-001'],
-    '5.5',
-    'MUST',
+  camel: [
+    must('5.5', 'JSON-001'),
     'The agent writes member names in camelCase.',
     'Rename the members, for example context_id to contextId.',
   ],
-  [
-    'enum',
-    ['JSON-002'],
-    '5.5',
-    'MUST',
+  enum: [
+    must('5.5', 'JSON-002'),
     'The agent writes enumeration values as the names of the protocol buffers.',
     'Write TASK_STATE_WORKING and ROLE_AGENT instead of working, agent or numbers.',
   ],
-  [
-    'timestamp',
-    ['JSON-003'],
-    '5.6.1',
-    'MUST',
+  timestamp: [
+    must('5.6.1', 'JSON-003'),
     'The agent writes timestamps as ISO 8601 strings.',
     'Write timestamps like 2026-01-31T12:00:00.000Z.',
   ],
-  [
-    'utc',
-    ['JSON-007', 'JSON-003'],
-    '5.6.1',
-    'MUST',
+  utc: [
+    must('5.6.1', 'JSON-007', 'JSON-003'),
     'The agent writes timestamps in UTC with the suffix Z.',
     'Convert timestamps to UTC and end them with Z.',
   ],
-  [
-    'milliseconds',
-    ['JSON-004'],
-    '5.6.1',
-    'SHOULD',
+  milliseconds: [
+    should('5.6.1', 'JSON-004'),
     'The agent writes timestamps with milliseconds.',
     'Write three digits after the seconds.',
   ],
-  [
-    'empty',
-    ['JSON-010', 'MODEL-004', 'MODEL-009'],
-    '5.7',
-    'MUST',
+  empty: [
+    must('5.7', 'JSON-010', 'MODEL-004', 'MODEL-009'),
     'The agent sends required arrays with at least one element.',
     'Do not send messages or artifacts without parts.',
   ],
-  [
-    'metadata',
-    ['MODEL-001'],
-    '4',
-    'MUST',
+  metadata: [
+    must('4', 'MODEL-001'),
     'The agent sends metadata as an object.',
     'Send metadata as an object or omit it.',
   ],
-  [
-    'extensions',
-    ['MODEL-001'],
-    '4',
-    'MUST',
+  extensions: [
+    must('4', 'MODEL-001'),
     'The agent sends extensions as an array of URIs.',
     'Send extensions as an array of strings or omit it.',
   ],
-  [
-    'foreign',
-    ['MODEL-001'],
-    'A.2',
-    'SHOULD',
+  foreign: [
+    should('A.2', 'MODEL-001'),
     'The agent sends no members of older versions (kind, final, file) to 1.0 clients.',
     'Encode responses in the format of the version that the client requested.',
   ],
-];
+};
 
 /** Rules of the 1.0 data model. */
 export const modelInvariants = defineInvariants(
-  rules.map(([tag, requirements, section, level, sentence, remedy]) => ({
+  { category: 'lifecycle', versions: ['1.0'] },
+  Object.entries(rules).map(([tag, [citation, sentence, remedy]]) => ({
     id: `model.${tag}`,
-    requirements,
-    section,
-    level,
-    category: 'lifecycle',
+    ...citation,
     sentence,
     remedy,
-    versions: ['1.0'],
     check: schemaCheck(tag),
   })),
 );

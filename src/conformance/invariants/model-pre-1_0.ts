@@ -1,4 +1,4 @@
-import type { CheckedTransport, CheckedVersion } from '../rule-model.ts';
+import { type CheckedTransport, type CheckedVersion, must } from '../rule-model.ts';
 import { defineInvariants, type Invariant } from '../observation/observation.ts';
 import { listSchema, type Schema } from './schema.ts';
 import { createSchemaChecks } from './schema-checks.ts';
@@ -47,7 +47,7 @@ const transportsByTag: { readonly [tag: string]: CheckedTransport } = {
   wrapped: 'HTTP+JSON',
 };
 
-type RuleRow = readonly [tag: string, section: string, sentence: string, remedy: string];
+type RuleRow = readonly [section: string, sentence: string, remedy: string];
 
 const statusSentence = 'The agent sends every status with a state of the protocol.';
 const timestampSentence = 'The agent writes timestamps as ISO 8601 strings.';
@@ -57,110 +57,94 @@ const metadataRemedy = 'Send metadata as an object or omit it.';
 const pushConfigSentence =
   'The agent returns every push configuration with the task id and the URL of the webhook.';
 
-const rules: { readonly [version in Exclude<CheckedVersion, '1.0'>]: readonly RuleRow[] } = {
-  '0.3': [
-    [
-      'task',
+const rules: { readonly [version in Exclude<CheckedVersion, '1.0'>]: Readonly<Record<string, RuleRow>> } = {
+  '0.3': {
+    task: [
       '6.1',
       'The agent sends every task with an id, a contextId and a status.',
       'Send id, contextId and status with every task.',
     ],
-    ['status', '6.2', statusSentence, 'Use only the names of the TaskState enumeration.'],
-    [
-      'message',
+    status: ['6.2', statusSentence, 'Use only the names of the TaskState enumeration.'],
+    message: [
       '6.4',
       'The agent sends every message with a messageId, a role and parts.',
       'Generate a unique messageId for every message of the agent.',
     ],
-    [
-      'part',
+    part: [
       '6.5',
       'The agent sends every part with a kind and the content of that kind; a file has either bytes or a uri.',
       'Send parts like {"kind": "text", "text": …}.',
     ],
-    [
-      'artifact',
+    artifact: [
       '6.7',
       'The agent sends every artifact with an artifactId and parts.',
       'Generate a unique artifactId for each artifact of a task.',
     ],
-    [
-      'kind',
+    kind: [
       '6',
       'The agent sends tasks, messages and updates with their kind.',
       'Send kind: task, message, status-update or artifact-update.',
     ],
-    [
-      'event',
+    event: [
       '7.2.2',
       'The agent sends every update with a taskId and a contextId.',
       'Send taskId and contextId with every update.',
     ],
-    [
-      'final',
+    final: [
       '7.2.2',
       'The agent sends every status update with the member final.',
       'Send final with every status update.',
     ],
-    ['timestamp', '6.2', timestampSentence, timestampRemedy],
-    ['metadata', '6', metadataSentence, metadataRemedy],
-    [
-      'wrapped',
+    timestamp: ['6.2', timestampSentence, timestampRemedy],
+    metadata: ['6', metadataSentence, metadataRemedy],
+    wrapped: [
       '7.1',
       'The agent wraps REST results and stream events in the member that names their type.',
       'Send {"task": …} instead of the bare task.',
     ],
-    ['push-config', '7.5', pushConfigSentence, 'Send taskId and a pushNotificationConfig with a url.'],
-  ],
-  '0.1': [
-    [
-      'task',
+    'push-config': ['7.5', pushConfigSentence, 'Send taskId and a pushNotificationConfig with a url.'],
+  },
+  '0.1': {
+    task: [
       'Task',
       'The agent sends every task with an id and a status.',
       'Send id and status with every task.',
     ],
-    [
-      'status',
+    status: [
       'TaskStatus',
       statusSentence,
       'Use submitted, working, input-required, completed, canceled, failed or unknown.',
     ],
-    [
-      'message',
+    message: [
       'Message',
       'The agent sends every message with a role and parts.',
       'Send role and parts with every message.',
     ],
-    [
-      'part',
+    part: [
       'Part',
       'The agent sends every part with a type and the content of that type.',
       'Send parts like {"type": "text", "text": …}.',
     ],
-    ['artifact', 'Artifact', 'The agent sends every artifact with parts.', 'Send parts with every artifact.'],
-    [
-      'event',
+    artifact: ['Artifact', 'The agent sends every artifact with parts.', 'Send parts with every artifact.'],
+    event: [
       'Streaming',
       'The agent sends every update with the task id and a status or an artifact.',
       'Send the task id with every update.',
     ],
-    ['timestamp', 'TaskStatus', timestampSentence, timestampRemedy],
-    ['metadata', 'Task', metadataSentence, metadataRemedy],
-    [
-      'push-config',
+    timestamp: ['TaskStatus', timestampSentence, timestampRemedy],
+    metadata: ['Task', metadataSentence, metadataRemedy],
+    'push-config': [
       'tasks/pushNotification/set',
       pushConfigSentence,
       'Send id and a pushNotificationConfig with a url.',
     ],
-  ],
+  },
 };
 
 function defineSchemaInvariants(version: Exclude<CheckedVersion, '1.0'>): Invariant[] {
-  return rules[version].map(([tag, section, sentence, remedy]) => ({
+  return Object.entries(rules[version]).map(([tag, [section, sentence, remedy]]) => ({
     id: `${version}.${tag}`,
-    requirements: [`${version}/${tag}`],
-    section,
-    level: 'MUST',
+    ...must(section, `${version}/${tag}`),
     category: 'lifecycle',
     sentence,
     remedy,
@@ -171,19 +155,15 @@ function defineSchemaInvariants(version: Exclude<CheckedVersion, '1.0'>): Invari
 }
 
 /** Rules of the data models before 1.0. */
-export const modelPre1_0Invariants = defineInvariants([
+export const modelPre1_0Invariants = defineInvariants({ category: 'streaming', versions: ['0.3', '0.1'] }, [
   ...defineSchemaInvariants('0.3'),
   ...defineSchemaInvariants('0.1'),
   {
     id: 'stream.final',
-    requirements: ['0.3/final-last', '0.1/final-last'],
-    section: '7.2.2',
-    level: 'MUST',
-    category: 'streaming',
+    ...must('7.2.2', '0.3/final-last', '0.1/final-last'),
     sentence:
       'The agent sends final: true with the last event of a stream, a status update, and with no other event.',
     remedy: 'Set final to true only in the status update that ends the stream.',
-    versions: ['0.3', '0.1'],
     check(observation) {
       if (observation.kind !== 'stream' || observation.events.length === 0 || !observation.isComplete)
         return undefined;

@@ -1,140 +1,112 @@
+import { must } from '../rule-model.ts';
 import { artifactContent, terminalStates, type TrackedTask } from '../observation/task-tracker.ts';
 import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
 import { isJsonObject } from '../../primitives/json.ts';
 import type { NormalizedTask } from '../drivers/normalized-views.ts';
 
 type ObservationOf<Kind extends Observation['kind']> = Observation & { readonly kind: Kind };
-type TaskRule = Omit<Invariant, 'level' | 'category' | 'versions' | 'check'>;
 
-function taskInvariant(rule: TaskRule, check: Invariant['check']): Invariant {
-  return { ...rule, level: 'MUST', category: 'lifecycle', versions: ['1.0', '0.3', '0.1'], check };
-}
-
-/** Defines a rule that compares a task with an earlier observation of it. */
-function trackedTaskInvariant(
-  rule: TaskRule,
+/** Compares a task with an earlier observation of it. */
+function onTrackedTask(
   check: (
     task: NormalizedTask,
     earlier: TrackedTask,
     observation: ObservationOf<'task'>,
   ) => readonly string[] | undefined,
-): Invariant {
-  return taskInvariant(rule, (observation) =>
+): Invariant['check'] {
+  return (observation) =>
     observation.kind === 'task' && observation.trackedTask
       ? check(observation.task, observation.trackedTask, observation)
-      : undefined,
-  );
+      : undefined;
 }
 
-/** Defines a rule that compares the task in a response with its request. */
-function taskResponseInvariant(
-  rule: TaskRule,
+/** Compares the task in a response with its request. */
+function onTaskResponse(
   check: (task: NormalizedTask, response: ObservationOf<'response'>) => readonly string[] | undefined,
-): Invariant {
-  return taskInvariant(rule, (observation) => {
+): Invariant['check'] {
+  return (observation) => {
     if (observation.kind !== 'response') return undefined;
     const task = observation.driver.decodeTask(observation.response.result);
     return task && check(task, observation);
-  });
+  };
 }
 
 /** Rules of tasks across several observations. */
-export const taskInvariants = defineInvariants([
-  trackedTaskInvariant(
-    {
-      id: 'task.terminal',
-      requirements: ['GET-001', 'STRM-006', 'MODE-002'],
-      section: '4.1.3',
-      sentence: 'The agent never changes the state of a task in a terminal state.',
-      remedy: 'Reject status changes of tasks that are completed, failed, canceled or rejected.',
-    },
-    (task, earlier, { from }) => {
+export const taskInvariants = defineInvariants({ category: 'lifecycle', versions: ['1.0', '0.3', '0.1'] }, [
+  {
+    id: 'task.terminal',
+    ...must('4.1.3', 'GET-001', 'STRM-006', 'MODE-002'),
+    sentence: 'The agent never changes the state of a task in a terminal state.',
+    remedy: 'Reject status changes of tasks that are completed, failed, canceled or rejected.',
+    check: onTrackedTask((task, earlier, { from }) => {
       if (!terminalStates.has(earlier.state)) return undefined;
       if (task.state === earlier.state) return [];
       return [`Task ${task.id} ended as ${earlier.state}, but ${from} returns it as ${task.state}`];
-    },
-  ),
-  trackedTaskInvariant(
-    {
-      id: 'task.context',
-      requirements: ['CTX-002', 'CTX-005', 'TURN-004'],
-      section: '3.4.1',
-      sentence: 'The agent never changes the context of a task.',
-      remedy: 'Store the contextId with the task and return it everywhere.',
-    },
-    (task, { contextId }) => {
+    }),
+  },
+  {
+    id: 'task.context',
+    ...must('3.4.1', 'CTX-002', 'CTX-005', 'TURN-004'),
+    sentence: 'The agent never changes the context of a task.',
+    remedy: 'Store the contextId with the task and return it everywhere.',
+    check: onTrackedTask((task, { contextId }) => {
       if (contextId === undefined) return undefined;
       if (task.contextId === undefined || task.contextId === contextId) return [];
       return [`The context of task ${task.id} changed from ${contextId} to ${task.contextId}`];
-    },
-  ),
-  taskResponseInvariant(
-    {
-      id: 'task.asked-context',
-      requirements: ['CTX-004', 'CTX-005'],
-      section: '3.4.1',
-      sentence: 'The agent processes a message with a contextId in that context or rejects it.',
-      remedy: 'Use the contextId of the message, or reject the message.',
-    },
-    (task, { operation, input, overrides }) => {
+    }),
+  },
+  {
+    id: 'task.asked-context',
+    ...must('3.4.1', 'CTX-004', 'CTX-005'),
+    sentence: 'The agent processes a message with a contextId in that context or rejects it.',
+    remedy: 'Use the contextId of the message, or reject the message.',
+    check: onTaskResponse((task, { operation, input, overrides }) => {
       const contextId = input.message?.contextId;
       if (operation !== 'send' || contextId === undefined || overrides?.transform) return undefined;
       return task.contextId === contextId
         ? []
         : [`The message was sent in context ${contextId}, but the task is in ${task.contextId}`];
-    },
-  ),
-  taskResponseInvariant(
-    {
-      id: 'task.asked-id',
-      requirements: ['GET-001', 'CANC-001'],
-      section: '3.1.3',
-      sentence: 'The agent returns the task with the requested id.',
-      remedy: 'Look up the task by the id of the request.',
-    },
-    (task, { operation, input, overrides }) => {
+    }),
+  },
+  {
+    id: 'task.asked-id',
+    ...must('3.1.3', 'GET-001', 'CANC-001'),
+    sentence: 'The agent returns the task with the requested id.',
+    remedy: 'Look up the task by the id of the request.',
+    check: onTaskResponse((task, { operation, input, overrides }) => {
       if ((operation !== 'get' && operation !== 'cancel') || input.id === undefined || overrides?.transform)
         return undefined;
       return task.id === input.id ? [] : [`Requested ${input.id}, got ${task.id}`];
-    },
-  ),
-  trackedTaskInvariant(
-    {
-      id: 'task.artifacts',
-      requirements: ['GET-001', 'MODE-002'],
-      section: '3.1.3',
-      sentence: 'The agent returns a task in a terminal state always with the same artifacts.',
-      remedy: 'Store the artifacts of a task before reporting its terminal state.',
-    },
-    (task, { state, artifacts }) => {
+    }),
+  },
+  {
+    id: 'task.artifacts',
+    ...must('3.1.3', 'GET-001', 'MODE-002'),
+    sentence: 'The agent returns a task in a terminal state always with the same artifacts.',
+    remedy: 'Store the artifacts of a task before reporting its terminal state.',
+    check: onTrackedTask((task, { state, artifacts }) => {
       if (!terminalStates.has(state) || artifacts.size === 0) return undefined;
       const current = new Map((task.artifacts ?? []).map((each) => [each.id, artifactContent(each)]));
       return [...artifacts].flatMap(([id, content]) => {
         if (!current.has(id)) return [`Artifact ${id} of task ${task.id} is missing`];
         return current.get(id) === content ? [] : [`Artifact ${id} of task ${task.id} has changed`];
       });
-    },
-  ),
-  taskResponseInvariant(
-    {
-      id: 'task.history-limit',
-      requirements: ['HIST-002'],
-      section: '3.2.4',
-      sentence: 'The agent returns at most historyLength messages in the history of a task.',
-      remedy: 'Return the newest historyLength messages, or fewer.',
-    },
-    (task, { input: { historyLength } }) => {
+    }),
+  },
+  {
+    id: 'task.history-limit',
+    ...must('3.2.4', 'HIST-002'),
+    sentence: 'The agent returns at most historyLength messages in the history of a task.',
+    remedy: 'Return the newest historyLength messages, or fewer.',
+    check: onTaskResponse((task, { input: { historyLength } }) => {
       if (historyLength === undefined || historyLength < 1) return undefined;
       const length = task.history?.length ?? 0;
       return length <= historyLength ? [] : [`${length} messages with historyLength ${historyLength}`];
-    },
-  ),
+    }),
+  },
   {
     id: 'task.agent-message',
-    requirements: ['MODEL-005'],
-    section: '4.1.4',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('4.1.4', 'MODEL-005'),
     sentence: 'The agent sends its messages with the contextId and, if there is a task, the taskId.',
     remedy: 'Set contextId and taskId in every message of the agent.',
     versions: ['1.0'],
@@ -153,15 +125,12 @@ export const taskInvariants = defineInvariants([
       ];
     },
   },
-  taskInvariant(
-    {
-      id: 'task.agent-role',
-      requirements: ['MODEL-006'],
-      section: '4.1.5',
-      sentence: 'The agent sends its status messages and direct messages with the role of the agent.',
-      remedy: 'Set the role of messages of the agent to ROLE_AGENT (before 1.0: agent).',
-    },
-    (observation) => {
+  {
+    id: 'task.agent-role',
+    ...must('4.1.5', 'MODEL-006'),
+    sentence: 'The agent sends its status messages and direct messages with the role of the agent.',
+    remedy: 'Set the role of messages of the agent to ROLE_AGENT (before 1.0: agent).',
+    check(observation) {
       const message = agentMessage(observation);
       if (!isJsonObject(message) || typeof message.role !== 'string') return undefined;
       // Other invalid roles violate the rules of the data model.
@@ -169,7 +138,7 @@ export const taskInvariants = defineInvariants([
         ? [`A message of the agent has the role ${JSON.stringify(message.role)}`]
         : [];
     },
-  ),
+  },
 ]);
 
 /** Returns the message that the agent wrote; the history also contains messages of the user. */

@@ -1,16 +1,13 @@
+import { should } from '../rule-model.ts';
 import { defineInvariants } from '../observation/observation.ts';
 
 /** Rules of the A2A-Version response header. */
-export const versionInvariants = defineInvariants([
+export const versionInvariants = defineInvariants({ category: 'interop', versions: ['1.0'] }, [
   {
     id: 'version.no-patch',
-    requirements: ['VER-001'],
-    section: '3.6',
-    level: 'SHOULD',
-    category: 'interop',
+    ...should('3.6', 'VER-001'),
     sentence: 'The agent sends the A2A-Version header, if at all, as major.minor without a patch number.',
     remedy: 'Send A2A-Version: 1.0 or omit the header.',
-    versions: ['1.0'],
     check(observation) {
       if (observation.kind !== 'response' && observation.kind !== 'stream') return undefined;
       const version = observation.exchange.headers['a2a-version'];

@@ -65,7 +65,10 @@ export interface Invariant extends ConformanceRule {
   check(observation: Observation): readonly string[] | undefined;
 }
 
-/** Type-checks invariants at the place of definition. */
-export function defineInvariants(invariants: readonly Invariant[]): readonly Invariant[] {
-  return invariants;
+/** Defines a group of invariants that share category and versions. An invariant can override both. */
+export function defineInvariants(
+  defaults: Pick<Invariant, 'category' | 'versions'>,
+  invariants: readonly (Omit<Invariant, 'category' | 'versions'> & Partial<Invariant>)[],
+): readonly Invariant[] {
+  return invariants.map((invariant) => ({ ...defaults, ...invariant }));
 }

@@ -1,17 +1,16 @@
+import { may, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { cardCheck, fetchCard1_0 } from './card-check.ts';
+import { fetchCard1_0 } from './card-check.ts';
 
 /** Caching of cards: section 8.6. */
-export const cardCacheChecks = defineChecks([
-  cardCheck(
-    'cache.control',
-    ['CACHE-001', 'CACHE-002'],
-    '8.6.1',
-    'SHOULD',
-    'The card response has Cache-Control with max-age.',
-    'Set Cache-Control with max-age.',
-    async (probe) => {
+export const cardCacheChecks = defineChecks({ category: 'agent-card', versions: ['1.0'], about: 'card' }, [
+  {
+    id: 'cache.control',
+    ...should('8.6.1', 'CACHE-001', 'CACHE-002'),
+    sentence: 'The card response has Cache-Control with max-age.',
+    remedy: 'Set Cache-Control with max-age.',
+    async run(probe) {
       const { headers } = await fetchCard1_0(probe);
       const actual = headers['cache-control'] ?? 'none';
       probe.expect(/\bmax-age="?\d+/i.test(actual), 'Cache-Control has no max-age', {
@@ -19,15 +18,13 @@ export const cardCacheChecks = defineChecks([
         actual,
       });
     },
-  ),
-  cardCheck(
-    'cache.etag',
-    ['CACHE-001', 'CACHE-003'],
-    '8.6.1',
-    'SHOULD',
-    'The card response has an ETag that is equal for equal cards.',
-    'Set ETag to a hash of the card.',
-    async (probe) => {
+  },
+  {
+    id: 'cache.etag',
+    ...should('8.6.1', 'CACHE-001', 'CACHE-003'),
+    sentence: 'The card response has an ETag that is equal for equal cards.',
+    remedy: 'Set ETag to a hash of the card.',
+    async run(probe) {
       const [one, two] = [await fetchCard1_0(probe), await fetchCard1_0(probe)];
       const tag = one.headers.etag ?? 'none';
       probe.expect(/^(W\/)?"[^"]*"$/.test(tag), 'The response has no valid ETag', {
@@ -40,15 +37,13 @@ export const cardCacheChecks = defineChecks([
         { expected: tag, actual: two.headers.etag ?? 'none' },
       );
     },
-  ),
-  cardCheck(
-    'cache.revalidates',
-    ['CACHE-001'],
-    '8.6',
-    'SHOULD',
-    'The agent responds with 304 if If-None-Match equals the ETag, and with the card otherwise.',
-    'Compare If-None-Match with the ETag of the card, and return 304 if they are equal.',
-    async (probe) => {
+  },
+  {
+    id: 'cache.revalidates',
+    ...should('8.6', 'CACHE-001'),
+    sentence: 'The agent responds with 304 if If-None-Match equals the ETag, and with the card otherwise.',
+    remedy: 'Compare If-None-Match with the ETag of the card, and return 304 if they are equal.',
+    async run(probe) {
       const { headers } = await fetchCard1_0(probe);
       if (headers.etag === undefined) throw new InconclusiveError('The card has no ETag for If-None-Match.');
       const same = await fetchCard1_0(probe, { 'if-none-match': headers.etag });
@@ -62,15 +57,13 @@ export const cardCacheChecks = defineChecks([
         actual: `HTTP ${other.status}`,
       });
     },
-  ),
-  cardCheck(
-    'cache.last-modified',
-    ['CACHE-004'],
-    '8.6.1',
-    'MAY',
-    'Last-Modified, if present, is an HTTP date in the past.',
-    'Set Last-Modified to an HTTP date, or omit it.',
-    async (probe) => {
+  },
+  {
+    id: 'cache.last-modified',
+    ...may('8.6.1', 'CACHE-004'),
+    sentence: 'Last-Modified, if present, is an HTTP date in the past.',
+    remedy: 'Set Last-Modified to an HTTP date, or omit it.',
+    async run(probe) {
       const actual = (await fetchCard1_0(probe)).headers['last-modified'];
       if (actual === undefined) return;
       probe.expect(
@@ -80,15 +73,13 @@ export const cardCacheChecks = defineChecks([
         { actual },
       );
     },
-  ),
-  cardCheck(
-    'cache.vary',
-    ['CACHE-001'],
-    '8.6',
-    'SHOULD',
-    'The card response has Vary: A2A-Version if the card depends on the version.',
-    'Set Vary: A2A-Version.',
-    async (probe) => {
+  },
+  {
+    id: 'cache.vary',
+    ...should('8.6', 'CACHE-001'),
+    sentence: 'The card response has Vary: A2A-Version if the card depends on the version.',
+    remedy: 'Set Vary: A2A-Version.',
+    async run(probe) {
       const card1_0 = await fetchCard1_0(probe);
       const card0_3 = await fetchCard1_0(probe, { 'a2a-version': '0.3' });
       const isSame = card1_0.body === card0_3.body || card0_3.status !== 200;
@@ -99,5 +90,5 @@ export const cardCacheChecks = defineChecks([
         { expected: 'Vary: A2A-Version', actual: vary || 'no Vary' },
       );
     },
-  ),
+  },
 ]);

@@ -1,9 +1,5 @@
-import { checkFactory } from '../../check.ts';
 import type { Probe } from '../../probe.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
-
-/** Defines a check of the 1.0 card. */
-export const cardCheck = checkFactory({ category: 'agent-card', versions: ['1.0'], about: 'card' });
 
 /** Fetches the card as a client of 1.0. */
 export function fetchCard1_0(probe: Probe, headers: Record<string, string> = {}): Promise<HttpExchange> {

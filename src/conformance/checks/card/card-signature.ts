@@ -1,6 +1,6 @@
+import { may, must, should } from '../../rule-model.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
-import { type Check, checkFactory, defineChecks } from '../../check.ts';
-import type { RequirementLevel } from '../../rule-model.ts';
+import { type Check, defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import {
@@ -12,30 +12,16 @@ import {
 import { asList, asText } from '../../drivers/normalized-views.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 
-/** Defines a check of the protected header of each signature. */
-function headerCheck(
-  id: string,
-  requirements: readonly string[],
-  level: RequirementLevel,
-  sentence: string,
-  remedy: string,
-  findProblem: (header: JsonObject) => string | undefined,
-): Check {
-  return signatureCheck(id, requirements, '8.4.2', level, sentence, remedy, (probe) => {
+/** Returns a check of the protected header of each signature. */
+function checkHeaders(findProblem: (header: JsonObject) => string | undefined): Check['run'] {
+  return async (probe) => {
     for (const [index, { header }] of parsedSignatures(probe)) {
       const problem = header && findProblem(header);
       if (problem)
         probe.warn(`signatures[${index}]: ${problem}`, { actual: JSON.stringify(header), exchanges: [] });
     }
-  });
+  };
 }
-
-const signatureCheck = checkFactory({
-  category: 'agent-card',
-  versions: ['1.0'],
-  about: 'card',
-  preconditions: ['signatures'],
-});
 
 function parsedSignatures(probe: Probe): [number, CardSignatureParts][] {
   return (asList(probe.card.signatures) ?? []).flatMap((raw, index) => {
@@ -60,86 +46,97 @@ async function fetchKey(probe: Probe, { header }: CardSignatureParts): Promise<P
   );
 }
 
+const shared = {
+  category: 'agent-card',
+  versions: ['1.0'],
+  preconditions: ['signatures'],
+  about: 'card',
+} as const;
+
 /** Card signatures: section 8.4. */
-export const cardSignatureChecks = defineChecks([
-  signatureCheck(
-    'signature.format',
-    ['SIGN-010', 'CARD-015'],
-    '8.4.2',
-    'MUST',
-    'A card signature has a protected header and a signature in base64url.',
-    'Publish the members protected and signature of a JWS in JSON serialization.',
-    (probe) => {
+export const cardSignatureChecks = defineChecks(shared, [
+  {
+    id: 'signature.format',
+    ...must('8.4.2', 'SIGN-010', 'CARD-015'),
+    sentence: 'A card signature has a protected header and a signature in base64url.',
+    remedy: 'Publish the members protected and signature of a JWS in JSON serialization.',
+    async run(probe) {
       for (const [index, raw] of (asList(probe.card.signatures) ?? []).entries()) {
         const parsed = parseSignature(raw);
         if (typeof parsed === 'string') probe.warn(`signatures[${index}] ${parsed}`, { exchanges: [] });
       }
     },
-  ),
-  headerCheck(
-    'signature.alg',
-    ['SIGN-010'],
-    'MUST',
-    'The protected header contains an asymmetric signature algorithm.',
-    'Set alg to an asymmetric algorithm such as ES256, not to none or HS256.',
-    ({ alg }) =>
+  },
+  {
+    id: 'signature.alg',
+    ...must('8.4.2', 'SIGN-010'),
+    sentence: 'The protected header contains an asymmetric signature algorithm.',
+    remedy: 'Set alg to an asymmetric algorithm such as ES256, not to none or HS256.',
+    run: checkHeaders(({ alg }) =>
       typeof alg !== 'string' || alg === ''
         ? 'alg is missing'
         : /^(none|HS\d+)$/i.test(alg)
           ? `alg is ${alg}, which clients cannot verify`
           : undefined,
-  ),
-  headerCheck(
-    'signature.kid',
-    ['SIGN-011'],
-    'MUST',
-    'The protected header contains the key id.',
-    'Set kid to the id of the key in the published JWKS.',
-    ({ kid }) => (typeof kid === 'string' && kid !== '' ? undefined : 'kid is missing'),
-  ),
-  headerCheck(
-    'signature.typ',
-    ['SIGN-012'],
-    'SHOULD',
-    'The protected header has typ JOSE.',
-    'Set typ to JOSE.',
-    ({ typ }) => (typ === 'JOSE' ? undefined : `typ is ${JSON.stringify(typ) ?? 'missing'}`),
-  ),
-  headerCheck(
-    'signature.jku',
-    ['SIGN-013'],
-    'MAY',
-    'The jku header, if present, is an https URL.',
-    'Publish the JWKS over https.',
-    ({ jku }) => {
+    ),
+  },
+  {
+    id: 'signature.kid',
+    ...must('8.4.2', 'SIGN-011'),
+    sentence: 'The protected header contains the key id.',
+    remedy: 'Set kid to the id of the key in the published JWKS.',
+    run: checkHeaders(({ kid }) => (typeof kid === 'string' && kid !== '' ? undefined : 'kid is missing')),
+  },
+  {
+    id: 'signature.typ',
+    ...should('8.4.2', 'SIGN-012'),
+    sentence: 'The protected header has typ JOSE.',
+    remedy: 'Set typ to JOSE.',
+    run: checkHeaders(({ typ }) =>
+      typ === 'JOSE' ? undefined : `typ is ${JSON.stringify(typ) ?? 'missing'}`,
+    ),
+  },
+  {
+    id: 'signature.jku',
+    ...may('8.4.2', 'SIGN-013'),
+    sentence: 'The jku header, if present, is an https URL.',
+    remedy: 'Publish the JWKS over https.',
+    run: checkHeaders(({ jku }) => {
       if (jku === undefined) return undefined;
       const url = asText(jku) ?? '';
       return URL.canParse(url) && (url.startsWith('https:') || isLoopbackUrl(url))
         ? undefined
         : `jku is ${JSON.stringify(jku)}`;
-    },
-  ),
-  signatureCheck(
-    'signature.key',
-    ['SIGN-011', 'SIGN-013'],
-    '8.4.3',
-    'SHOULD',
-    'The JWKS at jku contains the key of the signature.',
-    'Publish a JWKS at jku that contains a key with that kid.',
-    async (probe) => {
+    }),
+  },
+  {
+    id: 'signature.key',
+    ...should('8.4.3', 'SIGN-011', 'SIGN-013'),
+    sentence: 'The JWKS at jku contains the key of the signature.',
+    remedy: 'Publish a JWKS at jku that contains a key with that kid.',
+    async run(probe) {
       for (const [index, signature] of parsedSignatures(probe))
         if (asText(signature.header?.jku) !== undefined && !(await fetchKey(probe, signature)))
           probe.warn(`signatures[${index}]: key not found at ${String(signature.header?.jku)}`);
     },
-  ),
-  signatureCheck(
-    'signature.verifies',
-    ['SIGN-002', 'SIGN-003', 'SIGN-004', 'SIGN-005', 'SIGN-006', 'SIGN-007', 'SIGN-008', 'SIGN-009'],
-    '8.4.1',
-    'MUST',
-    'A card signature verifies over the canonical card.',
-    'Remove signatures and default values, keep required and explicitly set fields, apply RFC 8785, and sign the result; sign again when the card changes.',
-    async (probe) => {
+  },
+  {
+    id: 'signature.verifies',
+    ...must(
+      '8.4.1',
+      'SIGN-002',
+      'SIGN-003',
+      'SIGN-004',
+      'SIGN-005',
+      'SIGN-006',
+      'SIGN-007',
+      'SIGN-008',
+      'SIGN-009',
+    ),
+    sentence: 'A card signature verifies over the canonical card.',
+    remedy:
+      'Remove signatures and default values, keep required and explicitly set fields, apply RFC 8785, and sign the result; sign again when the card changes.',
+    async run(probe) {
       let verifiedCount = 0;
       for (const [index, signature] of parsedSignatures(probe)) {
         const key = await fetchKey(probe, signature);
@@ -151,5 +148,5 @@ export const cardSignatureChecks = defineChecks([
       if (verifiedCount === 0)
         throw new InconclusiveError('No key found. Set jku to the URL of a JWKS to run this check.');
     },
-  ),
+  },
 ]);

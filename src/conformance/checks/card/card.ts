@@ -1,3 +1,4 @@
+import { type Citation, must, should } from '../../rule-model.ts';
 import { isJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import {
@@ -6,155 +7,107 @@ import {
   parseVersionName,
   withDeclaredExtensions,
 } from '../../discovery/card-variants.ts';
-import type { RequirementLevel } from '../../rule-model.ts';
 import { NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { errorMismatch } from '../../drivers/error-response.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
-import { cardCheck, fetchCard1_0 } from './card-check.ts';
+import { fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 
-/** Rules for schema errors: tag, requirements, section, level, sentence, remedy. */
-const schemaRules: readonly (readonly [
-  string,
-  readonly string[],
-  string,
-  RequirementLevel,
-  string,
-  string,
-])[] = [
-  [
-    'members',
-    ['MODEL-012', 'CARD-011'],
-    '4.4.1',
-    'MUST',
+/** Citation, sentence and remedy of the rules for schema errors, by error tag. */
+const schemaRules: Readonly<Record<string, readonly [Citation, string, string]>> = {
+  members: [
+    must('4.4.1', 'MODEL-012', 'CARD-011'),
     'The card has name, description, version, supportedInterfaces, capabilities, default modes and skills.',
     'Publish every required member of AgentCard with its defined type.',
   ],
-  [
-    'skills',
-    ['MODEL-013'],
-    '4.4.5',
-    'MUST',
+  skills: [
+    must('4.4.5', 'MODEL-013'),
     'Each skill has id, name, description and tags.',
     'Publish all four members for each skill.',
   ],
-  [
-    'interfaces',
-    ['MODEL-014', 'CARD-002'],
-    '4.4.6',
-    'MUST',
+  interfaces: [
+    must('4.4.6', 'MODEL-014', 'CARD-002'),
     'Each interface has an absolute url, a protocolBinding and a protocolVersion.',
     'Publish all three members for each interface.',
   ],
-  [
-    'binding',
-    ['CARD-002', 'MODEL-014'],
-    '8.3.1',
-    'MUST',
+  binding: [
+    must('8.3.1', 'CARD-002', 'MODEL-014'),
     'The card names the standard bindings JSONRPC, HTTP+JSON and GRPC.',
     'Use the exact names of the specification.',
   ],
-  [
-    'patch',
-    ['VER-001'],
-    '3.6',
-    'SHOULD',
+  patch: [
+    should('3.6', 'VER-001'),
     'The protocolVersion of an interface has no patch number.',
     'Use 1.0, not 1.0.1.',
   ],
-  [
-    'capabilities',
-    ['MODEL-012'],
-    '4.4.3',
-    'MUST',
+  capabilities: [
+    must('4.4.3', 'MODEL-012'),
     'Capabilities are booleans, and each extension has a uri.',
     'Set capabilities to true or false, and uri for each extension.',
   ],
-  [
-    'provider',
-    ['MODEL-012'],
-    '4.4.2',
-    'MUST',
+  provider: [
+    must('4.4.2', 'MODEL-012'),
     'The provider has organization and url, and all URLs are absolute.',
     'Publish both members, or omit the provider.',
   ],
-  [
-    'schemes',
-    ['MODEL-015'],
-    '4.5.1',
-    'MUST',
+  schemes: [
+    must('4.5.1', 'MODEL-015'),
     'A security scheme has exactly one member, named after its type, with the required members of the type.',
     'Publish, for example, {"httpAuthSecurityScheme": {"scheme": "bearer"}}.',
   ],
-  [
-    'flows',
-    ['PROTO-001', 'PROTO-002'],
-    '4.5.7',
-    'MUST',
+  flows: [
+    must('4.5.7', 'PROTO-001', 'PROTO-002'),
     'An OAuth scheme has exactly one flow, with absolute URLs and a map of scopes.',
     'Publish one flow for each scheme, with its required members.',
   ],
-  [
-    'requirements',
-    ['MODEL-015', 'MODEL-012'],
-    '4.4.1',
-    'MUST',
+  requirements: [
+    must('4.4.1', 'MODEL-015', 'MODEL-012'),
     'Security requirements contain only schemes that the card declares.',
     'Publish {"schemes": {"name": {"list": []}}} with names of securitySchemes.',
   ],
-  [
-    'camel',
-    ['JSON-001'],
-    '5.5',
-    'MUST',
+  camel: [
+    must('5.5', 'JSON-001'),
     'The member names of a card are in camelCase.',
     'Use supportedInterfaces, not supported_interfaces.',
   ],
-  [
-    'empty',
-    ['JSON-010', 'MODEL-012', 'MODEL-013'],
-    '5.7',
-    'SHOULD',
+  empty: [
+    should('5.7', 'JSON-010', 'MODEL-012', 'MODEL-013'),
     'Required lists of a card have at least one element.',
     'Publish at least one skill, tag and mode.',
   ],
-  [
-    'unique',
-    ['MODEL-013'],
-    '4.4.5',
-    'SHOULD',
+  unique: [
+    should('4.4.5', 'MODEL-013'),
     'The ids of skills and the URIs of extensions are unique.',
     'Assign a unique id to each skill.',
   ],
-  [
-    'modes',
-    ['MODEL-012'],
-    '4.4.1',
-    'SHOULD',
+  modes: [
+    should('4.4.1', 'MODEL-012'),
     'Input and output modes are media types.',
     'Use text/plain, not text.',
   ],
-];
+};
 
 /** The 1.0 card: sections 4.4, 4.5, 8 and 14.3. */
-export const cardChecks = defineChecks([
-  ...schemaRules.map(([tag, requirements, section, level, sentence, remedy]) =>
-    cardCheck(`card.${tag}`, requirements, section, level, sentence, remedy, (probe) => {
+export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0'], about: 'card' }, [
+  ...Object.entries(schemaRules).map(([tag, [citation, sentence, remedy]]) => ({
+    id: `card.${tag}`,
+    ...citation,
+    sentence,
+    remedy,
+    async run(probe: Probe) {
       for (const error of cardSchemaErrors(probe.card))
         if (error.tag === tag) probe.warn(error.message, { exchanges: [] });
-    }),
-  ),
-  cardCheck(
-    'card.found',
-    ['CARD-001', 'CARD-011'],
-    '8.2',
-    'MUST',
-    'The agent serves the card at /.well-known/agent-card.json.',
-    'Serve the 1.0 card at this path with status 200.',
-    async (probe) => {
+    },
+  })),
+  {
+    id: 'card.found',
+    ...must('8.2', 'CARD-001', 'CARD-011'),
+    sentence: 'The agent serves the card at /.well-known/agent-card.json.',
+    remedy: 'Serve the 1.0 card at this path with status 200.',
+    async run(probe) {
       const { cardUrl } = probe.context;
       const isOldPath = cardUrl.endsWith('/.well-known/agent.json');
       const url = isOldPath ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
@@ -173,15 +126,13 @@ export const cardChecks = defineChecks([
         'The card at the well-known URL is not a 1.0 card',
       );
     },
-  ),
-  cardCheck(
-    'card.json',
-    ['CARD-011'],
-    '14.3',
-    'SHOULD',
-    'The agent serves the card as JSON.',
-    'Set Content-Type: application/json.',
-    async (probe) => {
+  },
+  {
+    id: 'card.json',
+    ...should('14.3', 'CARD-011'),
+    sentence: 'The agent serves the card as JSON.',
+    remedy: 'Set Content-Type: application/json.',
+    async run(probe) {
       const { headers } = await fetchCard1_0(probe);
       const type = headers['content-type'] ?? 'none';
       probe.expect(/^application\/(json|a2a\+json)\b/i.test(type), 'The card has the wrong content type', {
@@ -189,57 +140,49 @@ export const cardChecks = defineChecks([
         actual: type,
       });
     },
-  ),
-  cardCheck(
-    'card.public',
-    ['CARD-001'],
-    '8.2',
-    'SHOULD',
-    'The agent serves the card without credentials, because it describes the authentication.',
-    'Serve the card without authentication.',
-    async (probe) => {
+  },
+  {
+    id: 'card.public',
+    ...should('8.2', 'CARD-001'),
+    sentence: 'The agent serves the card without credentials, because it describes the authentication.',
+    remedy: 'Serve the card without authentication.',
+    async run(probe) {
       const { status } = await fetchCard1_0(probe.withCredentials({}));
       probe.expect(status === 200, 'The card cannot be read without credentials', {
         expected: 'HTTP 200',
         actual: `HTTP ${status}`,
       });
     },
-  ),
-  cardCheck(
-    'card.secrets',
-    ['CARD-013'],
-    '14.3',
-    'SHOULD',
-    'The card contains no credentials.',
-    'Remove passwords, keys and tokens from the card, and rotate them.',
-    (probe) => {
+  },
+  {
+    id: 'card.secrets',
+    ...should('14.3', 'CARD-013'),
+    sentence: 'The card contains no credentials.',
+    remedy: 'Remove passwords, keys and tokens from the card, and rotate them.',
+    async run(probe) {
       const { signatures: _signatures, ...card } = probe.card;
       for (const at of findSecrets(card)) probe.warn(`${at} looks like a secret`, { exchanges: [] });
     },
-  ),
-  cardCheck(
-    'card.https',
-    ['AUTH-001', 'CARD-014', 'SEC-001'],
-    '7.1',
-    'SHOULD',
-    'Interfaces that are not on the local host use https.',
-    'Serve over https, and publish https URLs.',
-    (probe) => {
+  },
+  {
+    id: 'card.https',
+    ...should('7.1', 'AUTH-001', 'CARD-014', 'SEC-001'),
+    sentence: 'Interfaces that are not on the local host use https.',
+    remedy: 'Serve over https, and publish https URLs.',
+    async run(probe) {
       const urls = declaredInterfaces(probe).map(({ url }) => url);
       const remoteUrls = [...urls, probe.context.cardUrl].filter((url) => !isLoopbackUrl(url));
       if (remoteUrls.length === 0) throw new NotApplicableError('All URLs are on the local host.');
       for (const url of remoteUrls)
         if (url.startsWith('http:')) probe.warn(`${url} is not encrypted`, { exchanges: [] });
     },
-  ),
-  cardCheck(
-    'card.truthful',
-    ['CARD-002', 'CARD-004', 'MODEL-014'],
-    '8.3.1',
-    'MUST',
-    'Every interface of the card responds in its declared binding and version.',
-    'Publish only interfaces that are served, with their actual URLs.',
-    async (probe) => {
+  },
+  {
+    id: 'card.truthful',
+    ...must('8.3.1', 'CARD-002', 'CARD-004', 'MODEL-014'),
+    sentence: 'Every interface of the card responds in its declared binding and version.',
+    remedy: 'Publish only interfaces that are served, with their actual URLs.',
+    async run(probe) {
       const tried = new Set<string>();
       for (const { url, binding, version, tenant } of declaredInterfaces(probe)) {
         const known = parseVersionName(version);
@@ -254,15 +197,13 @@ export const cardChecks = defineChecks([
         if (problem !== undefined) probe.warn(`${binding} ${version} at ${url}: ${problem}`);
       }
     },
-  ),
-  cardCheck(
-    'card.undeclared',
-    ['BIND-005'],
-    '5.2',
-    'MUST',
-    'The card declares every binding that the agent serves.',
-    'Add the interface to supportedInterfaces, or do not serve it.',
-    async (probe) => {
+  },
+  {
+    id: 'card.undeclared',
+    ...must('5.2', 'BIND-005'),
+    sentence: 'The card declares every binding that the agent serves.',
+    remedy: 'Add the interface to supportedInterfaces, or do not serve it.',
+    async run(probe) {
       const declared = new Set(declaredInterfaces(probe).map(({ binding }) => binding));
       const urls = [...new Set(declaredInterfaces(probe).map(({ url }) => url))].filter((url) =>
         url.startsWith('http'),
@@ -273,7 +214,7 @@ export const cardChecks = defineChecks([
           if (await isServed(probe.withDriver(createDriver('1.0', transport, url))))
             probe.warn(`${transport} is served at ${url}, but the card does not declare it`);
     },
-  ),
+  },
 ]);
 
 interface DeclaredInterface {

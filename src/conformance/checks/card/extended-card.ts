@@ -1,4 +1,5 @@
-import { checkFactory, defineChecks } from '../../check.ts';
+import { must, should } from '../../rule-model.ts';
+import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -7,11 +8,6 @@ import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isAuthRejection, corruptCredentials } from '../security/credentials.ts';
-
-const shared = { category: 'agent-card', versions: ['1.0'] } as const;
-const extendedCardCheck = checkFactory({ ...shared, preconditions: ['extended-card'] });
-const restCheck = checkFactory({ ...shared, preconditions: ['extended-card'], transports: ['HTTP+JSON'] });
-const unsupportedCheck = checkFactory({ ...shared, preconditions: ['no-extended-card'] });
 
 function callExtendedCard(probe: Probe): Promise<DecodedResponse> {
   return probe.call('extendedCard', {});
@@ -52,67 +48,63 @@ async function expectRejected(probe: Probe, description: string): Promise<void> 
   });
 }
 
+const shared = { category: 'agent-card', versions: ['1.0'], preconditions: ['extended-card'] } as const;
+
 /** The extended card: sections 3.1.11, 3.3.4 and 13.3. */
-export const extendedCardChecks = defineChecks([
-  unsupportedCheck(
-    'extended-card.unsupported',
-    ['CAP-001', 'CAP-004', 'XCARD-016'],
-    '3.3.4',
-    'MUST',
-    'An agent without the extendedAgentCard capability rejects GetExtendedAgentCard with UnsupportedOperation.',
-    'Return -32004, or declare capabilities.extendedAgentCard.',
-    async (probe) => {
+export const extendedCardChecks = defineChecks(shared, [
+  {
+    id: 'extended-card.unsupported',
+    ...must('3.3.4', 'CAP-001', 'CAP-004', 'XCARD-016'),
+    sentence:
+      'An agent without the extendedAgentCard capability rejects GetExtendedAgentCard with UnsupportedOperation.',
+    remedy: 'Return -32004, or declare capabilities.extendedAgentCard.',
+    preconditions: ['no-extended-card'],
+    async run(probe) {
       probe.assertError(
         await callExtendedCard(probe),
         'UnsupportedOperation',
         'A request for the extended card',
       );
     },
-  ),
-  extendedCardCheck(
-    'extended-card.answers',
-    ['CAP-005', 'XCARD-017', 'XCARD-005'],
-    '3.1.11',
-    'MUST',
-    'The agent returns a valid extended card to authenticated clients, or ExtendedAgentCardNotConfigured.',
-    'Return a card with all required members, or -32007.',
-    async (probe) => {
+  },
+  {
+    id: 'extended-card.answers',
+    ...must('3.1.11', 'CAP-005', 'XCARD-017', 'XCARD-005'),
+    sentence:
+      'The agent returns a valid extended card to authenticated clients, or ExtendedAgentCardNotConfigured.',
+    remedy: 'Return a card with all required members, or -32007.',
+    async run(probe) {
       const errors = cardSchemaErrors(await fetchExtendedCard(probe)).filter(
         ({ tag }) => !['empty', 'unique', 'modes', 'patch'].includes(tag),
       );
       for (const { message } of errors) probe.warn(`The extended ${message}`);
     },
-  ),
-  extendedCardCheck(
-    'extended-card.anonymous',
-    ['XCARD-004', 'CARD-018', 'XCARD-013'],
-    '13.3',
-    'MUST',
-    'The agent requires authentication for the extended card.',
-    'Require authentication for GetExtendedAgentCard, even if no other operation requires it.',
-    (probe) => expectRejected(probe.withCredentials({}), 'without credentials'),
-  ),
-  extendedCardCheck(
-    'extended-card.bad-credentials',
-    ['XCARD-004', 'XCARD-005'],
-    '13.3',
-    'MUST',
-    'The agent rejects requests for the extended card with invalid credentials.',
-    'Verify the credentials before the card is returned.',
-    (probe) =>
+  },
+  {
+    id: 'extended-card.anonymous',
+    ...must('13.3', 'XCARD-004', 'CARD-018', 'XCARD-013'),
+    sentence: 'The agent requires authentication for the extended card.',
+    remedy: 'Require authentication for GetExtendedAgentCard, even if no other operation requires it.',
+    run: (probe) => expectRejected(probe.withCredentials({}), 'without credentials'),
+  },
+  {
+    id: 'extended-card.bad-credentials',
+    ...must('13.3', 'XCARD-004', 'XCARD-005'),
+    sentence: 'The agent rejects requests for the extended card with invalid credentials.',
+    remedy: 'Verify the credentials before the card is returned.',
+    run: (probe) =>
       expectRejected(
         probe.withCredentials(corruptCredentials(probe.context.headers)),
         'for invalid credentials',
       ),
-  ),
-  restCheck(
-    'extended-card.cache',
-    ['XCARD-007'],
-    '13.3',
-    'SHOULD',
-    'The response with the extended card prevents shared caching.',
-    'Set Cache-Control: private or no-store.',
-    async (probe) => {
+  },
+  {
+    id: 'extended-card.cache',
+    ...should('13.3', 'XCARD-007'),
+    sentence: 'The response with the extended card prevents shared caching.',
+    remedy: 'Set Cache-Control: private or no-store.',
+    transports: ['HTTP+JSON'],
+    async run(probe) {
       await fetchExtendedCard(probe);
       const header = probe.exchanges.at(-1)?.headers['cache-control'] ?? 'none';
       probe.expect(/private|no-store|no-cache/i.test(header), 'Cache-Control allows shared caching', {
@@ -120,17 +112,15 @@ export const extendedCardChecks = defineChecks([
         actual: header,
       });
     },
-  ),
-  extendedCardCheck(
-    'extended-card.secrets',
-    ['XCARD-012'],
-    '13.3',
-    'SHOULD',
-    'The extended card contains no credentials.',
-    'Remove passwords, keys and tokens from the card.',
-    async (probe) => {
+  },
+  {
+    id: 'extended-card.secrets',
+    ...should('13.3', 'XCARD-012'),
+    sentence: 'The extended card contains no credentials.',
+    remedy: 'Remove passwords, keys and tokens from the card.',
+    async run(probe) {
       const { signatures: _signatures, ...card } = await fetchExtendedCard(probe);
       for (const at of findSecrets(card)) probe.warn(`${at} looks like a secret`);
     },
-  ),
+  },
 ]);

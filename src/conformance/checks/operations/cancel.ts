@@ -1,4 +1,5 @@
 import { sleep, systemClock } from '../../../primitives/clock.ts';
+import { must } from '../../rule-model.ts';
 import { type Check, defineChecks } from '../../check.ts';
 
 /** A terminal task that cannot be canceled. */
@@ -9,9 +10,7 @@ function terminalCheck(
 ): Check {
   return {
     id: `cancel.${state}`,
-    requirements: ['CANC-002'],
-    section: '3.1.5',
-    level: 'MUST',
+    ...must('3.1.5', 'CANC-002'),
     category: 'error-handling',
     sentence: `The agent rejects the cancellation of a ${state} task with TaskNotCancelable.`,
     remedy: 'Return -32002, and do not change the task.',
@@ -27,16 +26,12 @@ function terminalCheck(
 }
 
 /** CancelTask: sections 3.1.5 and 3.3.1. */
-export const cancelChecks = defineChecks([
+export const cancelChecks = defineChecks({ category: 'lifecycle', versions: ['1.0', '0.3', '0.1'] }, [
   {
     id: 'cancel.running',
-    requirements: ['CANC-001'],
-    section: '3.1.5',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.1.5', 'CANC-001'),
     sentence: 'The agent cancels a working task and returns it in the state canceled.',
     remedy: 'Stop the work, set the status, and return the task.',
-    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const { id } = await probe.startSlowTask();
       const returned = probe.driver.decodeTask(await probe.expectResult('cancel', { id }));
@@ -51,23 +46,17 @@ export const cancelChecks = defineChecks([
   terminalCheck('rejected', ['1.0'], (probe) => probe.sendPrompt('rejected')),
   {
     id: 'cancel.unknown',
-    requirements: ['CANC-003'],
-    section: '3.1.5',
-    level: 'MUST',
+    ...must('3.1.5', 'CANC-003'),
     category: 'error-handling',
     sentence: 'The agent rejects the cancellation of an unknown task with TaskNotFound.',
     remedy: 'Return -32001 (HTTP 404).',
-    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       await probe.expectError('cancel', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
   },
   {
     id: 'cancel.twice',
-    requirements: ['IDEM-003', 'IDEM-002'],
-    section: '3.3.1',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.3.1', 'IDEM-003', 'IDEM-002'),
     sentence: 'Cancellation is idempotent: a second cancellation does not change the task.',
     remedy:
       'Return the canceled task, TaskNotCancelable or TaskNotFound for the second request; change nothing.',
@@ -90,13 +79,9 @@ export const cancelChecks = defineChecks([
   },
   {
     id: 'cancel.waiting',
-    requirements: ['CANC-001'],
-    section: '3.1.5',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.1.5', 'CANC-001'),
     sentence: 'The agent cancels a task in the state input-required.',
     remedy: 'Accept cancellations in interrupted states, and set the status to canceled.',
-    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const { id } = await probe.sendPrompt('input-required');
       await probe.expectResult('cancel', { id });
@@ -106,13 +91,9 @@ export const cancelChecks = defineChecks([
   },
   {
     id: 'cancel.quiet',
-    requirements: ['CANC-001', 'STRM-006'],
-    section: '3.1.5',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.1.5', 'CANC-001', 'STRM-006'),
     sentence: 'A canceled task does not change any more.',
     remedy: 'Stop the work, and ignore results that arrive after the cancellation.',
-    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const { id } = await probe.startSlowTask();
       await probe.expectResult('cancel', { id });

@@ -1,3 +1,4 @@
+import { must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
@@ -57,14 +58,11 @@ async function listAllPages(probe: Probe, input: OperationInput, maxPages: numbe
   return pages;
 }
 
-const rule = { section: '3.1.4', level: 'MUST', category: 'lifecycle', versions: ['1.0'] } as const;
-
 /** ListTasks: section 3.1.4. */
-export const listChecks = defineChecks([
+export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'] }, [
   {
-    ...rule,
     id: 'list.finds',
-    requirements: ['LIST-010'],
+    ...must('3.1.4', 'LIST-010'),
     sentence: 'With contextId the agent lists exactly the tasks of the context.',
     remedy: 'Filter by contextId.',
     async run(probe) {
@@ -83,9 +81,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.no-artifacts',
-    requirements: ['LIST-001'],
+    ...must('3.1.4', 'LIST-001'),
     sentence: 'Without includeArtifacts the listed tasks have no artifacts member.',
     remedy: 'Omit artifacts unless includeArtifacts is true.',
     async run(probe) {
@@ -102,10 +99,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.with-artifacts',
-    requirements: ['LIST-012'],
-    level: 'SHOULD',
+    ...should('3.1.4', 'LIST-012'),
     sentence: 'With includeArtifacts the listed tasks contain their artifacts.',
     remedy: 'Add artifacts if includeArtifacts is true.',
     async run(probe) {
@@ -120,9 +115,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.last-page',
-    requirements: ['LIST-002', 'LIST-003'],
+    ...must('3.1.4', 'LIST-002', 'LIST-003'),
     sentence: 'Every page has nextPageToken; it is empty on the last page.',
     remedy: 'Return nextPageToken: "" on the last page.',
     async run(probe) {
@@ -138,9 +132,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.walk',
-    requirements: ['LIST-005', 'LIST-011'],
+    ...must('3.1.4', 'LIST-005', 'LIST-011'),
     sentence: 'The pages together contain every task once, even if tasks are created between requests.',
     remedy: 'Encode the last task in the page token, not an offset.',
     async run(probe) {
@@ -171,9 +164,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.order',
-    requirements: ['LIST-006', 'LIST-008'],
+    ...must('3.1.4', 'LIST-006', 'LIST-008'),
     sentence: 'The agent lists tasks by status timestamp, newest first.',
     remedy: 'Sort by status.timestamp in descending order.',
     async run(probe) {
@@ -192,9 +184,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.sizes',
-    requirements: ['LIST-011'],
+    ...must('3.1.4', 'LIST-011'),
     sentence: 'A page contains the total number of matching tasks and its page size.',
     remedy: 'Set totalSize to the number of all matching tasks, and pageSize to the effective page size.',
     async run(probe) {
@@ -207,9 +198,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.page-size',
-    requirements: ['LIST-009', 'ERR-009'],
+    ...must('3.1.4', 'LIST-009', 'ERR-009'),
     category: 'error-handling',
     sentence: 'The agent rejects a pageSize outside 1 to 100, and returns at most 50 tasks by default.',
     remedy: 'Return -32602 (HTTP 400) for a pageSize outside 1 to 100.',
@@ -223,9 +213,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.bad-token',
-    requirements: ['LIST-005', 'ERR-009'],
+    ...must('3.1.4', 'LIST-005', 'ERR-009'),
     category: 'error-handling',
     sentence: 'The agent rejects an invalid page token.',
     remedy: 'Return -32602 (HTTP 400).',
@@ -234,9 +223,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.by-status',
-    requirements: ['LIST-010'],
+    ...must('3.1.4', 'LIST-010'),
     sentence: 'With status the agent lists exactly the tasks in that state.',
     remedy: 'Filter by status.',
     async run(probe) {
@@ -252,9 +240,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.since',
-    requirements: ['LIST-010'],
+    ...must('3.1.4', 'LIST-010'),
     sentence: 'With statusTimestampAfter the agent lists the tasks that changed at or after that time.',
     remedy: 'Compare status.timestamp with >=.',
     async run(probe) {
@@ -282,10 +269,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.history',
-    requirements: ['HIST-002', 'HIST-001'],
-    section: '3.2.4',
+    ...must('3.2.4', 'HIST-002', 'HIST-001'),
     sentence: 'The listed tasks contain at most historyLength messages.',
     remedy: 'Limit the history of each listed task.',
     async run(probe) {
@@ -300,9 +285,8 @@ export const listChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'list.current',
-    requirements: ['LIST-010', 'BIND-002'],
+    ...must('3.1.4', 'LIST-010', 'BIND-002'),
     sentence: 'The agent lists tasks in their current state.',
     remedy: 'Read listed tasks from the task store.',
     async run(probe) {

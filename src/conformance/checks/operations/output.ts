@@ -1,3 +1,4 @@
+import { must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
@@ -9,16 +10,13 @@ import { asList, asText } from '../../drivers/normalized-views.ts';
 const standardBindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 
 /** Rules of several sections that do not belong to a single operation. */
-export const outputChecks = defineChecks([
+export const outputChecks = defineChecks({ category: 'agent-card', versions: ['1.0'] }, [
   {
     id: 'output.artifact',
-    requirements: ['MSG-001', 'MSG-002'],
-    section: '3.7',
-    level: 'SHOULD',
+    ...should('3.7', 'MSG-001', 'MSG-002'),
     category: 'lifecycle',
     sentence: 'The agent returns task results as artifacts, not as messages.',
     remedy: 'Return the result as an artifact; use messages only for communication about the task.',
-    versions: ['1.0'],
     async run(probe) {
       const { id } = await probe.completeTask();
       const task = await probe.getTask(id);
@@ -37,14 +35,11 @@ export const outputChecks = defineChecks([
   },
   {
     id: 'stream.media-type',
-    requirements: ['STRM-012'],
-    section: '3.1.2',
-    level: 'MUST',
+    ...must('3.1.2', 'STRM-012'),
     category: 'error-handling',
     sentence:
       'The agent rejects a streaming message with an unsupported media type with ContentTypeNotSupported.',
     remedy: 'Compare the media types of parts with the input modes of the card before the stream is opened.',
-    versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
       const message = { parts: [unsupportedPart(probe)] };
@@ -54,13 +49,9 @@ export const outputChecks = defineChecks([
   },
   {
     id: 'rpc.no-params',
-    requirements: ['RPC-010'],
-    section: '9.4.8',
-    level: 'MUST',
-    category: 'agent-card',
+    ...must('9.4.8', 'RPC-010'),
     sentence: 'The agent accepts GetExtendedAgentCard without params.',
     remedy: 'Treat missing params as an empty object.',
-    versions: ['1.0'],
     transports: ['JSONRPC'],
     preconditions: ['extended-card'],
     async run(probe) {
@@ -81,14 +72,10 @@ export const outputChecks = defineChecks([
   },
   {
     id: 'card.custom-binding',
-    requirements: ['JSON-012', 'JSON-013', 'CBIND-022', 'CBIND-023'],
-    section: '5.8',
-    level: 'SHOULD',
-    category: 'agent-card',
+    ...should('5.8', 'JSON-012', 'JSON-013', 'CBIND-022', 'CBIND-023'),
     sentence: 'The card identifies a custom binding by a URI and declares an absolute URL for it.',
     remedy:
       'Set protocolBinding to the URI of the binding specification, and url to the absolute URL of the endpoint.',
-    versions: ['1.0'],
     about: 'card',
     async run(probe) {
       const custom = (asList(probe.card.supportedInterfaces) ?? [])

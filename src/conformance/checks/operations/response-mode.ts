@@ -1,3 +1,4 @@
+import { must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { eventState, type NormalizedTask } from '../../drivers/normalized-views.ts';
@@ -10,15 +11,11 @@ function describeArtifacts({ artifacts = [] }: NormalizedTask): string {
   return artifacts.map((each) => `${each.id}: ${artifactContent(each)}`).join('; ');
 }
 
-const modeRule = { section: '3.2.2', level: 'MUST', category: 'lifecycle', versions: ['1.0'] } as const;
-const historyRule = { ...modeRule, section: '3.2.4' } as const;
-
 /** Blocking and non-blocking responses, and the length of the history: sections 3.2.2 and 3.2.4. */
-export const responseModeChecks = defineChecks([
+export const responseModeChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'] }, [
   {
-    ...modeRule,
     id: 'mode.blocking',
-    requirements: ['MODE-001'],
+    ...must('3.2.2', 'MODE-001'),
     sentence: 'By default, a send returns when the task is terminal or interrupted.',
     remedy: 'Return when the task is terminal or interrupted; return earlier only with returnImmediately.',
     async run(probe) {
@@ -32,9 +29,8 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...modeRule,
     id: 'mode.blocking-input',
-    requirements: ['MODE-001'],
+    ...must('3.2.2', 'MODE-001'),
     sentence: 'A send returns when the task requires input.',
     remedy: 'Return the task in the state input-required.',
     async run(probe) {
@@ -53,12 +49,11 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...modeRule,
     id: 'mode.newest',
-    requirements: ['MODE-002'],
-    versions: ['1.0', '0.3', '0.1'],
+    ...must('3.2.2', 'MODE-002'),
     sentence: 'A blocking send returns the current state and all artifacts.',
     remedy: 'Read the task again before the response is sent.',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const task = await probe.sendPrompt('artifact');
       if (task.state !== 'completed')
@@ -73,12 +68,11 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...modeRule,
     id: 'mode.immediately',
-    requirements: ['MODE-003', 'SEND-004'],
-    versions: ['1.0', '0.3'],
+    ...must('3.2.2', 'MODE-003', 'SEND-004'),
     sentence: 'With returnImmediately, a send returns as soon as the task exists.',
     remedy: 'Return directly after the task is created, and continue to work in the background.',
+    versions: ['1.0', '0.3'],
     async run(probe) {
       const startedAt = performance.now();
       const task = await probe.startSlowTask();
@@ -94,13 +88,11 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...modeRule,
     id: 'mode.immediately-goes-on',
-    requirements: ['SEND-004'],
-    section: '3.1.1',
-    versions: ['1.0', '0.3'],
+    ...must('3.1.1', 'SEND-004'),
     sentence: 'A task continues after it was returned immediately.',
     remedy: 'Do not bind the work to the request that started it.',
+    versions: ['1.0', '0.3'],
     async run(probe) {
       const task = await probe.startSlowTask();
       const stopped = await probe.waitUntilTerminalOrInterrupted(task.id);
@@ -108,9 +100,8 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...modeRule,
     id: 'mode.immediately-stream',
-    requirements: ['MODE-004'],
+    ...must('3.2.2', 'MODE-004'),
     category: 'streaming',
     sentence: 'The agent ignores returnImmediately for streams.',
     remedy: 'Evaluate returnImmediately only for SendMessage.',
@@ -125,10 +116,8 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...historyRule,
     id: 'history.zero',
-    requirements: ['HIST-001'],
-    level: 'SHOULD',
+    ...should('3.2.4', 'HIST-001'),
     sentence: 'With historyLength = 0 the response contains no history.',
     remedy: 'Omit history if historyLength is 0.',
     async run(probe) {
@@ -148,12 +137,11 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...historyRule,
     id: 'history.newest',
-    requirements: ['HIST-002'],
-    versions: ['1.0', '0.3'],
+    ...must('3.2.4', 'HIST-002'),
     sentence: 'With historyLength = n the response contains at most the newest n messages.',
     remedy: 'Remove the oldest messages of the history.',
+    versions: ['1.0', '0.3'],
     async run(probe) {
       const { id: taskId } = await probe.sendPrompt('input-required');
       const message = { text: 'the newest words', messageId: crypto.randomUUID(), taskId };
@@ -177,9 +165,8 @@ export const responseModeChecks = defineChecks([
     },
   },
   {
-    ...historyRule,
     id: 'history.negative',
-    requirements: ['HIST-004', 'ERR-009'],
+    ...must('3.2.4', 'HIST-004', 'ERR-009'),
     category: 'error-handling',
     sentence: 'The agent rejects a negative historyLength.',
     remedy: 'Return -32602 (HTTP 400).',

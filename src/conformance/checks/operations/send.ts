@@ -1,3 +1,4 @@
+import { may, must } from '../../rule-model.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { type Check, defineChecks } from '../../check.ts';
 import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
@@ -47,9 +48,7 @@ const terminalTasks: readonly (readonly [string, (probe: Probe) => Promise<Ident
 const terminalChecks = terminalTasks.map(
   ([state, createTask, isCompared]): Check => ({
     id: `send.terminal-${state}`,
-    requirements: ['SEND-005'],
-    section: '3.1.1',
-    level: 'MUST',
+    ...must('3.1.1', 'SEND-005'),
     category: 'error-handling',
     sentence: `The agent rejects a message to a ${state} task with UnsupportedOperation.`,
     remedy: 'Reject messages to tasks in a terminal state with -32004 (HTTP 400).',
@@ -65,13 +64,10 @@ const terminalChecks = terminalTasks.map(
 );
 
 /** SendMessage: section 3.1.1. */
-export const sendChecks = defineChecks([
+export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'] }, [
   {
     id: 'send.answers',
-    requirements: ['SEND-001', 'SEND-002', 'SEND-003'],
-    section: '3.1.1',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.1.1', 'SEND-001', 'SEND-002', 'SEND-003'),
     sentence: 'The agent responds to a message with a task or a message.',
     remedy: 'Return a task or a message for every valid message.',
     versions: ['1.0', '0.3', '0.1'],
@@ -93,9 +89,7 @@ export const sendChecks = defineChecks([
   ...terminalChecks,
   {
     id: 'send.terminal-0.3',
-    requirements: ['0.3/terminal'],
-    section: '7.1',
-    level: 'MUST',
+    ...must('7.1', '0.3/terminal'),
     category: 'error-handling',
     sentence: 'The agent rejects a message to a task in a terminal state.',
     remedy: 'Return an error; a task in a terminal state cannot be continued.',
@@ -111,9 +105,7 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.unknown-task',
-    requirements: ['SEND-007', 'TID-004'],
-    section: '3.1.1',
-    level: 'MUST',
+    ...must('3.1.1', 'SEND-007', 'TID-004'),
     category: 'error-handling',
     sentence:
       'The agent rejects a message to an unknown task with TaskNotFound, and creates no task with that id.',
@@ -127,13 +119,10 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.media-type',
-    requirements: ['SEND-006', 'SEC-007'],
-    section: '3.1.1',
-    level: 'MUST',
+    ...must('3.1.1', 'SEND-006', 'SEC-007'),
     category: 'error-handling',
     sentence: 'The agent rejects a part of an unsupported media type with ContentTypeNotSupported.',
     remedy: 'Compare the media types of parts with the input modes of the card, and return -32005.',
-    versions: ['1.0'],
     async run(probe) {
       const message = { parts: [unsupportedPart(probe)] };
       const response = await probe.call('send', { message });
@@ -142,10 +131,7 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.several',
-    requirements: ['TID-001'],
-    section: '3.4.2',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.4.2', 'TID-001'),
     sentence: 'The agent assigns a unique id to every new task.',
     remedy: 'Generate a new id for each task, such as a UUID.',
     versions: ['1.0', '0.3'],
@@ -159,10 +145,7 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.parallel',
-    requirements: ['BIND-002', 'GET-001'],
-    section: '3.1.1',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.1.1', 'BIND-002', 'GET-001'),
     sentence: 'The agent keeps concurrent tasks separate: each response belongs to its own message.',
     remedy: 'Store the state of a request per request, not in shared variables.',
     versions: ['1.0', '0.3', '0.1'],
@@ -192,10 +175,7 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.echo',
-    requirements: ['MODEL-001', 'IANA-001'],
-    section: '4',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('4', 'MODEL-001', 'IANA-001'),
     sentence: 'The agent preserves text of all languages and all Unicode characters.',
     remedy: 'Decode and encode UTF-8, and do not escape text twice.',
     versions: ['1.0', '0.3', '0.1'],
@@ -212,13 +192,9 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.data',
-    requirements: ['MODEL-008', 'MODEL-001'],
-    section: '4.1.6',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('4.1.6', 'MODEL-008', 'MODEL-001'),
     sentence: 'The agent preserves data parts of every JSON type, including null.',
     remedy: 'Test for the presence of data, not for truthiness.',
-    versions: ['1.0'],
     async run(probe) {
       const draft = probe.context.prompts.promptFor('echo');
       const values = [
@@ -245,13 +221,9 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.bytes',
-    requirements: ['MODEL-008'],
-    section: '4.1.6',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('4.1.6', 'MODEL-008'),
     sentence: 'The agent preserves raw parts, in standard base64, with filename and media type.',
     remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType.',
-    versions: ['1.0'],
     async run(probe) {
       const draft = probe.context.prompts.promptFor('echo');
       // All byte values, and a length that needs padding.
@@ -273,13 +245,9 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.no-task-for-message',
-    requirements: ['SEND-002'],
-    section: '3.1.1',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.1.1', 'SEND-002'),
     sentence: 'The agent creates no task if it responds with a direct message.',
     remedy: 'Create a task only if the response contains one.',
-    versions: ['1.0'],
     async run(probe) {
       const contextId = crypto.randomUUID();
       const response = await probe.call('send', {
@@ -296,13 +264,9 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.message-context',
-    requirements: ['CTX-002', 'MODEL-005'],
-    section: '3.4.1',
-    level: 'MUST',
-    category: 'lifecycle',
+    ...must('3.4.1', 'CTX-002', 'MODEL-005'),
     sentence: 'The agent sets contextId in direct messages.',
     remedy: 'Add contextId to every message of the agent.',
-    versions: ['1.0'],
     async run(probe) {
       const response = await probe.call('send', { message: probe.context.prompts.promptFor('message') });
       const message = probe.driver.decodeMessage(response.result);
@@ -315,13 +279,9 @@ export const sendChecks = defineChecks([
   },
   {
     id: 'send.repeated',
-    requirements: ['IDEM-001'],
-    section: '3.3.1',
-    level: 'MAY',
-    category: 'lifecycle',
+    ...may('3.3.1', 'IDEM-001'),
     sentence: 'The agent accepts a repeated message: it returns the existing task or creates a new one.',
     remedy: 'Return the existing task or a new one for a repeated messageId.',
-    versions: ['1.0'],
     async run(probe) {
       const message = {
         ...probe.context.prompts.promptFor('completed'),

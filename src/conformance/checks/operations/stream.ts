@@ -1,3 +1,4 @@
+import { must } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
@@ -27,20 +28,17 @@ function requireTaskId({ events }: ObservedStream): string {
   throw new InconclusiveError('The stream contains no task id.');
 }
 
-const rule = {
-  section: '3.1.2',
-  level: 'MUST',
+const shared = {
   category: 'streaming',
   versions: ['1.0', '0.3', '0.1'],
   preconditions: ['streaming'],
 } as const;
 
 /** SendStreamingMessage: section 3.1.2, and the order of events: section 3.5.2. */
-export const streamChecks = defineChecks([
+export const streamChecks = defineChecks(shared, [
   {
-    ...rule,
     id: 'stream.opens',
-    requirements: ['STRM-001', 'STRM-002', 'STRM-007'],
+    ...must('3.1.2', 'STRM-001', 'STRM-002', 'STRM-007'),
     sentence: 'The agent responds to a streaming message with an event stream up to the end of the task.',
     remedy: 'Respond with text/event-stream, and send every event when it occurs.',
     async run(probe) {
@@ -60,9 +58,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.message',
-    requirements: ['STRM-004', 'STRM-008'],
+    ...must('3.1.2', 'STRM-004', 'STRM-008'),
     sentence: 'The agent sends a direct message as the only event and closes the stream.',
     remedy: 'Send the message, and close the stream.',
     versions: ['1.0', '0.3'],
@@ -80,9 +77,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.ends',
-    requirements: ['STRM-006'],
+    ...must('3.1.2', 'STRM-006'),
     sentence: 'The agent closes a stream when its task is failed or rejected.',
     remedy: 'Close the stream after every terminal status.',
     versions: ['1.0', '0.3'],
@@ -101,9 +97,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.canceled',
-    requirements: ['STRM-006', 'CANC-001'],
+    ...must('3.1.2', 'STRM-006', 'CANC-001'),
     sentence: 'The agent sends the status canceled to the streams of a canceled task and closes them.',
     remedy: 'Send the status canceled to every stream of the task, and close the streams.',
     async run(probe) {
@@ -127,9 +122,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.flushed',
-    requirements: ['STRM-009'],
+    ...must('3.1.2', 'STRM-009'),
     sentence: 'The agent sends events when they occur, not all at the end.',
     remedy: 'Flush after each event, and disable buffering and compression in proxies.',
     async run(probe) {
@@ -150,9 +144,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.terminal-task',
-    requirements: ['STRM-010'],
+    ...must('3.1.2', 'STRM-010'),
     category: 'error-handling',
     sentence:
       'The agent rejects a streaming message to a task in a terminal state with UnsupportedOperation.',
@@ -166,9 +159,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.unknown-task',
-    requirements: ['STRM-011'],
+    ...must('3.1.2', 'STRM-011'),
     category: 'error-handling',
     sentence: 'The agent rejects a streaming message to an unknown task with TaskNotFound.',
     remedy: 'Return -32001 before the stream is opened.',
@@ -180,10 +172,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.chunks',
-    requirements: ['MODEL-011', 'ORD-001', 'REST-019'],
-    section: '4.2.2',
+    ...must('4.2.2', 'MODEL-011', 'ORD-001', 'REST-019'),
     sentence: 'The streamed chunks of an artifact, concatenated in order, equal the stored artifact.',
     remedy: 'Store streamed chunks, send each once and in order, and set append and lastChunk.',
     async run(probe) {
@@ -211,10 +201,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.same-as-get',
-    requirements: ['BIND-002', 'GET-001'],
-    section: '3.1.3',
+    ...must('3.1.3', 'BIND-002', 'GET-001'),
     sentence: 'The agent returns a streamed task in the last streamed state.',
     remedy: 'Store each event before it is sent.',
     async run(probe) {
@@ -228,10 +216,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.hang-up',
-    requirements: ['ORD-006', 'MSG-003'],
-    section: '3.5.2',
+    ...must('3.5.2', 'ORD-006', 'MSG-003'),
     sentence: 'A task continues when a subscriber disconnects.',
     remedy: 'Do not bind the work to the connection.',
     async run(probe) {
@@ -245,9 +231,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'stream.input-required',
-    requirements: ['STRM-001', 'ERR-024'],
+    ...must('3.1.2', 'STRM-001', 'ERR-024'),
     sentence: 'The agent streams the status input-required and continues the task in a second stream.',
     remedy: 'Send the status input-required, and accept the next message of the task.',
     versions: ['1.0', '0.3'],
@@ -272,10 +257,8 @@ export const streamChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'capability.no-streaming',
-    requirements: ['CAP-001', 'CAP-003'],
-    section: '3.3.4',
+    ...must('3.3.4', 'CAP-001', 'CAP-003'),
     category: 'error-handling',
     sentence: 'An agent without the streaming capability rejects streams with UnsupportedOperation.',
     remedy: 'Return -32004 for SendStreamingMessage and SubscribeToTask, or declare streaming.',

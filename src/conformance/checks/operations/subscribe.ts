@@ -1,3 +1,4 @@
+import { must } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { type NormalizedEvent, eventState } from '../../drivers/normalized-views.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
@@ -8,20 +9,13 @@ function fingerprint(event: NormalizedEvent): string {
   return event.kind === 'artifact' ? `artifact ${JSON.stringify(event.artifact?.parts)}` : event.kind;
 }
 
-const rule = {
-  section: '3.1.6',
-  level: 'MUST',
-  category: 'streaming',
-  versions: ['1.0'],
-  preconditions: ['streaming'],
-} as const;
+const shared = { category: 'streaming', versions: ['1.0'], preconditions: ['streaming'] } as const;
 
 /** SubscribeToTask: section 3.1.6, and several subscribers: section 3.5.2. */
-export const subscribeChecks = defineChecks([
+export const subscribeChecks = defineChecks(shared, [
   {
-    ...rule,
     id: 'subscribe.running',
-    requirements: ['SUBS-001', 'SUBS-002', 'SUBS-005'],
+    ...must('3.1.6', 'SUBS-001', 'SUBS-002', 'SUBS-005'),
     sentence:
       'A subscription to a working task sends the task, then its events, and closes the stream when the task ends.',
     remedy: 'Send the current task first, then its events, and close the stream after the last one.',
@@ -39,13 +33,11 @@ export const subscribeChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'subscribe.again-0.3',
-    requirements: ['0.3/resubscribe'],
-    section: '7.9',
-    versions: ['0.3', '0.1'],
+    ...must('7.9', '0.3/resubscribe'),
     sentence: 'A client can resubscribe to a working task.',
     remedy: 'Send the events of the task from the time of the subscription to its end.',
+    versions: ['0.3', '0.1'],
     async run(probe) {
       const { events: opened } = await probe.expectStream(
         'stream',
@@ -63,9 +55,8 @@ export const subscribeChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'subscribe.terminal',
-    requirements: ['SUBS-003'],
+    ...must('3.1.6', 'SUBS-003'),
     category: 'error-handling',
     sentence: 'The agent rejects a subscription to a task in a terminal state with UnsupportedOperation.',
     remedy: 'Return -32004; clients get the task with GetTask instead.',
@@ -76,23 +67,20 @@ export const subscribeChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'subscribe.unknown',
-    requirements: ['SUBS-004'],
+    ...must('3.1.6', 'SUBS-004'),
     category: 'error-handling',
-    versions: ['1.0', '0.3', '0.1'],
     sentence: 'The agent rejects a subscription to an unknown task with TaskNotFound.',
     remedy: 'Return -32001 (HTTP 404).',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const id = crypto.randomUUID();
       await probe.expectStreamError('subscribe', { id }, 'TaskNotFound', 'A subscription to an unknown task');
     },
   },
   {
-    ...rule,
     id: 'subscribe.two',
-    requirements: ['ORD-003', 'ORD-004', 'ORD-005'],
-    section: '3.5.2',
+    ...must('3.5.2', 'ORD-003', 'ORD-004', 'ORD-005'),
     sentence: 'The agent sends the same events in the same order to all subscribers of a task.',
     remedy: 'Send each event to every stream of the task.',
     async run(probe) {
@@ -117,10 +105,8 @@ export const subscribeChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'subscribe.one-leaves',
-    requirements: ['ORD-006'],
-    section: '3.5.2',
+    ...must('3.5.2', 'ORD-006'),
     sentence: 'The agent continues to send events to the other subscribers when one disconnects.',
     remedy: 'Close only the stream of the subscriber that disconnects, not the task.',
     async run(probe) {

@@ -1,4 +1,5 @@
-import { checkFactory, defineChecks } from '../../check.ts';
+import { must, should } from '../../rule-model.ts';
+import { defineChecks } from '../../check.ts';
 import { requiredExtensions } from '../../discovery/card-variants.ts';
 import { NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
@@ -6,12 +7,6 @@ import type { Probe } from '../../probe.ts';
 import type { DecodedResponse, RequestOverrides } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
-
-const shared = { category: 'interop', versions: ['1.0'] } as const;
-const extensionCheck = checkFactory({ ...shared, preconditions: ['extensions'] });
-const streamCheck = checkFactory({ ...shared, preconditions: ['extensions', 'streaming'] });
-const generalCheck = checkFactory({ ...shared, preconditions: [] });
-const extensionCardCheck = checkFactory({ ...shared, preconditions: ['extensions'], about: 'card' });
 
 const withExtensions = (uris: readonly string[]): RequestOverrides => ({
   headers: { 'a2a-extensions': uris.join(', ') },
@@ -45,16 +40,16 @@ function expectRequiredExtensions(probe: Probe): string[] {
   return uris;
 }
 
+const shared = { category: 'interop', versions: ['1.0'], preconditions: ['extensions'] } as const;
+
 /** Extensions: sections 3.3.4 and 4.6. */
-export const extensionChecks = defineChecks([
-  extensionCheck(
-    'extension.required',
-    ['CAP-006'],
-    '3.3.4',
-    'MUST',
-    'The agent rejects requests without a required extension with ExtensionSupportRequired.',
-    'Return -32008 if A2A-Extensions lacks a required extension; accept requests that list it.',
-    async (probe) => {
+export const extensionChecks = defineChecks(shared, [
+  {
+    id: 'extension.required',
+    ...must('3.3.4', 'CAP-006'),
+    sentence: 'The agent rejects requests without a required extension with ExtensionSupportRequired.',
+    remedy: 'Return -32008 if A2A-Extensions lacks a required extension; accept requests that list it.',
+    async run(probe) {
       const uris = expectRequiredExtensions(probe);
       for (const missing of uris) {
         const response = await send(
@@ -73,15 +68,14 @@ export const extensionChecks = defineChecks([
         },
       );
     },
-  ),
-  streamCheck(
-    'extension.required-stream',
-    ['CAP-006'],
-    '3.3.4',
-    'MUST',
-    'The agent opens no stream for requests without a required extension.',
-    'Check A2A-Extensions before the stream is opened.',
-    async (probe) => {
+  },
+  {
+    id: 'extension.required-stream',
+    ...must('3.3.4', 'CAP-006'),
+    sentence: 'The agent opens no stream for requests without a required extension.',
+    remedy: 'Check A2A-Extensions before the stream is opened.',
+    preconditions: ['extensions', 'streaming'],
+    async run(probe) {
       expectRequiredExtensions(probe);
       const message = probe.context.prompts.anyPrompt();
       const { error, exchange } = await probe.openStream(
@@ -92,15 +86,13 @@ export const extensionChecks = defineChecks([
       const response = { exchange, ...(error ? { error } : {}) };
       probe.assertError(response, 'ExtensionSupportRequired', 'A stream without extensions');
     },
-  ),
-  extensionCheck(
-    'extension.required-version',
-    ['EXT-004'],
-    '4.6.3',
-    'MUST',
-    'The agent rejects requests with another version of a required extension.',
-    'Compare the complete URI.',
-    async (probe) => {
+  },
+  {
+    id: 'extension.required-version',
+    ...must('4.6.3', 'EXT-004'),
+    sentence: 'The agent rejects requests with another version of a required extension.',
+    remedy: 'Compare the complete URI.',
+    async run(probe) {
       const response = await send(probe, expectRequiredExtensions(probe).map(otherVersion));
       probe.assertError(
         response,
@@ -108,15 +100,14 @@ export const extensionChecks = defineChecks([
         'A message with another version of a required extension',
       );
     },
-  ),
-  generalCheck(
-    'extension.unknown',
-    ['EXT-003'],
-    '4.6.3',
-    'SHOULD',
-    'The agent ignores an unknown extension and does not declare it as active.',
-    'Process the request without the extension, and omit it from A2A-Extensions.',
-    async (probe) => {
+  },
+  {
+    id: 'extension.unknown',
+    ...should('4.6.3', 'EXT-003'),
+    sentence: 'The agent ignores an unknown extension and does not declare it as active.',
+    remedy: 'Process the request without the extension, and omit it from A2A-Extensions.',
+    preconditions: [],
+    async run(probe) {
       const unknown = 'https://example.com/extensions/of-nobody/v1';
       const response = await send(probe, [...requiredExtensions(probe.card), unknown]);
       probe.expect(
@@ -135,15 +126,13 @@ export const extensionChecks = defineChecks([
         },
       );
     },
-  ),
-  extensionCheck(
-    'extension.no-fallback',
-    ['EXT-005'],
-    '4.6.3',
-    'MUST',
-    'The agent does not activate its version of an extension if the client requests another one.',
-    'Activate an extension only if the client requests its complete URI.',
-    async (probe) => {
+  },
+  {
+    id: 'extension.no-fallback',
+    ...must('4.6.3', 'EXT-005'),
+    sentence: 'The agent does not activate its version of an extension if the client requests another one.',
+    remedy: 'Activate an extension only if the client requests its complete URI.',
+    async run(probe) {
       const required = requiredExtensions(probe.card);
       const optional = declaredExtensions(probe).filter((uri) => !required.includes(uri));
       if (optional.length === 0) throw new NotApplicableError('All extensions of the card are required.');
@@ -154,15 +143,13 @@ export const extensionChecks = defineChecks([
         actual: activated.join(', '),
       });
     },
-  ),
-  extensionCheck(
-    'extension.active',
-    ['EXT-006'],
-    '4.6.1',
-    'SHOULD',
-    'The response declares exactly the requested extensions that are active.',
-    'Set A2A-Extensions in the response.',
-    async (probe) => {
+  },
+  {
+    id: 'extension.active',
+    ...should('4.6.1', 'EXT-006'),
+    sentence: 'The response declares exactly the requested extensions that are active.',
+    remedy: 'Set A2A-Extensions in the response.',
+    async run(probe) {
       const uris = declaredExtensions(probe);
       const all = activeExtensions(await send(probe, uris));
       const missing = uris.filter((uri) => !all.includes(uri));
@@ -176,18 +163,17 @@ export const extensionChecks = defineChecks([
         actual: others.join(', '),
       });
     },
-  ),
-  extensionCardCheck(
-    'extension.versioned',
-    ['EXT-001'],
-    '4.6.3',
-    'SHOULD',
-    'The URI of an extension contains its version.',
-    'End the URI with a version, such as /v1.',
-    (probe) => {
+  },
+  {
+    id: 'extension.versioned',
+    ...should('4.6.3', 'EXT-001'),
+    sentence: 'The URI of an extension contains its version.',
+    remedy: 'End the URI with a version, such as /v1.',
+    about: 'card',
+    async run(probe) {
       for (const uri of declaredExtensions(probe))
         if (!/(^|[/:@#?=._-])v?\d+(\.\d+)*(\/|$|#)/i.test(uri.replace(/^[a-z]+:\/\/[^/]+/i, '')))
           probe.warn(`${uri} has no version`, { exchanges: [] });
     },
-  ),
+  },
 ]);

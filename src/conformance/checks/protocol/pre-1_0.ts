@@ -1,11 +1,10 @@
+import { must, should } from '../../rule-model.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
 import { asList } from '../../drivers/normalized-views.ts';
-
-const rule = { level: 'MUST', category: 'agent-card', about: 'card' } as const;
 
 /** Expects required strings in each skill and returns the skills. */
 function expectSkills(probe: Probe): JsonObject[] {
@@ -19,15 +18,13 @@ function expectSkills(probe: Probe): JsonObject[] {
 }
 
 /** Rules of versions before 1.0; those of 0.1 follow its interoperability procedure. */
-export const pre1_0Checks = defineChecks([
+export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0.1'] }, [
   {
-    ...rule,
     id: 'card-0.1.fields',
-    requirements: ['0.1/card'],
-    section: 'AgentCard',
-    versions: ['0.1'],
+    ...must('AgentCard', '0.1/card'),
     sentence: 'The card has name, description, url and skills.',
     remedy: 'Add the missing members.',
+    about: 'card',
     async run(probe) {
       for (const field of ['name', 'description', 'url', 'skills']) {
         const value = probe.card[field];
@@ -40,13 +37,11 @@ export const pre1_0Checks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'card-0.1.skills',
-    requirements: ['0.1/skill'],
-    section: 'AgentSkill',
-    versions: ['0.1'],
+    ...must('AgentSkill', '0.1/skill'),
     sentence: 'Each skill has id, name, description, inputModes and outputModes.',
     remedy: 'Add inputModes and outputModes to each skill.',
+    about: 'card',
     async run(probe) {
       for (const skill of expectSkills(probe))
         for (const field of ['inputModes', 'outputModes'])
@@ -56,13 +51,11 @@ export const pre1_0Checks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'card-0.1.authentication',
-    requirements: ['0.1/authentication'],
-    section: 'AgentAuthentication',
-    versions: ['0.1'],
+    ...must('AgentAuthentication', '0.1/authentication'),
     sentence: 'The card declares the token URL for OAuth 2 and the header name for an API key.',
     remedy: 'Add credentials.oauth2.tokenUrl or credentials.apiKey.headerName.',
+    about: 'card',
     async run(probe) {
       const authentication = isJsonObject(probe.card.authentication) ? probe.card.authentication : {};
       const schemes = (asList(authentication.schemes) ?? []).map((each) => String(each).toLowerCase());
@@ -84,13 +77,12 @@ export const pre1_0Checks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'card.flags',
-    requirements: ['0.1/capabilities', '0.3/capabilities'],
-    section: 'AgentCapabilities',
-    versions: ['0.1', '0.3'],
+    ...must('AgentCapabilities', '0.1/capabilities', '0.3/capabilities'),
     sentence: 'The capabilities of the card are booleans.',
     remedy: 'Set capabilities to true or false.',
+    versions: ['0.1', '0.3'],
+    about: 'card',
     async run(probe) {
       for (const name of ['streaming', 'pushNotifications', 'stateTransitionHistory']) {
         const value = probe.capabilities[name];
@@ -102,13 +94,12 @@ export const pre1_0Checks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'card-before.public',
-    requirements: ['0.1/public-card'],
-    section: '5.3',
-    versions: ['0.1', '0.3'],
+    ...must('5.3', '0.1/public-card'),
     sentence: 'The agent serves the card without credentials.',
     remedy: 'Serve the well-known path without authentication; move private content to the extended card.',
+    versions: ['0.1', '0.3'],
+    about: 'card',
     async run(probe) {
       const exchange = await probe.context.http.send({ method: 'GET', url: probe.context.cardUrl });
       probe.exchanges.push(exchange);
@@ -116,13 +107,12 @@ export const pre1_0Checks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'card-0.3.fields',
-    requirements: ['0.3/card'],
-    section: '5.5',
-    versions: ['0.3'],
+    ...must('5.5', '0.3/card'),
     sentence: 'The card has name, description, url, version, capabilities, default modes and skills.',
     remedy: 'Add the missing members.',
+    versions: ['0.3'],
+    about: 'card',
     async run(probe) {
       for (const field of ['name', 'description', 'url', 'version'])
         probe.expect(
@@ -138,14 +128,12 @@ export const pre1_0Checks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'card-0.3.version',
-    requirements: ['0.3/protocol-version'],
-    section: '5.5',
-    level: 'SHOULD',
-    versions: ['0.3'],
+    ...should('5.5', '0.3/protocol-version'),
     sentence: 'The card declares its protocolVersion.',
     remedy: 'Add protocolVersion: "0.3.0".',
+    versions: ['0.3'],
+    about: 'card',
     async run(probe) {
       const { protocolVersion } = probe.card;
       probe.expect(
@@ -156,26 +144,24 @@ export const pre1_0Checks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'card-0.3.skills',
-    requirements: ['0.3/skill'],
-    section: '5.5.4',
-    versions: ['0.3'],
+    ...must('5.5.4', '0.3/skill'),
     sentence: 'Each skill has id, name, description and tags.',
     remedy: 'Add the missing members.',
+    versions: ['0.3'],
+    about: 'card',
     async run(probe) {
       for (const skill of expectSkills(probe))
         probe.expect(Array.isArray(skill.tags), `Skill ${String(skill.id)} has no tags`);
     },
   },
   {
-    ...rule,
     id: 'card-0.3.transports',
-    requirements: ['0.3/transports'],
-    section: '5.6',
-    versions: ['0.3'],
+    ...must('5.6', '0.3/transports'),
     sentence: 'Every interface of the card responds in its declared transport.',
     remedy: 'Declare only interfaces that are served, and set preferredTransport to the transport of url.',
+    versions: ['0.3'],
+    about: 'card',
     async run(probe) {
       for (const driver of [probe.driver, ...probe.context.siblings])
         await probe.withDriver(driver).expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
@@ -183,15 +169,12 @@ export const pre1_0Checks = defineChecks([
   },
   {
     id: 'stream.first-status',
-    requirements: ['0.1/first-event'],
-    section: 'Streaming',
-    level: 'MUST',
+    ...must('Streaming', '0.1/first-event'),
     category: 'streaming',
-    versions: ['0.1'],
-    preconditions: ['streaming'],
     sentence:
       'A stream starts with the status submitted or working, and ends with a final terminal or interrupted status.',
     remedy: 'Send a status before artifacts, and final: true with the last status.',
+    preconditions: ['streaming'],
     async run(probe) {
       const { events } = await probe.expectStream('stream', {
         message: probe.context.prompts.promptFor('completed'),
@@ -214,13 +197,11 @@ export const pre1_0Checks = defineChecks([
   },
   {
     id: 'history.transitions',
-    requirements: ['0.1/history'],
-    section: 'stateTransitionHistory',
-    level: 'MUST',
+    ...must('stateTransitionHistory', '0.1/history'),
     category: 'lifecycle',
-    versions: ['0.1', '0.3'],
     sentence: 'An agent that declares stateTransitionHistory returns the history.',
     remedy: 'Store the history, or do not declare stateTransitionHistory.',
+    versions: ['0.1', '0.3'],
     async run(probe) {
       if (probe.capabilities.stateTransitionHistory !== true)
         throw new NotApplicableError('The card does not declare stateTransitionHistory.');
@@ -233,11 +214,8 @@ export const pre1_0Checks = defineChecks([
   },
   {
     id: 'send.same-id',
-    requirements: ['0.1/task-id'],
-    section: 'tasks/send',
-    level: 'MUST',
+    ...must('tasks/send', '0.1/task-id'),
     category: 'lifecycle',
-    versions: ['0.1'],
     sentence: 'The agent uses the task id of the client.',
     remedy: 'Use the id of the request as the task id.',
     async run(probe) {
@@ -257,11 +235,8 @@ export const pre1_0Checks = defineChecks([
   },
   {
     id: 'send.goes-on',
-    requirements: ['0.1/follow-up'],
-    section: 'tasks/send',
-    level: 'MUST',
+    ...must('tasks/send', '0.1/follow-up'),
     category: 'lifecycle',
-    versions: ['0.1'],
     sentence: 'A task in the state input-required continues with the next message with its id.',
     remedy: 'Accept the next message of the task.',
     async run(probe) {
@@ -278,14 +253,11 @@ export const pre1_0Checks = defineChecks([
   },
   {
     id: 'stream.subscribe-path',
-    requirements: ['0.1/subscribe-path'],
-    section: 'tasks/sendSubscribe',
-    level: 'SHOULD',
+    ...should('tasks/sendSubscribe', '0.1/subscribe-path'),
     category: 'streaming',
-    versions: ['0.1'],
-    preconditions: ['streaming'],
     sentence: 'The agent accepts tasks/sendSubscribe at /subscribe below the url.',
     remedy: 'Accept tasks/sendSubscribe at /subscribe as well; early clients use this path.',
+    preconditions: ['streaming'],
     async run(probe) {
       const request = probe.driver.encode('stream', {
         message: probe.context.prompts.promptFor('completed'),
@@ -304,14 +276,12 @@ export const pre1_0Checks = defineChecks([
   },
   {
     id: 'auth.required',
-    requirements: ['0.1/authentication-enforced', '0.3/authentication-enforced'],
-    section: '4',
-    level: 'MUST',
+    ...must('4', '0.1/authentication-enforced', '0.3/authentication-enforced'),
     category: 'error-handling',
-    versions: ['0.1', '0.3'],
-    preconditions: ['credentials'],
     sentence: 'The agent rejects requests without credentials with 401.',
     remedy: 'Verify credentials before the request is processed.',
+    versions: ['0.1', '0.3'],
+    preconditions: ['credentials'],
     async run(probe) {
       const response = await probe.withCredentials({}).call('get', { id: 'x' });
       probe.expectEqual(response.exchange.status, 401, 'A request without credentials was not rejected');

@@ -1,3 +1,4 @@
+import { must, should } from '../../rule-model.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
@@ -37,20 +38,13 @@ function expectStatus(probe: Probe, { status }: HttpExchange, expected: number, 
   probe.expectEqual(status, expected, `${subject} has the wrong HTTP status`);
 }
 
-const rule = {
-  section: '11.6',
-  level: 'MUST',
-  category: 'error-handling',
-  versions: ['1.0'],
-  transports: ['HTTP+JSON'],
-} as const;
+const shared = { category: 'error-handling', versions: ['1.0'], transports: ['HTTP+JSON'] } as const;
 
 /** REST: section 11. */
-export const restChecks = defineChecks([
+export const restChecks = defineChecks(shared, [
   {
-    ...rule,
     id: 'rest.error-body',
-    requirements: ['REST-012', 'ERR-017'],
+    ...must('11.6', 'REST-012', 'ERR-017'),
     sentence:
       'An error response is {"error": {code, status, message, details}}, with the HTTP status as code.',
     remedy: 'Return the format of google.rpc.Status: code 404, status NOT_FOUND, a message and details.',
@@ -64,9 +58,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.error-info',
-    requirements: ['REST-013', 'REST-016', 'REST-017', 'REST-018', 'ERR-018'],
+    ...must('11.6', 'REST-013', 'REST-016', 'REST-017', 'REST-018', 'ERR-018'),
     sentence: 'The details of an error contain an ErrorInfo with its reason and the domain a2a-protocol.org.',
     remedy:
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
@@ -83,10 +76,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.bad-request',
-    requirements: ['REST-014', 'ERR-010'],
-    level: 'SHOULD',
+    ...should('11.6', 'REST-014', 'ERR-010'),
     sentence: 'The error for an invalid request contains a BadRequest that names the field.',
     remedy: 'Add {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"field": …}]}.',
     async run(probe) {
@@ -104,9 +95,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.parse',
-    requirements: ['IANA-002', 'ERR-009'],
+    ...must('11.6', 'IANA-002', 'ERR-009'),
     sentence: 'The agent rejects a body that is not a JSON object with 400.',
     remedy: 'Catch parse errors, and return 400.',
     async run(probe) {
@@ -117,10 +107,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.utf8',
-    requirements: ['IANA-001'],
-    section: '14.1.1',
+    ...must('14.1.1', 'IANA-001'),
     sentence: 'The agent rejects a body that is not UTF-8 with 400.',
     remedy: 'Decode UTF-8 strictly, and return 400.',
     async run(probe) {
@@ -131,9 +119,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.params',
-    requirements: ['IANA-002', 'ERR-009', 'JSON-009', 'SEC-005'],
+    ...must('11.6', 'IANA-002', 'ERR-009', 'JSON-009', 'SEC-005'),
     sentence: 'The agent rejects a body that violates the schema with 400.',
     remedy: 'Validate every field before use.',
     async run(probe) {
@@ -151,10 +138,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.unknown-path',
-    requirements: ['REST-012'],
-    level: 'SHOULD',
+    ...should('11.6', 'REST-012'),
     sentence: 'The agent responds to an unknown path with 404 and a JSON body.',
     remedy: 'Return the error format of the protocol for unknown paths.',
     async run(probe) {
@@ -166,10 +151,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.routes',
-    requirements: ['REST-005', 'BIND-001'],
-    section: '11.3.1',
+    ...must('11.3.1', 'REST-005', 'BIND-001'),
     category: 'lifecycle',
     sentence:
       'The agent implements all routes, without the prefix /v1; unsupported ones return a defined error.',
@@ -203,10 +186,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.subscribe-verbs',
-    requirements: ['SUBS-005'],
-    section: '3.1.6',
+    ...must('3.1.6', 'SUBS-005'),
     category: 'streaming',
     sentence: 'The agent accepts subscriptions with POST or GET.',
     remedy: 'Support both methods: sections of the specification differ.',
@@ -226,11 +207,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.types',
-    requirements: ['REST-001'],
-    section: '11.1',
-    level: 'SHOULD',
+    ...should('11.1', 'REST-001'),
     category: 'lifecycle',
     sentence: 'The agent returns application/a2a+json, and accepts it and application/json.',
     remedy: 'Return application/a2a+json, and accept application/json as well.',
@@ -252,10 +230,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.query',
-    requirements: ['REST-008'],
-    section: '11.5',
+    ...must('11.5', 'REST-008'),
     category: 'lifecycle',
     sentence: 'The agent evaluates query parameters with camelCase names.',
     remedy:
@@ -277,10 +253,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.encoding',
-    requirements: ['REST-011', 'REST-008'],
-    section: '11.5',
+    ...must('11.5', 'REST-011', 'REST-008'),
     category: 'lifecycle',
     sentence: 'The agent decodes percent-encoded query parameters.',
     remedy: 'Percent-decode every value once, as UTF-8.',
@@ -305,10 +279,8 @@ export const restChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rest.no-envelope',
-    requirements: ['REST-021', 'REST-006'],
-    section: '11.7',
+    ...must('11.7', 'REST-021', 'REST-006'),
     category: 'streaming',
     sentence: 'REST responses and events have no JSON-RPC envelope.',
     remedy: 'Send the object without an envelope.',

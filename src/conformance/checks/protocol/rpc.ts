@@ -1,3 +1,4 @@
+import { must, should } from '../../rule-model.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError } from '../../check-errors.ts';
@@ -51,22 +52,16 @@ export function expectErrorInfo(probe: Probe, info: JsonObject | undefined): voi
   probe.expectEqual(info?.domain, 'a2a-protocol.org', 'ErrorInfo has the wrong domain');
 }
 
-const rule = {
-  section: '9.5',
-  level: 'MUST',
-  category: 'error-handling',
-  versions: ['1.0', '0.3', '0.1'],
-  transports: ['JSONRPC'],
-} as const;
+const shared = { category: 'error-handling', versions: ['1.0'], transports: ['JSONRPC'] } as const;
 
 /** JSON-RPC: section 9. */
-export const rpcChecks = defineChecks([
+export const rpcChecks = defineChecks(shared, [
   {
-    ...rule,
     id: 'rpc.parse',
-    requirements: ['RPC-011', 'RPC-007'],
+    ...must('9.5', 'RPC-011', 'RPC-007'),
     sentence: 'The agent rejects invalid JSON with -32700 and the id null.',
     remedy: 'Catch parse errors, and return -32700.',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       for (const body of ['{"jsonrpc": "2.0", "id": 1, "method": ', '', 'hello', '{"a":1}}']) {
         const response = await post(probe, body);
@@ -78,11 +73,11 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.invalid-request',
-    requirements: ['RPC-011'],
+    ...must('9.5', 'RPC-011'),
     sentence: 'The agent rejects JSON that is not a JSON-RPC request with -32600.',
     remedy: 'Validate jsonrpc, method and id first.',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const bodies = [
         '{"not": "valid jsonrpc"}',
@@ -95,10 +90,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.version-mark',
-    requirements: ['RPC-011'],
-    versions: ['1.0'],
+    ...must('9.5', 'RPC-011'),
     sentence: 'The agent rejects a request without jsonrpc "2.0" with -32600.',
     remedy: 'Validate the member jsonrpc.',
     async run(probe) {
@@ -110,10 +103,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.batch',
-    requirements: ['RPC-011', 'RPC-007'],
-    versions: ['1.0'],
+    ...must('9.5', 'RPC-011', 'RPC-007'),
     sentence: 'The agent responds to a batch with a batch or rejects it with -32600.',
     remedy: 'Return -32600 for arrays if batches are not supported.',
     async run(probe) {
@@ -131,10 +122,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.object-id',
-    requirements: ['RPC-007', 'RPC-011'],
-    versions: ['1.0'],
+    ...must('9.5', 'RPC-007', 'RPC-011'),
     sentence: 'The agent rejects a request id that is an object, array or boolean with -32600.',
     remedy: 'Accept strings, numbers and null as request ids.',
     async run(probe) {
@@ -144,22 +133,19 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.unknown-method',
-    requirements: ['RPC-011', 'RPC-002'],
+    ...must('9.5', 'RPC-011', 'RPC-002'),
     sentence: 'The agent rejects an unknown method with -32601.',
     remedy: 'Return -32601 for unknown methods.',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const methods = ['tasks/nonexistent', 'NoSuchMethod', 'constructor', '__proto__', 'toString'];
       for (const method of methods) await expectRequestError(probe, { method, params: {} }, -32601, method);
     },
   },
   {
-    ...rule,
     id: 'rpc.old-methods',
-    requirements: ['RPC-002'],
-    versions: ['1.0'],
-    section: '9.1',
+    ...must('9.1', 'RPC-002'),
     sentence: 'The agent rejects methods of 0.3 in requests of version 1.0.',
     remedy: 'Return -32601 for message/send if A2A-Version is 1.0.',
     async run(probe) {
@@ -168,11 +154,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.methods',
-    requirements: ['RPC-002', 'BIND-001'],
-    versions: ['1.0'],
-    section: '9.1',
+    ...must('9.1', 'RPC-002', 'BIND-001'),
     sentence: 'The agent implements all eleven methods; unsupported ones return a defined error.',
     remedy: 'Return the error that A2A defines for an unsupported operation, not -32601.',
     async run(probe) {
@@ -202,11 +185,11 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.params',
-    requirements: ['RPC-011', 'ERR-009', 'JSON-009', 'IANA-002'],
+    ...must('9.5', 'RPC-011', 'ERR-009', 'JSON-009', 'IANA-002'),
     sentence: 'The agent rejects parameters of the wrong type with -32602.',
     remedy: 'Validate every parameter before use, and name the invalid one.',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const cases = [
         ['get', { id: 17 }],
@@ -226,12 +209,11 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.ids',
-    requirements: ['RPC-007'],
-    section: '9.3',
+    ...must('9.3', 'RPC-007'),
     sentence: 'The response has the id of the request, with the same type.',
     remedy: 'Copy the id without conversion.',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const task = crypto.randomUUID();
       for (const rpcId of ['a text', 17, 0, '17', 'ü✓', Number.MAX_SAFE_INTEGER]) {
@@ -246,12 +228,11 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.status',
-    requirements: ['RPC-012', 'ERR-017', 'ERR-021'],
-    section: '9.5',
+    ...must('9.5', 'RPC-012', 'ERR-017', 'ERR-021'),
     sentence: 'An error has an integer code and a non-empty message.',
     remedy: 'Set code and message in every error.',
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const response = await probe.call('get', { id: crypto.randomUUID() });
       const { code, message } = (response.error?.raw ?? {}) as { code?: unknown; message?: unknown };
@@ -262,10 +243,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.details',
-    requirements: ['RPC-013', 'ERR-018'],
-    versions: ['1.0'],
+    ...must('9.5', 'RPC-013', 'ERR-018'),
     sentence: 'error.data is a list of objects with @type.',
     remedy: 'Return data as a list, and set @type in each object.',
     async run(probe) {
@@ -286,11 +265,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.error-info',
-    requirements: ['RPC-014', 'ERR-019'],
-    versions: ['1.0'],
-    level: 'SHOULD',
+    ...should('9.5', 'RPC-014', 'ERR-019'),
     sentence: 'An A2A error contains an ErrorInfo with its reason and the domain a2a-protocol.org.',
     remedy:
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
@@ -303,11 +279,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.content-type',
-    requirements: ['RPC-001'],
-    versions: ['1.0'],
-    section: '9.1',
+    ...must('9.1', 'RPC-001'),
     sentence: 'The agent rejects a request with a content type other than JSON.',
     remedy: 'Accept application/json only.',
     async run(probe) {
@@ -331,12 +304,8 @@ export const rpcChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'rpc.get-verb',
-    requirements: ['RPC-001'],
-    versions: ['1.0'],
-    level: 'SHOULD',
-    section: '9.1',
+    ...should('9.1', 'RPC-001'),
     sentence: 'The JSON-RPC endpoint responds to GET with an error, not with an HTML page.',
     remedy: 'Return 405 with a JSON body.',
     async run(probe) {

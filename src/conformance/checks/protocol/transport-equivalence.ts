@@ -1,3 +1,4 @@
+import { must } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
@@ -20,14 +21,11 @@ function fingerprint({ id, contextId, state, artifacts = [] }: NormalizedTask): 
   });
 }
 
-const rule = { section: '5.1', level: 'MUST', category: 'lifecycle', versions: ['1.0'] } as const;
-
 /** Functional equivalence of the transports: section 5.1. */
-export const transportEquivalenceChecks = defineChecks([
+export const transportEquivalenceChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'] }, [
   {
-    ...rule,
     id: 'binding.same-task',
-    requirements: ['BIND-002', 'MODEL-001', 'BIND-001'],
+    ...must('5.1', 'BIND-002', 'MODEL-001', 'BIND-001'),
     sentence: 'The agent returns the same task over all transports.',
     remedy: 'Use one task store for all transports.',
     async run(probe) {
@@ -42,9 +40,8 @@ export const transportEquivalenceChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'binding.same-list',
-    requirements: ['BIND-002'],
+    ...must('5.1', 'BIND-002'),
     sentence: 'The agent lists the same tasks over all transports.',
     remedy: 'Use one task store for all transports.',
     async run(probe) {
@@ -62,9 +59,8 @@ export const transportEquivalenceChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'binding.same-cancel',
-    requirements: ['BIND-001', 'BIND-002'],
+    ...must('5.1', 'BIND-001', 'BIND-002'),
     sentence: 'The agent cancels a task over any transport.',
     remedy: 'Use one task store for all transports.',
     async run(probe) {
@@ -75,9 +71,8 @@ export const transportEquivalenceChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'binding.same-errors',
-    requirements: ['BIND-003', 'ERR-020', 'ERR-021', 'ERR-012', 'ERR-001'],
+    ...must('5.1', 'BIND-003', 'ERR-020', 'ERR-021', 'ERR-012', 'ERR-001'),
     category: 'error-handling',
     sentence: 'The agent returns the same error for the same mistake over all transports.',
     remedy: 'Map errors in one place for all transports.',

@@ -1,4 +1,5 @@
-import { type Check, defineChecks } from '../../check.ts';
+import { type Citation, must, should } from '../../rule-model.ts';
+import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -23,21 +24,17 @@ async function expectInvalid(probe: Probe, change: MessageChange, subject: strin
   else probe.assertError(response, 'InvalidParams', subject);
 }
 
-const rule = { section: '5.7', level: 'SHOULD', category: 'error-handling', versions: ['1.0'] } as const;
-
-/** Rules that reject messages: name, requirements, section, sentence, remedy, cases. */
+/** Rules that reject messages: name, citation, sentence, remedy, cases. */
 const invalidMessages: readonly (readonly [
   string,
-  readonly string[],
-  string,
+  Citation,
   string,
   string,
   readonly (readonly [MessageChange, string])[],
 ])[] = [
   [
     'empty-parts',
-    ['JSON-009', 'JSON-010', 'MODEL-004'],
-    '5.7',
+    should('5.7', 'JSON-009', 'JSON-010', 'MODEL-004'),
     'The agent rejects a message without parts.',
     'Return -32602 if parts is empty or missing.',
     [
@@ -47,8 +44,7 @@ const invalidMessages: readonly (readonly [
   ],
   [
     'part-content',
-    ['JSON-009', 'MODEL-007'],
-    '4.1.6',
+    should('4.1.6', 'JSON-009', 'MODEL-007'),
     'The agent rejects a part that does not have exactly one content field.',
     'Require exactly one of text, raw, url and data.',
     [
@@ -58,8 +54,7 @@ const invalidMessages: readonly (readonly [
   ],
   [
     'role',
-    ['JSON-009', 'MODEL-006'],
-    '4.1.5',
+    should('4.1.5', 'JSON-009', 'MODEL-006'),
     'The agent rejects an unknown or missing role.',
     'Accept ROLE_USER and ROLE_AGENT only.',
     [
@@ -69,8 +64,7 @@ const invalidMessages: readonly (readonly [
   ],
   [
     'message-id',
-    ['JSON-009', 'MODEL-004'],
-    '4.1.4',
+    should('4.1.4', 'JSON-009', 'MODEL-004'),
     'The agent rejects a message without messageId.',
     'Return -32602 if messageId is missing or empty.',
     [[{ messageId: undefined }, 'A message without messageId']],
@@ -84,24 +78,19 @@ function sendBody(probe: Probe, replaceBody: (body: string) => string | Uint8Arr
 }
 
 /** Validation of requests: sections 3.3.2, 5.7 and 13.4. */
-export const validationChecks = defineChecks([
-  ...invalidMessages.map(
-    ([name, requirements, section, sentence, remedy, cases]): Check => ({
-      ...rule,
-      id: `validation.${name}`,
-      requirements,
-      section,
-      sentence,
-      remedy,
-      async run(probe) {
-        for (const [change, subject] of cases) await expectInvalid(probe, change, subject);
-      },
-    }),
-  ),
+export const validationChecks = defineChecks({ category: 'error-handling', versions: ['1.0'] }, [
+  ...invalidMessages.map(([name, citation, sentence, remedy, cases]) => ({
+    id: `validation.${name}`,
+    ...citation,
+    sentence,
+    remedy,
+    async run(probe: Probe) {
+      for (const [change, subject] of cases) await expectInvalid(probe, change, subject);
+    },
+  })),
   {
-    ...rule,
     id: 'validation.unknown-fields',
-    requirements: ['JSON-011'],
+    ...should('5.7', 'JSON-011'),
     category: 'lifecycle',
     sentence: 'The agent ignores unknown fields.',
     remedy: 'Ignore unknown fields; newer clients send them.',
@@ -124,10 +113,8 @@ export const validationChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'validation.names-field',
-    requirements: ['ERR-010', 'ERR-011', 'ERR-002'],
-    section: '3.3.2',
+    ...should('3.3.2', 'ERR-010', 'ERR-011', 'ERR-002'),
     sentence: 'The error for an invalid parameter names the parameter.',
     remedy: 'Name the field in the message and in a BadRequest.',
     async run(probe) {
@@ -140,11 +127,8 @@ export const validationChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'validation.no-side-effect',
-    requirements: ['ERR-009', 'SEC-005'],
-    section: '3.3.2',
-    level: 'MUST',
+    ...must('3.3.2', 'ERR-009', 'SEC-005'),
     sentence: 'The agent creates no task for a rejected message.',
     remedy: 'Validate the complete request before a task is created.',
     async run(probe) {
@@ -161,10 +145,8 @@ export const validationChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'validation.deep',
-    requirements: ['SEC-006', 'SEC-005'],
-    section: '13.4',
+    ...should('13.4', 'SEC-006', 'SEC-005'),
     sentence: 'The agent survives JSON that is nested 1,000 levels deep.',
     remedy: 'Limit the nesting depth, and return an error.',
     async run(probe) {
@@ -180,12 +162,11 @@ export const validationChecks = defineChecks([
     },
   },
   {
-    ...rule,
     id: 'validation.large',
-    requirements: ['SEC-006'],
-    section: '13.4',
+    ...should('13.4', 'SEC-006'),
     sentence: 'The agent rejects a body of 64 MiB and continues to serve requests.',
     remedy: 'Limit the body size, and return 413 or -32600.',
+    runsExclusively: true,
     async run(probe) {
       const exchange = await sendBody(probe, (body) => {
         const [before = '', after = ''] = body.split('hello');
@@ -203,6 +184,5 @@ export const validationChecks = defineChecks([
       );
       await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
-    runsExclusively: true,
   },
 ]);

@@ -1,4 +1,5 @@
-import { checkFactory, defineChecks } from '../../check.ts';
+import { must, should } from '../../rule-model.ts';
+import { defineChecks } from '../../check.ts';
 import {
   requiredExtensions,
   createDriver,
@@ -16,12 +17,6 @@ import type {
 } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
-
-const shared = { category: 'interop', versions: ['1.0'] } as const;
-const versionCheck = checkFactory(shared);
-const rpcCheck = checkFactory({ ...shared, transports: ['JSONRPC'] });
-const restCheck = checkFactory({ ...shared, transports: ['HTTP+JSON'] });
-const streamCheck = checkFactory({ ...shared, preconditions: ['streaming'] });
 
 const withVersion = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
 
@@ -72,52 +67,46 @@ async function expectTask1_0(
 }
 
 /** Versions: section 3.6. */
-export const versionChecks = defineChecks([
-  versionCheck(
-    'version.patch',
-    ['VER-002'],
-    '3.6',
-    'MUST',
-    'The agent ignores the patch number of A2A-Version.',
-    'Compare major and minor only: 1.0.0, 1.0.1 and 1.0 are equal.',
-    async (probe) => {
+export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0'] }, [
+  {
+    id: 'version.patch',
+    ...must('3.6', 'VER-002'),
+    sentence: 'The agent ignores the patch number of A2A-Version.',
+    remedy: 'Compare major and minor only: 1.0.0, 1.0.1 and 1.0 are equal.',
+    async run(probe) {
       const { id } = await probe.completeTask();
       for (const version of ['1.0', '1.0.0', '1.0.1', '1.0.27'])
         await expectTask1_0(probe, id, withVersion(version), `A2A-Version: ${version}`);
     },
-  ),
-  restCheck(
-    'version.parameter',
-    ['VER-002', 'VER-005'],
-    '3.6.1',
-    'MUST',
-    'The agent accepts A2A-Version as a query parameter.',
-    'Read A2A-Version from the query string if the header is missing.',
-    async (probe) => {
+  },
+  {
+    id: 'version.parameter',
+    ...must('3.6.1', 'VER-002', 'VER-005'),
+    sentence: 'The agent accepts A2A-Version as a query parameter.',
+    remedy: 'Read A2A-Version from the query string if the header is missing.',
+    transports: ['HTTP+JSON'],
+    async run(probe) {
       const { id } = await probe.completeTask();
       await expectTask1_0(probe, id, { ...withoutVersion, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
-  ),
-  rpcCheck(
-    'version.parameter-rpc',
-    ['VER-005'],
-    '3.6.1',
-    'SHOULD',
-    'The agent accepts A2A-Version as a query parameter of the JSON-RPC endpoint.',
-    'Read A2A-Version from the query string if the header is missing.',
-    async (probe) => {
+  },
+  {
+    id: 'version.parameter-rpc',
+    ...should('3.6.1', 'VER-005'),
+    sentence: 'The agent accepts A2A-Version as a query parameter of the JSON-RPC endpoint.',
+    remedy: 'Read A2A-Version from the query string if the header is missing.',
+    transports: ['JSONRPC'],
+    async run(probe) {
       const { id } = await probe.completeTask();
       await expectTask1_0(probe, id, { ...withoutVersion, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
-  ),
-  versionCheck(
-    'version.unknown',
-    ['VER-006'],
-    '3.6.2',
-    'MUST',
-    'The agent rejects an unsupported version with VersionNotSupported.',
-    'Return -32009 with the reason VERSION_NOT_SUPPORTED before the request is processed.',
-    async (probe) => {
+  },
+  {
+    id: 'version.unknown',
+    ...must('3.6.2', 'VER-006'),
+    sentence: 'The agent rejects an unsupported version with VersionNotSupported.',
+    remedy: 'Return -32009 with the reason VERSION_NOT_SUPPORTED before the request is processed.',
+    async run(probe) {
       const { id } = await probe.completeTask();
       const operations: [DriverOperation, OperationInput][] = [
         ['get', { id }],
@@ -131,15 +120,14 @@ export const versionChecks = defineChecks([
       for (const version of ['2.0', '10.0'])
         await probe.expectError('get', { id }, 'VersionNotSupported', withVersion(version));
     },
-  ),
-  streamCheck(
-    'version.unknown-stream',
-    ['VER-006'],
-    '3.6.2',
-    'MUST',
-    'The agent opens no stream for an unsupported version.',
-    'Check the version before the stream is opened.',
-    async (probe) => {
+  },
+  {
+    id: 'version.unknown-stream',
+    ...must('3.6.2', 'VER-006'),
+    sentence: 'The agent opens no stream for an unsupported version.',
+    remedy: 'Check the version before the stream is opened.',
+    preconditions: ['streaming'],
+    async run(probe) {
       const { error, exchange } = await probe.openStream(
         'stream',
         { message: probe.context.prompts.anyPrompt() },
@@ -151,15 +139,13 @@ export const versionChecks = defineChecks([
         'A stream with version 9.9',
       );
     },
-  ),
-  versionCheck(
-    'version.missing',
-    ['VER-007'],
-    '3.6.2',
-    'MUST',
-    'The agent treats a request without a version, or with an empty one, as 0.3.',
-    'Return -32009 if 0.3 is not supported, else process the request as 0.3.',
-    async (probe) => {
+  },
+  {
+    id: 'version.missing',
+    ...must('3.6.2', 'VER-007'),
+    sentence: 'The agent treats a request without a version, or with an empty one, as 0.3.',
+    remedy: 'Return -32009 if 0.3 is not supported, else process the request as 0.3.',
+    async run(probe) {
       const supports0_3 = declaredVersions(probe).has('0.3');
       // REST of both versions may be distinguished by the path, so the responses do not tell.
       if (supports0_3 && probe.driver.transport === 'HTTP+JSON')
@@ -178,15 +164,14 @@ export const versionChecks = defineChecks([
         if (!supports0_3) probe.assertError(response, 'VersionNotSupported', `A request ${description}`);
       }
     },
-  ),
-  rpcCheck(
-    'version.semantics',
-    ['VER-005'],
-    '3.6.2',
-    'MUST',
-    'The agent processes a request of 1.0 as 1.0, regardless of other supported versions.',
-    'Select methods and formats by the version of the request; 1.0 has no tasks/get.',
-    async (probe) => {
+  },
+  {
+    id: 'version.semantics',
+    ...must('3.6.2', 'VER-005'),
+    sentence: 'The agent processes a request of 1.0 as 1.0, regardless of other supported versions.',
+    remedy: 'Select methods and formats by the version of the request; 1.0 has no tasks/get.',
+    transports: ['JSONRPC'],
+    async run(probe) {
       const { id } = await probe.completeTask();
       const driver0_3 = createDriver('0.3', 'JSONRPC', probe.driver.url);
       const request = driver0_3.encode('get', { id }, { headers: { 'a2a-version': '1.0' } });
@@ -197,15 +182,13 @@ export const versionChecks = defineChecks([
         actual: describeResponse(response),
       });
     },
-  ),
-  versionCheck(
-    'version.older',
-    ['VER-005', 'VER-008'],
-    '3.6.2',
-    'MUST',
-    'The agent processes requests of 0.3 as 0.3 if the card declares 0.3 for the same URL.',
-    'Select methods and formats by the version of the request.',
-    async (probe) => {
+  },
+  {
+    id: 'version.older',
+    ...must('3.6.2', 'VER-005', 'VER-008'),
+    sentence: 'The agent processes requests of 0.3 as 0.3 if the card declares 0.3 for the same URL.',
+    remedy: 'Select methods and formats by the version of the request.',
+    async run(probe) {
       const url = declaredVersions(probe).get('0.3');
       if (url === undefined) throw new NotApplicableError('The card does not declare 0.3 for this URL.');
       const driver = createDriver('0.3', probe.driver.transport, url);
@@ -224,5 +207,5 @@ export const versionChecks = defineChecks([
         });
       }
     },
-  ),
+  },
 ]);

@@ -1,3 +1,4 @@
+import { may, must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
@@ -5,7 +6,7 @@ import type { Probe } from '../../probe.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
 import { isLoopbackUrl } from './loopback.ts';
-import { noPushCheck, pushCheck, pushConfigId, pushErrorCheck, registerWebhook } from './webhook-steps.ts';
+import { pushConfigId, registerWebhook } from './webhook-steps.ts';
 
 /** Never called, because the tasks of these checks send no events. */
 const unusedUrl = 'https://webhook.example.com/a2a';
@@ -32,16 +33,16 @@ function readConfigs(result: unknown): JsonObject[] {
   return isJsonObject(result) ? (asList(result.configs) ?? []).filter(isJsonObject) : [];
 }
 
+const shared = { category: 'lifecycle', versions: ['1.0'], preconditions: ['push'] } as const;
+
 /** Push configurations: sections 3.1.7 to 3.1.10 and 3.3.4. */
-export const pushConfigChecks = defineChecks([
-  pushCheck(
-    'push.create',
-    ['PUSH-003'],
-    '3.1.7',
-    'MUST',
-    'The agent returns a created push configuration with an id, and finds it by that id.',
-    'Generate an id if the client sends none, store the configuration, and return it.',
-    async (probe) => {
+export const pushConfigChecks = defineChecks(shared, [
+  {
+    id: 'push.create',
+    ...must('3.1.7', 'PUSH-003'),
+    sentence: 'The agent returns a created push configuration with an id, and finds it by that id.',
+    remedy: 'Generate an id if the client sends none, store the configuration, and return it.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const { url, config } = await createConfig(probe, taskId);
       const id = pushConfigId(config);
@@ -56,27 +57,25 @@ export const pushConfigChecks = defineChecks([
       );
       await probe.expectResult('getPush', { taskId, id });
     },
-  ),
-  pushErrorCheck(
-    'push.create-unknown',
-    ['PUSH-004'],
-    '3.1.7',
-    'MUST',
-    'The agent rejects a push configuration for an unknown task with TaskNotFound.',
-    'Check that the task exists before the configuration is stored.',
-    async (probe) => {
+  },
+  {
+    id: 'push.create-unknown',
+    ...must('3.1.7', 'PUSH-004'),
+    category: 'error-handling',
+    sentence: 'The agent rejects a push configuration for an unknown task with TaskNotFound.',
+    remedy: 'Check that the task exists before the configuration is stored.',
+    async run(probe) {
       const taskId = crypto.randomUUID();
       await probe.expectError('createPush', { taskId, webhook: { url: unusedUrl } }, 'TaskNotFound');
     },
-  ),
-  pushErrorCheck(
-    'push.url',
-    ['ERR-009', 'SEC-005'],
-    '3.3.2',
-    'MUST',
-    'The agent rejects a push configuration without a valid url.',
-    'Require url, and validate it.',
-    async (probe) => {
+  },
+  {
+    id: 'push.url',
+    ...must('3.3.2', 'ERR-009', 'SEC-005'),
+    category: 'error-handling',
+    sentence: 'The agent rejects a push configuration without a valid url.',
+    remedy: 'Require url, and validate it.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const withUrl = (url: unknown) => ({
         transform: (wire: Record<string, unknown>) => ({ ...wire, url }),
@@ -94,15 +93,13 @@ export const pushConfigChecks = defineChecks([
         );
       }
     },
-  ),
-  pushCheck(
-    'push.get',
-    ['PUSH-005'],
-    '3.1.8',
-    'MUST',
-    'The agent returns a push configuration with the url and authentication it was created with.',
-    'Store and return the complete configuration; credentials may be masked.',
-    async (probe) => {
+  },
+  {
+    id: 'push.get',
+    ...must('3.1.8', 'PUSH-005'),
+    sentence: 'The agent returns a push configuration with the url and authentication it was created with.',
+    remedy: 'Store and return the complete configuration; credentials may be masked.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const [one, two] = [
         await createConfig(probe, taskId, { scheme: 'Bearer', credentials: 'secret-of-a-check' }),
@@ -131,30 +128,27 @@ export const pushConfigChecks = defineChecks([
         },
       );
     },
-  ),
-  pushErrorCheck(
-    'push.get-unknown',
-    ['PUSH-006'],
-    '3.1.8',
-    'MUST',
-    'The agent returns TaskNotFound for an unknown push configuration.',
-    'Return -32001 (HTTP 404) if the task or the configuration does not exist.',
-    async (probe) => {
+  },
+  {
+    id: 'push.get-unknown',
+    ...must('3.1.8', 'PUSH-006'),
+    category: 'error-handling',
+    sentence: 'The agent returns TaskNotFound for an unknown push configuration.',
+    remedy: 'Return -32001 (HTTP 404) if the task or the configuration does not exist.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const { config } = await createConfig(probe, taskId);
       await probe.expectError('getPush', { taskId, id: crypto.randomUUID() }, 'TaskNotFound');
       const unknownTask = { taskId: crypto.randomUUID(), id: pushConfigId(config) };
       await probe.expectError('getPush', unknownTask, 'TaskNotFound');
     },
-  ),
-  pushCheck(
-    'push.list',
-    ['PUSH-007'],
-    '3.1.9',
-    'MUST',
-    'The agent lists exactly the push configurations of the task.',
-    'Store configurations by task and id, without a limit of one per task.',
-    async (probe) => {
+  },
+  {
+    id: 'push.list',
+    ...must('3.1.9', 'PUSH-007'),
+    sentence: 'The agent lists exactly the push configurations of the task.',
+    remedy: 'Store configurations by task and id, without a limit of one per task.',
+    async run(probe) {
       const [taskId, otherTaskId] = [await createIdleTask(probe), await createIdleTask(probe)];
       const own = [await createConfig(probe, taskId), await createConfig(probe, taskId)];
       const foreign = await createConfig(probe, otherTaskId);
@@ -171,41 +165,36 @@ export const pushConfigChecks = defineChecks([
       );
       probe.expectEqual(found.length, own.length, 'The list contains additional configurations');
     },
-  ),
-  pushCheck(
-    'push.list-empty',
-    ['PUSH-007'],
-    '3.1.9',
-    'MUST',
-    'The agent returns an empty list for a task without push configurations.',
-    'Return an empty list, not an error.',
-    async (probe) => {
+  },
+  {
+    id: 'push.list-empty',
+    ...must('3.1.9', 'PUSH-007'),
+    sentence: 'The agent returns an empty list for a task without push configurations.',
+    remedy: 'Return an empty list, not an error.',
+    async run(probe) {
       const result = await probe.expectResult('listPush', { taskId: await createIdleTask(probe) });
       probe.expect(
         readConfigs(result).length === 0,
         'The list contains configurations that were not created',
       );
     },
-  ),
-  pushErrorCheck(
-    'push.list-unknown',
-    ['PUSH-007'],
-    '3.1.9',
-    'MUST',
-    'The agent rejects the list of push configurations of an unknown task with TaskNotFound.',
-    'Check that the task exists first.',
-    async (probe) => {
+  },
+  {
+    id: 'push.list-unknown',
+    ...must('3.1.9', 'PUSH-007'),
+    category: 'error-handling',
+    sentence: 'The agent rejects the list of push configurations of an unknown task with TaskNotFound.',
+    remedy: 'Check that the task exists first.',
+    async run(probe) {
       await probe.expectError('listPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
-  ),
-  pushCheck(
-    'push.list-pages',
-    ['PUSH-008'],
-    '3.1.9',
-    'MAY',
-    'The pages of push configurations together contain each configuration once.',
-    'Return a page token with each page but the last.',
-    async (probe) => {
+  },
+  {
+    id: 'push.list-pages',
+    ...may('3.1.9', 'PUSH-008'),
+    sentence: 'The pages of push configurations together contain each configuration once.',
+    remedy: 'Return a page token with each page but the last.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const created = [
         await createConfig(probe, taskId),
@@ -219,15 +208,13 @@ export const pushConfigChecks = defineChecks([
         { expected: created.map(({ config }) => pushConfigId(config)).join(', '), actual: ids.join(', ') },
       );
     },
-  ),
-  pushCheck(
-    'push.delete',
-    ['PUSH-009'],
-    '3.1.10',
-    'MUST',
-    'The agent deletes exactly the named push configuration.',
-    'Delete the named configuration only.',
-    async (probe) => {
+  },
+  {
+    id: 'push.delete',
+    ...must('3.1.10', 'PUSH-009'),
+    sentence: 'The agent deletes exactly the named push configuration.',
+    remedy: 'Delete the named configuration only.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const [deleted, remaining] = [await createConfig(probe, taskId), await createConfig(probe, taskId)];
       await probe.expectResult('deletePush', { taskId, id: pushConfigId(deleted.config) });
@@ -236,15 +223,13 @@ export const pushConfigChecks = defineChecks([
       probe.expect(ids.includes(remaining.config.id), 'Another configuration was deleted as well');
       await probe.expectError('getPush', { taskId, id: pushConfigId(deleted.config) }, 'TaskNotFound');
     },
-  ),
-  pushCheck(
-    'push.delete-twice',
-    ['PUSH-010'],
-    '3.1.10',
-    'MUST',
-    'Deletion of a push configuration is idempotent.',
-    'Return success for the second deletion as well.',
-    async (probe) => {
+  },
+  {
+    id: 'push.delete-twice',
+    ...must('3.1.10', 'PUSH-010'),
+    sentence: 'Deletion of a push configuration is idempotent.',
+    remedy: 'Return success for the second deletion as well.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const { config } = await createConfig(probe, taskId);
       const input = { taskId, id: pushConfigId(config) };
@@ -255,27 +240,24 @@ export const pushConfigChecks = defineChecks([
         actual: describeResponse(second),
       });
     },
-  ),
-  pushErrorCheck(
-    'push.delete-unknown',
-    ['PUSH-010', 'PUSH-009'],
-    '3.1.10',
-    'MUST',
-    'The agent rejects the deletion of a push configuration of an unknown task with TaskNotFound.',
-    'Check that the task exists first.',
-    async (probe) => {
+  },
+  {
+    id: 'push.delete-unknown',
+    ...must('3.1.10', 'PUSH-010', 'PUSH-009'),
+    category: 'error-handling',
+    sentence: 'The agent rejects the deletion of a push configuration of an unknown task with TaskNotFound.',
+    remedy: 'Check that the task exists first.',
+    async run(probe) {
       const input = { taskId: crypto.randomUUID(), id: crypto.randomUUID() };
       await probe.expectError('deletePush', input, 'TaskNotFound');
     },
-  ),
-  pushCheck(
-    'push.everywhere',
-    ['BIND-002', 'PUSH-005'],
-    '5.1',
-    'MUST',
-    'The agent returns a push configuration over all transports.',
-    'Use one store for all transports.',
-    async (probe) => {
+  },
+  {
+    id: 'push.everywhere',
+    ...must('5.1', 'BIND-002', 'PUSH-005'),
+    sentence: 'The agent returns a push configuration over all transports.',
+    remedy: 'Use one store for all transports.',
+    async run(probe) {
       const [other] = probe.context.siblings;
       if (!other) throw new InconclusiveError('The agent has only one transport.');
       const taskId = await createIdleTask(probe);
@@ -288,15 +270,13 @@ export const pushConfigChecks = defineChecks([
         `${other.transport} returns another push configuration`,
       );
     },
-  ),
-  pushCheck(
-    'push.ssrf',
-    ['PUSH-025'],
-    '13.2',
-    'SHOULD',
-    'The agent rejects webhooks at addresses that are not public (SSRF).',
-    'Resolve the host, and reject private, link-local and loopback addresses.',
-    async (probe) => {
+  },
+  {
+    id: 'push.ssrf',
+    ...should('13.2', 'PUSH-025'),
+    sentence: 'The agent rejects webhooks at addresses that are not public (SSRF).',
+    remedy: 'Resolve the host, and reject private, link-local and loopback addresses.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const accepted: string[] = [];
       for (const host of ['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', '[fd00::1]']) {
@@ -315,15 +295,16 @@ export const pushConfigChecks = defineChecks([
         );
       probe.warn(`Webhooks at ${accepted.join(', ')} are accepted`);
     },
-  ),
-  noPushCheck(
-    'push.unsupported',
-    ['CAP-001', 'CAP-002'],
-    '3.3.4',
-    'MUST',
-    'An agent without the pushNotifications capability rejects all push configuration operations with PushNotificationNotSupported.',
-    'Return -32003, or declare capabilities.pushNotifications.',
-    async (probe) => {
+  },
+  {
+    id: 'push.unsupported',
+    ...must('3.3.4', 'CAP-001', 'CAP-002'),
+    category: 'error-handling',
+    sentence:
+      'An agent without the pushNotifications capability rejects all push configuration operations with PushNotificationNotSupported.',
+    remedy: 'Return -32003, or declare capabilities.pushNotifications.',
+    preconditions: ['no-push'],
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const id = crypto.randomUUID();
       const expected = 'PushNotificationNotSupported';
@@ -332,7 +313,7 @@ export const pushConfigChecks = defineChecks([
       await probe.expectError('listPush', { taskId }, expected);
       await probe.expectError('deletePush', { taskId, id }, expected);
     },
-  ),
+  },
 ]);
 
 /** Reads all pages of push configurations of a task. */

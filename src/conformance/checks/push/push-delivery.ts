@@ -1,4 +1,5 @@
 import { sleep, systemClock } from '../../../primitives/clock.ts';
+import { must, should } from '../../rule-model.ts';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
@@ -6,7 +7,6 @@ import type { Probe } from '../../probe.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import {
-  pushCheck,
   receivedNotifications,
   pushConfigId,
   notificationTimeout,
@@ -25,16 +25,16 @@ function waitForEnd(probe: Probe, webhook: WebhookEndpoint): Promise<boolean> {
   return webhook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
 }
 
+const shared = { category: 'lifecycle', versions: ['1.0'], preconditions: ['push'] } as const;
+
 /** Delivery of notifications: sections 3.1.7, 4.3.3 and 13.2. */
-export const pushDeliveryChecks = defineChecks([
-  pushCheck(
-    'push.delivers',
-    ['PUSH-001', 'PUSH-012'],
-    '3.1.7',
-    'MUST',
-    'The agent sends updates of a working task to its webhooks.',
-    'Post each update of the task to its webhooks, including the last one.',
-    async (probe) => {
+export const pushDeliveryChecks = defineChecks(shared, [
+  {
+    id: 'push.delivers',
+    ...must('3.1.7', 'PUSH-001', 'PUSH-012'),
+    sentence: 'The agent sends updates of a working task to its webhooks.',
+    remedy: 'Post each update of the task to its webhooks, including the last one.',
+    async run(probe) {
       const { id: taskId } = await probe.startSlowTask();
       const webhook = await probe.context.receiver.openEndpoint();
       await registerWebhook(probe, taskId, { url: webhook.url });
@@ -51,15 +51,13 @@ export const pushDeliveryChecks = defineChecks([
         actual: `${webhook.received.length} other notifications`,
       });
     },
-  ),
-  pushCheck(
-    'push.inline',
-    ['PUSH-001', 'PUSH-017'],
-    '3.2.2',
-    'MUST',
-    'The agent notifies a webhook that is registered with a message.',
-    'Register configuration.taskPushNotificationConfig for the task of the message.',
-    async (probe) => {
+  },
+  {
+    id: 'push.inline',
+    ...must('3.2.2', 'PUSH-001', 'PUSH-017'),
+    sentence: 'The agent notifies a webhook that is registered with a message.',
+    remedy: 'Register configuration.taskPushNotificationConfig for the task of the message.',
+    async run(probe) {
       const webhook = await probe.context.receiver.openEndpoint();
       const task = await probe.completeTask({ webhook: { url: webhook.url } });
       const hasEnd = await waitForEnd(probe, webhook);
@@ -70,15 +68,13 @@ export const pushDeliveryChecks = defineChecks([
       });
       probe.expect(hasEnd, 'The webhook did not receive the terminal state');
     },
-  ),
-  pushCheck(
-    'push.lives',
-    ['PUSH-002'],
-    '3.1.7',
-    'MUST',
-    'The agent keeps push configurations until the task ends, also while it is interrupted.',
-    'Keep configurations while a task is interrupted.',
-    async (probe) => {
+  },
+  {
+    id: 'push.lives',
+    ...must('3.1.7', 'PUSH-002'),
+    sentence: 'The agent keeps push configurations until the task ends, also while it is interrupted.',
+    remedy: 'Keep configurations while a task is interrupted.',
+    async run(probe) {
       const { id: taskId } = await probe.sendPrompt('input-required');
       const webhook = await probe.context.receiver.openEndpoint();
       const config = await registerWebhook(probe, taskId, { url: webhook.url });
@@ -90,15 +86,14 @@ export const pushDeliveryChecks = defineChecks([
         actual: `${webhook.received.length} notifications`,
       });
     },
-  ),
-  pushCheck(
-    'push.credentials',
-    ['PUSH-011', 'PUSH-021'],
-    '4.3.3',
-    'MUST',
-    'The agent sends the configured credentials with each notification.',
-    'Send Authorization: {scheme} {credentials} of the push configuration, separately for each webhook.',
-    async (probe) => {
+  },
+  {
+    id: 'push.credentials',
+    ...must('4.3.3', 'PUSH-011', 'PUSH-021'),
+    sentence: 'The agent sends the configured credentials with each notification.',
+    remedy:
+      'Send Authorization: {scheme} {credentials} of the push configuration, separately for each webhook.',
+    async run(probe) {
       const secrets = [crypto.randomUUID(), Buffer.from(`me:${crypto.randomUUID()}`).toString('base64')];
       const schemes = ['Bearer', 'Basic'];
       const { id: taskId } = await probe.startSlowTask();
@@ -125,15 +120,13 @@ export const pushDeliveryChecks = defineChecks([
         }
       }
     },
-  ),
-  pushCheck(
-    'push.two',
-    ['PUSH-017'],
-    '4.3.3',
-    'MUST',
-    'The agent notifies every webhook of a task; a failing one does not block the others.',
-    'Deliver to each webhook independently.',
-    async (probe) => {
+  },
+  {
+    id: 'push.two',
+    ...must('4.3.3', 'PUSH-017'),
+    sentence: 'The agent notifies every webhook of a task; a failing one does not block the others.',
+    remedy: 'Deliver to each webhook independently.',
+    async run(probe) {
       const { receiver } = probe.context;
       const { id: taskId } = await probe.startSlowTask();
       const webhooks = [
@@ -152,15 +145,14 @@ export const pushDeliveryChecks = defineChecks([
         actual: `${notified.filter(Boolean).length} were notified`,
       });
     },
-  ),
-  pushCheck(
-    'push.delete-stops',
-    ['PUSH-009'],
-    '3.1.10',
-    'MUST',
-    'The agent sends no notifications to a deleted webhook.',
-    'Look up the webhooks of a task for each event, and discard pending notifications of a deleted one.',
-    async (probe) => {
+  },
+  {
+    id: 'push.delete-stops',
+    ...must('3.1.10', 'PUSH-009'),
+    sentence: 'The agent sends no notifications to a deleted webhook.',
+    remedy:
+      'Look up the webhooks of a task for each event, and discard pending notifications of a deleted one.',
+    async run(probe) {
       const { id: taskId } = await probe.startSlowTask();
       const [deleted, remaining] = [
         await probe.context.receiver.openEndpoint(),
@@ -183,15 +175,13 @@ export const pushDeliveryChecks = defineChecks([
         actual: `${deleted.received.length} notifications`,
       });
     },
-  ),
-  pushCheck(
-    'push.retries',
-    ['PUSH-018', 'PUSH-023'],
-    '13.2',
-    'SHOULD',
-    'The agent retries a failed notification.',
-    'Retry with exponential backoff if a webhook returns 5xx or does not respond.',
-    async (probe) => {
+  },
+  {
+    id: 'push.retries',
+    ...should('13.2', 'PUSH-018', 'PUSH-023'),
+    sentence: 'The agent retries a failed notification.',
+    remedy: 'Retry with exponential backoff if a webhook returns 5xx or does not respond.',
+    async run(probe) {
       const rejected = new Set<string>();
       const webhook = await probe.context.receiver.openEndpoint(({ body }) => {
         // Each notification fails once.
@@ -211,15 +201,13 @@ export const pushDeliveryChecks = defineChecks([
         actual: `${webhook.received.length} notifications, each once`,
       });
     },
-  ),
-  pushCheck(
-    'push.hangs',
-    ['PUSH-019', 'PUSH-022'],
-    '4.3.3',
-    'SHOULD',
-    'A webhook that does not respond does not block its task.',
-    'Deliver in the background, with a timeout of 10 to 30 seconds.',
-    async (probe) => {
+  },
+  {
+    id: 'push.hangs',
+    ...should('4.3.3', 'PUSH-019', 'PUSH-022'),
+    sentence: 'A webhook that does not respond does not block its task.',
+    remedy: 'Deliver in the background, with a timeout of 10 to 30 seconds.',
+    async run(probe) {
       const webhook = await probe.context.receiver.openEndpoint(() => 'hang');
       const startedAt = performance.now();
       const response = await probe.call('send', {
@@ -237,5 +225,5 @@ export const pushDeliveryChecks = defineChecks([
         actual: `${response.decodeError ?? 'no response'} after ${Math.round(performance.now() - startedAt)} ms`,
       });
     },
-  ),
+  },
 ]);

@@ -1,6 +1,6 @@
+import { must, should } from '../../rule-model.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
-import { type Check, defineChecks } from '../../check.ts';
-import type { ConformanceRule, CheckedVersion } from '../../rule-model.ts';
+import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -13,24 +13,6 @@ import {
   registerWebhook,
   notificationState,
 } from './webhook-steps.ts';
-
-/** Defines a check of webhooks before 1.0. Only JSON-RPC is checked, because REST implementations disagree about the format. */
-function definePre1_0Check(
-  rule: Pick<ConformanceRule, 'id' | 'section' | 'level' | 'sentence' | 'remedy'> & Partial<Check>,
-  run: (probe: Probe) => Promise<void>,
-  versions: readonly CheckedVersion[] = ['0.3', '0.1'],
-): Check {
-  const name = rule.id.split('.').slice(1).join('.');
-  return {
-    requirements: versions.map((version) => `${version}/push-${name}`),
-    category: 'lifecycle',
-    versions,
-    transports: ['JSONRPC'],
-    preconditions: ['push'],
-    ...rule,
-    run,
-  };
-}
 
 /** Creates a task that does not change during the check, and returns its id. */
 async function createIdleTask(probe: Probe): Promise<string> {
@@ -70,17 +52,21 @@ async function createConfig(probe: Probe, taskId: string): Promise<{ url: string
   return { url, config: readConfig(await registerWebhook(probe, taskId, { url })) };
 }
 
-/** Push notifications of 0.3 and 0.1. */
-export const pushPre1_0Checks = defineChecks([
-  definePre1_0Check(
-    {
-      id: 'push-before.create',
-      section: '7.5',
-      level: 'MUST',
-      sentence: 'The agent returns a push configuration when it is set and when it is requested.',
-      remedy: 'Store the configuration with its task, and return it.',
-    },
-    async (probe) => {
+const shared = {
+  category: 'lifecycle',
+  versions: ['0.3', '0.1'],
+  preconditions: ['push'],
+  transports: ['JSONRPC'],
+} as const;
+
+/** Push notifications of 0.3 and 0.1 over JSON-RPC; REST implementations disagree about the format. */
+export const pushPre1_0Checks = defineChecks(shared, [
+  {
+    id: 'push-before.create',
+    ...must('7.5', '0.3/push-create', '0.1/push-create'),
+    sentence: 'The agent returns a push configuration when it is set and when it is requested.',
+    remedy: 'Store the configuration with its task, and return it.',
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const { url, config } = await createConfig(probe, taskId);
       probe.expectEqual(config.url, url, 'The response has another url');
@@ -90,17 +76,14 @@ export const pushPre1_0Checks = defineChecks([
       );
       probe.expectEqual(stored.url, url, 'The stored configuration has another url');
     },
-  ),
-  definePre1_0Check(
-    {
-      id: 'push-before.unknown',
-      section: '7.5',
-      level: 'MUST',
-      category: 'error-handling',
-      sentence: 'The agent rejects push configurations of an unknown task with TaskNotFound.',
-      remedy: 'Check that the task exists first, and return -32001.',
-    },
-    async (probe) => {
+  },
+  {
+    id: 'push-before.unknown',
+    ...must('7.5', '0.3/push-unknown', '0.1/push-unknown'),
+    category: 'error-handling',
+    sentence: 'The agent rejects push configurations of an unknown task with TaskNotFound.',
+    remedy: 'Check that the task exists first, and return -32001.',
+    async run(probe) {
       const { url } = await probe.context.receiver.openEndpoint();
       await probe.expectError(
         'createPush',
@@ -109,16 +92,14 @@ export const pushPre1_0Checks = defineChecks([
       );
       await probe.expectError('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
-  ),
-  definePre1_0Check(
-    {
-      id: 'push-before.list',
-      section: '7.7',
-      level: 'MUST',
-      sentence: 'The agent lists exactly the push configurations of the task.',
-      remedy: 'Store several configurations for each task.',
-    },
-    async (probe) => {
+  },
+  {
+    id: 'push-before.list',
+    ...must('7.7', '0.3/push-list'),
+    sentence: 'The agent lists exactly the push configurations of the task.',
+    remedy: 'Store several configurations for each task.',
+    versions: ['0.3'],
+    async run(probe) {
       const [taskId, otherTaskId] = [await createIdleTask(probe), await createIdleTask(probe)];
       const { url } = await createConfig(probe, taskId);
       await createConfig(probe, otherTaskId);
@@ -133,17 +114,14 @@ export const pushPre1_0Checks = defineChecks([
         },
       );
     },
-    ['0.3'],
-  ),
-  definePre1_0Check(
-    {
-      id: 'push-before.delete',
-      section: '7.8',
-      level: 'MUST',
-      sentence: 'The agent removes a deleted push configuration.',
-      remedy: 'Remove the configuration from the store.',
-    },
-    async (probe) => {
+  },
+  {
+    id: 'push-before.delete',
+    ...must('7.8', '0.3/push-delete'),
+    sentence: 'The agent removes a deleted push configuration.',
+    remedy: 'Remove the configuration from the store.',
+    versions: ['0.3'],
+    async run(probe) {
       const taskId = await createIdleTask(probe);
       const { url, config } = await createConfig(probe, taskId);
       // Without an id, the id of the configuration is the task id.
@@ -154,18 +132,14 @@ export const pushPre1_0Checks = defineChecks([
         'The list still contains the deleted configuration',
       );
     },
-    ['0.3'],
-  ),
-  definePre1_0Check(
-    {
-      id: 'push-before.delivers',
-      section: '9.5',
-      level: 'MUST',
-      sentence:
-        'The agent posts the terminal state of the task as JSON to its webhook, and nothing about other tasks.',
-      remedy: 'Post the task to its webhook when it ends.',
-    },
-    async (probe) => {
+  },
+  {
+    id: 'push-before.delivers',
+    ...must('9.5', '0.3/push-delivers', '0.1/push-delivers'),
+    sentence:
+      'The agent posts the terminal state of the task as JSON to its webhook, and nothing about other tasks.',
+    remedy: 'Post the task to its webhook when it ends.',
+    async run(probe) {
       const { taskId, webhook } = await endTask(probe);
       const isEnd = ({ body }: WebhookDelivery): boolean =>
         terminalStates.has(readState(probe, parseJsonOrUndefined(body)) ?? '');
@@ -184,16 +158,14 @@ export const pushPre1_0Checks = defineChecks([
       }
       probe.expect(hasEnd, 'The webhook did not receive the terminal state');
     },
-  ),
-  definePre1_0Check(
-    {
-      id: 'push-before.token',
-      section: '9.5',
-      level: 'SHOULD',
-      sentence: 'The agent sends the token of a push configuration with each notification.',
-      remedy: 'Send the token of the configuration as X-A2A-Notification-Token.',
-    },
-    async (probe) => {
+  },
+  {
+    id: 'push-before.token',
+    ...should('9.5', '0.3/push-token'),
+    sentence: 'The agent sends the token of a push configuration with each notification.',
+    remedy: 'Send the token of the configuration as X-A2A-Notification-Token.',
+    versions: ['0.3'],
+    async run(probe) {
       const token = crypto.randomUUID();
       const { webhook } = await endTask(probe, token);
       const hasArrived = await webhook.waitFor((received) => received.length > 0, notificationTimeout(probe));
@@ -205,24 +177,20 @@ export const pushPre1_0Checks = defineChecks([
         { expected: 'x-a2a-notification-token with the token', actual: JSON.stringify(tokens) },
       );
     },
-    ['0.3'],
-  ),
-  definePre1_0Check(
-    {
-      id: 'push-before.unsupported',
-      section: '8.2',
-      level: 'MUST',
-      category: 'error-handling',
-      sentence: 'An agent without push notifications rejects push configurations.',
-      remedy: 'Return -32003.',
-      preconditions: ['no-push'],
-    },
-    async (probe) => {
+  },
+  {
+    id: 'push-before.unsupported',
+    ...must('8.2', '0.3/push-unsupported', '0.1/push-unsupported'),
+    category: 'error-handling',
+    sentence: 'An agent without push notifications rejects push configurations.',
+    remedy: 'Return -32003.',
+    preconditions: ['no-push'],
+    async run(probe) {
       const task = await probe.completeTask();
       const input = { taskId: task.id, webhook: { url: 'https://webhook.example.com/a2a' } };
       await probe.expectError('createPush', input, ['PushNotificationNotSupported', 'MethodNotFound']);
     },
-  ),
+  },
 ]);
 
 /** A notification of these versions is a task or an event. */

@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
-import { checkFactory } from '../../check.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -8,21 +7,6 @@ import { type NormalizedEvent, asText } from '../../drivers/normalized-views.ts'
 import type { HttpExchange } from '../../wire/http-exchange.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import { isLoopbackUrl } from './loopback.ts';
-
-const shared = { versions: ['1.0'], preconditions: ['push'] } as const;
-
-/** Defines a check of push notifications. */
-export const pushCheck = checkFactory({ ...shared, category: 'lifecycle' });
-
-/** Defines a check of errors of push configuration operations. */
-export const pushErrorCheck = checkFactory({ ...shared, category: 'error-handling' });
-
-/** Defines a check for agents without push notifications. */
-export const noPushCheck = checkFactory({
-  versions: ['1.0'],
-  preconditions: ['no-push'],
-  category: 'error-handling',
-});
 
 /** Returns the time to wait for a notification, in milliseconds. */
 export function notificationTimeout(probe: Probe): number {

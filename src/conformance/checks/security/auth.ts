@@ -1,4 +1,5 @@
-import { checkFactory, defineChecks } from '../../check.ts';
+import { must, should } from '../../rule-model.ts';
+import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
@@ -13,11 +14,6 @@ import {
   pushCalls,
   streamCalls,
 } from './credentials.ts';
-
-const shared = { category: 'error-handling', versions: ['1.0'] } as const;
-const authCheck = checkFactory({ ...shared, preconditions: ['security'] });
-const restrictedUserCheck = checkFactory({ ...shared, preconditions: ['security', 'restricted-user'] });
-const inTaskAuthCheck = checkFactory({ ...shared, preconditions: [] });
 
 /** Sends a message as a user that may not send messages. */
 function sendAsRestrictedUser(probe: Probe): Promise<DecodedResponse> {
@@ -78,39 +74,35 @@ async function callAnonymously(probe: Probe): Promise<DecodedResponse> {
   return response;
 }
 
+const shared = { category: 'error-handling', versions: ['1.0'], preconditions: ['security'] } as const;
+
 /** Authentication: sections 3.3.2, 7.4 and 14.1.1, and in-task authorization: section 7.6. */
-export const authChecks = defineChecks([
-  authCheck(
-    'auth.anonymous',
-    ['AUTH-004', 'ERR-003', 'IANA-005'],
-    '7.4',
-    'MUST',
-    'An agent whose card requires security rejects all operations without credentials.',
-    'Authenticate every request before it is processed, for all operations.',
-    (probe) => expectAllRejected(probe, probe.withCredentials({}), 'without credentials'),
-  ),
-  authCheck(
-    'auth.bad-credentials',
-    ['AUTH-004', 'ERR-003', 'IANA-005'],
-    '7.4',
-    'MUST',
-    'An agent whose card requires security rejects all operations with invalid credentials.',
-    'Verify credentials, not only their presence.',
-    (probe) =>
+export const authChecks = defineChecks(shared, [
+  {
+    id: 'auth.anonymous',
+    ...must('7.4', 'AUTH-004', 'ERR-003', 'IANA-005'),
+    sentence: 'An agent whose card requires security rejects all operations without credentials.',
+    remedy: 'Authenticate every request before it is processed, for all operations.',
+    run: (probe) => expectAllRejected(probe, probe.withCredentials({}), 'without credentials'),
+  },
+  {
+    id: 'auth.bad-credentials',
+    ...must('7.4', 'AUTH-004', 'ERR-003', 'IANA-005'),
+    sentence: 'An agent whose card requires security rejects all operations with invalid credentials.',
+    remedy: 'Verify credentials, not only their presence.',
+    run: (probe) =>
       expectAllRejected(
         probe,
         probe.withCredentials(corruptCredentials(probe.context.headers)),
         'with invalid credentials',
       ),
-  ),
-  authCheck(
-    'auth.status',
-    ['AUTH-005', 'ERR-003'],
-    '7.4',
-    'SHOULD',
-    'The agent rejects unauthenticated requests with HTTP 401.',
-    'Return 401, also over JSON-RPC.',
-    async (probe) => {
+  },
+  {
+    id: 'auth.status',
+    ...should('7.4', 'AUTH-005', 'ERR-003'),
+    sentence: 'The agent rejects unauthenticated requests with HTTP 401.',
+    remedy: 'Return 401, also over JSON-RPC.',
+    async run(probe) {
       for (const client of [
         probe.withCredentials({}),
         probe.withCredentials(corruptCredentials(probe.context.headers)),
@@ -122,30 +114,26 @@ export const authChecks = defineChecks([
         });
       }
     },
-  ),
-  authCheck(
-    'auth.challenge',
-    ['ERR-004', 'AUTH-006'],
-    '7.4',
-    'SHOULD',
-    'A 401 response has WWW-Authenticate.',
-    'Set WWW-Authenticate in 401 responses.',
-    async (probe) => {
+  },
+  {
+    id: 'auth.challenge',
+    ...should('7.4', 'ERR-004', 'AUTH-006'),
+    sentence: 'A 401 response has WWW-Authenticate.',
+    remedy: 'Set WWW-Authenticate in 401 responses.',
+    async run(probe) {
       const { exchange } = await callAnonymously(probe);
       probe.expect(exchange.headers['www-authenticate'], 'WWW-Authenticate is missing', {
         expected: 'WWW-Authenticate: …',
         actual: 'none',
       });
     },
-  ),
-  authCheck(
-    'auth.challenge-scheme',
-    ['ERR-005'],
-    '3.3.2',
-    'SHOULD',
-    'WWW-Authenticate contains a scheme that the card declares.',
-    'Set WWW-Authenticate to a scheme of securitySchemes.',
-    async (probe) => {
+  },
+  {
+    id: 'auth.challenge-scheme',
+    ...should('3.3.2', 'ERR-005'),
+    sentence: 'WWW-Authenticate contains a scheme that the card declares.',
+    remedy: 'Set WWW-Authenticate to a scheme of securitySchemes.',
+    async run(probe) {
       const header = (await callAnonymously(probe)).exchange.headers['www-authenticate'];
       const declared = declaredSchemes(probe);
       if (header === undefined || declared.length === 0) return;
@@ -156,15 +144,13 @@ export const authChecks = defineChecks([
         { expected: declared.join(' or '), actual: header },
       );
     },
-  ),
-  authCheck(
-    'auth.secret',
-    ['SEC-008'],
-    '13.4',
-    'MUST',
-    'Error responses do not contain the credentials of the request.',
-    'Do not include credentials in error messages.',
-    async (probe) => {
+  },
+  {
+    id: 'auth.secret',
+    ...must('13.4', 'SEC-008'),
+    sentence: 'Error responses do not contain the credentials of the request.',
+    remedy: 'Do not include credentials in error messages.',
+    async run(probe) {
       const secret = `wrong-${crypto.randomUUID()}`;
       const { exchange } = await probe
         .withCredentials(corruptCredentials(probe.context.headers, secret))
@@ -174,15 +160,14 @@ export const authChecks = defineChecks([
         exchanges: [exchange],
       });
     },
-  ),
-  restrictedUserCheck(
-    'auth.forbidden',
-    ['ERR-006'],
-    '3.3.2',
-    'MUST',
-    'The agent rejects an authenticated client without permission with 403.',
-    'Return 403; use 401 only for missing or invalid credentials.',
-    async (probe) => {
+  },
+  {
+    id: 'auth.forbidden',
+    ...must('3.3.2', 'ERR-006'),
+    sentence: 'The agent rejects an authenticated client without permission with 403.',
+    remedy: 'Return 403; use 401 only for missing or invalid credentials.',
+    preconditions: ['security', 'restricted-user'],
+    async run(probe) {
       const response = await sendAsRestrictedUser(probe);
       const { status } = response.exchange;
       // Over JSON-RPC some agents return HTTP 200 with a custom error code.
@@ -194,15 +179,15 @@ export const authChecks = defineChecks([
         actual: `HTTP ${status}, ${describeResponse(response)}`,
       });
     },
-  ),
-  restrictedUserCheck(
-    'auth.forbidden-hint',
-    ['ERR-007'],
-    '3.3.2',
-    'SHOULD',
-    'A 403 response states the missing permission.',
-    'Name the missing scope in WWW-Authenticate (error="insufficient_scope", scope) or in the message.',
-    async (probe) => {
+  },
+  {
+    id: 'auth.forbidden-hint',
+    ...should('3.3.2', 'ERR-007'),
+    sentence: 'A 403 response states the missing permission.',
+    remedy:
+      'Name the missing scope in WWW-Authenticate (error="insufficient_scope", scope) or in the message.',
+    preconditions: ['security', 'restricted-user'],
+    async run(probe) {
       const { exchange, error } = await sendAsRestrictedUser(probe);
       const text = `${exchange.headers['www-authenticate'] ?? ''} ${error?.message ?? ''} ${JSON.stringify(error?.details ?? '')}`;
       probe.expect(
@@ -213,15 +198,14 @@ export const authChecks = defineChecks([
         },
       );
     },
-  ),
-  inTaskAuthCheck(
-    'in-task-auth.state',
-    ['INTASK-001', 'INTASK-002'],
-    '7.6.1',
-    'MUST',
-    'An agent that requires authorization for a task returns the task in the state auth-required.',
-    'Create the task, and set its state to TASK_STATE_AUTH_REQUIRED.',
-    async (probe) => {
+  },
+  {
+    id: 'in-task-auth.state',
+    ...must('7.6.1', 'INTASK-001', 'INTASK-002'),
+    sentence: 'An agent that requires authorization for a task returns the task in the state auth-required.',
+    remedy: 'Create the task, and set its state to TASK_STATE_AUTH_REQUIRED.',
+    preconditions: [],
+    async run(probe) {
       const response = await probe.call('send', {
         message: probe.context.prompts.promptFor('auth-required'),
       });
@@ -233,15 +217,14 @@ export const authChecks = defineChecks([
       const stopped = await probe.waitUntilTerminalOrInterrupted(task?.id ?? '');
       probe.expectEqual(stopped.state, 'auth-required', 'The task has another state');
     },
-  ),
-  inTaskAuthCheck(
-    'in-task-auth.message',
-    ['INTASK-003'],
-    '7.6.1',
-    'MUST',
-    'A task in the state auth-required explains the required authorization.',
-    'Set a status message with parts.',
-    async (probe) => {
+  },
+  {
+    id: 'in-task-auth.message',
+    ...must('7.6.1', 'INTASK-003'),
+    sentence: 'A task in the state auth-required explains the required authorization.',
+    remedy: 'Set a status message with parts.',
+    preconditions: [],
+    async run(probe) {
       const task = await probe.sendPrompt('auth-required');
       const { statusParts = [] } = await probe.getTask(task.id);
       probe.expect(statusParts.length > 0, 'The status has no message', {
@@ -249,15 +232,14 @@ export const authChecks = defineChecks([
         actual: 'none',
       });
     },
-  ),
-  inTaskAuthCheck(
-    'in-task-auth.follow-up',
-    ['INTASK-007'],
-    '7.6.1',
-    'SHOULD',
-    'A task in the state auth-required accepts messages.',
-    'Accept messages, so that clients can confirm, correct or decline.',
-    async (probe) => {
+  },
+  {
+    id: 'in-task-auth.follow-up',
+    ...should('7.6.1', 'INTASK-007'),
+    sentence: 'A task in the state auth-required accepts messages.',
+    remedy: 'Accept messages, so that clients can confirm, correct or decline.',
+    preconditions: [],
+    async run(probe) {
       const { id: taskId } = await probe.sendPrompt('auth-required');
       const response = await probe.call('send', { message: { text: 'I have logged in', taskId } });
       probe.expect(
@@ -269,5 +251,5 @@ export const authChecks = defineChecks([
         },
       );
     },
-  ),
+  },
 ]);

@@ -1,5 +1,5 @@
-import { type Check, checkFactory, defineChecks, type Precondition } from '../../check.ts';
-import type { RequirementLevel } from '../../rule-model.ts';
+import { must } from '../../rule-model.ts';
+import { type Check, defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { IdentifiedTask, Probe } from '../../probe.ts';
@@ -11,30 +11,16 @@ import { callAny, type DriverCall, pushCalls, streamCalls } from './credentials.
 
 const foreignText = 'a word of somebody else';
 
-/** Defines a check with two users. */
-function twoUserCheck(
-  id: string,
-  requirements: readonly string[],
-  section: string,
-  level: RequirementLevel,
-  sentence: string,
-  remedy: string,
-  run: (probe: Probe, other: Probe) => Promise<void>,
-  preconditions: readonly Precondition[] = [],
-): Check {
-  const defineCheck = checkFactory({
-    category: 'error-handling',
-    versions: ['1.0'],
-    preconditions: ['credentials', 'other-user', ...preconditions],
-  });
-  return defineCheck(id, requirements, section, level, sentence, remedy, async (probe) => {
+/** Runs a check with the probe of another user, who can send messages. */
+function withOtherUser(run: (probe: Probe, other: Probe) => Promise<void>): Check['run'] {
+  return async (probe) => {
     const other = probe.withCredentials(probe.context.otherUserHeaders ?? {});
     // A user without any permission would pass every check.
     const response = await other.call('send', { message: probe.context.prompts.anyPrompt() });
     if (response.error || response.decodeError !== undefined)
       throw new InconclusiveError(`The other user cannot send messages: ${describeResponse(response)}`);
     await run(probe, other);
-  });
+  };
 }
 
 /** Expects that the request of another user was rejected. */
@@ -87,28 +73,30 @@ function readTaskIds(result: unknown): unknown[] {
   return isJsonObject(result) ? (asList(result.tasks) ?? []).filter(isJsonObject).map(({ id }) => id) : [];
 }
 
+const shared = {
+  category: 'error-handling',
+  versions: ['1.0'],
+  preconditions: ['credentials', 'other-user'],
+} as const;
+
 /** Isolation of users: sections 3.3.2 and 13.1. */
-export const authorizationChecks = defineChecks([
-  twoUserCheck(
-    'authorization.get',
-    ['AUTHZ-007', 'AUTHZ-001', 'IANA-006'],
-    '13.1',
-    'MUST',
-    'The agent does not return a task to another user.',
-    'Look up tasks by owner and id.',
-    async (probe, other) => {
+export const authorizationChecks = defineChecks(shared, [
+  {
+    id: 'authorization.get',
+    ...must('13.1', 'AUTHZ-007', 'AUTHZ-001', 'IANA-006'),
+    sentence: 'The agent does not return a task to another user.',
+    remedy: 'Look up tasks by owner and id.',
+    run: withOtherUser(async (probe, other) => {
       const { id } = await probe.completeTask();
       expectDenied(probe, await other.call('get', { id }), 'read the task');
-    },
-  ),
-  twoUserCheck(
-    'authorization.list',
-    ['AUTHZ-003', 'AUTHZ-004', 'AUTHZ-006', 'LIST-004', 'LIST-007'],
-    '13.1',
-    'MUST',
-    'The agent neither lists nor counts tasks of other users, with or without filters.',
-    'Filter by owner before all other filters.',
-    async (probe, other) => {
+    }),
+  },
+  {
+    id: 'authorization.list',
+    ...must('13.1', 'AUTHZ-003', 'AUTHZ-004', 'AUTHZ-006', 'LIST-004', 'LIST-007'),
+    sentence: 'The agent neither lists nor counts tasks of other users, with or without filters.',
+    remedy: 'Filter by owner before all other filters.',
+    run: withOtherUser(async (probe, other) => {
       const { id, contextId } = await probe.completeTask();
       const all = await other.expectResult('list', { pageSize: 100 });
       probe.expect(!readTaskIds(all).includes(id), 'The list of another user contains the task');
@@ -125,63 +113,56 @@ export const authorizationChecks = defineChecks([
           actual: String(total),
         },
       );
-    },
-  ),
-  twoUserCheck(
-    'authorization.cancel',
-    ['AUTHZ-008', 'AUTHZ-002'],
-    '13.1',
-    'MUST',
-    'The agent does not cancel a task for another user.',
-    'Look up tasks by owner and id.',
-    async (probe, other) => {
+    }),
+  },
+  {
+    id: 'authorization.cancel',
+    ...must('13.1', 'AUTHZ-008', 'AUTHZ-002'),
+    sentence: 'The agent does not cancel a task for another user.',
+    remedy: 'Look up tasks by owner and id.',
+    run: withOtherUser(async (probe, other) => {
       const { id } = await probe.startSlowTask();
       const response = await other.call('cancel', { id });
       const after = await probe.getTask(id);
       await probe.call('cancel', { id });
       expectDenied(probe, response, 'cancel the task');
       probe.expect(after.state !== 'canceled', 'The rejected request of another user canceled the task');
-    },
-  ),
-  twoUserCheck(
-    'authorization.send',
-    ['AUTHZ-002', 'AUTHZ-001'],
-    '13.1',
-    'MUST',
-    'The agent does not accept messages of another user for a task.',
-    'Look up the task of a message by owner and id.',
-    async (probe, other) => {
+    }),
+  },
+  {
+    id: 'authorization.send',
+    ...must('13.1', 'AUTHZ-002', 'AUTHZ-001'),
+    sentence: 'The agent does not accept messages of another user for a task.',
+    remedy: 'Look up the task of a message by owner and id.',
+    run: withOtherUser(async (probe, other) => {
       const task = await probe.sendPrompt('input-required');
       const message = { text: foreignText, taskId: task.id };
       expectDenied(probe, await other.call('send', { message }), 'send a message to the task');
       await expectUnchanged(probe, task, 'a message');
-    },
-  ),
-  twoUserCheck(
-    'authorization.stream',
-    ['AUTHZ-002', 'AUTHZ-008'],
-    '13.1',
-    'MUST',
-    'The agent does not stream a task to another user.',
-    'Look up the task by owner and id before the stream is opened.',
-    async (probe, other) => {
+    }),
+  },
+  {
+    id: 'authorization.stream',
+    ...must('13.1', 'AUTHZ-002', 'AUTHZ-008'),
+    sentence: 'The agent does not stream a task to another user.',
+    remedy: 'Look up the task by owner and id before the stream is opened.',
+    preconditions: ['credentials', 'other-user', 'streaming'],
+    run: withOtherUser(async (probe, other) => {
       const task = await probe.sendPrompt('input-required');
       const taskId = task.id;
       const message = { text: foreignText, taskId };
       expectDenied(probe, await callAny(other, 'subscribe', { id: taskId }), 'subscribe to the task');
       expectDenied(probe, await callAny(other, 'stream', { message }), 'continue the task');
       await expectUnchanged(probe, task, 'a stream');
-    },
-    ['streaming'],
-  ),
-  twoUserCheck(
-    'authorization.push',
-    ['AUTHZ-008', 'AUTHZ-003', 'PUSH-006'],
-    '13.1',
-    'MUST',
-    'The agent does not let another user read, create or delete push configurations of a task.',
-    'Look up the task by owner and id before its push configurations.',
-    async (probe, other) => {
+    }),
+  },
+  {
+    id: 'authorization.push',
+    ...must('13.1', 'AUTHZ-008', 'AUTHZ-003', 'PUSH-006'),
+    sentence: 'The agent does not let another user read, create or delete push configurations of a task.',
+    remedy: 'Look up the task by owner and id before its push configurations.',
+    preconditions: ['credentials', 'other-user', 'push'],
+    run: withOtherUser(async (probe, other) => {
       const { id: taskId } = await probe.sendPrompt('input-required');
       const hook = await probe.context.receiver.openEndpoint();
       const id = pushConfigId(await registerWebhook(probe, taskId, { url: hook.url }));
@@ -193,17 +174,14 @@ export const authorizationChecks = defineChecks([
       const deleted = await other.call('deletePush', { taskId, id });
       await probe.expectResult('getPush', { taskId, id });
       expectDenied(probe, deleted, 'delete a push configuration');
-    },
-    ['push'],
-  ),
-  twoUserCheck(
-    'authorization.alike',
-    ['ERR-008', 'ERR-013', 'AUTHZ-009'],
-    '3.3.2',
-    'MUST',
-    'The agent returns the same response for tasks of other users and unknown tasks.',
-    'Return TaskNotFound for both, with the same status, code and message, before other validation.',
-    async (probe, other) => {
+    }),
+  },
+  {
+    id: 'authorization.alike',
+    ...must('3.3.2', 'ERR-008', 'ERR-013', 'AUTHZ-009'),
+    sentence: 'The agent returns the same response for tasks of other users and unknown tasks.',
+    remedy: 'Return TaskNotFound for both, with the same status, code and message, before other validation.',
+    run: withOtherUser(async (probe, other) => {
       const waiting = await probe.sendPrompt('input-required').catch(() => undefined);
       const tasks = [waiting, await probe.completeTask()].flatMap((task) => task?.id ?? []);
       const webhook = { url: (await probe.context.receiver.openEndpoint()).url };
@@ -227,6 +205,6 @@ export const authorizationChecks = defineChecks([
             });
         }
       }
-    },
-  ),
+    }),
+  },
 ]);
