@@ -1,7 +1,14 @@
 import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
-import { type MutantAgent, type WireMutation, type WireResponse, mutant } from '../harness/mutant-agent.ts';
+import {
+  type MutantAgent,
+  type MutantSetup,
+  type WireMutation,
+  type WireResponse,
+  mutant,
+  mutantTable,
+} from '../harness/mutant-agent.ts';
 import { type Mutation, addMembers, dropMember, isCardRequest, renameMember } from '../harness/mutations.ts';
-import { textResponse } from '../harness/wire-responses.ts';
+import { htmlResponse, wireJsonResponse } from '../harness/wire-responses.ts';
 
 /** Mutates the 1.0 card; cards of other versions stay unchanged. */
 export function mutateCard1_0(mutate: Mutation): WireMutation {
@@ -13,8 +20,13 @@ export function mutateCard1_0(mutate: Mutation): WireMutation {
   };
 }
 
+const mutateCardOverRpc = (mutate: Mutation): MutantSetup => ({
+  transports: ['JSONRPC'],
+  wire: () => mutateCard1_0(mutate),
+});
+
 function cardMutant(id: string, description: string, mutate: Mutation): MutantAgent {
-  return wireMutant(id, description, mutateCard1_0(mutate));
+  return mutant(id, description, mutateCardOverRpc(mutate));
 }
 
 function wireMutant(id: string, description: string, wire: WireMutation): MutantAgent {
@@ -61,17 +73,13 @@ const addInterface =
   };
 
 /** Declares an additional interface that does not work as declared. */
-function interfaceMutant(
-  id: string,
-  description: string,
-  binding: string,
-  response: WireResponse,
-): MutantAgent {
-  return wireMutant(id, description, {
+const declareOtherInterface = (binding: string, response: WireResponse): MutantSetup => ({
+  transports: ['JSONRPC'],
+  wire: () => ({
     ...mutateCard1_0(addInterface(binding, (url) => `${url}/elsewhere`)),
     request: ({ path }) => (path.startsWith('/elsewhere') ? response : undefined),
-  });
-}
+  }),
+});
 
 const isCard = (path: string): boolean => path.includes('/.well-known/agent-card.json');
 const removeInterface =
@@ -81,221 +89,155 @@ const removeInterface =
       ({ protocolBinding }) => protocolBinding !== binding,
     );
   };
+/** Required members by rule: their place in the card and their names. */
+const requiredMembers: Readonly<Record<string, readonly [(mutate: Mutation) => Mutation, ...string[]]>> = {
+  'card.members': [
+    (mutate) => mutate,
+    'name',
+    'description',
+    'version',
+    'defaultInputModes',
+    'defaultOutputModes',
+    'skills',
+    'capabilities',
+  ],
+  'card.skills': [inSkill, 'id', 'name', 'description', 'tags'],
+  'card.interfaces': [inInterface, 'url', 'protocolBinding', 'protocolVersion'],
+};
 let count = 0;
 
 /** Mutants of the public card. */
 export const cardMutants: readonly MutantAgent[] = [
-  cardMutant('card.members:no-name', 'The card has no name.', dropMember('name')),
-  cardMutant('card.members:no-description', 'The card has no description.', dropMember('description')),
-  cardMutant('card.members:no-version', 'The card has no version.', dropMember('version')),
-  cardMutant('card.members:no-input-modes', 'The card has no input modes.', dropMember('defaultInputModes')),
-  cardMutant(
-    'card.members:no-output-modes',
-    'The card has no output modes.',
-    dropMember('defaultOutputModes'),
+  ...Object.entries(requiredMembers).flatMap(([rule, [inPlace, ...members]]) =>
+    members.map((member) =>
+      cardMutant(`${rule}:no-${member}`, `${member} is missing.`, inPlace(dropMember(member))),
+    ),
   ),
-  cardMutant('card.members:no-skills', 'The card has no skills.', dropMember('skills')),
-  cardMutant('card.members:no-capabilities', 'The card has no capabilities.', dropMember('capabilities')),
-  cardMutant('card.members:numeric-version', 'The version is a number.', addMembers({ version: 1.2 })),
-  cardMutant(
-    'card.members:one-mode',
-    'The input modes are a string.',
-    addMembers({ defaultInputModes: 'text/plain' }),
-  ),
-  cardMutant('card.skills:no-id', 'A skill has no id.', inSkill(dropMember('id'))),
-  cardMutant('card.skills:no-name', 'A skill has no name.', inSkill(dropMember('name'))),
-  cardMutant('card.skills:no-description', 'A skill has no description.', inSkill(dropMember('description'))),
-  cardMutant('card.skills:no-tags', 'A skill has no tags.', inSkill(dropMember('tags'))),
-  cardMutant(
-    'card.skills:tags-text',
-    'The tags of a skill are a string.',
-    inSkill(addMembers({ tags: 'test' })),
-  ),
-  cardMutant('card.interfaces:no-url', 'An interface has no URL.', inInterface(dropMember('url'))),
-  cardMutant(
-    'card.interfaces:no-binding',
-    'An interface has no binding.',
-    inInterface(dropMember('protocolBinding')),
-  ),
-  cardMutant(
-    'card.interfaces:no-version',
-    'An interface has no version.',
-    inInterface(dropMember('protocolVersion')),
-  ),
-  cardMutant(
-    'card.interfaces:transport',
-    'The binding has its 0.3 name.',
-    inInterface(renameMember('protocolBinding', 'transport')),
-  ),
-  cardMutant(
-    'card.interfaces:relative',
-    'The URL of an interface is a path.',
-    inInterface(addMembers({ url: '/a2a' })),
-  ),
-  cardMutant(
-    'card.binding:rest',
-    'The binding is named REST.',
-    inInterface(addMembers({ protocolBinding: 'REST' })),
-  ),
-  cardMutant(
-    'card.binding:json-rpc',
-    'The binding is named JSON-RPC.',
-    addInterface('JSON-RPC', (url) => url),
-  ),
-  cardMutant(
-    'card.patch:three-numbers',
-    'The version of an interface is 1.0.1.',
-    inInterface(addMembers({ protocolVersion: '1.0.1' })),
-  ),
-  cardMutant(
-    'card.capabilities:text',
-    'A capability is the string "true".',
-    inCapabilities(addMembers({ pushNotifications: 'true' })),
-  ),
-  cardMutant(
-    'card.capabilities:extension',
-    'An extension has no URI.',
-    inCapabilities(addMembers({ extensions: [{ description: 'nameless' }] })),
-  ),
-  cardMutant(
-    'card.provider:no-url',
-    'The provider has no URL.',
-    addMembers({ provider: { organization: 'Example' } }),
-  ),
-  cardMutant(
-    'card.schemes:type',
-    'A security scheme has its 0.3 format.',
-    setScheme({ type: 'http', scheme: 'bearer' }),
-  ),
-  cardMutant(
-    'card.schemes:two',
-    'A security scheme has two types.',
-    setScheme({
-      httpAuthSecurityScheme: { scheme: 'bearer' },
-      mtlsSecurityScheme: {},
-    }),
-  ),
-  cardMutant(
-    'card.schemes:no-scheme',
-    'An HTTP scheme has no scheme name.',
-    setScheme({ httpAuthSecurityScheme: {} }),
-  ),
-  cardMutant(
-    'card.schemes:in',
-    'An API key scheme has in instead of location.',
-    setScheme({
-      apiKeySecurityScheme: { in: 'header', name: 'X-Key' },
-    }),
-  ),
-  cardMutant(
-    'card.schemes:oidc',
-    'An OpenID Connect scheme has no URL.',
-    setScheme({ openIdConnectSecurityScheme: {} }),
-  ),
-  cardMutant(
-    'card.flows:relative',
-    'The token URL of a flow is a path.',
-    setFlow('clientCredentials', {
-      tokenUrl: '/token',
-      scopes: {},
-    }),
-  ),
-  cardMutant(
-    'card.flows:scopes',
-    'A flow has no scopes.',
-    setFlow('clientCredentials', {
-      tokenUrl: 'https://login.example.com/token',
-    }),
-  ),
-  cardMutant(
-    'card.flows:deprecated',
-    'The URL of a deprecated flow is not absolute.',
-    setFlow('implicit', {
-      authorizationUrl: 'login',
-      scopes: {},
-    }),
-  ),
-  cardMutant(
-    'card.requirements:unknown',
-    'A required scheme is not declared.',
-    addMembers({ securityRequirements: [{ schemes: { nowhere: { list: [] } } }] }),
-  ),
+  ...mutantTable(mutateCardOverRpc, {
+    'card.members': {
+      'numeric-version': ['The version is a number.', addMembers({ version: 1.2 })],
+      'one-mode': ['The input modes are a string.', addMembers({ defaultInputModes: 'text/plain' })],
+    },
+    'card.skills': {
+      'tags-text': ['The tags of a skill are a string.', inSkill(addMembers({ tags: 'test' }))],
+    },
+    'card.interfaces': {
+      transport: ['The binding has its 0.3 name.', inInterface(renameMember('protocolBinding', 'transport'))],
+      relative: ['The URL of an interface is a path.', inInterface(addMembers({ url: '/a2a' }))],
+    },
+    'card.binding': {
+      rest: ['The binding is named REST.', inInterface(addMembers({ protocolBinding: 'REST' }))],
+      'json-rpc': ['The binding is named JSON-RPC.', addInterface('JSON-RPC', (url) => url)],
+    },
+    'card.patch': {
+      'three-numbers': [
+        'The version of an interface is 1.0.1.',
+        inInterface(addMembers({ protocolVersion: '1.0.1' })),
+      ],
+    },
+    'card.capabilities': {
+      text: ['A capability is the string "true".', inCapabilities(addMembers({ pushNotifications: 'true' }))],
+      extension: [
+        'An extension has no URI.',
+        inCapabilities(addMembers({ extensions: [{ description: 'nameless' }] })),
+      ],
+    },
+    'card.provider': {
+      'no-url': ['The provider has no URL.', addMembers({ provider: { organization: 'Example' } })],
+    },
+    'card.schemes': {
+      type: ['A security scheme has its 0.3 format.', setScheme({ type: 'http', scheme: 'bearer' })],
+      two: [
+        'A security scheme has two types.',
+        setScheme({ httpAuthSecurityScheme: { scheme: 'bearer' }, mtlsSecurityScheme: {} }),
+      ],
+      'no-scheme': ['An HTTP scheme has no scheme name.', setScheme({ httpAuthSecurityScheme: {} })],
+      in: [
+        'An API key scheme has in instead of location.',
+        setScheme({ apiKeySecurityScheme: { in: 'header', name: 'X-Key' } }),
+      ],
+      oidc: ['An OpenID Connect scheme has no URL.', setScheme({ openIdConnectSecurityScheme: {} })],
+    },
+    'card.flows': {
+      relative: [
+        'The token URL of a flow is a path.',
+        setFlow('clientCredentials', { tokenUrl: '/token', scopes: {} }),
+      ],
+      scopes: [
+        'A flow has no scopes.',
+        setFlow('clientCredentials', { tokenUrl: 'https://login.example.com/token' }),
+      ],
+      deprecated: [
+        'The URL of a deprecated flow is not absolute.',
+        setFlow('implicit', { authorizationUrl: 'login', scopes: {} }),
+      ],
+    },
+    'card.requirements': {
+      unknown: [
+        'A required scheme is not declared.',
+        addMembers({ securityRequirements: [{ schemes: { nowhere: { list: [] } } }] }),
+      ],
+    },
+    'card.camel': {
+      snake: ['The input modes are in snake case.', renameMember('defaultInputModes', 'default_input_modes')],
+    },
+    'card.empty': {
+      skills: ['The card has an empty array of skills.', addMembers({ skills: [] })],
+      tags: ['A skill has an empty array of tags.', inSkill(addMembers({ tags: [] }))],
+    },
+    'card.modes': {
+      text: ['A mode is "text" instead of a media type.', addMembers({ defaultOutputModes: ['text'] })],
+    },
+    'card.secrets': {
+      member: [
+        'The card contains a client secret.',
+        addMembers({
+          securitySchemes: {
+            login: { httpAuthSecurityScheme: { scheme: 'bearer', clientSecret: 'hunter2-hunter2' } },
+          },
+        }),
+      ],
+      address: [
+        'A URL of the card contains a password.',
+        addMembers({ documentationUrl: 'https://admin:hunter2@docs.example.com/' }),
+      ],
+    },
+    'card.https': {
+      plain: [
+        'A remote interface is not encrypted.',
+        addInterface('GRPC', () => 'http://agent.example.com/'),
+      ],
+    },
+    'card.truthful': {
+      closed: ['An interface is on a closed port.', addInterface('JSONRPC', () => 'http://127.0.0.1:9/')],
+    },
+    'card.undeclared': {
+      rest: ['REST is served but not listed in the card.', removeInterface('HTTP+JSON')],
+    },
+  }),
   cardMutant('card.requirements:flat', 'Security requirements have their 0.3 format.', (card) => {
     card.securitySchemes = { login: { httpAuthSecurityScheme: { scheme: 'bearer' } } };
     card.securityRequirements = [{ login: [] }];
   }),
-  cardMutant(
-    'card.camel:snake',
-    'The input modes are in snake case.',
-    renameMember('defaultInputModes', 'default_input_modes'),
-  ),
-  cardMutant('card.empty:skills', 'The card has an empty array of skills.', addMembers({ skills: [] })),
-  cardMutant('card.empty:tags', 'A skill has an empty array of tags.', inSkill(addMembers({ tags: [] }))),
   cardMutant('card.unique:skills', 'Two skills have the same id.', (card) => {
     (card.skills as JsonObject[]).push({ ...first(card, 'skills'), name: 'Another' });
   }),
-  cardMutant(
-    'card.modes:text',
-    'A mode is "text" instead of a media type.',
-    addMembers({ defaultOutputModes: ['text'] }),
-  ),
-  cardMutant(
-    'card.secrets:member',
-    'The card contains a client secret.',
-    addMembers({
-      securitySchemes: {
-        login: { httpAuthSecurityScheme: { scheme: 'bearer', clientSecret: 'hunter2-hunter2' } },
-      },
-    }),
-  ),
-  cardMutant(
-    'card.secrets:address',
-    'A URL of the card contains a password.',
-    addMembers({ documentationUrl: 'https://admin:hunter2@docs.example.com/' }),
-  ),
-  cardMutant(
-    'card.https:plain',
-    'A remote interface is not encrypted.',
-    addInterface('GRPC', () => 'http://agent.example.com/'),
-  ),
-  interfaceMutant(
-    'card.truthful:nowhere',
-    'The URL of an interface does not exist.',
-    'HTTP+JSON',
-    textResponse(404, 'text/html', '<p>Not found</p>'),
-  ),
-  interfaceMutant(
-    'card.truthful:gone',
-    'An interface responds with other JSON.',
-    'HTTP+JSON',
-    textResponse(404, 'application/json', '{"message":"no route"}'),
-  ),
-  interfaceMutant(
-    'card.truthful:swapped',
-    'An interface uses another binding than declared.',
-    'JSONRPC',
-    textResponse(
-      404,
-      'application/json',
-      '{"error":{"code":404,"status":"NOT_FOUND","message":"no task","details":[]}}',
-    ),
-  ),
-  interfaceMutant(
-    'card.truthful:empty',
-    'An interface returns empty objects.',
-    'JSONRPC',
-    textResponse(200, 'application/json', '{}'),
-  ),
-  cardMutant(
-    'card.truthful:closed',
-    'An interface is on a closed port.',
-    addInterface('JSONRPC', () => 'http://127.0.0.1:9/'),
-  ),
-  cardMutant(
-    'card.undeclared:rest',
-    'REST is served but not listed in the card.',
-    removeInterface('HTTP+JSON'),
-  ),
+  ...mutantTable(declareOtherInterface, {
+    'card.truthful': {
+      nowhere: ['The URL of an interface does not exist.', 'HTTP+JSON', htmlResponse(404)],
+      gone: [
+        'An interface responds with other JSON.',
+        'HTTP+JSON',
+        wireJsonResponse(404, { message: 'no route' }),
+      ],
+      swapped: [
+        'An interface uses another binding than declared.',
+        'JSONRPC',
+        wireJsonResponse(404, { error: { code: 404, status: 'NOT_FOUND', message: 'no task', details: [] } }),
+      ],
+      empty: ['An interface returns empty objects.', 'JSONRPC', wireJsonResponse(200, {})],
+    },
+  }),
   mutant('card.undeclared:rpc', 'JSON-RPC is served but not listed in the card.', {
     transports: ['HTTP+JSON'],
     wire: () => mutateCard1_0(removeInterface('JSONRPC')),

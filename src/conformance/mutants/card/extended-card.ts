@@ -3,7 +3,7 @@ import { delegateAgent } from '../../../protocol/delegate-agent.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, type MutantSetup, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { mutateResult } from '../harness/mutations.ts';
-import { operationMutant, replaceError } from '../harness/operation-mutant.ts';
+import { in1_0, replaceError } from '../harness/operation-mutants.ts';
 import { testPrincipals } from '../harness/serve-mutant.ts';
 
 const operation = /^GetExtendedAgentCard|GET .*\/extendedAgentCard/;
@@ -25,7 +25,7 @@ const mutateExtendedCard = (mutate: (card: JsonObject) => unknown): WireMutation
 
 /** Mutants of the extended card. */
 export const extendedCardMutants: readonly MutantAgent[] = [
-  operationMutant(
+  in1_0(
     'extended-card.unsupported:not-configured',
     'A request for an undeclared extended card is rejected as not configured.',
     (agent) => ({
@@ -33,7 +33,7 @@ export const extendedCardMutants: readonly MutantAgent[] = [
         replaceError(agent.extendedCard(call), 'UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'),
     }),
   ),
-  operationMutant(
+  in1_0(
     'extended-card.unsupported:public',
     'Without an extended card, the public card is returned.',
     (agent) => ({ extendedCard: (call) => agent.card(call) }),

@@ -78,3 +78,15 @@ export type MutantSetup = Partial<Omit<MutantAgent, 'id' | 'description'>>;
 export function mutant(id: string, description: string, setup: MutantSetup): MutantAgent {
   return { id, violates: id.slice(0, id.indexOf(':')), description, versions: ['1.0'], ...setup };
 }
+
+/** Creates the mutants of a table: by rule and name, the description and the arguments of `createSetup`. */
+export function mutantTable<Args extends readonly unknown[]>(
+  createSetup: (...args: Args) => MutantSetup,
+  table: Readonly<Record<string, Readonly<Record<string, readonly [description: string, ...Args]>>>>,
+): MutantAgent[] {
+  return Object.entries(table).flatMap(([rule, rows]) =>
+    Object.entries(rows).map(([name, [description, ...args]]) =>
+      mutant(`${rule}:${name}`, description, createSetup(...args)),
+    ),
+  );
+}

@@ -1,5 +1,12 @@
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
-import type { WireMutation, WireRequest, WireResponse } from './mutant-agent.ts';
+import {
+  mutant,
+  type MutantAgent,
+  type MutantSetup,
+  type WireMutation,
+  type WireRequest,
+  type WireResponse,
+} from './mutant-agent.ts';
 
 /** Kind of a JSON object on the wire, recognized by its members. */
 export type WireKind =
@@ -53,6 +60,21 @@ export function mutateEvery(kind: WireKind, mutate: Mutation): WireMutation {
       return [data as object];
     },
   };
+}
+
+/** Creates a mutant for each member that objects of a kind must have: by rule, the kind and the members. */
+export function missingMemberMutants(
+  requiredMembers: Readonly<Record<string, readonly [WireKind, ...string[]]>>,
+  setup: MutantSetup = {},
+): MutantAgent[] {
+  return Object.entries(requiredMembers).flatMap(([rule, [kind, ...members]]) =>
+    members.map((member) =>
+      mutant(`${rule}:no-${member}`, `Objects of the kind ${kind} have no ${member}.`, {
+        ...setup,
+        wire: () => mutateEvery(kind, dropMember(member)),
+      }),
+    ),
+  );
 }
 
 /** Mutates the results of some operations, without the JSON-RPC envelope. `mutate` may return a replacement. */

@@ -1,37 +1,22 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
-import {
-  allVersions,
-  operationMutant,
-  replaceErrors,
-  returnStaleTasks,
-} from '../harness/operation-mutant.ts';
+import { inAllVersions, replaceErrors, returnStaleTasks } from '../harness/operation-mutants.ts';
 
 /** Mutants of GetTask. */
 export const getMutants: readonly MutantAgent[] = [
-  operationMutant(
-    'get.known:forgets',
-    'A task is not found after its response.',
-    () => ({ getTask: ({ id }) => Promise.reject(new A2AError('TASK_NOT_FOUND', id)) }),
-    allVersions,
-  ),
-  operationMutant(
-    'get.known:stale',
-    'A finished task is returned as working.',
-    returnStaleTasks,
-    allVersions,
-  ),
-  operationMutant(
+  inAllVersions('get.known:forgets', 'A task is not found after its response.', () => ({
+    getTask: ({ id }) => Promise.reject(new A2AError('TASK_NOT_FOUND', id)),
+  })),
+  inAllVersions('get.known:stale', 'A finished task is returned as working.', returnStaleTasks),
+  inAllVersions(
     'get.unknown:wrong-error',
     'An unknown task causes an internal error.',
     replaceErrors('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR'),
-    allVersions,
   ),
-  operationMutant(
+  inAllVersions(
     'get.unknown:invalid',
     'An unknown task is rejected as invalid parameters.',
     replaceErrors('getTask', 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
-    allVersions,
   ),
   mutant('get.unknown:empty', 'An unknown task is returned as if it existed.', {
     versions: ['1.0', '0.3'],

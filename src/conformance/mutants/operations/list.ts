@@ -1,40 +1,41 @@
 import type { JsonObject } from '../../../primitives/json.ts';
+import type { Agent } from '../../../protocol/agent.ts';
+import type { ListTasksRequest } from '../../../protocol/requests.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { mutateResult } from '../harness/mutations.ts';
-import { operationMutant } from '../harness/operation-mutant.ts';
+import { in1_0 } from '../harness/operation-mutants.ts';
 
 const list = /^ListTasks$|^GET \/tasks$/;
 /** Mutates the pages that ListTasks returns. */
 const pageMutant = (id: string, description: string, mutate: (page: JsonObject) => unknown): MutantAgent =>
   mutant(id, description, { wire: () => mutateResult(list, mutate) });
+const ignoreParameter =
+  (name: keyof ListTasksRequest) =>
+  (agent: Agent): Partial<Agent> => ({
+    listTasks: ({ [name]: _ignored, ...request }, call) => agent.listTasks(request, call),
+  });
 const tasksOf = (page: JsonObject): JsonObject[] => page.tasks as JsonObject[];
 
 /** Mutants of ListTasks. */
 export const listMutants: readonly MutantAgent[] = [
-  operationMutant('list.finds:all-contexts', 'The filter by context is ignored.', (agent) => ({
-    listTasks: ({ contextId: _context, ...request }, call) => agent.listTasks(request, call),
-  })),
+  in1_0('list.finds:all-contexts', 'The filter by context is ignored.', ignoreParameter('contextId')),
   pageMutant('list.finds:empty', 'No task is ever listed.', (page) => ({ ...page, tasks: [] })),
   pageMutant('list.no-artifacts:empty-list', 'Listed tasks have an empty array of artifacts.', (page) => {
     for (const task of tasksOf(page)) task.artifacts ??= [];
     return page;
   }),
-  operationMutant('list.no-artifacts:always', 'Artifacts are always listed.', (agent) => ({
+  in1_0('list.no-artifacts:always', 'Artifacts are always listed.', (agent) => ({
     listTasks: (request, call) => agent.listTasks({ ...request, includeArtifacts: true }, call),
   })),
-  operationMutant('list.with-artifacts:never', 'Artifacts are never listed.', (agent) => ({
-    listTasks: ({ includeArtifacts: _include, ...request }, call) => agent.listTasks(request, call),
-  })),
+  in1_0('list.with-artifacts:never', 'Artifacts are never listed.', ignoreParameter('includeArtifacts')),
   pageMutant('list.last-page:token-for-ever', 'The last page has a nextPageToken.', (page) =>
     page.nextPageToken === '' ? { ...page, nextPageToken: 'MQ' } : page,
   ),
   pageMutant('list.last-page:null-token', 'The nextPageToken of the last page is null.', (page) =>
     page.nextPageToken === '' ? { ...page, nextPageToken: null } : page,
   ),
-  operationMutant('list.walk:first-page', 'Every page is the first page.', (agent) => ({
-    listTasks: ({ pageToken: _token, ...request }, call) => agent.listTasks(request, call),
-  })),
-  operationMutant('list.walk:offset', 'The page token is an offset.', (agent) => ({
+  in1_0('list.walk:first-page', 'Every page is the first page.', ignoreParameter('pageToken')),
+  in1_0('list.walk:offset', 'The page token is an offset.', (agent) => ({
     async listTasks({ pageToken, pageSize = 50, ...request }, call) {
       const all = await agent.listTasks({ ...request, pageSize: 100 }, call);
       const from = Number(pageToken ?? 0) || 0;
@@ -51,7 +52,7 @@ export const listMutants: readonly MutantAgent[] = [
     ...page,
     tasks: tasksOf(page).toReversed(),
   })),
-  operationMutant('list.order:by-creation', 'Tasks are not sorted by their last update.', (agent) => ({
+  in1_0('list.order:by-creation', 'Tasks are not sorted by their last update.', (agent) => ({
     async listTasks(request, call) {
       const page = await agent.listTasks(request, call);
       return { ...page, tasks: page.tasks.toSorted((a, b) => b.id.localeCompare(a.id)) };
@@ -62,9 +63,7 @@ export const listMutants: readonly MutantAgent[] = [
     totalSize: tasksOf(page).length,
   })),
   pageMutant('list.sizes:fixed-size', 'pageSize is always 50.', (page) => ({ ...page, pageSize: 50 })),
-  operationMutant('list.sizes:ignores-size', 'pageSize is ignored.', (agent) => ({
-    listTasks: ({ pageSize: _size, ...request }, call) => agent.listTasks(request, call),
-  })),
+  in1_0('list.sizes:ignores-size', 'pageSize is ignored.', ignoreParameter('pageSize')),
   mutant('list.page-size:clamps', 'An invalid pageSize is replaced by 50.', {
     wire: () => ({
       request(request) {
@@ -78,14 +77,12 @@ export const listMutants: readonly MutantAgent[] = [
       },
     }),
   }),
-  operationMutant('list.bad-token:takes-token', 'An invalid page token is accepted.', (agent) => ({
+  in1_0('list.bad-token:takes-token', 'An invalid page token is accepted.', (agent) => ({
     listTasks: (request, call) =>
       agent.listTasks(request, call).catch(() => agent.listTasks({ ...request, pageToken: undefined }, call)),
   })),
-  operationMutant('list.by-status:ignores-status', 'The filter by state is ignored.', (agent) => ({
-    listTasks: ({ status: _status, ...request }, call) => agent.listTasks(request, call),
-  })),
-  operationMutant('list.since:exclusive', 'statusTimestampAfter excludes its own time.', (agent) => ({
+  in1_0('list.by-status:ignores-status', 'The filter by state is ignored.', ignoreParameter('status')),
+  in1_0('list.since:exclusive', 'statusTimestampAfter excludes its own time.', (agent) => ({
     listTasks: (request, call) =>
       agent.listTasks(
         request.statusTimestampAfter === undefined
@@ -97,12 +94,16 @@ export const listMutants: readonly MutantAgent[] = [
         call,
       ),
   })),
-  operationMutant('list.since:ignores-since', 'statusTimestampAfter is ignored.', (agent) => ({
-    listTasks: ({ statusTimestampAfter: _since, ...request }, call) => agent.listTasks(request, call),
-  })),
-  operationMutant('list.history:all-history', 'Listed tasks have their whole history.', (agent) => ({
-    listTasks: ({ historyLength: _length, ...request }, call) => agent.listTasks(request, call),
-  })),
+  in1_0(
+    'list.since:ignores-since',
+    'statusTimestampAfter is ignored.',
+    ignoreParameter('statusTimestampAfter'),
+  ),
+  in1_0(
+    'list.history:all-history',
+    'Listed tasks have their whole history.',
+    ignoreParameter('historyLength'),
+  ),
   pageMutant('list.current:stale', 'Listed tasks have their first state.', (page) => {
     for (const task of tasksOf(page)) (task.status as JsonObject).state = 'TASK_STATE_SUBMITTED';
     return page;

@@ -1,7 +1,7 @@
 import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { isCardRequest, mutateResult } from '../harness/mutations.ts';
-import { operationMutant } from '../harness/operation-mutant.ts';
+import { in1_0 } from '../harness/operation-mutants.ts';
 import { wireJsonResponse } from '../harness/wire-responses.ts';
 
 /** Adds an interface to the card. */
@@ -27,16 +27,12 @@ export const outputMutants: readonly MutantAgent[] = [
         return task;
       }),
   }),
-  operationMutant(
-    'stream.media-type:takes',
-    'A stream accepts media types that the card does not list.',
-    (agent) => ({
-      stream: (request, call) => {
-        const parts = request.message.parts.map(({ mediaType: _type, ...part }) => part);
-        return agent.stream({ ...request, message: { ...request.message, parts } }, call);
-      },
-    }),
-  ),
+  in1_0('stream.media-type:takes', 'A stream accepts media types that the card does not list.', (agent) => ({
+    stream: (request, call) => {
+      const parts = request.message.parts.map(({ mediaType: _type, ...part }) => part);
+      return agent.stream({ ...request, message: { ...request.message, parts } }, call);
+    },
+  })),
   mutant('rpc.no-params:wanted', 'GetExtendedAgentCard requires params.', {
     transports: ['JSONRPC'],
     requiresAuthentication: true,

@@ -7,11 +7,13 @@ import { isTask } from '../../../protocol/task.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { dropMember, mutateEvery, mutateResult } from '../harness/mutations.ts';
 import {
-  allVersions,
-  operationMutant,
+  inAllVersions,
+  in1_0,
+  operationMutants,
+  since0_3,
   replaceErrors,
   versionsSince0_3,
-} from '../harness/operation-mutant.ts';
+} from '../harness/operation-mutants.ts';
 
 function withParts(request: SendRequest, mutate: (parts: readonly Part[]) => Part[]): SendRequest {
   return { ...request, message: { ...request.message, parts: mutate(request.message.parts) } };
@@ -32,64 +34,48 @@ const startAnotherTask = (agent: Agent): Partial<Agent> => ({
 
 /** Mutants of SendMessage. */
 export const sendMutants: readonly MutantAgent[] = [
-  operationMutant(
-    'send.answers:refuses',
-    'A plain message is rejected.',
-    () => ({ send: () => Promise.reject(new A2AError('INVALID_PARAMS', 'No')) }),
-    allVersions,
-  ),
-  operationMutant(
+  inAllVersions('send.answers:refuses', 'A plain message is rejected.', () => ({
+    send: () => Promise.reject(new A2AError('INVALID_PARAMS', 'No')),
+  })),
+  in1_0(
     'send.terminal-completed:restarts',
     'A message to a finished task creates another one.',
     startAnotherTask,
-    ['1.0'],
     ['send.terminal-failed', 'send.terminal-rejected', 'send.terminal-canceled'],
   ),
-  operationMutant(
+  in1_0(
     'send.terminal-completed:wrong-error',
     'A message to a finished task is rejected as invalid parameters.',
     replaceErrors('send', 'UNSUPPORTED_OPERATION', 'INVALID_PARAMS'),
-    ['1.0'],
     ['send.terminal-failed'],
   ),
-  operationMutant(
+  operationMutants(['0.3'])(
     'send.terminal-0.3:restarts-0.3',
     'A message to a finished task creates another one.',
     startAnotherTask,
-    ['0.3'],
   ),
-  operationMutant(
-    'send.unknown-task:makes',
-    'A message to an unknown task creates it.',
-    (agent) => ({
-      send(request, call) {
-        const { taskId, ...message } = request.message;
-        return agent.send(request, call).catch((error: unknown) => {
-          if (taskId === undefined || (error as A2AError).reason !== 'TASK_NOT_FOUND') throw error;
-          return agent.send({ ...request, message, clientTaskId: taskId }, call);
-        });
-      },
-    }),
-    versionsSince0_3,
-  ),
-  operationMutant(
+  since0_3('send.unknown-task:makes', 'A message to an unknown task creates it.', (agent) => ({
+    send(request, call) {
+      const { taskId, ...message } = request.message;
+      return agent.send(request, call).catch((error: unknown) => {
+        if (taskId === undefined || (error as A2AError).reason !== 'TASK_NOT_FOUND') throw error;
+        return agent.send({ ...request, message, clientTaskId: taskId }, call);
+      });
+    },
+  })),
+  since0_3(
     'send.unknown-task:wrong-error',
     'A message to an unknown task is rejected as unsupported.',
     replaceErrors('send', 'TASK_NOT_FOUND', 'UNSUPPORTED_OPERATION'),
-    versionsSince0_3,
   ),
-  operationMutant(
-    'send.media-type:takes',
-    'Media types that the card does not list are accepted.',
-    (agent) => ({
-      send: (request, call) =>
-        agent.send(
-          withParts(request, (parts) => parts.map(({ mediaType: _type, ...part }) => part)),
-          call,
-        ),
-    }),
-  ),
-  operationMutant(
+  in1_0('send.media-type:takes', 'Media types that the card does not list are accepted.', (agent) => ({
+    send: (request, call) =>
+      agent.send(
+        withParts(request, (parts) => parts.map(({ mediaType: _type, ...part }) => part)),
+        call,
+      ),
+  })),
+  in1_0(
     'send.media-type:wrong-error',
     'An unsupported media type is rejected as invalid parameters.',
     replaceErrors('send', 'CONTENT_TYPE_NOT_SUPPORTED', 'INVALID_PARAMS'),
@@ -103,7 +89,7 @@ export const sendMutants: readonly MutantAgent[] = [
         return result;
       }),
   }),
-  operationMutant('send.parallel:mixes', 'Responses to concurrent messages are mixed up.', (agent) => {
+  in1_0('send.parallel:mixes', 'Responses to concurrent messages are mixed up.', (agent) => {
     let previous: ReturnType<Agent['send']> | undefined;
     return {
       send(request, call) {
@@ -115,43 +101,34 @@ export const sendMutants: readonly MutantAgent[] = [
       },
     };
   }),
-  operationMutant(
-    'send.echo:latin',
-    'Characters outside of Latin-1 are lost.',
-    (agent) => ({
-      send: (request, call) => agent.send(toLatin1(request), call),
-    }),
-    allVersions,
-  ),
-  operationMutant('send.data:no-null', 'Data that is null is lost.', (agent) => ({
+  inAllVersions('send.echo:latin', 'Characters outside of Latin-1 are lost.', (agent) => ({
+    send: (request, call) => agent.send(toLatin1(request), call),
+  })),
+  in1_0('send.data:no-null', 'Data that is null is lost.', (agent) => ({
     send: (request, call) =>
       agent.send(
         withParts(request, (parts) => parts.filter((part) => !('data' in part && part.data === null))),
         call,
       ),
   })),
-  operationMutant(
-    'send.no-task-for-message:makes-task',
-    'A direct message also creates a task.',
-    (agent) => ({
-      async send(request, call) {
-        const result = await agent.send(request, call);
-        if (!isTask(result))
-          await agent.send(
-            {
-              message: {
-                ...request.message,
-                messageId: `${request.message.messageId}-x`,
-                parts: [{ text: 'fx:complete' }],
-              },
+  in1_0('send.no-task-for-message:makes-task', 'A direct message also creates a task.', (agent) => ({
+    async send(request, call) {
+      const result = await agent.send(request, call);
+      if (!isTask(result))
+        await agent.send(
+          {
+            message: {
+              ...request.message,
+              messageId: `${request.message.messageId}-x`,
+              parts: [{ text: 'fx:complete' }],
             },
-            call,
-          );
-        return result;
-      },
-    }),
-  ),
-  operationMutant('send.message-context:no-context', 'A direct message has no contextId.', (agent) => ({
+          },
+          call,
+        );
+      return result;
+    },
+  })),
+  in1_0('send.message-context:no-context', 'A direct message has no contextId.', (agent) => ({
     async send(request, call) {
       const result = await agent.send(request, call);
       if (isTask(result)) return result;
@@ -159,13 +136,13 @@ export const sendMutants: readonly MutantAgent[] = [
       return message;
     },
   })),
-  operationMutant('send.message-context:as-user', 'A direct message has the role of the user.', (agent) => ({
+  in1_0('send.message-context:as-user', 'A direct message has the role of the user.', (agent) => ({
     async send(request, call) {
       const result = await agent.send(request, call);
       return isTask(result) ? result : { ...result, role: 'user' };
     },
   })),
-  operationMutant('send.repeated:refuses-again', 'A repeated message is rejected.', (agent) => {
+  in1_0('send.repeated:refuses-again', 'A repeated message is rejected.', (agent) => {
     const received = new Set<string>();
     return {
       send(request, call) {

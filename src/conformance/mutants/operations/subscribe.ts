@@ -1,28 +1,27 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import { isTerminal } from '../../../protocol/task.ts';
 import type { MutantAgent } from '../harness/mutant-agent.ts';
-import { allVersions, operationMutant } from '../harness/operation-mutant.ts';
+import { in1_0, operationMutants, inAllVersions } from '../harness/operation-mutants.ts';
 import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/stream-overrides.ts';
 
 /** Mutants of SubscribeToTask. */
 export const subscribeMutants: readonly MutantAgent[] = [
-  operationMutant('subscribe.running:refused', 'Subscribing to a running task is rejected.', () => ({
+  in1_0('subscribe.running:refused', 'Subscribing to a running task is rejected.', () => ({
     subscribe: () => rejectedStream(),
   })),
-  operationMutant(
+  operationMutants(['0.3', '0.1'])(
     'subscribe.again-0.3:refused-again',
     'Resubscribing to a running task is rejected.',
     () => ({ subscribe: () => rejectedStream() }),
-    ['0.3', '0.1'],
   ),
-  operationMutant('subscribe.terminal:finished', 'Subscribing to a finished task is accepted.', (agent) => ({
+  in1_0('subscribe.terminal:finished', 'Subscribing to a finished task is accepted.', (agent) => ({
     async *subscribe({ id, ...request }, call) {
       const task = await agent.getTask({ id }, call);
       if (isTerminal(task.status.state)) yield { kind: 'task', task };
       else yield* agent.subscribe({ id, ...request }, call);
     },
   })),
-  operationMutant(
+  inAllVersions(
     'subscribe.unknown:unknown',
     'An unknown task is rejected as invalid parameters.',
     (agent) => ({
@@ -36,9 +35,8 @@ export const subscribeMutants: readonly MutantAgent[] = [
         }
       },
     }),
-    allVersions,
   ),
-  operationMutant('subscribe.two:shares', 'Two subscribers share the events of a task.', (agent) => {
+  in1_0('subscribe.two:shares', 'Two subscribers share the events of a task.', (agent) => {
     let turn = 0;
     return {
       subscribe(request, call) {
@@ -50,7 +48,7 @@ export const subscribeMutants: readonly MutantAgent[] = [
       },
     };
   }),
-  operationMutant(
+  in1_0(
     'subscribe.one-leaves:all-leave',
     'The task is canceled when one subscriber disconnects.',
     (agent) => ({

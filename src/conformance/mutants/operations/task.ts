@@ -4,26 +4,23 @@ import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { mutateEvery } from '../harness/mutations.ts';
 import {
   allVersions,
-  operationMutant,
+  since0_3,
+  inAllVersions,
+  in1_0,
   returnStaleTasks,
-  versionsSince0_3,
-} from '../harness/operation-mutant.ts';
+} from '../harness/operation-mutants.ts';
 
 /** Mutants of the task object. */
 export const taskMutants: readonly MutantAgent[] = [
-  operationMutant(
-    'task.history-limit:too-much',
-    'More messages than historyLength are returned.',
-    (agent) => ({ getTask: ({ id }, call) => agent.getTask({ id }, call) }),
-    versionsSince0_3,
-  ),
-  operationMutant(
+  since0_3('task.history-limit:too-much', 'More messages than historyLength are returned.', (agent) => ({
+    getTask: ({ id }, call) => agent.getTask({ id }, call),
+  })),
+  inAllVersions(
     'task.terminal:revives',
     'A task in a terminal state is returned as working.',
     returnStaleTasks,
-    allVersions,
   ),
-  operationMutant(
+  inAllVersions(
     'task.context:other-context',
     'A task is returned with a different context each time.',
     (agent) => ({
@@ -32,9 +29,8 @@ export const taskMutants: readonly MutantAgent[] = [
         contextId: crypto.randomUUID(),
       }),
     }),
-    allVersions,
   ),
-  operationMutant(
+  inAllVersions(
     'task.asked-id:other-task',
     'A different task than the requested one is returned.',
     (agent) => {
@@ -47,44 +43,29 @@ export const taskMutants: readonly MutantAgent[] = [
         },
       };
     },
-    allVersions,
   ),
-  operationMutant(
-    'task.artifacts:loses',
-    'A returned task has lost its artifacts.',
-    (agent) => ({
-      async getTask(request, call) {
-        const { artifacts: _artifacts, ...task } = await agent.getTask(request, call);
-        return task;
-      },
-    }),
-    allVersions,
-  ),
-  operationMutant(
-    'task.artifacts:changes',
-    'A returned task has truncated artifacts.',
-    (agent) => ({
-      async getTask(request, call) {
-        const task = await agent.getTask(request, call);
-        return {
-          ...task,
-          artifacts: (task.artifacts ?? []).map((each) => ({
-            ...each,
-            parts: each.parts.map((part) => ('text' in part ? { text: part.text.slice(0, 3) } : part)),
-          })),
-        };
-      },
-    }),
-    allVersions,
-  ),
-  operationMutant(
-    'task.agent-message:anonymous',
-    'Messages of the agent have no taskId and contextId.',
-    (agent) => ({
-      send: async (request, call) => anonymous(await agent.send(request, call)),
-      getTask: async (request, call) => anonymous(await agent.getTask(request, call)),
-    }),
-  ),
+  inAllVersions('task.artifacts:loses', 'A returned task has lost its artifacts.', (agent) => ({
+    async getTask(request, call) {
+      const { artifacts: _artifacts, ...task } = await agent.getTask(request, call);
+      return task;
+    },
+  })),
+  inAllVersions('task.artifacts:changes', 'A returned task has truncated artifacts.', (agent) => ({
+    async getTask(request, call) {
+      const task = await agent.getTask(request, call);
+      return {
+        ...task,
+        artifacts: (task.artifacts ?? []).map((each) => ({
+          ...each,
+          parts: each.parts.map((part) => ('text' in part ? { text: part.text.slice(0, 3) } : part)),
+        })),
+      };
+    },
+  })),
+  in1_0('task.agent-message:anonymous', 'Messages of the agent have no taskId and contextId.', (agent) => ({
+    send: async (request, call) => anonymous(await agent.send(request, call)),
+    getTask: async (request, call) => anonymous(await agent.getTask(request, call)),
+  })),
   mutant('task.agent-role:status', 'The status message has the role of the user.', {
     versions: allVersions,
     wire: () =>

@@ -1,6 +1,6 @@
 import { type MutantAgent, type WireResponse, mutant } from '../harness/mutant-agent.ts';
 import { isCardRequest, mutateError } from '../harness/mutations.ts';
-import { allVersions, operationMutant, replaceErrors } from '../harness/operation-mutant.ts';
+import { allVersions, inAllVersions, replaceErrors } from '../harness/operation-mutants.ts';
 
 const setContentType =
   (type: string) =>
@@ -27,11 +27,10 @@ export const httpMutants: readonly MutantAgent[] = [
     transports: ['JSONRPC'],
     wire: () => ({ response: setContentType('application/a2a+json') }),
   }),
-  operationMutant(
+  inAllVersions(
     'http.no-5xx:breaks',
     'An unknown task causes an internal error.',
     replaceErrors('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR'),
-    allVersions,
   ),
   mutant('http.no-leak:stack', 'Errors contain a stack trace.', {
     versions: allVersions,

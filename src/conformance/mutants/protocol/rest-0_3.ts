@@ -1,9 +1,7 @@
 import type { JsonObject } from '../../../primitives/json.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import {
-  type Mutation,
-  type WireKind,
-  dropMember,
+  missingMemberMutants,
   mutateEvery,
   mutateResult,
   mutateStream,
@@ -11,10 +9,6 @@ import {
 } from '../harness/mutations.ts';
 
 const variant = { versions: ['0.3'], transports: ['HTTP+JSON'] } as const;
-
-function everyMutant(id: string, description: string, kind: WireKind, mutate: Mutation): MutantAgent {
-  return mutant(id, description, { ...variant, wire: () => mutateEvery(kind, mutate) });
-}
 
 /** Mutants of 0.3 over REST. */
 export const rest0_3Mutants: readonly MutantAgent[] = [
@@ -26,19 +20,17 @@ export const rest0_3Mutants: readonly MutantAgent[] = [
     ...variant,
     wire: () => mutateStream((event) => [Object.values(event)[0] as JsonObject]),
   }),
-  everyMutant('0.3.task:rest-no-context', 'A task has no contextId.', 'task', dropMember('contextId')),
-  everyMutant(
-    '0.3.status:rest-word',
-    'A status has an unknown state.',
-    'status',
-    setMember('state', 'TASK_STATE_DONE'),
+  ...missingMemberMutants(
+    {
+      '0.3.task': ['task', 'contextId'],
+      '0.3.artifact': ['artifact', 'artifactId'],
+      '0.3.event': ['statusUpdate', 'taskId'],
+      '0.3.part': ['part', 'text'],
+    },
+    variant,
   ),
-  everyMutant('0.3.artifact:rest-no-id', 'An artifact has no id.', 'artifact', dropMember('artifactId')),
-  everyMutant(
-    '0.3.event:rest-no-task',
-    'A status update has no taskId.',
-    'statusUpdate',
-    dropMember('taskId'),
-  ),
-  everyMutant('0.3.part:rest-empty', 'Parts have no content.', 'part', dropMember('text')),
+  mutant('0.3.status:rest-word', 'A status has an unknown state.', {
+    ...variant,
+    wire: () => mutateEvery('status', setMember('state', 'TASK_STATE_DONE')),
+  }),
 ];

@@ -2,7 +2,7 @@ import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import type { CheckedVersion } from '../../rule-model.ts';
 import { type MutantAgent, type WireRequest, type WireResponse, mutant } from '../harness/mutant-agent.ts';
 import { type Mutation, dropMember, mutateError } from '../harness/mutations.ts';
-import { allVersions } from '../harness/operation-mutant.ts';
+import { allVersions } from '../harness/operation-mutants.ts';
 import { htmlResponse, wireJsonResponse } from '../harness/wire-responses.ts';
 
 /** Responds to matching POST requests in place of the agent. */

@@ -2,7 +2,7 @@ import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, type WireMutation, type WireRequest, mutant } from '../harness/mutant-agent.ts';
 import { isCardRequest, mutateResult } from '../harness/mutations.ts';
-import { operationMutant, replaceError } from '../harness/operation-mutant.ts';
+import { in1_0, replaceError } from '../harness/operation-mutants.ts';
 
 function wireMutant(id: string, description: string, wire: () => WireMutation): MutantAgent {
   return mutant(id, description, { wire });
@@ -21,9 +21,9 @@ function resultMutant(
 function notificationMutant(
   id: string,
   description: string,
-  createMutation: () => NonNullable<WireMutation['notification']>,
+  notification: NonNullable<WireMutation['notification']>,
 ): MutantAgent {
-  return wireMutant(id, description, () => ({ notification: createMutation() }));
+  return wireMutant(id, description, () => ({ notification }));
 }
 
 /** Mutates the parameters of a request before the agent receives them. */
@@ -44,7 +44,7 @@ const isTerminalNotification = (json: unknown): boolean =>
 
 /** Mutants of push notifications. */
 export const pushMutants: readonly MutantAgent[] = [
-  operationMutant('push.ssrf:takes-all', 'Webhooks at any URL are accepted.', (agent) => ({
+  in1_0('push.ssrf:takes-all', 'Webhooks at any URL are accepted.', (agent) => ({
     createPushConfig: (config, call) =>
       agent
         .createPushConfig(config, call)
@@ -60,17 +60,17 @@ export const pushMutants: readonly MutantAgent[] = [
     config.url = `${String(config.url)}/`;
   }),
   resultMutant('push.create:nothing', 'The result of creating a configuration is empty.', create, () => ({})),
-  operationMutant('push.create:other-task', 'A new configuration has another taskId.', (agent) => ({
+  in1_0('push.create:other-task', 'A new configuration has another taskId.', (agent) => ({
     createPushConfig: async (config, call) => ({
       ...(await agent.createPushConfig(config, call)),
       taskId: 'another',
     }),
   })),
-  operationMutant('push.create-unknown:taken', 'A webhook for an unknown task is accepted.', (agent) => ({
+  in1_0('push.create-unknown:taken', 'A webhook for an unknown task is accepted.', (agent) => ({
     createPushConfig: (config, call) =>
       agent.createPushConfig(config, call).catch(() => ({ ...config, id: 'any' })),
   })),
-  operationMutant(
+  in1_0(
     'push.create-unknown:invalid',
     'A webhook for an unknown task is rejected as invalid parameters.',
     (agent) => ({
@@ -96,14 +96,14 @@ export const pushMutants: readonly MutantAgent[] = [
     taskId,
     pushNotificationConfig: config,
   })),
-  operationMutant('push.get:last', 'The last configuration is returned for every id.', (agent) => ({
+  in1_0('push.get:last', 'The last configuration is returned for every id.', (agent) => ({
     getPushConfig: async (ref, call) => {
       await agent.getPushConfig(ref, call);
       const { configs } = await agent.listPushConfigs({ taskId: ref.taskId }, call);
       return configs.at(-1) ?? agent.getPushConfig(ref, call);
     },
   })),
-  operationMutant(
+  in1_0(
     'push.get-unknown:invalid',
     'An unknown configuration is rejected as invalid parameters.',
     (agent) => ({
@@ -111,15 +111,11 @@ export const pushMutants: readonly MutantAgent[] = [
         replaceError(agent.getPushConfig(ref, call), 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
     }),
   ),
-  operationMutant(
-    'push.get-unknown:invented',
-    'An unknown configuration is returned as if it existed.',
-    (agent) => ({
-      getPushConfig: (ref, call) =>
-        agent.getPushConfig(ref, call).catch(() => ({ id: 'any', ...ref, url: 'https://example.com/' })),
-    }),
-  ),
-  operationMutant('push.list:newest', 'Only the newest configuration is listed.', (agent) => ({
+  in1_0('push.get-unknown:invented', 'An unknown configuration is returned as if it existed.', (agent) => ({
+    getPushConfig: (ref, call) =>
+      agent.getPushConfig(ref, call).catch(() => ({ id: 'any', ...ref, url: 'https://example.com/' })),
+  })),
+  in1_0('push.list:newest', 'Only the newest configuration is listed.', (agent) => ({
     listPushConfigs: async (request, call) => {
       const page = await agent.listPushConfigs(request, call);
       return { ...page, configs: page.configs.slice(-1) };
@@ -134,61 +130,53 @@ export const pushMutants: readonly MutantAgent[] = [
       pushNotificationConfigs: configs,
     }),
   ),
-  operationMutant('push.list:twice', 'Every configuration is listed twice.', (agent) => ({
+  in1_0('push.list:twice', 'Every configuration is listed twice.', (agent) => ({
     listPushConfigs: async (request, call) => {
       const page = await agent.listPushConfigs(request, call);
       return { ...page, configs: page.configs.flatMap((each) => [each, each]) };
     },
   })),
-  operationMutant(
-    'push.list-empty:refused',
-    'Listing the webhooks of a task without any is rejected.',
-    (agent) => ({
-      listPushConfigs: async (request, call) => {
-        const page = await agent.listPushConfigs(request, call);
-        if (page.configs.length === 0) throw new A2AError('TASK_NOT_FOUND');
-        return page;
-      },
-    }),
-  ),
-  operationMutant(
-    'push.list-unknown:empty',
-    'Listing the webhooks of an unknown task succeeds.',
-    (agent) => ({
-      listPushConfigs: (request, call) =>
-        agent.listPushConfigs(request, call).catch(() => ({ configs: [], nextPageToken: '' })),
-    }),
-  ),
-  operationMutant('push.list-pages:cut', 'The list ends after the first page.', (agent) => ({
+  in1_0('push.list-empty:refused', 'Listing the webhooks of a task without any is rejected.', (agent) => ({
+    listPushConfigs: async (request, call) => {
+      const page = await agent.listPushConfigs(request, call);
+      if (page.configs.length === 0) throw new A2AError('TASK_NOT_FOUND');
+      return page;
+    },
+  })),
+  in1_0('push.list-unknown:empty', 'Listing the webhooks of an unknown task succeeds.', (agent) => ({
+    listPushConfigs: (request, call) =>
+      agent.listPushConfigs(request, call).catch(() => ({ configs: [], nextPageToken: '' })),
+  })),
+  in1_0('push.list-pages:cut', 'The list ends after the first page.', (agent) => ({
     listPushConfigs: async (request, call) => {
       const { pageSize, ...rest } = request;
       const page = await agent.listPushConfigs(rest, call);
       return { configs: page.configs.slice(0, pageSize ?? 100), nextPageToken: '' };
     },
   })),
-  operationMutant('push.list-pages:endless', 'Every page has a nextPageToken.', (agent) => ({
+  in1_0('push.list-pages:endless', 'Every page has a nextPageToken.', (agent) => ({
     listPushConfigs: async (request, call) => ({
       ...(await agent.listPushConfigs({ taskId: request.taskId }, call)),
       ...(request.pageSize === undefined ? {} : { nextPageToken: 'more' }),
     }),
   })),
-  operationMutant('push.delete:kept', 'Deleting has no effect.', () => ({
+  in1_0('push.delete:kept', 'Deleting has no effect.', () => ({
     deletePushConfig: async () => {},
   })),
-  operationMutant('push.delete:all', 'Deleting one configuration deletes all.', (agent) => ({
+  in1_0('push.delete:all', 'Deleting one configuration deletes all.', (agent) => ({
     async deletePushConfig({ taskId, id }, call) {
       await agent.deletePushConfig({ taskId, id }, call);
       const { configs } = await agent.listPushConfigs({ taskId }, call);
       for (const each of configs) await agent.deletePushConfig({ taskId, id: each.id }, call);
     },
   })),
-  operationMutant('push.delete-twice:refused', 'Deleting a configuration twice is rejected.', (agent) => ({
+  in1_0('push.delete-twice:refused', 'Deleting a configuration twice is rejected.', (agent) => ({
     async deletePushConfig(ref, call) {
       await agent.getPushConfig(ref, call);
       await agent.deletePushConfig(ref, call);
     },
   })),
-  operationMutant('push.delete-unknown:done', 'Deleting a webhook of an unknown task succeeds.', (agent) => ({
+  in1_0('push.delete-unknown:done', 'Deleting a webhook of an unknown task succeeds.', (agent) => ({
     deletePushConfig: (ref, call) => agent.deletePushConfig(ref, call).catch(() => {}),
   })),
   wireMutant('push.everywhere:apart', 'Each transport has its own webhooks.', () => {
@@ -205,7 +193,7 @@ export const pushMutants: readonly MutantAgent[] = [
   }),
   ...(['createPushConfig', 'getPushConfig', 'listPushConfigs', 'deletePushConfig'] as const).map(
     (operation): MutantAgent => ({
-      ...operationMutant(
+      ...in1_0(
         `push.unsupported:${operation}`,
         `Without push notifications, ${operation} returns the wrong error.`,
         () => ({
@@ -225,20 +213,18 @@ export const pushMutants: readonly MutantAgent[] = [
       },
     }),
   ),
-  notificationMutant('push.delivers:never', 'No notification is ever sent.', () => () => 'lost'),
-  notificationMutant(
-    'push.delivers:no-end',
-    'The terminal status is not delivered.',
-    () =>
-      ({ json }) =>
-        isTerminalNotification(json) ? 'lost' : undefined,
+  notificationMutant('push.delivers:never', 'No notification is ever sent.', () => 'lost'),
+  notificationMutant('push.delivers:no-end', 'The terminal status is not delivered.', ({ json }) =>
+    isTerminalNotification(json) ? 'lost' : undefined,
   ),
-  notificationMutant('push.delivers:first', 'Only the first notification is sent.', () => {
+  wireMutant('push.delivers:first', 'Only the first notification is sent.', () => {
     const notified = new Set<string>();
-    return ({ url }) => {
-      if (notified.has(url)) return 'lost';
-      notified.add(url);
-      return undefined;
+    return {
+      notification({ url }) {
+        if (notified.has(url)) return 'lost';
+        notified.add(url);
+        return undefined;
+      },
     };
   }),
   wireMutant('push.inline:ignored', 'A webhook in a message is ignored.', () => ({
@@ -247,44 +233,35 @@ export const pushMutants: readonly MutantAgent[] = [
         if (isJsonObject(configuration)) delete configuration.taskPushNotificationConfig;
       }),
   })),
-  notificationMutant('push.lives:turn', 'Webhooks are lost when a task is interrupted.', () => () => 'lost'),
-  notificationMutant('push.credentials:none', 'Credentials are not sent.', () => ({ headers }) => {
+  notificationMutant('push.lives:turn', 'Webhooks are lost when a task is interrupted.', () => 'lost'),
+  notificationMutant('push.credentials:none', 'Credentials are not sent.', ({ headers }) => {
     delete headers.authorization;
   }),
   notificationMutant(
     'push.credentials:bearer',
     'The scheme of credentials is always Bearer.',
-    () =>
-      ({ headers }) => {
-        if (headers.authorization) headers.authorization = headers.authorization.replace(/^\w+/, 'Bearer');
-      },
+    ({ headers }) => {
+      if (headers.authorization) headers.authorization = headers.authorization.replace(/^\w+/, 'Bearer');
+    },
   ),
-  notificationMutant(
-    'push.credentials:bare',
-    'Credentials are sent without their scheme.',
-    () =>
-      ({ headers }) => {
-        if (headers.authorization) headers.authorization = headers.authorization.replace(/^\w+ /, '');
-      },
-  ),
-  notificationMutant(
-    'push.credentials:header',
-    'Credentials are sent in another header.',
-    () =>
-      ({ headers }) => {
-        headers['x-token'] = headers.authorization;
-        delete headers.authorization;
-      },
-  ),
-  notificationMutant('push.two:one', 'Only the first webhook of a task is notified.', () => {
+  notificationMutant('push.credentials:bare', 'Credentials are sent without their scheme.', ({ headers }) => {
+    if (headers.authorization) headers.authorization = headers.authorization.replace(/^\w+ /, '');
+  }),
+  notificationMutant('push.credentials:header', 'Credentials are sent in another header.', ({ headers }) => {
+    headers['x-token'] = headers.authorization;
+    delete headers.authorization;
+  }),
+  wireMutant('push.two:one', 'Only the first webhook of a task is notified.', () => {
     const first = new Map<string, string>();
-    return ({ url, json }) => {
-      const [, task = ''] = /"(?:taskId|id)":"([\w-]+)"/.exec(JSON.stringify(json)) ?? [];
-      if (!first.has(task)) first.set(task, url);
-      return first.get(task) === url ? undefined : 'lost';
+    return {
+      notification({ url, json }) {
+        const [, task = ''] = /"(?:taskId|id)":"([\w-]+)"/.exec(JSON.stringify(json)) ?? [];
+        if (!first.has(task)) first.set(task, url);
+        return first.get(task) === url ? undefined : 'lost';
+      },
     };
   }),
-  operationMutant('push.delete-stops:goes-on', 'Deleted webhooks are still notified.', (agent) => {
+  in1_0('push.delete-stops:goes-on', 'Deleted webhooks are still notified.', (agent) => {
     const deleted = new Set<string>();
     const keyOf = ({ taskId, id = '' }: { taskId: string; id?: string }): string => `${taskId} ${id}`;
     return {
@@ -297,56 +274,47 @@ export const pushMutants: readonly MutantAgent[] = [
       },
     };
   }),
-  notificationMutant('push.retries:never', 'Failed deliveries are not retried.', () => () => 'blind'),
+  notificationMutant('push.retries:never', 'Failed deliveries are not retried.', () => 'blind'),
   wireMutant('push.hangs:waits', 'A send waits for its webhook.', () => ({
     response(response, { json }) {
       if (/taskPushNotificationConfig/.test(JSON.stringify(json ?? '')) && isJsonObject(response.json))
         response.json = {};
     },
   })),
-  notificationMutant('push.post:put', 'Notifications are sent with PUT.', () => (notification) => {
+  notificationMutant('push.post:put', 'Notifications are sent with PUT.', (notification) => {
     notification.method = 'PUT';
   }),
   notificationMutant(
     'push.media-type:form',
     'Notifications have the Content-Type of a form.',
-    () =>
-      ({ headers }) => {
-        headers['content-type'] = 'application/x-www-form-urlencoded';
-      },
+    ({ headers }) => {
+      headers['content-type'] = 'application/x-www-form-urlencoded';
+    },
   ),
   notificationMutant(
     'push.payload:bare-task',
     'Notifications contain a bare task, as in 0.3.',
-    () => (notification) => {
+    (notification) => {
       if (isJsonObject(notification.json))
         notification.json = { id: 'x', ...(Object.values(notification.json)[0] as object) };
     },
   ),
-  notificationMutant(
-    'push.payload:envelope',
-    'Notifications have a JSON-RPC envelope.',
-    () => (notification) => {
-      notification.json = { jsonrpc: '2.0', id: 1, result: notification.json };
-    },
-  ),
-  notificationMutant('push.payload:list', 'Notifications contain an array.', () => (notification) => {
+  notificationMutant('push.payload:envelope', 'Notifications have a JSON-RPC envelope.', (notification) => {
+    notification.json = { jsonrpc: '2.0', id: 1, result: notification.json };
+  }),
+  notificationMutant('push.payload:list', 'Notifications contain an array.', (notification) => {
     notification.json = [notification.json];
   }),
-  notificationMutant('push.payload:two', 'Notifications contain two events.', () => (notification) => {
+  notificationMutant('push.payload:two', 'Notifications contain two events.', (notification) => {
     if (isJsonObject(notification.json))
       notification.json.message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] };
   }),
-  notificationMutant(
-    'push.task:other',
-    'Notifications have the id of another task.',
-    () => (notification) => {
-      if (!isJsonObject(notification.json)) return;
-      const { statusUpdate } = notification.json;
-      if (isJsonObject(statusUpdate)) statusUpdate.taskId = crypto.randomUUID();
-    },
-  ),
-  notificationMutant('model.status:push', 'Notifications have an unknown state.', () => ({ json }) => {
+  notificationMutant('push.task:other', 'Notifications have the id of another task.', (notification) => {
+    if (!isJsonObject(notification.json)) return;
+    const { statusUpdate } = notification.json;
+    if (isJsonObject(statusUpdate)) statusUpdate.taskId = crypto.randomUUID();
+  }),
+  notificationMutant('model.status:push', 'Notifications have an unknown state.', ({ json }) => {
     const { statusUpdate } = isJsonObject(json) ? json : {};
     if (isJsonObject(statusUpdate) && isJsonObject(statusUpdate.status))
       statusUpdate.status.state = 'TASK_STATE_DONE';

@@ -10,19 +10,28 @@ export const allVersions: readonly CheckedVersion[] = ['1.0', '0.3', '0.1'];
 export const versionsSince0_3: readonly CheckedVersion[] = ['1.0', '0.3'];
 
 /** Creates a mutant that overrides operations of the agent. `alsoViolates` lists rules besides the one in the id. */
-export function operationMutant(
+type OperationMutantFactory = (
   id: string,
   description: string,
   overrides: (agent: Agent) => Partial<Agent>,
-  versions: readonly CheckedVersion[] = ['1.0'],
-  alsoViolates: readonly string[] = [],
-): MutantAgent {
-  const { violates, ...others } = mutant(id, description, {
-    versions,
-    agent: (agent) => delegateAgent(agent, overrides(agent)),
-  });
-  return { ...others, violates: alsoViolates.length === 0 ? violates : [violates, alsoViolates].flat(2) };
+  alsoViolates?: readonly string[],
+) => MutantAgent;
+
+/** Returns a factory for mutants of some versions. */
+export function operationMutants(versions: readonly CheckedVersion[]): OperationMutantFactory {
+  return (id, description, overrides, alsoViolates) => {
+    const agent = (correct: Agent): Agent => delegateAgent(correct, overrides(correct));
+    const created = mutant(id, description, { versions, agent });
+    return alsoViolates ? { ...created, violates: [created.violates, alsoViolates].flat(2) } : created;
+  };
 }
+
+/** Creates an operation mutant of 1.0. */
+export const in1_0 = operationMutants(['1.0']);
+/** Creates an operation mutant of 1.0 and 0.3. */
+export const since0_3 = operationMutants(versionsSince0_3);
+/** Creates an operation mutant of all versions. */
+export const inAllVersions = operationMutants(allVersions);
 
 /** Rejects with the error `to` if the work fails with `from`. */
 export function replaceError<T>(work: Promise<T>, from: ErrorReason, to: ErrorReason): Promise<T> {
