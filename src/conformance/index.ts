@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { type Check, defineChecks, type Precondition } from './check.ts';
+export { type Check, type CheckDefaults, defineChecks, type Precondition } from './check.ts';
 export { allChecks } from './checks/index.ts';
 export { allInvariants } from './invariants/index.ts';
 export { compareReports, type ReportDiff } from './report/compare-reports.ts';

@@ -1,6 +1,6 @@
 import { sleep, systemClock } from '../primitives/clock.ts';
 import { RuleViolationError, type Evidence, InconclusiveError } from './check-errors.ts';
-import type { TargetOutcome } from './prompts/prompt-catalog.ts';
+import type { PromptCatalog, TargetOutcome } from './prompts/prompt-catalog.ts';
 import { interruptedStates, terminalStates } from './observation/task-tracker.ts';
 import type { Observation } from './observation/observation.ts';
 import { describeError, describeResponse } from './drivers/describe-response.ts';
@@ -61,6 +61,10 @@ export class Probe {
 
   get driver(): ProtocolDriver {
     return this.context.driver;
+  }
+
+  get prompts(): PromptCatalog {
+    return this.context.prompts;
   }
 
   get card(): JsonObject {
@@ -252,13 +256,18 @@ export class Probe {
     return stream;
   }
 
+  /** Sends the prompt for an outcome as a stream, which must contain at least one event. */
+  streamPrompt(outcome: TargetOutcome, options?: StreamReadOptions): Promise<ObservedStream> {
+    return this.expectStream('stream', { message: this.prompts.promptFor(outcome) }, options);
+  }
+
   /**
    * Sends the prompt for an outcome and returns the task.
    *
    * @throws InconclusiveError if the agent creates no task or the task reaches another state.
    */
   async sendPrompt(outcome: TargetOutcome, input: PromptInput = {}): Promise<IdentifiedTask> {
-    const draft = { ...this.context.prompts.promptFor(outcome), ...input.message };
+    const draft = { ...this.prompts.promptFor(outcome), ...input.message };
     const response = await this.call('send', { ...input, message: draft });
     const task = this.driver.decodeTask(response.result);
     if (!task?.id) {
@@ -288,7 +297,7 @@ export class Probe {
       throw new InconclusiveError(
         'In 0.1 a working task is visible only in streams, and this agent does not support streaming.',
       );
-    const message = { ...this.context.prompts.promptFor('slow'), taskId: crypto.randomUUID() };
+    const message = { ...this.prompts.promptFor('slow'), taskId: crypto.randomUUID() };
     await this.expectStream('stream', { ...input, message }, { until: () => true });
     return this.getTask(message.taskId);
   }

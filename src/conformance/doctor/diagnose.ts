@@ -206,7 +206,7 @@ async function checkAuth(
 }
 
 async function checkMessage(probe: Probe, timeout: number): Promise<Finding> {
-  const draft = probe.context.prompts.anyPrompt();
+  const draft = probe.prompts.anyPrompt();
   const startedAt = performance.now();
   const response = await probe.call('send', { message: draft });
   const duration = `${Math.round(performance.now() - startedAt)} ms`;
@@ -241,7 +241,7 @@ async function checkStream(probe: Probe): Promise<Finding> {
   if (capabilities.streaming !== true)
     return { state: 'skipped', finding: 'the card does not declare streaming' };
   const { exchange, events, isStream, isComplete } = await probe.openStream('stream', {
-    message: probe.context.prompts.anyPrompt(),
+    message: probe.prompts.anyPrompt(),
   });
   const type = exchange.headers['content-type'] ?? 'no content type';
   if (!isStream)

@@ -35,8 +35,8 @@ export type NormalizedEvent =
       readonly contextId: string | undefined;
       readonly state: TaskStateName;
       readonly timestamp: string | undefined;
-      /** Undefined in versions without `final`. */
-      readonly final: boolean | undefined;
+      /** False in versions without `final`. */
+      readonly final: boolean;
       readonly raw: unknown;
     }
   | {
@@ -65,12 +65,17 @@ export function partsToText(parts: readonly unknown[]): string {
   return parts.map((part) => (isJsonObject(part) ? (asText(part.text) ?? '') : '')).join('');
 }
 
-/** Converts a wire task, given the member names of a version. */
-export function normalizeTask(
-  raw: JsonObject,
-  names: { context: string; artifactId: string },
-  shortState: (state: unknown) => TaskStateName,
-): NormalizedTask {
+/** Member names and states of a version. */
+export interface WireNames {
+  /** Member of updates with the task id. */
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly artifactId: string;
+  shortState(state: unknown): TaskStateName;
+}
+
+/** Converts a wire task. */
+export function normalizeTask(raw: JsonObject, names: WireNames): NormalizedTask {
   const status = isJsonObject(raw.status) ? raw.status : {};
   // REST of 0.3 names the parts of a message `content`.
   const statusParts = isJsonObject(status.message)
@@ -78,8 +83,8 @@ export function normalizeTask(
     : undefined;
   return {
     id: asText(raw.id),
-    contextId: asText(raw[names.context]),
-    state: shortState(status.state),
+    contextId: asText(raw[names.contextId]),
+    state: names.shortState(status.state),
     timestamp: asText(status.timestamp),
     statusParts,
     artifacts: asList(raw.artifacts)?.map((each) => normalizeArtifact(each, names.artifactId)),
@@ -88,8 +93,49 @@ export function normalizeTask(
   };
 }
 
+/** Converts the result of a send, which may wrap the task. */
+export function normalizeTaskResult(result: unknown, names: WireNames): NormalizedTask | undefined {
+  if (!isJsonObject(result)) return undefined;
+  if (isJsonObject(result.task)) return normalizeTask(result.task, names);
+  return isJsonObject(result.status) ? normalizeTask(result, names) : undefined;
+}
+
+/** Converts a status update of the event `raw`. */
+export function normalizeStatusUpdate(update: JsonObject, names: WireNames, raw: unknown): NormalizedEvent {
+  const status = isJsonObject(update.status) ? update.status : {};
+  return {
+    kind: 'status',
+    taskId: asText(update[names.taskId]),
+    contextId: asText(update[names.contextId]),
+    state: names.shortState(status.state),
+    timestamp: asText(status.timestamp),
+    final: update.final === true,
+    raw,
+  };
+}
+
+/** Converts an artifact update of the event `raw`. In 0.1, `flags` are members of the artifact. */
+export function normalizeArtifactUpdate(
+  update: JsonObject,
+  names: WireNames,
+  raw: unknown,
+  flags: JsonObject = update,
+): NormalizedEvent {
+  return {
+    kind: 'artifact',
+    taskId: asText(update[names.taskId]),
+    contextId: asText(update[names.contextId]),
+    artifact: isJsonObject(update.artifact)
+      ? normalizeArtifact(update.artifact, names.artifactId)
+      : undefined,
+    append: flags.append === true,
+    lastChunk: flags.lastChunk === true,
+    raw,
+  };
+}
+
 /** Converts a wire artifact. */
-export function normalizeArtifact(raw: unknown, idName: string): NormalizedArtifact {
+function normalizeArtifact(raw: unknown, idName: string): NormalizedArtifact {
   const artifact = isJsonObject(raw) ? raw : {};
   return {
     id: artifactId(artifact[idName], idName),

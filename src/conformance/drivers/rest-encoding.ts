@@ -3,7 +3,13 @@ import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 import type { RawRequest } from '../wire/raw-http-client.ts';
 import { type ErrorResponse, errorInfoReason } from './error-response.ts';
 import { mergeHeaders } from './rpc-encoding.ts';
-import type { DecodedFrame, DecodedResponse, RequestOverrides } from './protocol-driver.ts';
+import type {
+  DecodedFrame,
+  DecodedResponse,
+  DriverOperation,
+  OperationInput,
+  RequestOverrides,
+} from './protocol-driver.ts';
 import { asText } from './normalized-views.ts';
 
 /** Parts of a REST request, before encoding. */
@@ -12,6 +18,30 @@ export interface RestRequestParts {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: Record<string, unknown>;
+}
+
+/** Returns method and path of an operation below `prefix`; undefined for the operations that differ between versions. */
+export function restRoute(
+  operation: DriverOperation,
+  input: OperationInput,
+  prefix: string,
+): Pick<RestRequestParts, 'method' | 'path'> | undefined {
+  const task = `${prefix}/tasks/${encodeURIComponent(input.id ?? '')}`;
+  const configs = `${prefix}/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
+  const config = `${configs}/${encodeURIComponent(input.id ?? '')}`;
+  const routes: { readonly [operation in DriverOperation]?: readonly [method: string, path: string] } = {
+    send: ['POST', `${prefix}/message:send`],
+    stream: ['POST', `${prefix}/message:stream`],
+    get: ['GET', task],
+    cancel: ['POST', `${task}:cancel`],
+    subscribe: ['POST', `${task}:subscribe`],
+    createPush: ['POST', configs],
+    getPush: ['GET', config],
+    listPush: ['GET', configs],
+    deletePush: ['DELETE', config],
+  };
+  const [method, path] = routes[operation] ?? [];
+  return method === undefined || path === undefined ? undefined : { method, path };
 }
 
 /** Encodes a REST request. */

@@ -2,19 +2,23 @@ import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encod
 import type { OperationInput, MessageDraft, DriverOperation, ProtocolDriver } from './protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
-  normalizeArtifact,
   type NormalizedEvent,
+  normalizeArtifactUpdate,
+  normalizeStatusUpdate,
   normalizeTask,
-  type NormalizedTask,
-  asText,
+  type WireNames,
 } from './normalized-views.ts';
 
 const stateNames = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
 const wireStates: Readonly<Record<string, string>> = Object.fromEntries(
   stateNames.map((name) => [name, name]),
 );
-const toTask = (raw: JsonObject): NormalizedTask =>
-  normalizeTask(raw, { context: 'sessionId', artifactId: 'index' }, String);
+const names: WireNames = {
+  taskId: 'id',
+  contextId: 'sessionId',
+  artifactId: 'index',
+  shortState: String,
+};
 
 const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   send: 'tasks/send',
@@ -63,29 +67,8 @@ function encodeParams(operation: DriverOperation, input: OperationInput): Record
 function decodeEvent(event: unknown): NormalizedEvent {
   const raw = event;
   if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw };
-  const ids = { taskId: asText(event.id), contextId: asText(event.sessionId) };
-  if (isJsonObject(event.artifact)) {
-    const { artifact } = event;
-    return {
-      kind: 'artifact',
-      ...ids,
-      artifact: normalizeArtifact(artifact, 'index'),
-      append: artifact.append === true,
-      lastChunk: artifact.lastChunk === true,
-      raw,
-    };
-  }
-  if (isJsonObject(event.status)) {
-    const { state, timestamp } = event.status;
-    return {
-      kind: 'status',
-      ...ids,
-      state: String(state),
-      timestamp: asText(timestamp),
-      final: event.final === true,
-      raw,
-    };
-  }
+  if (isJsonObject(event.artifact)) return normalizeArtifactUpdate(event, names, raw, event.artifact);
+  if (isJsonObject(event.status)) return normalizeStatusUpdate(event, names, raw);
   return { kind: 'unknown', reason: 'neither a status nor an artifact', raw };
 }
 
@@ -106,8 +89,8 @@ export function createDriver0_1(url: string): ProtocolDriver {
     decode: decodeRpcResponse,
     decodeFrame: decodeRpcFrame,
     decodeTask: (result) =>
-      isJsonObject(result) && isJsonObject(result.status) ? toTask(result) : undefined,
+      isJsonObject(result) && isJsonObject(result.status) ? normalizeTask(result, names) : undefined,
     decodeMessage: () => undefined,
-    decodeEvent: decodeEvent,
+    decodeEvent,
   };
 }

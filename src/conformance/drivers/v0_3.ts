@@ -1,9 +1,10 @@
 import type { CheckedTransport } from '../rule-model.ts';
 import {
-  decodeRestResponse,
   decodeRestFrame,
-  type RestRequestParts,
+  decodeRestResponse,
   encodeRestRequest,
+  type RestRequestParts,
+  restRoute,
 } from './rest-encoding.ts';
 import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
 import type {
@@ -15,21 +16,20 @@ import type {
 } from './protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
-  normalizeArtifact,
-  type NormalizedEvent,
-  withoutUndefined,
   asList,
+  type NormalizedEvent,
+  normalizeArtifactUpdate,
+  normalizeStatusUpdate,
   normalizeTask,
-  type NormalizedTask,
-  asText,
+  normalizeTaskResult,
+  type WireNames,
+  withoutUndefined,
 } from './normalized-views.ts';
 
 const stateNames = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected'];
 const wireStates: Readonly<Record<string, string>> = Object.fromEntries(
   [...stateNames, 'auth-required', 'unknown'].map((name) => [name, name]),
 );
-const memberNames = { context: 'contextId', artifactId: 'artifactId' };
-
 /** REST of 0.3 uses the enum names of its protocol buffers. */
 const shortState = (state: unknown): string => {
   const text = String(state);
@@ -39,7 +39,12 @@ const shortState = (state: unknown): string => {
     .replaceAll('_', '-');
   return text.startsWith('TASK_STATE_') ? (name === 'cancelled' ? 'canceled' : name) : text;
 };
-const toTask = (raw: JsonObject): NormalizedTask => normalizeTask(raw, memberNames, shortState);
+const names: WireNames = {
+  taskId: 'taskId',
+  contextId: 'contextId',
+  artifactId: 'artifactId',
+  shortState,
+};
 
 const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   send: 'message/send',
@@ -57,34 +62,24 @@ const methods: Readonly<Record<DriverOperation, string | undefined>> = {
 
 function encodeRpcMessage({
   text = 'hello',
-  messageId,
-  taskId,
-  contextId,
-  parts,
-  metadata,
+  parts = [{ kind: 'text', text }],
+  ...draft
 }: MessageDraft): JsonObject {
   return {
     kind: 'message',
-    messageId: messageId ?? crypto.randomUUID(),
+    messageId: crypto.randomUUID(),
     role: 'user',
-    parts: parts ?? [{ kind: 'text', text }],
-    ...withoutUndefined({ taskId, contextId, metadata }),
+    parts,
+    ...withoutUndefined({ ...draft }),
   };
 }
 
-function encodeRestMessage({
-  text = 'hello',
-  messageId,
-  taskId,
-  contextId,
-  parts,
-  metadata,
-}: MessageDraft): JsonObject {
+function encodeRestMessage({ text = 'hello', parts = [{ text }], ...draft }: MessageDraft): JsonObject {
   return {
-    messageId: messageId ?? crypto.randomUUID(),
+    messageId: crypto.randomUUID(),
     role: 'ROLE_USER',
-    content: parts ?? [{ text }],
-    ...withoutUndefined({ taskId, contextId, metadata }),
+    content: parts,
+    ...withoutUndefined({ ...draft }),
   };
 }
 
@@ -137,36 +132,14 @@ function encodeParams(
 
 function encodeRest(operation: DriverOperation, input: OperationInput): RestRequestParts | undefined {
   const { historyLength, webhook, message = {} } = input;
-  const id = encodeURIComponent(input.id ?? '');
-  const configs = `/v1/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
-  switch (operation) {
-    case 'send':
-    case 'stream': {
-      const body = {
-        message: encodeRestMessage(message),
-        configuration: encodeConfiguration(input, 'pushNotification'),
-      };
-      return { method: 'POST', path: `/v1/message:${operation}`, body };
-    }
-    case 'get':
-      return { method: 'GET', path: `/v1/tasks/${id}`, query: { historyLength } };
-    case 'cancel':
-      return { method: 'POST', path: `/v1/tasks/${id}:cancel`, body: {} };
-    case 'subscribe':
-      return { method: 'POST', path: `/v1/tasks/${id}:subscribe`, body: {} };
-    case 'createPush':
-      return { method: 'POST', path: configs, body: webhook ? { ...encodeWebhook(webhook) } : {} };
-    case 'getPush':
-      return { method: 'GET', path: `${configs}/${id}` };
-    case 'listPush':
-      return { method: 'GET', path: configs };
-    case 'deletePush':
-      return { method: 'DELETE', path: `${configs}/${id}` };
-    case 'extendedCard':
-      return { method: 'GET', path: '/v1/card' };
-    case 'list':
-      return undefined;
-  }
+  if (operation === 'extendedCard') return { method: 'GET', path: '/v1/card' };
+  const route = restRoute(operation, input, '/v1');
+  if (!route || operation === 'get') return route && { ...route, query: { historyLength } };
+  if (operation === 'createPush') return { ...route, body: webhook ? encodeWebhook(webhook) : {} };
+  if (operation !== 'send' && operation !== 'stream')
+    return route.method === 'POST' ? { ...route, body: {} } : route;
+  const configuration = encodeConfiguration(input, 'pushNotification');
+  return { ...route, body: { message: encodeRestMessage(message), configuration } };
 }
 
 function unwrapKind(event: JsonObject): { kind: unknown; body: JsonObject } {
@@ -187,30 +160,10 @@ function decodeEvent(event: unknown, isRpc: boolean): NormalizedEvent {
   if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw: event };
   const { kind, body } = isRpc ? { kind: event.kind, body: event } : unwrapKind(event);
   const raw = event;
-  const ids = { taskId: asText(body.taskId), contextId: asText(body.contextId) };
-  if (kind === 'task') return { kind, task: toTask(body), raw };
+  if (kind === 'task') return { kind, task: normalizeTask(body, names), raw };
   if (kind === 'message') return { kind, parts: asList(body.parts) ?? asList(body.content) ?? [], raw };
-  if (kind === 'status-update') {
-    const status = isJsonObject(body.status) ? body.status : {};
-    return {
-      kind: 'status',
-      ...ids,
-      state: shortState(status.state),
-      timestamp: asText(status.timestamp),
-      final: body.final === true,
-      raw,
-    };
-  }
-  if (kind === 'artifact-update') {
-    return {
-      kind: 'artifact',
-      ...ids,
-      artifact: isJsonObject(body.artifact) ? normalizeArtifact(body.artifact, 'artifactId') : undefined,
-      append: body.append === true,
-      lastChunk: body.lastChunk === true,
-      raw,
-    };
-  }
+  if (kind === 'status-update') return normalizeStatusUpdate(body, names, raw);
+  if (kind === 'artifact-update') return normalizeArtifactUpdate(body, names, raw);
   return { kind: 'unknown', reason: `unknown kind ${JSON.stringify(kind)}`, raw };
 }
 
@@ -235,11 +188,7 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
     },
     decode: isRpc ? decodeRpcResponse : decodeRestResponse,
     decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
-    decodeTask(result) {
-      if (!isJsonObject(result)) return undefined;
-      if (isJsonObject(result.task)) return toTask(result.task);
-      return isJsonObject(result.status) ? toTask(result) : undefined;
-    },
+    decodeTask: (result) => normalizeTaskResult(result, names),
     decodeMessage(result) {
       if (!isJsonObject(result)) return undefined;
       const { body, kind } = unwrapKind(result);

@@ -1,9 +1,10 @@
 import type { CheckedTransport } from '../rule-model.ts';
 import {
-  decodeRestResponse,
   decodeRestFrame,
-  type RestRequestParts,
+  decodeRestResponse,
   encodeRestRequest,
+  type RestRequestParts,
+  restRoute,
 } from './rest-encoding.ts';
 import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
 import type {
@@ -16,13 +17,14 @@ import type {
 } from './protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
-  normalizeArtifact,
-  type NormalizedEvent,
-  withoutUndefined,
   asList,
+  type NormalizedEvent,
+  normalizeArtifactUpdate,
+  normalizeStatusUpdate,
   normalizeTask,
-  type NormalizedTask,
-  asText,
+  normalizeTaskResult,
+  type WireNames,
+  withoutUndefined,
 } from './normalized-views.ts';
 
 const wireStates: Readonly<Record<string, string>> = {
@@ -37,9 +39,12 @@ const wireStates: Readonly<Record<string, string>> = {
   'auth-required': 'TASK_STATE_AUTH_REQUIRED',
 };
 const shortNames = new Map(Object.entries(wireStates).map(([name, wire]) => [wire, name]));
-const shortState = (state: unknown): string => shortNames.get(state as string) ?? String(state);
-const memberNames = { context: 'contextId', artifactId: 'artifactId' };
-const toTask = (raw: JsonObject): NormalizedTask => normalizeTask(raw, memberNames, shortState);
+const names: WireNames = {
+  taskId: 'taskId',
+  contextId: 'contextId',
+  artifactId: 'artifactId',
+  shortState: (state) => shortNames.get(state as string) ?? String(state),
+};
 
 const methods: Readonly<Record<DriverOperation, string>> = {
   send: 'SendMessage',
@@ -55,20 +60,8 @@ const methods: Readonly<Record<DriverOperation, string>> = {
   extendedCard: 'GetExtendedAgentCard',
 };
 
-function encodeMessage({
-  text = 'hello',
-  messageId,
-  taskId,
-  contextId,
-  parts,
-  metadata,
-}: MessageDraft): JsonObject {
-  return {
-    messageId: messageId ?? crypto.randomUUID(),
-    role: 'ROLE_USER',
-    parts: parts ?? [{ text }],
-    ...withoutUndefined({ taskId, contextId, metadata }),
-  };
+function encodeMessage({ text = 'hello', parts = [{ text }], ...draft }: MessageDraft): JsonObject {
+  return { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts, ...withoutUndefined({ ...draft }) };
 }
 
 function encodeWebhook({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
@@ -128,66 +121,23 @@ function encodeParams(
 
 function encodeRest(operation: DriverOperation, input: OperationInput): RestRequestParts {
   const all = (encodeParams(operation, input) ?? {}) as Record<string, string | number | boolean | undefined>;
-  const { id: _id, taskId: _taskId, ...others } = all;
-  const id = encodeURIComponent(input.id ?? '');
-  const configs = `/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
-  switch (operation) {
-    case 'send':
-      return { method: 'POST', path: '/message:send', body: all };
-    case 'stream':
-      return { method: 'POST', path: '/message:stream', body: all };
-    case 'get':
-      return { method: 'GET', path: `/tasks/${id}`, query: others };
-    case 'list':
-      return { method: 'GET', path: '/tasks', query: others };
-    case 'cancel':
-      return { method: 'POST', path: `/tasks/${id}:cancel`, body: {} };
-    case 'subscribe':
-      return { method: 'POST', path: `/tasks/${id}:subscribe`, body: {} };
-    case 'createPush':
-      return { method: 'POST', path: configs, body: { ...(input.webhook && encodeWebhook(input.webhook)) } };
-    case 'getPush':
-      return { method: 'GET', path: `${configs}/${id}` };
-    case 'listPush':
-      return { method: 'GET', path: configs, query: others };
-    case 'deletePush':
-      return { method: 'DELETE', path: `${configs}/${id}` };
-    case 'extendedCard':
-      return { method: 'GET', path: '/extendedAgentCard' };
-  }
+  const { id: _id, taskId: _taskId, ...query } = all;
+  if (operation === 'list') return { method: 'GET', path: '/tasks', query };
+  const route = restRoute(operation, input, '') ?? { method: 'GET', path: '/extendedAgentCard' };
+  if (operation === 'send' || operation === 'stream') return { ...route, body: all };
+  if (operation === 'createPush')
+    return { ...route, body: { ...(input.webhook && encodeWebhook(input.webhook)) } };
+  return route.method === 'POST' ? { ...route, body: {} } : { ...route, query };
 }
 
 function decodeEvent(event: unknown): NormalizedEvent {
   const raw = event;
   if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw };
   const { task, message, statusUpdate, artifactUpdate } = event;
-  if (isJsonObject(task)) return { kind: 'task', task: toTask(task), raw };
+  if (isJsonObject(task)) return { kind: 'task', task: normalizeTask(task, names), raw };
   if (isJsonObject(message)) return { kind: 'message', parts: asList(message.parts) ?? [], raw };
-  if (isJsonObject(statusUpdate)) {
-    const { taskId, contextId, status } = statusUpdate;
-    const { state, timestamp } = isJsonObject(status) ? status : {};
-    return {
-      kind: 'status',
-      taskId: asText(taskId),
-      contextId: asText(contextId),
-      state: shortState(state),
-      timestamp: asText(timestamp),
-      final: undefined,
-      raw,
-    };
-  }
-  if (isJsonObject(artifactUpdate)) {
-    const { taskId, contextId, artifact, append, lastChunk } = artifactUpdate;
-    return {
-      kind: 'artifact',
-      taskId: asText(taskId),
-      contextId: asText(contextId),
-      artifact: isJsonObject(artifact) ? normalizeArtifact(artifact, 'artifactId') : undefined,
-      append: append === true,
-      lastChunk: lastChunk === true,
-      raw,
-    };
-  }
+  if (isJsonObject(statusUpdate)) return normalizeStatusUpdate(statusUpdate, names, raw);
+  if (isJsonObject(artifactUpdate)) return normalizeArtifactUpdate(artifactUpdate, names, raw);
   return { kind: 'unknown', reason: 'none of task, message, statusUpdate and artifactUpdate', raw };
 }
 
@@ -207,15 +157,11 @@ export function createDriver1_0(transport: CheckedTransport, url: string): Proto
         : encodeRestRequest(url, headers, encodeRest(operation, input), overrides),
     decode: isRpc ? decodeRpcResponse : decodeRestResponse,
     decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
-    decodeTask(result) {
-      if (!isJsonObject(result)) return undefined;
-      if (isJsonObject(result.task)) return toTask(result.task);
-      return isJsonObject(result.status) ? toTask(result) : undefined;
-    },
+    decodeTask: (result) => normalizeTaskResult(result, names),
     decodeMessage(result) {
       const message = isJsonObject(result) ? result.message : undefined;
       return isJsonObject(message) ? { parts: asList(message.parts) ?? [], raw: message } : undefined;
     },
-    decodeEvent: decodeEvent,
+    decodeEvent,
   };
 }

@@ -243,7 +243,7 @@ async function interfaceProblem(probe: Probe): Promise<string | undefined> {
   if (mismatch !== undefined) return `the response for an unknown task should be ${mismatch}`;
   if (!isJsonObject(parseJsonOrUndefined(unknown.exchange.body)))
     return 'the response for an unknown task is not a JSON object';
-  const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
+  const response = await probe.call('send', { message: probe.prompts.anyPrompt() });
   const isValid =
     probe.driver.decodeTask(response.result) !== undefined ||
     probe.driver.decodeMessage(response.result) !== undefined;

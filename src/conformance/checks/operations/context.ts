@@ -26,7 +26,7 @@ export const contextChecks = defineChecks({ category: 'lifecycle', versions: ['1
     async run(probe) {
       const first = await probe.sendPrompt('completed');
       const response = await probe.call('send', {
-        message: { ...probe.context.prompts.promptFor('completed'), contextId: first.contextId ?? '' },
+        message: { ...probe.prompts.promptFor('completed'), contextId: first.contextId ?? '' },
       });
       const task = probe.driver.decodeTask(response.result);
       probe.expect(

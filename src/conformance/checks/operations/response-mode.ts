@@ -35,7 +35,7 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
     remedy: 'Return the task in the state input-required.',
     async run(probe) {
       const response = await probe.call('send', {
-        message: probe.context.prompts.promptFor('input-required'),
+        message: probe.prompts.promptFor('input-required'),
       });
       const task = probe.driver.decodeTask(response.result);
       if (!task?.id) throw new InconclusiveError('No task could be created.');
@@ -108,7 +108,7 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
     preconditions: ['streaming'],
     async run(probe) {
       const { events } = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('completed'),
+        message: probe.prompts.promptFor('completed'),
         returnImmediately: true,
       });
       const actual = eventState(events.at(-1));
@@ -173,7 +173,7 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
     async run(probe) {
       const { id } = await probe.completeTask();
       await probe.expectError('get', { id, historyLength: -1 }, 'InvalidParams');
-      const message = probe.context.prompts.anyPrompt();
+      const message = probe.prompts.anyPrompt();
       await probe.expectError('send', { message, historyLength: -1 }, 'InvalidParams');
     },
   },

@@ -72,7 +72,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     remedy: 'Return a task or a message for every valid message.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
+      const response = await probe.call('send', { message: probe.prompts.anyPrompt() });
       const actual = describeResponse(response);
       probe.expect(
         response.error === undefined && response.decodeError === undefined,
@@ -181,7 +181,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const text = 'Grüße, 你好, مرحبا, 🌍 \\u0041 "quoted" <b>&amp;</b> \\ tab\\t end';
-      const draft = probe.context.prompts.promptFor('echo');
+      const draft = probe.prompts.promptFor('echo');
       const { artifacts = [] } = await echo(probe, { ...draft, text: `${draft.text ?? ''} ${text}` });
       const echoed = artifacts.map(({ parts }) => partsToText(parts)).join('');
       probe.expect(echoed.includes(text), 'The returned text differs', {
@@ -196,7 +196,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     sentence: 'The agent preserves data parts of every JSON type, including null.',
     remedy: 'Test for the presence of data, not for truthiness.',
     async run(probe) {
-      const draft = probe.context.prompts.promptFor('echo');
+      const draft = probe.prompts.promptFor('echo');
       const values = [
         { nested: { list: [1, 2.5, true, null, 'x'] }, empty: {} },
         [1, 'two'],
@@ -225,7 +225,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     sentence: 'The agent preserves raw parts, in standard base64, with filename and media type.',
     remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType.',
     async run(probe) {
-      const draft = probe.context.prompts.promptFor('echo');
+      const draft = probe.prompts.promptFor('echo');
       // All byte values, and a length that needs padding.
       const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
         'base64',
@@ -251,7 +251,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     async run(probe) {
       const contextId = crypto.randomUUID();
       const response = await probe.call('send', {
-        message: { ...probe.context.prompts.promptFor('message'), contextId },
+        message: { ...probe.prompts.promptFor('message'), contextId },
       });
       if (!probe.driver.decodeMessage(response.result))
         throw new InconclusiveError(`The response is not a direct message: ${describeResponse(response)}`);
@@ -268,7 +268,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     sentence: 'The agent sets contextId in direct messages.',
     remedy: 'Add contextId to every message of the agent.',
     async run(probe) {
-      const response = await probe.call('send', { message: probe.context.prompts.promptFor('message') });
+      const response = await probe.call('send', { message: probe.prompts.promptFor('message') });
       const message = probe.driver.decodeMessage(response.result);
       if (!message)
         throw new InconclusiveError(`The response is not a direct message: ${describeResponse(response)}`);
@@ -284,7 +284,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     remedy: 'Return the existing task or a new one for a repeated messageId.',
     async run(probe) {
       const message = {
-        ...probe.context.prompts.promptFor('completed'),
+        ...probe.prompts.promptFor('completed'),
         messageId: `again-${crypto.randomUUID()}`,
       };
       for (const attempt of ['first', 'second']) {

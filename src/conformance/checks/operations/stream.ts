@@ -42,9 +42,7 @@ export const streamChecks = defineChecks(shared, [
     sentence: 'The agent responds to a streaming message with an event stream up to the end of the task.',
     remedy: 'Respond with text/event-stream, and send every event when it occurs.',
     async run(probe) {
-      const stream = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('completed'),
-      });
+      const stream = await probe.streamPrompt('completed');
       probe.expect(stream.exchange.status === 200, 'The status of the stream is not 200');
       const states = stream.events.map(eventState).filter((state) => state !== '');
       const isMessage = stream.events.some(({ kind }) => kind === 'message');
@@ -64,9 +62,7 @@ export const streamChecks = defineChecks(shared, [
     remedy: 'Send the message, and close the stream.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const stream = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('message'),
-      });
+      const stream = await probe.streamPrompt('message');
       const kinds = stream.events.map(({ kind }) => kind);
       if (!kinds.includes('message'))
         throw new InconclusiveError(`The stream contains no message: ${kinds.join(', ')}.`);
@@ -84,12 +80,8 @@ export const streamChecks = defineChecks(shared, [
     versions: ['1.0', '0.3'],
     async run(probe) {
       for (const outcome of ['failed', 'rejected'] as const) {
-        if (!probe.context.prompts.knows(outcome)) continue;
-        const stream = await probe.expectStream(
-          'stream',
-          { message: probe.context.prompts.promptFor(outcome) },
-          { deadline: 5_000 },
-        );
+        if (!probe.prompts.knows(outcome)) continue;
+        const stream = await probe.streamPrompt(outcome, { deadline: 5_000 });
         probe.expect(stream.isComplete, `The stream of a ${outcome} task was not closed`);
         const last = eventState(stream.events.at(-1));
         probe.expectEqual(last, outcome, 'The last event is not the terminal status');
@@ -103,18 +95,14 @@ export const streamChecks = defineChecks(shared, [
     remedy: 'Send the status canceled to every stream of the task, and close the streams.',
     async run(probe) {
       let cancellation: Promise<unknown> | undefined;
-      const stream = await probe.expectStream(
-        'stream',
-        { message: probe.context.prompts.promptFor('slow') },
-        {
-          until: (event) => {
-            const id =
-              event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined;
-            if (id !== undefined) cancellation ??= probe.call('cancel', { id });
-            return false;
-          },
+      const stream = await probe.streamPrompt('slow', {
+        until: (event) => {
+          const id =
+            event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined;
+          if (id !== undefined) cancellation ??= probe.call('cancel', { id });
+          return false;
         },
-      );
+      });
       await cancellation;
       const last = eventState(stream.events.at(-1));
       probe.expectEqual(last, 'canceled', 'The last event is not the status canceled');
@@ -127,9 +115,7 @@ export const streamChecks = defineChecks(shared, [
     sentence: 'The agent sends events when they occur, not all at the end.',
     remedy: 'Flush after each event, and disable buffering and compression in proxies.',
     async run(probe) {
-      const { exchange, events } = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('slow'),
-      });
+      const { exchange, events } = await probe.streamPrompt('slow');
       const [first] = exchange.frames;
       const spread = exchange.totalMs - (first?.at ?? 0);
       if (exchange.totalMs < 800)
@@ -177,9 +163,7 @@ export const streamChecks = defineChecks(shared, [
     sentence: 'The streamed chunks of an artifact, concatenated in order, equal the stored artifact.',
     remedy: 'Store streamed chunks, send each once and in order, and set append and lastChunk.',
     async run(probe) {
-      const stream = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('chunks'),
-      });
+      const stream = await probe.streamPrompt('chunks');
       const streamed = assembleArtifacts(stream.events);
       const updates = stream.events.filter(({ kind }) => kind === 'artifact');
       probe.expect(updates.length > 0, 'The stream contains no artifact chunks');
@@ -206,9 +190,7 @@ export const streamChecks = defineChecks(shared, [
     sentence: 'The agent returns a streamed task in the last streamed state.',
     remedy: 'Store each event before it is sent.',
     async run(probe) {
-      const stream = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('artifact'),
-      });
+      const stream = await probe.streamPrompt('artifact');
       const last = stream.events.findLast((event) => eventState(event) !== '');
       if (!last) throw new InconclusiveError('The stream contains no state.');
       const task = await probe.getTask(requireTaskId(stream));
@@ -221,11 +203,7 @@ export const streamChecks = defineChecks(shared, [
     sentence: 'A task continues when a subscriber disconnects.',
     remedy: 'Do not bind the work to the connection.',
     async run(probe) {
-      const stream = await probe.expectStream(
-        'stream',
-        { message: probe.context.prompts.promptFor('slow') },
-        { until: () => true },
-      );
+      const stream = await probe.streamPrompt('slow', { until: () => true });
       const task = await probe.waitUntilTerminalOrInterrupted(requireTaskId(stream));
       probe.expectEqual(task.state, 'completed', 'The task was not completed after the client disconnected');
     },
@@ -237,11 +215,9 @@ export const streamChecks = defineChecks(shared, [
     remedy: 'Send the status input-required, and accept the next message of the task.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const stream = await probe.expectStream(
-        'stream',
-        { message: probe.context.prompts.promptFor('input-required') },
-        { until: (event) => eventState(event) === 'input-required' },
-      );
+      const stream = await probe.streamPrompt('input-required', {
+        until: (event) => eventState(event) === 'input-required',
+      });
       const states = stream.events.map(eventState);
       if (!states.includes('input-required'))
         throw new InconclusiveError(`The task never required input: ${states.join(', ')}.`);
@@ -265,7 +241,7 @@ export const streamChecks = defineChecks(shared, [
     versions: ['1.0'],
     preconditions: ['no-streaming'],
     async run(probe) {
-      const message = probe.context.prompts.anyPrompt();
+      const message = probe.prompts.anyPrompt();
       const subject = 'A stream that the card does not declare';
       await probe.expectStreamError('stream', { message }, 'UnsupportedOperation', subject);
       const task = await probe.completeTask();

@@ -39,11 +39,7 @@ export const subscribeChecks = defineChecks(shared, [
     remedy: 'Send the events of the task from the time of the subscription to its end.',
     versions: ['0.3', '0.1'],
     async run(probe) {
-      const { events: opened } = await probe.expectStream(
-        'stream',
-        { message: probe.context.prompts.promptFor('slow') },
-        { until: (_event, index) => index >= 1 },
-      );
+      const { events: opened } = await probe.streamPrompt('slow', { until: (_event, index) => index >= 1 });
       const id = opened
         .map((event) =>
           event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined,

@@ -19,7 +19,7 @@ function declaredExtensions(probe: Probe): string[] {
 }
 
 function send(probe: Probe, uris: readonly string[]): Promise<DecodedResponse> {
-  return probe.call('send', { message: probe.context.prompts.anyPrompt() }, withExtensions(uris));
+  return probe.call('send', { message: probe.prompts.anyPrompt() }, withExtensions(uris));
 }
 
 /** Returns the extensions that a response declares as active. */
@@ -77,7 +77,7 @@ export const extensionChecks = defineChecks(shared, [
     preconditions: ['extensions', 'streaming'],
     async run(probe) {
       expectRequiredExtensions(probe);
-      const message = probe.context.prompts.anyPrompt();
+      const message = probe.prompts.anyPrompt();
       const { error, exchange } = await probe.openStream(
         'stream',
         { message },

@@ -176,9 +176,7 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     remedy: 'Send a status before artifacts, and final: true with the last status.',
     preconditions: ['streaming'],
     async run(probe) {
-      const { events } = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('completed'),
-      });
+      const { events } = await probe.streamPrompt('completed');
       const [first] = events;
       const last = events.at(-1);
       probe.expect(
@@ -221,7 +219,7 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     async run(probe) {
       const taskId = crypto.randomUUID();
       const result = await probe.expectResult('send', {
-        message: { ...probe.context.prompts.promptFor('completed'), taskId },
+        message: { ...probe.prompts.promptFor('completed'), taskId },
       });
       const task = probe.driver.decodeTask(result);
       probe.expectEqual(task?.id, taskId, 'The task has another id');
@@ -260,7 +258,7 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     preconditions: ['streaming'],
     async run(probe) {
       const request = probe.driver.encode('stream', {
-        message: probe.context.prompts.promptFor('completed'),
+        message: probe.prompts.promptFor('completed'),
       });
       if (!request) throw new InconclusiveError('The version has no streams.');
       const exchange = await probe.sendRaw({

@@ -221,7 +221,7 @@ export const restChecks = defineChecks(shared, [
         actual: type,
       });
       for (const contentType of ['application/json', 'application/a2a+json']) {
-        const request = probe.driver.encode('send', { message: probe.context.prompts.anyPrompt() });
+        const request = probe.driver.encode('send', { message: probe.prompts.anyPrompt() });
         const response = await sendRequest(probe, 'POST', '/message:send', String(request?.body), {
           'content-type': contentType,
         });
@@ -260,7 +260,7 @@ export const restChecks = defineChecks(shared, [
     remedy: 'Percent-decode every value once, as UTF-8.',
     async run(probe) {
       const contextId = `a b&c=d/e+f%20-ü-${crypto.randomUUID()}`;
-      const message = { ...probe.context.prompts.promptFor('completed'), contextId };
+      const message = { ...probe.prompts.promptFor('completed'), contextId };
       const response = await probe.call('send', { message });
       const task = probe.driver.decodeTask(response.result);
       if (!task?.id)
@@ -285,15 +285,13 @@ export const restChecks = defineChecks(shared, [
     sentence: 'REST responses and events have no JSON-RPC envelope.',
     remedy: 'Send the object without an envelope.',
     async run(probe) {
-      const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
+      const response = await probe.call('send', { message: probe.prompts.anyPrompt() });
       probe.expect(
         isJsonObject(response.result) && !('jsonrpc' in response.result),
         'The response has a JSON-RPC envelope',
       );
       if (probe.capabilities.streaming !== true) return;
-      const { exchange } = await probe.expectStream('stream', {
-        message: probe.context.prompts.promptFor('completed'),
-      });
+      const { exchange } = await probe.streamPrompt('completed');
       const isBare = exchange.frames.every(({ data }) => data === undefined || !/"jsonrpc"/.test(data));
       probe.expect(isBare, 'Events have a JSON-RPC envelope');
     },

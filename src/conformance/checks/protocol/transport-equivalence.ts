@@ -29,7 +29,7 @@ export const transportEquivalenceChecks = defineChecks({ category: 'lifecycle', 
     sentence: 'The agent returns the same task over all transports.',
     remedy: 'Use one task store for all transports.',
     async run(probe) {
-      const created = await probe.completeTask({ message: probe.context.prompts.promptFor('artifact') });
+      const created = await probe.completeTask({ message: probe.prompts.promptFor('artifact') });
       const here = await probe.getTask(created.id);
       const there = await overOtherTransport(probe).getTask(created.id);
       probe.expect(fingerprint(here) === fingerprint(there), 'The task differs between transports', {

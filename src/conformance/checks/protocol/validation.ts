@@ -97,7 +97,7 @@ export const validationChecks = defineChecks({ category: 'error-handling', versi
     async run(probe) {
       const response = await probe.call(
         'send',
-        { message: probe.context.prompts.anyPrompt() },
+        { message: probe.prompts.anyPrompt() },
         {
           transform: (wire) => ({
             ...wire,
@@ -134,7 +134,7 @@ export const validationChecks = defineChecks({ category: 'error-handling', versi
     async run(probe) {
       const contextId = crypto.randomUUID();
       const response = await probe.call('send', {
-        message: { ...probe.context.prompts.anyPrompt(), contextId },
+        message: { ...probe.prompts.anyPrompt(), contextId },
         historyLength: -5,
       });
       if (!response.error)

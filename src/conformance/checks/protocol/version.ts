@@ -110,7 +110,7 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
       const { id } = await probe.completeTask();
       const operations: [DriverOperation, OperationInput][] = [
         ['get', { id }],
-        ['send', { message: probe.context.prompts.anyPrompt() }],
+        ['send', { message: probe.prompts.anyPrompt() }],
         ['list', {}],
         ['cancel', { id }],
       ];
@@ -130,7 +130,7 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
     async run(probe) {
       const { error, exchange } = await probe.openStream(
         'stream',
-        { message: probe.context.prompts.anyPrompt() },
+        { message: probe.prompts.anyPrompt() },
         { overrides: withVersion('9.9') },
       );
       probe.assertError(
@@ -196,7 +196,7 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
       for (const version of ['0.3', '0.3.0', '']) {
         const response = await probe0_3.call(
           'send',
-          { message: probe.context.prompts.anyPrompt() },
+          { message: probe.prompts.anyPrompt() },
           withVersion(version),
         );
         const decoded =

@@ -13,7 +13,7 @@ const unusedUrl = 'https://webhook.example.com/a2a';
 
 /** Creates a task that sends no events to webhooks, and returns its id. */
 async function createIdleTask(probe: Probe): Promise<string> {
-  const task = probe.context.prompts.knows('input-required')
+  const task = probe.prompts.knows('input-required')
     ? await probe.sendPrompt('input-required')
     : await probe.startSlowTask().catch(() => probe.completeTask());
   return task.id;

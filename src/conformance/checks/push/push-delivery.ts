@@ -211,7 +211,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
       const webhook = await probe.context.receiver.openEndpoint(() => 'hang');
       const startedAt = performance.now();
       const response = await probe.call('send', {
-        message: probe.context.prompts.promptFor('completed'),
+        message: probe.prompts.promptFor('completed'),
         webhook: { url: webhook.url },
       });
       if (probe.driver.decodeMessage(response.result))

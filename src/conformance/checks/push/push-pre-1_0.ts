@@ -16,7 +16,7 @@ import {
 
 /** Creates a task that does not change during the check, and returns its id. */
 async function createIdleTask(probe: Probe): Promise<string> {
-  const task = probe.context.prompts.knows('input-required')
+  const task = probe.prompts.knows('input-required')
     ? await probe.sendPrompt('input-required')
     : await probe.completeTask();
   return task.id;
@@ -25,7 +25,7 @@ async function createIdleTask(probe: Probe): Promise<string> {
 /** Creates a task with a webhook and ends it. */
 async function endTask(probe: Probe, token?: string): Promise<{ taskId: string; webhook: WebhookEndpoint }> {
   // An interrupted task does not end before its webhook is registered.
-  const canInterrupt = probe.context.prompts.knows('input-required');
+  const canInterrupt = probe.prompts.knows('input-required');
   const { id: taskId, contextId = '' } = canInterrupt
     ? await probe.sendPrompt('input-required')
     : await probe.startSlowTask();

@@ -207,7 +207,7 @@ export const authChecks = defineChecks(shared, [
     preconditions: [],
     async run(probe) {
       const response = await probe.call('send', {
-        message: probe.context.prompts.promptFor('auth-required'),
+        message: probe.prompts.promptFor('auth-required'),
       });
       const task = probe.driver.decodeTask(response.result);
       probe.expect(task?.id, 'The agent returned no task', {

@@ -16,7 +16,7 @@ function withOtherUser(run: (probe: Probe, other: Probe) => Promise<void>): Chec
   return async (probe) => {
     const other = probe.withCredentials(probe.context.otherUserHeaders ?? {});
     // A user without any permission would pass every check.
-    const response = await other.call('send', { message: probe.context.prompts.anyPrompt() });
+    const response = await other.call('send', { message: probe.prompts.anyPrompt() });
     if (response.error || response.decodeError !== undefined)
       throw new InconclusiveError(`The other user cannot send messages: ${describeResponse(response)}`);
     await run(probe, other);
