@@ -171,7 +171,7 @@ export const modelPre1_0Invariants = defineInvariants({ category: 'streaming', v
       if (events.some(({ kind }) => kind === 'message')) return undefined;
       // REST of 0.3 omits final when it is false, and some agents end the stream with the task.
       if (events.at(-1)?.kind === 'task') return [];
-      const finals = events.map((event) => event.kind === 'status' && event.final === true);
+      const finals = events.map((event) => event.kind === 'status' && event.final);
       const messages = finals.at(-1) ? [] : ['The last event is not marked as final'];
       if (finals.slice(0, -1).includes(true))
         messages.push('An event before the last one is marked as final');

@@ -186,7 +186,7 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
       );
       probe.expect(
         last?.kind === 'status' &&
-          last.final === true &&
+          last.final &&
           (terminalStates.has(last.state) || interruptedStates.has(last.state)),
         'The last event is not a final status',
         { actual: JSON.stringify(last?.raw).slice(0, 160) },
