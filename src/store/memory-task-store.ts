@@ -8,7 +8,19 @@ import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
 import type { PushDelivery, TaskStore, TaskLog } from './task-store.ts';
 import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
-import { OwnerTasks, type TaskRecord, type PushConfigRecord, materializeTask } from './owner-tasks.ts';
+import {
+  countUndelivered,
+  OwnerTasks,
+  type TaskRecord,
+  type PushConfigRecord,
+  materializeTask,
+} from './owner-tasks.ts';
+
+/** How many times `maxEvents` a running task retains for webhooks that have not received them. */
+const maxUndeliveredFactor = 10;
+
+/** Additional milliseconds for which `expire()` keeps a task while a webhook has not received all of its events. */
+const maxUndeliveredAge = 7 * 24 * 3_600_000;
 
 /** Options of {@link memoryTaskStore}. */
 export interface MemoryTaskStoreOptions {
@@ -24,12 +36,14 @@ export interface MemoryTaskStoreOptions {
   maxAge?: number;
   /**
    * Maximum number of retained events of all finished tasks, for subscribers that reconnect. The task that finished
-   * last keeps all of its events; of older tasks only the final state is retained.
+   * last keeps all of its events; of older tasks only the final state is retained. Tasks whose webhooks have not received
+   * all events keep them and do not count.
    * @defaultValue 5,000
    */
   maxReplayableEvents?: number;
   /**
-   * Maximum number of retained events of one running task. A subscriber that is further behind gets a snapshot.
+   * Maximum number of retained events of one running task. A subscriber that is further behind gets a snapshot. Events
+   * that a webhook has not received are retained up to 10 times this number.
    * @defaultValue 10,000
    */
   maxEvents?: number;
@@ -90,6 +104,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
       sequence: 1,
       messageId,
       configs: undefined,
+      isHeld: false,
     };
     log.record = record;
     ownerTasks.tasks.set(task.id, record);
@@ -125,14 +140,21 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   };
 
   expire(before: Date): number {
-    return this.#evictWhile((record) => record.changedAt < before.getTime());
+    const time = before.getTime();
+    return this.#evictWhile(
+      (record) => record.changedAt < time,
+      (record) => record.changedAt >= time - maxUndeliveredAge && countUndelivered(record) > 0,
+    );
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {
     log.publish();
     const { record } = log as RecordedTaskLog;
     if (!record) return;
-    if (log.retainedCount > this.#maxEvents * 2) log.trim(this.#maxEvents);
+    if (log.retainedCount > this.#maxEvents * 2) {
+      const undelivered = Math.min(countUndelivered(record), this.#maxEvents * maxUndeliveredFactor);
+      log.trim(Math.max(this.#maxEvents, undelivered));
+    }
     if (change.kind === 'status' || change.kind === 'task') this.#move(record, log);
   }
 
@@ -160,12 +182,16 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   deletePushConfig: TaskStore['deletePushConfig'] = (owner, taskId, id) => {
     const record = this.#owners.get(owner)?.tasks.get(taskId);
     if (record?.configs) record.configs = record.configs.filter(({ config }) => config.id !== id);
+    if (record?.isHeld) this.#releaseEvents(record);
   };
 
   putDelivery: TaskStore['putDelivery'] = (owner, taskId, id, state) => {
     const existing = this.#findPushConfig(owner, taskId, id);
-    if (existing) existing.state = state;
-    return existing !== undefined;
+    if (!existing) return false;
+    existing.state = state;
+    const record = this.#owners.get(owner)?.tasks.get(taskId);
+    if (record?.isHeld) this.#releaseEvents(record);
+    return true;
   };
 
   listDeliveries: TaskStore['listDeliveries'] = () => {
@@ -214,6 +240,14 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   #archive(record: TaskRecord | undefined): void {
     if (!record?.log) return;
     this.#replayable -= record.log.retainedCount;
+    record.isHeld = true;
+    this.#releaseEvents(record);
+  }
+
+  /** Drops the events of a finished task when all webhooks have received them. */
+  #releaseEvents(record: TaskRecord): void {
+    if (!record.log || countUndelivered(record) > 0) return;
+    record.isHeld = false;
     record.task = record.log.task();
     record.sequence = record.log.sequence;
     record.log = undefined;
@@ -223,14 +257,20 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     if (this.#count > this.#maxTasks) this.#evictWhile(() => this.#count > this.#maxTasks);
   }
 
-  #evictWhile(isTooMuch: (oldest: TaskRecord) => boolean): number {
+  /** Evicts finished tasks, the oldest first, except for those that are kept. */
+  #evictWhile(
+    isTooMuch: (oldest: TaskRecord) => boolean,
+    isKept: (record: TaskRecord) => boolean = () => false,
+  ): number {
     let evicted = 0;
-    while (this.#evicted < this.#finished.length) {
-      const oldest = this.#finished[this.#evicted];
+    for (let index = this.#evicted; index < this.#finished.length; index++) {
+      const oldest = this.#finished[index];
       if (oldest && !isTooMuch(oldest)) break;
-      this.#finished[this.#evicted++] = undefined;
+      if (oldest && isKept(oldest)) continue;
+      this.#finished[index] = undefined;
+      if (index === this.#evicted) this.#evicted++;
       if (!oldest) continue;
-      this.#replayable -= oldest.log?.retainedCount ?? 0;
+      if (!oldest.isHeld) this.#replayable -= oldest.log?.retainedCount ?? 0;
       oldest.ownerTasks.delete(oldest);
       this.#count--;
       evicted++;

@@ -23,6 +23,7 @@ function addTask(
     sequence: 1,
     messageId: `message of ${id}`,
     configs: undefined,
+    isHeld: false,
   };
   ownerTasks.tasks.set(id, record);
   ownerTasks.byMessage.set(`message of ${id}`, id);

@@ -22,12 +22,22 @@ export interface TaskRecord extends RecencyEntry {
   sequence: number;
   messageId: string | undefined;
   configs: PushConfigRecord[] | undefined;
+  /** True if the task has finished and keeps its events only for webhooks. */
+  isHeld: boolean;
 }
 
 /** A push configuration in memory. */
 export interface PushConfigRecord {
   config: PushConfig;
   state: PushDeliveryState;
+}
+
+/** Returns the number of events that at least one webhook has not received. */
+export function countUndelivered({ configs, log }: TaskRecord): number {
+  if (!configs || !log) return 0;
+  let count = 0;
+  for (const { state } of configs) count = Math.max(count, log.sequence - state.delivered);
+  return count;
 }
 
 /** Returns the task of a record. */

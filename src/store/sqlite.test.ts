@@ -374,6 +374,8 @@ describe('sqliteTaskStore with withoutLease', () => {
     const state = { delivered: 1, attempts: 0 };
     expect(await leaseless.putDelivery('ann', 't', 'p', state)).toBe(true);
     expect(await holder.listDeliveries()).toMatchObject([{ state }]);
+    expect(await leaseless.expire(new Date(Date.now() + 1_000))).toBe(0);
+    expect(await leaseless.putDelivery('ann', 't', 'p', { delivered: 2, attempts: 0 })).toBe(true);
     expect(await leaseless.expire(new Date(Date.now() + 1_000))).toBe(1);
     await nextTurn();
     expect(await holder.open('ann', 't')).toBeUndefined();

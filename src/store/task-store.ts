@@ -118,7 +118,12 @@ export interface TaskStore extends AsyncDisposable {
   list(owner: string, request: ListTasksRequest): MaybePromise<TaskPage>;
   /** Lists the tasks in state `submitted` or `working`: after a restart, those that need recovery. */
   listUnfinished(): MaybePromise<readonly UnfinishedTask[]>;
-  /** Deletes tasks in a terminal state whose last status change is older. @returns the number of deleted tasks. */
+  /**
+   * Deletes tasks in a terminal state whose last status change is older. A task with undelivered notifications is kept
+   * for up to 7 days more.
+   *
+   * @returns the number of deleted tasks.
+   */
   expire(before: Date): MaybePromise<number>;
 
   /**

@@ -88,17 +88,18 @@ export class DeliveryWorker {
     const log = await taskStore.open(this.owner, this.config.taskId);
     if (!log) return 'gone';
     this.#reducer = undefined;
-    const events = log.subscribe(this.state.delivered);
-    this.#events = events;
     const dialect = dialectForConfig(this.config);
+    const events = dialect.version === '1.0' ? log.subscribe(this.state.delivered) : await this.#replay(log);
+    this.#events = events;
     for (;;) {
       if (this.#isStopped) return 'stopped';
       const { done, value: event } = await events.next();
       if (this.#isStopped) return 'stopped';
       if (done) return this.#finish(log);
-      this.#setBusy();
       const task = dialect.version === '1.0' ? undefined : this.#taskAt(event, log);
       const delivered = event.sequence ?? this.state.delivered + 1;
+      if (delivered <= this.state.delivered) continue;
+      this.#setBusy();
       if (isNotifiable(event, dialect)) {
         const outcome = await this.#deliver(writeNotification(this.config, event, () => task ?? log.task()));
         if (outcome !== undefined) return outcome;
@@ -106,6 +107,22 @@ export class DeliveryWorker {
       } else this.state = { delivered, attempts: 0 };
       this.#setIdle();
     }
+  }
+
+  /**
+   * Returns the events from the first one, because notifications before 1.0 contain the task at their event. If the first
+   * one is no longer stored, returns the undelivered events.
+   */
+  async #replay(log: TaskLog): Promise<AsyncIterableIterator<StreamEvent>> {
+    const all = log.subscribe(0);
+    if (this.state.delivered === 0) return all;
+    const { done, value: first } = await all.next();
+    if (!done && first.sequence === 1) {
+      this.#taskAt(first, log);
+      return all;
+    }
+    await all.return?.();
+    return log.subscribe(this.state.delivered);
   }
 
   async #finish(log: TaskLog): Promise<DeliveryOutcome> {

@@ -305,10 +305,10 @@ function conflict(log: SqliteTaskLog): A2AError {
 function buildShare(log: SqliteTaskLog, changedAt: number): Share {
   const { stored, pending } = log;
   const changes = pending.length > 0 ? JSON.stringify(pending) : '';
+  // The first event of a task contains the whole task.
   const isDue =
-    stored.row === 0 ||
     isTerminal(log.state) ||
-    log.changesSize + changes.length > Math.max(log.snapshotSize, minChangesSize);
+    (stored.row !== 0 && log.changesSize + changes.length > Math.max(log.snapshotSize, minChangesSize));
   return {
     log,
     touched: stored.touched,
@@ -338,12 +338,14 @@ function pushRow({ log, touched, changedAt, snapshot }: Share, values: SqlValue[
 /** Records in the log which part of it is now on disk. */
 function recordStored({ log, touched, changedAt, changes, snapshot }: Share): void {
   const { stored } = log;
+  const isNew = stored.row === 0;
   stored.row ||= touched;
   stored.state = log.state;
   stored.touched = touched;
   stored.changedAt = changedAt;
   stored.sequence = log.sequence;
-  log.changesSize += changes.length;
+  if (isNew) log.snapshotSize = changes.length;
+  else log.changesSize += changes.length;
   if (snapshot === undefined) return;
   stored.snapshotAt = log.sequence;
   log.snapshotSize = snapshot.length;

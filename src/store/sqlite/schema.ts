@@ -6,8 +6,9 @@ const schemaVersion = 1;
 
 /**
  * `tasks` contains what lists and checks need, in small rows that are cheap to rewrite. `task_events` contains the rest:
- * at sequence 0 the snapshot of the task at `snapshot_at`, and in every other row the changes of one commit, under the
- * sequence number of the last of them. `touched` is the recency of a task, taken from the counter in `clock`.
+ * in every row the changes of one commit, under the sequence number of the last of them, and at sequence 0 the snapshot of
+ * the task at `snapshot_at`. A new task has no snapshot: its first change contains the whole task, and `snapshot_at` is 0.
+ * `touched` is the recency of a task, taken from the counter in `clock`.
  */
 const schema = `
   create table clock (id integer primary key check (id = 1), touched integer not null);

@@ -81,6 +81,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     }
     const log = new SqliteTaskLog(this, owner, task);
     log.visible = 0;
+    log.pending.push({ kind: 'task', task, sequence: 1 });
     log.ownerRow = ownerRow;
     log.hasStatusChange = true;
     log.comparedVersion = this.#externalWrites.version;
@@ -222,9 +223,10 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   replay(log: InMemoryTaskLog, after: number): readonly TaskChange[] | undefined {
     const { row } = (log as SqliteTaskLog).stored;
-    // The first event is stored only as part of the snapshot.
-    if (row === 0 || after === 0 || this.#isClosed) return undefined;
-    return this.#reader.changes(row, after, log.visible, false);
+    if (row === 0 || this.#isClosed) return undefined;
+    const changes = this.#reader.changes(row, after, log.visible, false);
+    // Tasks of early versions were stored without their first event.
+    return after === 0 && changes[0]?.sequence !== 1 ? undefined : changes;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,9 @@ import { type Database, inTransaction, type SqlRow, type SqlStatement } from './
 /** Tasks per transaction and event-loop turn, so that other work is not blocked. */
 const batchSize = 200;
 
+/** Additional milliseconds for which a task is kept while a webhook has not received all of its events. */
+const maxUndeliveredAge = 7 * 24 * 3_600_000;
+
 /** Deletes expired tasks. */
 export class TaskExpiry {
   readonly #database: Database;
@@ -23,8 +26,10 @@ export class TaskExpiry {
       'select touched from tasks where owner = ? and changed_at >= ? order by touched limit 1',
     );
     this.#selectBatch = database.prepare(
-      `select key, id, state, touched from tasks
-       where owner = ? and touched > ? and touched < ? order by touched limit ${batchSize}`,
+      `select key, id, state, touched from tasks t
+       where owner = ?1 and touched > ?2 and touched < ?3 and (changed_at < ?4 or not exists (
+         select 1 from push_configs where task = t.key and finished = 0))
+       order by touched limit ${batchSize}`,
     );
     this.#deleteTask = database.prepare('delete from tasks where key = ?');
     this.#dependents = ['task_events', 'push_configs'].map((table) =>
@@ -50,7 +55,12 @@ export class TaskExpiry {
       const end = this.#selectEnd.get([owner, before])?.['touched'];
       // `touched` and `changed_at` grow together, so all expired tasks come before the first that is not.
       for (let after: number | undefined = -1; after !== undefined; ) {
-        const rows: readonly SqlRow[] = this.#selectBatch.all([owner, after, end ?? Number.MAX_SAFE_INTEGER]);
+        const rows: readonly SqlRow[] = this.#selectBatch.all([
+          owner,
+          after,
+          end ?? Number.MAX_SAFE_INTEGER,
+          before - maxUndeliveredAge,
+        ]);
         const finished = rows.filter(({ state }) => isTerminal(state as TaskState));
         if (finished.length > 0) this.#remove(owner, finished);
         for (const { id } of finished) onDeleted(decodeColumn(name), decodeColumn(id));

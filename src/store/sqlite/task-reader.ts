@@ -1,3 +1,4 @@
+import { A2AError } from '../../protocol/errors.ts';
 import { type TaskChange, TaskReducer } from '../../protocol/reduce.ts';
 import type { ListTasksRequest } from '../../protocol/requests.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
@@ -18,7 +19,7 @@ export interface LoadedTask {
 
 const rowColumns =
   't.key, t.id, t.message_id, t.state, t.touched, t.changed_at, t.sequence, t.snapshot_at, s.body';
-const withSnapshot = 'cross join task_events s on s.task = t.key and s.sequence = 0';
+const withSnapshot = 'left join task_events s on s.task = t.key and s.sequence = 0';
 
 function toStoredState(row: SqlRow): StoredTaskState {
   return {
@@ -106,15 +107,26 @@ export class TaskReader {
 
   #toLoadedTask(row: SqlRow): LoadedTask {
     const stored = toStoredState(row);
-    const body = String(row['body']);
+    const body = row['body'];
+    if (typeof body !== 'string') return this.#reduceChanges(stored, undefined, 0);
     const task = JSON.parse(body) as Task;
-    const loaded = { task, stored, snapshotSize: body.length, changesSize: 0 };
-    if (stored.snapshotAt === stored.sequence) return loaded;
-    const reducer = new TaskReducer(task);
-    for (const change of this.changes(stored.row, stored.snapshotAt, stored.sequence, true))
-      reducer.apply(change);
+    if (stored.snapshotAt !== stored.sequence) return this.#reduceChanges(stored, task, body.length);
+    return { task, stored, snapshotSize: body.length, changesSize: 0 };
+  }
+
+  /** Applies the changes after the snapshot. Without a snapshot, the first change contains the task. */
+  #reduceChanges(stored: StoredTaskState, snapshot: Task | undefined, snapshotSize: number): LoadedTask {
+    const changes = this.changes(stored.row, stored.snapshotAt, stored.sequence, true);
+    const [first] = changes;
+    const start = snapshot ?? (first?.kind === 'task' ? first.task : undefined);
+    if (!start)
+      throw new A2AError('INTERNAL_ERROR', undefined, {
+        cause: new Error(`Task row ${stored.row} has no events`),
+      });
+    const reducer = new TaskReducer(start);
+    for (const change of changes) if (snapshot || change !== first) reducer.apply(change);
     // Counts as a full snapshot, so that the next commit writes a new one: reading the changes was as expensive.
-    return { ...loaded, task: reducer.task(), changesSize: Math.max(body.length, 4_096) };
+    return { task: reducer.task(), stored, snapshotSize, changesSize: Math.max(snapshotSize, 4_096) };
   }
 
   /** Returns the highest `touched` of an owner whose status is older than `since`, or -1. */

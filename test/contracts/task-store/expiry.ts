@@ -56,6 +56,7 @@ export function describeExpiry(fixture: ContractFixture): void {
       old.append(status(old, 'completed'));
       await old.whenPersisted();
       await taskStore.putPushConfig(owner, { taskId: 'old', id: 'p', url: 'https://example.com' });
+      await taskStore.putDelivery(owner, 'old', 'p', { delivered: 2, attempts: 0 });
       await createTask(taskStore, 'running', ['working'], { contextId: 'c' });
       await createTask(taskStore, 'theirs', ['failed'], {}, 'bob');
       fixture.now += 1_000;
@@ -72,6 +73,28 @@ export function describeExpiry(fixture: ContractFixture): void {
       expect(page.tasks.map(({ id }) => id)).toEqual(['young', 'running']);
       expect((await taskStore.list(owner, {})).totalSize).toBe(2);
       expect((await taskStore.list(owner, { status: 'completed' })).totalSize).toBe(1);
+    });
+
+    it('keeps a task with undelivered notifications for 7 more days', async () => {
+      const { taskStore } = fixture;
+      for (const id of ['delivered', 'pending', 'dead', 'plain'])
+        await createTask(taskStore, id, ['completed']);
+      const url = 'https://example.com';
+      for (const taskId of ['delivered', 'pending', 'dead'])
+        await taskStore.putPushConfig(owner, { taskId, id: 'p', url });
+      await taskStore.putDelivery(owner, 'delivered', 'p', { delivered: 2, attempts: 0 });
+      await taskStore.putDelivery(owner, 'dead', 'p', { delivered: 1, attempts: 3, deadSince: 'x' });
+      const left = async (): Promise<string[]> => (await taskStore.list(owner, {})).tasks.map(({ id }) => id);
+
+      fixture.now += 1_000;
+      expect(await taskStore.expire(new Date(fixture.now))).toBe(2);
+      expect(await left()).toEqual(['dead', 'pending']);
+      await taskStore.putDelivery(owner, 'pending', 'p', { delivered: 2, attempts: 0 });
+      expect(await taskStore.expire(new Date(fixture.now))).toBe(1);
+      expect(await taskStore.expire(new Date(fixture.now + 6 * 24 * 3_600_000))).toBe(0);
+      expect(await left()).toEqual(['dead']);
+      expect(await taskStore.expire(new Date(fixture.now + 7 * 24 * 3_600_000))).toBe(1);
+      expect(await left()).toEqual([]);
     });
 
     it('allows to reuse the task id and message id of an expired task', async () => {
