@@ -41,12 +41,12 @@ describe('dragoman gateway', () => {
       expect(code).toBe(2);
       expect(stdout).toBe('');
       expect(stderr).toBe(
-        `${file}:4:5: agents.a.url: must be an http or https URL\n${file}:5:5: agents.a.foo: unknown key\ndragoman: ${file} is wrong\n  Put it right; nothing was started.\n`,
+        `error: Invalid file: ${file}\n  ${file}:4:5: agents.a.url: must be an http or https URL\n  ${file}:5:5: agents.a.foo: unknown key\nhint: Fix the errors above and start again; nothing was started.\n`,
       );
     }
     expect(await run('-c', join(folder(), 'none.yaml')).ended).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/there is no file \S+none\.yaml\n/),
+      stderr: expect.stringMatching(/File not found: \S+none\.yaml\n/),
     });
   });
 
@@ -55,7 +55,7 @@ describe('dragoman gateway', () => {
     async (file) => {
       expect(await run('-c', `examples/gateway/${file}`, '--check').ended).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/ is right: \d agents?\n$/),
+        stdout: expect.stringMatching(/ is valid: \d agents?\n$/),
       });
     },
   );
@@ -85,13 +85,13 @@ describe('dragoman gateway', () => {
       `agents:\n  a: { url: "${url}" }\n  b: { url: "${url}/", request_timeout_seconds: 3 }\n`,
     );
     running.process.kill('SIGHUP');
-    await running.prints(/was read again: \+b/, 'stderr');
+    await running.prints(/Reloaded \S+: \+b/, 'stderr');
     expect((await httpGet(`${at}/agents/b/.well-known/agent-card.json`)).status).toBe(200);
 
     writeFileSync(file, 'agents:\n  a: { url: "" }\n');
     running.process.kill('SIGHUP');
     await running.prints(
-      /a\.yaml:2:8: agents\.a\.url: must be an http[^]*everything stays as it was/,
+      /a\.yaml:2:8: agents\.a\.url: must be an http[^]*the previous configuration stays active/,
       'stderr',
     );
     expect((await httpGet(`${at}/agents`)).json.agents).toHaveLength(2);
@@ -110,9 +110,9 @@ describe('client command with the root URL of a gateway', () => {
     expect(await client('send', '-a', `${at}/`, 'hello')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: `Error: there is no agent card at ${at}/, but a gateway to echo, weather
-Code: A2ACLI_ERR_CARD_NOT_FOUND
-Hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
+      stderr: `error: No agent card found at ${at}/, which is a gateway to echo, weather
+code: A2ACLI_ERR_CARD_NOT_FOUND
+hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
 `,
     });
     const { error } = JSON.parse((await client('task', 'get', 'x', '-o', 'json', '-a', at)).stdout);
@@ -125,9 +125,9 @@ Hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
 
   it.each([
     ['many', Array.from({ length: 12 }, (_, i) => ({ name: `a${i}` })), /to a0, a1, .*, a9 and 2 more\n/],
-    ['odd', [{ name: 'a; rm -rf ~' }, { name: 1 }, null, { name: 'b' }], /but a gateway to b\n/],
-    ['none', [], /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
-    ['no list', 'agents', /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
+    ['odd', [{ name: 'a; rm -rf ~' }, { name: 1 }, null, { name: 'b' }], /which is a gateway to b\n/],
+    ['none', [], /No agent card found at \S+\n.*\nhint: Pass the URL of the agent or of its card/],
+    ['no list', 'agents', /No agent card found at \S+\n.*\nhint: Pass the URL of the agent or of its card/],
   ])('handles an agent listing with unusual content: %s', async (_what, agents, expected) => {
     const raw = await startRawServer(({ path }, response) =>
       respondJson(response, { agents }, path === '/agents' ? 200 : 404),
@@ -142,7 +142,7 @@ Hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
     );
     open.push(raw);
     expect((await client('send', '-a', `${raw.url}/x`, 'hello')).stderr).toContain(
-      'Give the URL of the card',
+      'Pass the URL of the agent or of its card',
     );
     expect(raw.requests.map(({ path }) => path)).not.toContain('/agents');
   });

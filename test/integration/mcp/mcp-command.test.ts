@@ -63,7 +63,7 @@ describe('dragoman bridge', () => {
     });
     expect((await running.stop()).stdout).toBe(line);
     const { code, stderr } = await runDragoman([...args, 'stdio']).ended;
-    expect(stderr).toContain('standard output is for MCP alone');
+    expect(stderr).toContain('-o json cannot be used with --mcp stdio');
     expect(code).toBe(2);
     await agent.stop();
   });
@@ -171,24 +171,28 @@ describe('dragoman bridge', () => {
   });
 
   it.each<[string, string[], RegExp]>([
-    ['no agent', [], /There is no agent to bridge\n {2}Name one with --agent URL/],
-    ['an invalid URL', ['--agent', 'weather'], /weather is not the URL of an agent/],
+    ['no agent', [], /error: Missing agent\nhint: Name an agent with --agent URL/],
+    ['an invalid URL', ['--agent', 'weather'], /Invalid URL: weather/],
     ['a duplicate name', ['-a', 'a=http://x', '-a', 'a=http://y'], /Two agents have the same name/],
-    ['a command without a URL', ['--command', 'node x.js'], /--command and --url belong together/],
+    [
+      'a command without a URL',
+      ['--command', 'node x.js'],
+      /--command and --command-url must be used together/,
+    ],
     [
       'a token that is not set',
       ['-a', 'http://x', '--bearer-env', 'NOT_SET_HERE'],
-      /--bearer needs NOT_SET_HERE/,
+      /variable NOT_SET_HERE of --bearer-env is not set/,
     ],
     [
       'a header with an unset variable',
       ['-a', 'http://x', '--header', 'K: ${NOT_SET_HERE}'],
-      /--header needs NOT_SET_HERE/,
+      /variable NOT_SET_HERE of --header is not set/,
     ],
     [
       'a header without an agent name',
       ['-a', 'a=http://x', '-a', 'b=http://y', '--header', 'K: v'],
-      /does not say which agent/,
+      /--header needs the name of an agent/,
     ],
     ['an invalid --max-wait', ['-a', 'http://x', '--max-wait', 'long'], /Use a duration such as/],
   ])('exits with 2 and a hint for %s', async (_what, flags, expected) => {

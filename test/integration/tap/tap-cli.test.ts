@@ -66,7 +66,7 @@ describe('dragoman tap', () => {
     const file = join(createFolder(), 'talk.jsonl');
     const running = run(['--to', to, '--record', file]);
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
-    await running.prints(/Ctrl-C stops it\.\n\n/);
+    await running.prints(/Press Ctrl-C to stop\.\n\n/);
     const secret = 'tok_live_4711_abcdef';
     await httpPost(`${url}/message:send`, say('hello'), { ...version, authorization: `Bearer ${secret}` });
     await httpPost(`${url}/message:stream`, say('stream'), version);
@@ -74,8 +74,8 @@ describe('dragoman tap', () => {
     await running.prints(/task not found\n/);
     const { code, stdout, stderr } = await running.stop('SIGINT');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Sample at ${to} is now to be had at ${url}`);
-    expect(normalizeTimes(stdout.split('Ctrl-C stops it.\n\n')[1] ?? '')).toBe(golden);
+    expect(stdout).toContain(`Sample at ${to} is available at ${url}`);
+    expect(normalizeTimes(stdout.split('Press Ctrl-C to stop.\n\n')[1] ?? '')).toBe(golden);
     const text = readFileSync(file, 'utf8');
     expect(text + stdout).not.toContain(secret);
     expect(readTrafficFile(text)).toHaveLength(15);
@@ -121,7 +121,7 @@ describe('dragoman tap', () => {
     await httpGet(`${url}/.well-known/agent-card.json`);
     await running.prints(/card of Sample/);
     const { origin, searchParams } = new URL(consoleUrl);
-    const { text } = await httpGet(`${origin}/api/wire/file`, {
+    const { text } = await httpGet(`${origin}/api/traffic/file`, {
       authorization: `Bearer ${searchParams.get('token')}`,
     });
     expect(readTrafficFile(text).map(({ kind }) => kind)).toEqual(['request', 'response']);
@@ -140,17 +140,14 @@ describe('dragoman tap', () => {
     const wrong = join(createFolder(), 'wrong.jsonl');
     writeFileSync(wrong, '{"format":"dragoman-tap","version":1}\n{"kind":"request"}\n');
     const usageErrors: [string[], RegExp][] = [
-      [[], /nothing to stand in front of\n {2}Say --to URL/],
-      [['--to', 'nowhere'], /nowhere is no address/],
-      [['--to', 'ftp://x.test'], /ftp:\/\/x\.test is no address/],
-      [['--to', 'http://x.test', '--read', wrong], /--to and --read are two things/],
-      [['--to', 'http://x.test', '-o', 'scenario'], /Record with --file FILE first/],
-      [['--read', join(createFolder(), 'none')], /there is no file .*none\n/],
+      [[], /error: Missing target\nhint: Pass --to URL/],
+      [['--to', 'nowhere'], /Invalid URL: nowhere/],
+      [['--to', 'ftp://x.test'], /Invalid URL: ftp:\/\/x\.test/],
+      [['--to', 'http://x.test', '--read', wrong], /--to and --read cannot be used together/],
+      [['--to', 'http://x.test', '-o', 'scenario'], /Record with --record FILE first/],
+      [['--read', join(createFolder(), 'none')], /File not found: .*none\n/],
       [['--read', wrong], /wrong\.jsonl: Line 2 is not a traffic record: at: /],
-      [
-        ['--to', 'http://x.test', '--record', join(createFolder(), 'no/where')],
-        /no\/where cannot be written/,
-      ],
+      [['--to', 'http://x.test', '--record', join(createFolder(), 'no/where')], /Cannot write .*no\/where/],
     ];
     for (const [args, message] of usageErrors) {
       const { code, stdout, stderr } = await run(args).ended;

@@ -146,7 +146,7 @@ interface Source {
   readonly origins: (id: string) => [string, string];
 }
 
-const scriptFile = fileURLToPath(new URL('fixtures/one-conversation.yaml', import.meta.url));
+const scriptFile = fileURLToPath(new URL('../fixtures/one-conversation.yaml', import.meta.url));
 const sources: [string, Source][] = [
   [
     'directives',

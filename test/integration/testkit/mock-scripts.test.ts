@@ -109,8 +109,6 @@ describe('script loaded over the admin API', () => {
       body: JSON.stringify({ script, file }),
     });
     expect(answer.ok).toBe(false);
-    expect(await answer.text()).toContain(
-      'a script can give files only where it was read from a file itself',
-    );
+    expect(await answer.text()).toContain('attachments need a script that was loaded from a file');
   });
 });

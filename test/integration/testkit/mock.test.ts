@@ -81,12 +81,12 @@ describe('dragoman mock', () => {
     const file = write('b.yaml', script('one'));
     const agent = await mocked([file, '--watch', '--no-admin']);
     writeFileSync(file, script('two'));
-    await agent.prints(/loaded .*b\.yaml: 1 rule/);
+    await agent.prints(/reloaded .*b\.yaml: 1 rule/);
     expect(await send(agent.url, 'hello')).toMatchObject({
       status: { message: { parts: [{ text: 'two' }] } },
     });
     writeFileSync(file, 'rules:\n  - wehn: {}\n');
-    await agent.prints(/b\.yaml:2:\d+: rules\[0\]\.wehn: [^]*still in force/, 'stderr');
+    await agent.prints(/the previous rules stay active\n.*b\.yaml:2:\d+: rules\[0\]\.wehn: /, 'stderr');
     expect(await send(agent.url, 'hello')).toMatchObject({
       status: { message: { parts: [{ text: 'two' }] } },
     });
@@ -100,14 +100,14 @@ describe('dragoman mock', () => {
   });
 
   it.each<[string, () => string[], number, RegExp]>([
-    ['no such file', () => ['no-such.yaml'], 2, /there is no file no-such\.yaml/],
+    ['no such file', () => ['no-such.yaml'], 2, /File not found: no-such\.yaml/],
     [
       'a wrong script, line by line',
       () => [write('d.yaml', 'rulez: []\nagnet: {}\n')],
       2,
-      /d\.yaml:1:1: rulez: .*\n.*d\.yaml:2:1: agnet: .*\ndragoman: \S*d\.yaml is wrong\n/,
+      /error: Invalid file: \S*d\.yaml\n.*d\.yaml:1:1: rulez: .*\n.*d\.yaml:2:1: agnet: /,
     ],
-    ['nothing to watch', () => ['--watch'], 2, /no script to watch/],
+    ['nothing to watch', () => ['--watch'], 2, /Missing script for --watch/],
     ['a wrong port', () => ['--port', '70000'], 2, /number from 0 .* to 65535/],
     ['a wrong seed', () => ['--seed', 'x'], 2, /whole number/],
   ])('reports an error: %s', async (_what, args, expected, complaint) => {
@@ -123,13 +123,13 @@ describe('dragoman mock', () => {
     expect(both.stdout).toMatch(/^\S*bad\.yaml:3:5: rules\[0\]\.wehn: .+\n$/);
     expect(both.code).toBe(2);
     const one = await runDragoman(['mock', 'validate', good]).ended;
-    expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: nothing is wrong\n', 0]);
+    expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: all valid\n', 0]);
     const folder = await runDragoman(['mock', 'validate', 'examples/scripts']).ended;
-    expect(folder.stderr).toBe('3 scripts: nothing is wrong\n');
+    expect(folder.stderr).toBe('3 scripts: all valid\n');
     const nowhere = await runDragoman(['mock', 'validate', 'nowhere/*.yaml']).ended;
     expect([nowhere.code, nowhere.stderr]).toEqual([
       2,
-      expect.stringContaining('there is no script at nowhere/*.yaml'),
+      expect.stringContaining('No script found for nowhere/*.yaml'),
     ]);
   });
 });

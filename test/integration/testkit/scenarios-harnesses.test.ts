@@ -30,17 +30,17 @@ describe('harnesses http and direct', () => {
       { ...words, input: { is_streaming: false }, expected_gateway_output: [expectCompleted('Done.')] },
       { kind: rig },
     );
-    await expectPassed({ ...words, gateway: rig });
+    await expectPassed({ ...words, harness: rig });
   });
 
-  it.each(['direct', 'http'] as const)('report errors and cancel: %s', async (gateway) => {
+  it.each(['direct', 'http'] as const)('report errors and cancel: %s', async (harness) => {
     await expectPassed({
-      gateway,
+      harness,
       downstream_http_error: { status_code: 503 },
       expected_gateway_output: [{ type: 'error', error_code: -32603 }],
     });
     await expectPassed({
-      gateway,
+      harness,
       downstream_script: { rules: [{ then: [{ say: 'Wait' }, { wait: '1h' }, { complete: 'late' }] }] },
       skip_intermediate_events: true,
       gateway_actions_after_input: [{ type: 'cancel_task', delay_seconds: 0.1 }],
@@ -67,8 +67,8 @@ describe('harnesses http and direct', () => {
       ],
       expected_artifacts: [{ filename: 'r.csv', text_exact: 'a,b' }],
     };
-    await expectPassed({ ...made, gateway: 'http' });
-    expect(await failingPaths({ ...made, gateway: 'direct' })).toEqual([
+    await expectPassed({ ...made, harness: 'http' });
+    expect(await failingPaths({ ...made, harness: 'direct' })).toEqual([
       'expected_gateway_output[0].assert_part_is_uri_reference',
       'expected_artifacts',
     ]);
@@ -117,7 +117,7 @@ describe('parallel cases', () => {
   });
 
   it('open no harness for skipped cases', async () => {
-    const scenario = { ...buildScenario({}), skipped: 'because' };
+    const scenario = { ...buildScenario({}), skipReason: 'because' };
     const results = await runScenarios([scenario], {
       openHarness: () => {
         throw new Error('opened');
