@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readScenarios } from '../../../src/testkit/scenario/files/read-scenarios.ts';
 import { formatFailure } from '../../../src/testkit/scenario/reports/report.ts';
@@ -12,13 +11,13 @@ import {
   startMosquitto,
   startNats,
 } from '../../support/mesh/broker.ts';
+import {
+  hasMeshScenarios,
+  meshScenarioFiles,
+  meshScenarioFolder,
+} from '../../support/testkit/mesh-scenarios.ts';
 
-const folder = fileURLToPath(new URL('../../../../shared/mesh/scenarios/', import.meta.url));
-const isHere = existsSync(folder);
-if (!isHere) process.stdout.write('skipped: the scenario files of the mesh are not beside this checkout\n');
-
-describe.skipIf(!isHere)('Solace Agent Mesh scenario files', () => {
-  const files = isHere ? readdirSync(folder).filter((file) => /^test_proxy_.*\.yaml$/.test(file)) : [];
+describe.skipIf(!hasMeshScenarios)('Solace Agent Mesh scenario files', () => {
   const brokers: TestBroker[] = [];
   afterAll(async () => {
     for (const broker of brokers) await broker.remove();
@@ -32,10 +31,9 @@ describe.skipIf(!isHere)('Solace Agent Mesh scenario files', () => {
     if (!isThere) return console.log(`skipped: there is no ${name} here`);
     const broker = await start?.();
     if (broker) brokers.push(broker);
-    const scenarios = files.flatMap((file) =>
-      readScenarios(readFileSync(`${folder}/${file}`, 'utf8'), file, 'compatible'),
+    const scenarios = meshScenarioFiles.flatMap((file) =>
+      readScenarios(readFileSync(`${meshScenarioFolder}/${file}`, 'utf8'), file, 'compatible'),
     );
-    expect(files).toHaveLength(9);
     const results = await runScenarios(scenarios, {
       openHarness: () => openHarness({ broker: broker?.url ?? 'memory' }),
     });

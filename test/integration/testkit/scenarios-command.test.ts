@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -6,11 +6,14 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Document } from '../../../src/documents/document.ts';
 import { scenarioJsonSchema } from '../../../src/testkit/scenario/files/scenario-schema.ts';
 import { runDragoman, repositoryRoot } from '../../support/cli/run-command.ts';
+import {
+  hasMeshScenarios,
+  meshScenarioFiles,
+  meshScenarioFolder,
+} from '../../support/testkit/mesh-scenarios.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-scenarios-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const theirs = join(repositoryRoot, '../shared/mesh/scenarios');
 
 function scenario(id: string, answer: string, more = ''): string {
   return `test_case_id: ${id}
@@ -99,19 +102,8 @@ describe('dragoman test', () => {
     expect(readFileSync(file, 'utf8')).toContain('<testsuites name="dragoman test" tests="3" failures="1"');
   });
 
-  it.skipIf(!existsSync(theirs))('runs the files of Solace Agent Mesh', async () => {
-    const names = [
-      'auth_oauth2_success',
-      'auth_static_bearer',
-      'convert_progress_updates',
-      'http_error_500',
-      'inbound_artifact',
-      'outbound_artifact',
-      'remote_crash_no_response',
-      'simple_passthrough',
-      'streaming_response',
-    ];
-    const files = names.map((name) => join(theirs, `test_proxy_${name}.yaml`));
+  it.skipIf(!hasMeshScenarios)('runs the files of Solace Agent Mesh', async () => {
+    const files = meshScenarioFiles.map((file) => join(meshScenarioFolder, file));
     const { code, stdout } = await test(...files, '--compatible');
     expect(stdout).toBe('9 cases: 9 passed, 0 failed, 0 skipped\n');
     expect(code).toBe(0);

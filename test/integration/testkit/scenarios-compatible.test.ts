@@ -1,40 +1,39 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readScenarios } from '../../../src/testkit/scenario/files/read-scenarios.ts';
 import { formatFailure } from '../../../src/testkit/scenario/reports/report.ts';
 import { openHarness } from '../../../src/testkit/scenario/harness/open-harness.ts';
 import { runScenarios, type ScenarioResult } from '../../../src/testkit/scenario/run-scenarios.ts';
+import {
+  hasMeshScenarios,
+  meshScenarioFiles,
+  meshScenarioFolder,
+} from '../../support/testkit/mesh-scenarios.ts';
 
 const seed = fileURLToPath(new URL('../../../../shared/seeds/000_ad2cd198e3e51795.txt', import.meta.url));
-const folder = fileURLToPath(new URL('../../../../shared/mesh/scenarios/', import.meta.url));
-const isHere = existsSync(folder);
-if (!isHere) process.stdout.write('skipped: the scenario files of the mesh are not beside this checkout\n');
 if (!existsSync(seed)) process.stdout.write('skipped: the design is not beside this checkout\n');
 
 function scenariosOf(file: string) {
-  return readScenarios(readFileSync(`${folder}/${file}`, 'utf8'), file, 'compatible');
+  return readScenarios(readFileSync(`${meshScenarioFolder}/${file}`, 'utf8'), file, 'compatible');
 }
 
 function failuresOf(results: readonly ScenarioResult[]): string[] {
   return results.filter(({ outcome }) => outcome !== 'passed').map((each) => formatFailure(each));
 }
 
-describe.skipIf(!isHere)('Solace Agent Mesh scenario files', () => {
-  const files = isHere ? readdirSync(folder).filter((file) => /^test_proxy_.*\.yaml$/.test(file)) : [];
+describe.skipIf(!hasMeshScenarios)('Solace Agent Mesh scenario files', () => {
   const fromDesign = 'test_a2a_proxy_simple.design-era-7e63cf12b.yaml';
 
-  it('contain nine files', () => {
-    expect(files).toHaveLength(9);
-  });
-
   it('pass unchanged', async () => {
-    const results = await runScenarios(files.flatMap(scenariosOf), { openHarness: () => openHarness() });
+    const results = await runScenarios(meshScenarioFiles.flatMap(scenariosOf), {
+      openHarness: () => openHarness(),
+    });
     expect(failuresOf(results)).toEqual([]);
   });
 
   it('fail with a message if the embedded JSON is malformed', async () => {
-    const text = readFileSync(`${folder}/${fromDesign}`, 'utf8');
+    const text = readFileSync(`${meshScenarioFolder}/${fromDesign}`, 'utf8');
     const [result] = await runScenarios(readScenarios(text, fromDesign), {
       openHarness: () => openHarness(),
     });
@@ -51,7 +50,7 @@ describe.skipIf(!isHere)('Solace Agent Mesh scenario files', () => {
     const [result] = await runScenarios(scenariosOf(fromDesign), { openHarness: () => openHarness() });
     expect(result).toMatchObject({
       outcome: 'failed',
-      reason: expect.stringContaining('prompt is not looked at in the compatible mode') as string,
+      reason: expect.stringContaining('prompt is ignored in the compatible mode') as string,
     });
   });
 });
