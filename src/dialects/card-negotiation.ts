@@ -1,3 +1,4 @@
+import { isSet } from './field-readers.ts';
 import type { ProtocolVersion } from '../protocol/card.ts';
 import type { Dialect } from './dialect.ts';
 import type { WireObject } from './field-readers.ts';
@@ -52,8 +53,4 @@ export function dialectForCard(card: unknown): CardDialect {
 
 function hasSchemes(authentication: unknown): boolean {
   return typeof authentication === 'object' && authentication !== null && 'schemes' in authentication;
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

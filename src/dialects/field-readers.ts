@@ -20,6 +20,11 @@ function invalid(at: string, must: string): A2AError {
   return invalidField(at === '' ? 'params' : at, must);
 }
 
+/** Returns true if a member is neither missing nor `null`. */
+export function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** Reads a required object. */
 export function readObject(value: unknown, at: string): WireObject {
   if (!isJsonObject(value)) throw invalid(at, 'must be an object');

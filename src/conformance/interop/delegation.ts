@@ -84,9 +84,7 @@ export async function testConcurrentDelegation(
     if (other)
       throw new RuleViolationError(
         `${from.name} responded to "${delegated.marker}" with the response to "${other.delegated.marker}"`,
-        {
-          exchanges: lastExchanges(delegated),
-        },
+        { exchanges: lastExchanges(delegated) },
       );
   }
 }

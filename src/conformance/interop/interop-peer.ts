@@ -93,9 +93,7 @@ export async function askPeer(peer: InteropPeer, text: string): Promise<PeerAnsw
   if (!task?.id)
     throw new RuleViolationError(
       `${peer.name} returned neither a task nor a message: ${describeResponse(response)}`,
-      {
-        exchanges,
-      },
+      { exchanges },
     );
   const stopped = terminalStates.has(task.state) ? task : await probe.waitUntilTerminalOrInterrupted(task.id);
   return { text: taskText(stopped), state: stopped.state, exchanges };

@@ -142,9 +142,7 @@ async function testConcurrency(peers: readonly InteropPeer[]): Promise<void> {
       if (response.error || response.decodeError !== undefined)
         throw new RuleViolationError(
           `${peer.name} failed under concurrent requests: ${describeResponse(response)}`,
-          {
-            exchanges: [response.exchange],
-          },
+          { exchanges: [response.exchange] },
         );
       const id = probe.driver.decodeTask(response.result)?.id;
       return { peer, marker, id, response, json: JSON.stringify(response.result) };

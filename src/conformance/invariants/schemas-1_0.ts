@@ -114,11 +114,7 @@ const state: Schema = (value, at, errors) => {
   enumSchema(tag, states)(value, at, errors);
 };
 
-const status = camelCaseObject('status', {
-  state: requiredMember('status', state),
-  message,
-  timestamp,
-});
+const status = camelCaseObject('status', { state: requiredMember('status', state), message, timestamp });
 
 const artifact = camelCaseObject('artifact', {
   artifactId: requiredMember('artifact', idSchema('artifact')),

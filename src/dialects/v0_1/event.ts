@@ -5,6 +5,7 @@ import { type Artifact, isTerminal, type Task, type TaskStatus } from '../../pro
 import { readCompat, withCompat, withoutCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter, StreamOpenContext } from '../dialect.ts';
 import {
+  isSet,
   readBoolean,
   readMetadata,
   readNonEmptyString,
@@ -241,10 +242,6 @@ class Reader implements EventReader {
       metadata: carried ? withoutCompat(metadata, eventNames) : metadata,
     };
   }
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 function isSame(before: TaskStatus, now: TaskStatus): boolean {

@@ -10,6 +10,7 @@ import {
   withoutCompat,
 } from '../compat-metadata.ts';
 import {
+  isSet,
   readBase64,
   readMetadata,
   readObject,
@@ -43,10 +44,6 @@ function typeOf(wire: WireObject): string | undefined {
   if (isSet(wire.text)) return 'text';
   if (isSet(wire.file)) return 'file';
   return isSet(wire.data) ? 'data' : undefined;
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 function readRequired(value: unknown, at: string, mode: DecodeMode): string {

@@ -9,6 +9,7 @@ import { isInterrupted, isTerminal } from '../../protocol/task.ts';
 import { readCompat, withCompat, withoutCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter, StreamOpenContext } from '../dialect.ts';
 import {
+  isSet,
   readBoolean,
   readMetadata,
   readNonEmptyString,
@@ -120,10 +121,6 @@ function readUntagged(wire: WireObject, at: string, mode: DecodeMode): StreamEve
     return { kind: 'message', message: readMessage(wire, at, mode) };
   }
   throw invalidField(at, 'must be a task, a message, a status-update or an artifact-update');
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 function readStatusEvent(wire: WireObject, at: string, mode: DecodeMode): TaskStatusUpdateEvent {

@@ -1,6 +1,7 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
 import {
+  isSet,
   readNonEmptyString,
   readObject,
   readStrings,
@@ -35,10 +36,6 @@ export function readPushConfig(value: unknown, at: string, mode: DecodeMode): Pu
     });
   }
   return { taskId, id: id ?? named.id ?? taskId, ...readTarget(config, inner, mode) };
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 const resourceName = /^tasks\/(.+?)(?:\/pushNotification(?:Config)?s(?:\/(.+))?)?$/;

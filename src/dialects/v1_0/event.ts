@@ -3,6 +3,7 @@ import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from
 import { withCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter } from '../dialect.ts';
 import {
+  isSet,
   readBoolean,
   readMetadata,
   readNonEmptyString,
@@ -63,10 +64,6 @@ export function readEvent(value: unknown, mode: DecodeMode): StreamEvent {
   const artifact = wire.artifactUpdate ?? wire.artifact_update;
   if (isSet(artifact)) return readArtifactEvent(readObject(artifact, 'artifactUpdate'), mode);
   throw invalidField('event', 'must have one of task, message, statusUpdate and artifactUpdate');
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 function readIds(wire: WireObject, at: string): { taskId: string; contextId: string } {

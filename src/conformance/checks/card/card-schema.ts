@@ -4,8 +4,10 @@ import {
   type SchemaError,
   booleanSchema,
   listSchema,
-  type SchemaMember,
+  idSchema,
   objectSchema,
+  oneOfSchema,
+  requiredMember,
   enumSchema,
   type Schema,
   textSchema,
@@ -13,10 +15,6 @@ import {
 } from '../../invariants/schema.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
-
-const nonEmptyText = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
-const must = (tag: string, schema: Schema): SchemaMember => ({ schema, required: tag });
-const may = (schema: Schema): SchemaMember => ({ schema });
 
 function urlSchema(tag: string): Schema {
   return (value, at, errors) => {
@@ -33,82 +31,61 @@ function mapSchema(tag: string, schema: Schema): Schema {
   };
 }
 
-/** Schema of an object with exactly one of the members. */
-function oneOfSchema(tag: string, members: Readonly<Record<string, Schema>>): Schema {
-  return (value, at, errors) => {
-    if (!isJsonObject(value)) {
-      errors.push({ tag, message: `${at} must be an object, not ${shortValue(value)}` });
-      return;
-    }
-    const present = Object.keys(members).filter((name) => value[name] !== undefined && value[name] !== null);
-    if (present.length !== 1)
-      errors.push({
-        tag,
-        message: `${at} has ${present.join(' and ') || 'none'} of ${Object.keys(members).join(', ')}; it must have one`,
-      });
-    for (const name of present) members[name]?.(value[name], `${at}.${name}`, errors);
-  };
-}
-
 const scopes = mapSchema('flows', textSchema('flows'));
 const flowUrl = urlSchema('flows');
 const flows = oneOfSchema('flows', {
   authorizationCode: objectSchema('flows', {
-    authorizationUrl: must('flows', flowUrl),
-    tokenUrl: must('flows', flowUrl),
-    refreshUrl: may(flowUrl),
-    scopes: must('flows', scopes),
-    pkceRequired: may(booleanSchema('flows')),
+    authorizationUrl: requiredMember('flows', flowUrl),
+    tokenUrl: requiredMember('flows', flowUrl),
+    refreshUrl: flowUrl,
+    scopes: requiredMember('flows', scopes),
+    pkceRequired: booleanSchema('flows'),
   }),
   clientCredentials: objectSchema('flows', {
-    tokenUrl: must('flows', flowUrl),
-    refreshUrl: may(flowUrl),
-    scopes: must('flows', scopes),
+    tokenUrl: requiredMember('flows', flowUrl),
+    refreshUrl: flowUrl,
+    scopes: requiredMember('flows', scopes),
   }),
-  implicit: objectSchema('flows', {
-    authorizationUrl: may(flowUrl),
-    refreshUrl: may(flowUrl),
-    scopes: may(scopes),
-  }),
-  password: objectSchema('flows', { tokenUrl: may(flowUrl), refreshUrl: may(flowUrl), scopes: may(scopes) }),
+  implicit: objectSchema('flows', { authorizationUrl: flowUrl, refreshUrl: flowUrl, scopes: scopes }),
+  password: objectSchema('flows', { tokenUrl: flowUrl, refreshUrl: flowUrl, scopes: scopes }),
   deviceCode: objectSchema('flows', {
-    deviceAuthorizationUrl: must('flows', flowUrl),
-    tokenUrl: must('flows', flowUrl),
-    refreshUrl: may(flowUrl),
-    scopes: must('flows', scopes),
+    deviceAuthorizationUrl: requiredMember('flows', flowUrl),
+    tokenUrl: requiredMember('flows', flowUrl),
+    refreshUrl: flowUrl,
+    scopes: requiredMember('flows', scopes),
   }),
 });
 
-const descriptionMember = { description: may(textSchema('schemes')) };
+const descriptionMember = { description: textSchema('schemes') };
 const scheme = oneOfSchema('schemes', {
   apiKeySecurityScheme: objectSchema('schemes', {
     ...descriptionMember,
-    location: must('schemes', enumSchema('schemes', ['query', 'header', 'cookie'])),
-    name: must('schemes', nonEmptyText('schemes')),
+    location: requiredMember('schemes', enumSchema('schemes', ['query', 'header', 'cookie'])),
+    name: requiredMember('schemes', idSchema('schemes')),
   }),
   httpAuthSecurityScheme: objectSchema('schemes', {
     ...descriptionMember,
-    scheme: must('schemes', nonEmptyText('schemes')),
-    bearerFormat: may(textSchema('schemes')),
+    scheme: requiredMember('schemes', idSchema('schemes')),
+    bearerFormat: textSchema('schemes'),
   }),
   oauth2SecurityScheme: objectSchema('schemes', {
     ...descriptionMember,
-    flows: must('schemes', flows),
-    oauth2MetadataUrl: may(urlSchema('flows')),
+    flows: requiredMember('schemes', flows),
+    oauth2MetadataUrl: urlSchema('flows'),
   }),
   openIdConnectSecurityScheme: objectSchema('schemes', {
     ...descriptionMember,
-    openIdConnectUrl: must('schemes', urlSchema('schemes')),
+    openIdConnectUrl: requiredMember('schemes', urlSchema('schemes')),
   }),
   mtlsSecurityScheme: objectSchema('schemes', descriptionMember),
 });
 
 const requirement = objectSchema('requirements', {
-  schemes: must(
+  schemes: requiredMember(
     'requirements',
     mapSchema(
       'requirements',
-      objectSchema('requirements', { list: may(listSchema('requirements', textSchema('requirements'))) }),
+      objectSchema('requirements', { list: listSchema('requirements', textSchema('requirements')) }),
     ),
   ),
 });
@@ -124,14 +101,14 @@ const modes = listSchema('members', mediaType, { min: 1, minTag: 'empty' });
 const skill = objectSchema(
   'skills',
   {
-    id: must('skills', nonEmptyText('skills')),
-    name: must('skills', nonEmptyText('skills')),
-    description: must('skills', textSchema('skills')),
-    tags: must('skills', listSchema('skills', textSchema('skills'), { min: 1, minTag: 'empty' })),
-    examples: may(listSchema('skills', textSchema('skills'))),
-    inputModes: may(listSchema('skills', mediaType)),
-    outputModes: may(listSchema('skills', mediaType)),
-    securityRequirements: may(listSchema('requirements', requirement)),
+    id: requiredMember('skills', idSchema('skills')),
+    name: requiredMember('skills', idSchema('skills')),
+    description: requiredMember('skills', textSchema('skills')),
+    tags: requiredMember('skills', listSchema('skills', textSchema('skills'), { min: 1, minTag: 'empty' })),
+    examples: listSchema('skills', textSchema('skills')),
+    inputModes: listSchema('skills', mediaType),
+    outputModes: listSchema('skills', mediaType),
+    securityRequirements: listSchema('requirements', requirement),
   },
   'camel',
 );
@@ -139,10 +116,10 @@ const skill = objectSchema(
 const interfaceMembers = objectSchema(
   'interfaces',
   {
-    url: must('interfaces', nonEmptyText('interfaces')),
-    protocolBinding: must('interfaces', nonEmptyText('interfaces')),
-    protocolVersion: must('interfaces', nonEmptyText('interfaces')),
-    tenant: may(textSchema('interfaces')),
+    url: requiredMember('interfaces', idSchema('interfaces')),
+    protocolBinding: requiredMember('interfaces', idSchema('interfaces')),
+    protocolVersion: requiredMember('interfaces', idSchema('interfaces')),
+    tenant: textSchema('interfaces'),
   },
   'camel',
 );
@@ -179,46 +156,44 @@ function normalizeBinding(binding: string): string {
 }
 
 const extension = objectSchema('capabilities', {
-  uri: must('capabilities', nonEmptyText('capabilities')),
-  description: may(textSchema('capabilities')),
-  required: may(booleanSchema('capabilities')),
-  params: may(anyObjectSchema('capabilities')),
+  uri: requiredMember('capabilities', idSchema('capabilities')),
+  description: textSchema('capabilities'),
+  required: booleanSchema('capabilities'),
+  params: anyObjectSchema('capabilities'),
 });
 
 const members = objectSchema(
   'members',
   {
-    name: must('members', nonEmptyText('members')),
-    description: must('members', textSchema('members')),
-    version: must('members', nonEmptyText('members')),
-    supportedInterfaces: must('members', listSchema('members', interfaceSchema, { min: 1 })),
-    capabilities: must(
+    name: requiredMember('members', idSchema('members')),
+    description: requiredMember('members', textSchema('members')),
+    version: requiredMember('members', idSchema('members')),
+    supportedInterfaces: requiredMember('members', listSchema('members', interfaceSchema, { min: 1 })),
+    capabilities: requiredMember(
       'members',
       objectSchema(
         'capabilities',
         {
-          streaming: may(booleanSchema('capabilities')),
-          pushNotifications: may(booleanSchema('capabilities')),
-          extendedAgentCard: may(booleanSchema('capabilities')),
-          extensions: may(listSchema('capabilities', extension)),
+          streaming: booleanSchema('capabilities'),
+          pushNotifications: booleanSchema('capabilities'),
+          extendedAgentCard: booleanSchema('capabilities'),
+          extensions: listSchema('capabilities', extension),
         },
         'camel',
       ),
     ),
-    defaultInputModes: must('members', modes),
-    defaultOutputModes: must('members', modes),
-    skills: must('members', listSchema('members', skill, { min: 1, minTag: 'empty' })),
-    provider: may(
-      objectSchema('provider', {
-        url: must('provider', urlSchema('provider')),
-        organization: must('provider', nonEmptyText('provider')),
-      }),
-    ),
-    documentationUrl: may(urlSchema('provider')),
-    iconUrl: may(textSchema('provider')),
-    securitySchemes: may(mapSchema('schemes', scheme)),
-    securityRequirements: may(listSchema('requirements', requirement)),
-    signatures: may(listSchema('members', anySchema)),
+    defaultInputModes: requiredMember('members', modes),
+    defaultOutputModes: requiredMember('members', modes),
+    skills: requiredMember('members', listSchema('members', skill, { min: 1, minTag: 'empty' })),
+    provider: objectSchema('provider', {
+      url: requiredMember('provider', urlSchema('provider')),
+      organization: requiredMember('provider', idSchema('provider')),
+    }),
+    documentationUrl: urlSchema('provider'),
+    iconUrl: textSchema('provider'),
+    securitySchemes: mapSchema('schemes', scheme),
+    securityRequirements: listSchema('requirements', requirement),
+    signatures: listSchema('members', anySchema),
   },
   'camel',
 );

@@ -17,9 +17,7 @@ interface TaskPage {
 async function list(probe: Probe, input: OperationInput): Promise<TaskPage> {
   const raw = await probe.expectResult('list', input);
   if (!isJsonObject(raw))
-    throw new RuleViolationError('list did not return an object', {
-      exchanges: probe.exchanges.slice(-1),
-    });
+    throw new RuleViolationError('list did not return an object', { exchanges: probe.exchanges.slice(-1) });
   const { nextPageToken, pageSize, totalSize } = raw;
   return { tasks: (asList(raw.tasks) ?? []).filter(isJsonObject), nextPageToken, pageSize, totalSize, raw };
 }
@@ -73,10 +71,7 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       probe.expect(
         found.join() === ids.toSorted().join(),
         'The list does not contain exactly the tasks of the context',
-        {
-          expected: ids.toSorted().join(', '),
-          actual: found.join(', '),
-        },
+        { expected: ids.toSorted().join(', '), actual: found.join(', ') },
       );
     },
   },
@@ -177,9 +172,7 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       const { tasks } = await list(probe, { contextId });
       const times = tasks.map(statusTime);
       const isSorted = times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0));
-      probe.expect(isSorted, 'The tasks are not sorted by status timestamp', {
-        actual: times.join(', '),
-      });
+      probe.expect(isSorted, 'The tasks are not sorted by status timestamp', { actual: times.join(', ') });
       probe.expect(tasks[0]?.id === waiting.id, 'The most recently changed task is not first');
     },
   },
@@ -257,10 +250,7 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       probe.expect(
         taskIds(since).toSorted().join() === expected.toSorted().join(),
         'The list does not contain exactly the tasks since that time',
-        {
-          expected: expected.join(', '),
-          actual: taskIds(since).join(', '),
-        },
+        { expected: expected.join(', '), actual: taskIds(since).join(', ') },
       );
       const future = await list(probe, { contextId, statusTimestampAfter: '2999-01-01T00:00:00.000Z' });
       probe.expect(future.tasks.length === 0, `${ids.length} tasks are listed for a time in the future`, {

@@ -34,9 +34,7 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
     sentence: 'A send returns when the task requires input.',
     remedy: 'Return the task in the state input-required.',
     async run(probe) {
-      const response = await probe.call('send', {
-        message: probe.prompts.promptFor('input-required'),
-      });
+      const response = await probe.call('send', { message: probe.prompts.promptFor('input-required') });
       const task = probe.driver.decodeTask(response.result);
       if (!task?.id) throw new InconclusiveError('No task could be created.');
       if (blockingStates.has(task.state)) return;

@@ -49,9 +49,7 @@ export const streamChecks = defineChecks(shared, [
       probe.expect(
         isMessage || terminalStates.has(states.at(-1) ?? '') || interruptedStates.has(states.at(-1) ?? ''),
         'The stream ended before the task was terminal or interrupted',
-        {
-          actual: states.join(', '),
-        },
+        { actual: states.join(', ') },
       );
     },
   },

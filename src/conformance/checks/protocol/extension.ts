@@ -62,10 +62,7 @@ export const extensionChecks = defineChecks(shared, [
       probe.expect(
         !response.error && response.decodeError === undefined,
         'A message with all required extensions failed',
-        {
-          expected: 'a result',
-          actual: describeResponse(response),
-        },
+        { expected: 'a result', actual: describeResponse(response) },
       );
     },
   },
@@ -113,17 +110,12 @@ export const extensionChecks = defineChecks(shared, [
       probe.expect(
         !response.error && response.decodeError === undefined,
         'A message with an unknown extension failed',
-        {
-          expected: 'a result',
-          actual: describeResponse(response),
-        },
+        { expected: 'a result', actual: describeResponse(response) },
       );
       probe.expect(
         !activeExtensions(response).includes(unknown),
         'The response declares an unknown extension as active',
-        {
-          actual: activeExtensions(response).join(', '),
-        },
+        { actual: activeExtensions(response).join(', ') },
       );
     },
   },

@@ -257,9 +257,7 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     remedy: 'Accept tasks/sendSubscribe at /subscribe as well; early clients use this path.',
     preconditions: ['streaming'],
     async run(probe) {
-      const request = probe.driver.encode('stream', {
-        message: probe.prompts.promptFor('completed'),
-      });
+      const request = probe.driver.encode('stream', { message: probe.prompts.promptFor('completed') });
       if (!request) throw new InconclusiveError('The version has no streams.');
       const exchange = await probe.sendRaw({
         ...request,

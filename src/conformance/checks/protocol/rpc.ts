@@ -258,9 +258,7 @@ export const rpcChecks = defineChecks(shared, [
         probe.expect(
           isJsonObject(each) && typeof each['@type'] === 'string',
           'A detail of the error has no @type',
-          {
-            actual: JSON.stringify(each).slice(0, 120),
-          },
+          { actual: JSON.stringify(each).slice(0, 120) },
         );
     },
   },

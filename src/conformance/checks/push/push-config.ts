@@ -50,10 +50,7 @@ export const pushConfigChecks = defineChecks(shared, [
       probe.expect(
         config.taskId === undefined || config.taskId === taskId,
         'The response has another taskId',
-        {
-          expected: taskId,
-          actual: String(config.taskId),
-        },
+        { expected: taskId, actual: String(config.taskId) },
       );
       await probe.expectResult('getPush', { taskId, id });
     },
@@ -122,10 +119,7 @@ export const pushConfigChecks = defineChecks(shared, [
       probe.expect(
         asText(scheme)?.toLowerCase() === 'bearer',
         'The stored configuration lacks its authentication',
-        {
-          expected: 'authentication.scheme Bearer',
-          actual: JSON.stringify(stored).slice(0, 200),
-        },
+        { expected: 'authentication.scheme Bearer', actual: JSON.stringify(stored).slice(0, 200) },
       );
     },
   },

@@ -108,10 +108,7 @@ export const pushPre1_0Checks = defineChecks(shared, [
       probe.expect(
         urls.length === 1 && urls[0] === url,
         'The list does not contain exactly the configurations of the task',
-        {
-          expected: url,
-          actual: JSON.stringify(urls),
-        },
+        { expected: url, actual: JSON.stringify(urls) },
       );
     },
   },

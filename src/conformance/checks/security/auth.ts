@@ -193,9 +193,7 @@ export const authChecks = defineChecks(shared, [
       probe.expect(
         /scope|role|permission (?:to|for)|requires|without/i.test(text),
         'The response does not state the missing permission',
-        {
-          actual: text.trim(),
-        },
+        { actual: text.trim() },
       );
     },
   },
@@ -206,9 +204,7 @@ export const authChecks = defineChecks(shared, [
     remedy: 'Create the task, and set its state to TASK_STATE_AUTH_REQUIRED.',
     preconditions: [],
     async run(probe) {
-      const response = await probe.call('send', {
-        message: probe.prompts.promptFor('auth-required'),
-      });
+      const response = await probe.call('send', { message: probe.prompts.promptFor('auth-required') });
       const task = probe.driver.decodeTask(response.result);
       probe.expect(task?.id, 'The agent returned no task', {
         expected: 'a task in TASK_STATE_AUTH_REQUIRED',
@@ -245,10 +241,7 @@ export const authChecks = defineChecks(shared, [
       probe.expect(
         !response.error && response.decodeError === undefined,
         'A message to the task was rejected',
-        {
-          expected: 'a result',
-          actual: describeResponse(response),
-        },
+        { expected: 'a result', actual: describeResponse(response) },
       );
     },
   },

@@ -28,11 +28,7 @@ function expectDenied(probe: Probe, response: DecodedResponse, action: string): 
   probe.expect(
     response.error !== undefined || response.exchange.status >= 400,
     `Another user can ${action}`,
-    {
-      expected: 'TaskNotFound',
-      actual: describeResponse(response),
-      exchanges: [response.exchange],
-    },
+    { expected: 'TaskNotFound', actual: describeResponse(response), exchanges: [response.exchange] },
   );
 }
 
@@ -108,10 +104,7 @@ export const authorizationChecks = defineChecks(shared, [
       probe.expect(
         total === undefined || total === 0,
         'Another user receives the number of tasks of a context',
-        {
-          expected: '0',
-          actual: String(total),
-        },
+        { expected: '0', actual: String(total) },
       );
     }),
   },
