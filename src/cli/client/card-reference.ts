@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import { ClientError } from './client-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** A parsed agent card reference. */
 export type CardReference = { url: URL } | { file: string; card: object };
@@ -12,8 +13,7 @@ export function parseCardReference(reference: string): CardReference {
   if (/^https?:\/\//i.test(reference)) return { url: parseUrl(reference, reference) };
   if (/^file:/i.test(reference)) return readCardFile(parseFileUrl(reference), reference);
   if (reference.includes('://'))
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
+    throw new UsageError(
       `Invalid agent card reference: ${reference}`,
       'Use a host, an http or https URL, or a file.',
     );
@@ -27,8 +27,7 @@ export function parseCardReference(reference: string): CardReference {
 function parseUrl(text: string, reference: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && (url.username !== '' || url.password !== ''))
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
+    throw new UsageError(
       'The URL of the agent contains credentials',
       'Remove them and pass credentials in A2ACLI_BEARER or A2ACLI_API_KEY.',
     );

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command, Option } from 'commander';
 import type { ClientFlags } from './flags.ts';
 import { settingFlags } from './flags.ts';
-import { ClientError } from './client-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** Source of a setting. */
 export type SettingSource = 'flag' | 'environment' | { file: string } | 'default';
@@ -82,11 +82,7 @@ function resolveWaiting(command: Command): ClientFlags {
   const isAsync = isSet('async') || isSet('returnImmediately') || (isSet('wait') && flags.wait === false);
   const isWaiting = isSet('wait') && flags.wait === true;
   if (isAsync && isWaiting)
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
-      '--wait and --async cannot be used together',
-      'Use one of them.',
-    );
+    throw new UsageError('--wait and --async cannot be used together', 'Use one of them.');
   if (isAsync) return { ...flags, async: true, wait: false };
   if (isWaiting) return { ...flags, async: false, wait: true };
   return flags;
@@ -129,12 +125,7 @@ function readFile(path: string, isRequired: boolean): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     if (!isRequired) return undefined;
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
-      `Cannot read ${path}`,
-      'Name a .env file with --config.',
-      cause,
-    );
+    throw new UsageError(`Cannot read ${path}`, 'Name a .env file with --config.', { cause });
   }
 }
 
@@ -159,7 +150,7 @@ function parseValue(option: Option, text: string, variable: string): unknown {
     return parse ? parse(text, Array.isArray(option.defaultValue) ? [] : undefined) : text;
   } catch (cause) {
     const hint = cause instanceof Error ? cause.message : '';
-    throw new ClientError('A2ACLI_ERR_USAGE', `Invalid value of ${variable}`, hint);
+    throw new UsageError(`Invalid value of ${variable}`, hint);
   }
 }
 

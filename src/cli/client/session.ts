@@ -22,6 +22,7 @@ import { sanitizeForTerminal } from '../terminal/sanitize.ts';
 import { Redactor } from '../../primitives/redaction.ts';
 import { refreshStoredToken } from './token-request.ts';
 import { withHttpDebugLog } from './http-debug-log.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** Connection of one client command to one agent. */
 export interface ClientSession {
@@ -136,8 +137,7 @@ class AgentConnection {
     const flags = this.#flags;
     const { agentCard } = flags;
     if (agentCard === undefined)
-      throw new ClientError(
-        'A2ACLI_ERR_USAGE',
+      throw new UsageError(
         'Missing agent',
         'Pass an agent with --agent-card, as in -a http://localhost:4000, or set A2ACLI_AGENT_CARD.',
       );
@@ -358,6 +358,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ClientError('A2ACLI_ERR_USAGE', `Cannot read ${file}`, 'Pass the path of a file.', cause);
+    throw new UsageError(`Cannot read ${file}`, 'Pass the path of a file.', { cause });
   }
 }

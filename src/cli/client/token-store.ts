@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configurationFolder } from './configuration.ts';
-import { ClientError } from './client-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** A token of `auth login` for one agent. */
 export interface StoredToken {
@@ -46,10 +46,10 @@ function readTokens(): Tokens {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats) return {};
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0)
-    throw new ClientError('A2ACLI_ERR_USAGE', `${file} is readable by other users`, `Run chmod 600 ${file}.`);
+    throw new UsageError(`${file} is readable by other users`, `Run chmod 600 ${file}.`);
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Tokens;
   } catch (cause) {
-    throw new ClientError('A2ACLI_ERR_USAGE', `Cannot read ${file}`, 'Delete it and log in again.', cause);
+    throw new UsageError(`Cannot read ${file}`, 'Delete it and log in again.', { cause });
   }
 }

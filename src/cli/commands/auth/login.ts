@@ -13,6 +13,7 @@ import {
   type TokenResponse,
 } from '../../client/token-request.ts';
 import { type StoredToken, saveToken, tokenFile } from '../../client/token-store.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** Flags of `dragoman auth login`. */
 export interface LoginFlags {
@@ -38,8 +39,7 @@ export async function runLoginCommand(command: Command, readFlags: () => LoginFl
     const { clientId } = flags;
     const grant = await findGrant(session.card, flags);
     if (clientId === undefined)
-      throw new ClientError(
-        'A2ACLI_ERR_USAGE',
+      throw new UsageError(
         'Missing client ID',
         `Pass --client-id or A2ACLI_CLIENT_ID with the client ID registered at ${new URL(grant.tokenUrl).host}.`,
       );
@@ -87,8 +87,7 @@ async function findGrant(card: AgentCard, flags: LoginFlags): Promise<Grant> {
     if (scheme.type === 'openIdConnect') return discoverGrant(scheme.openIdConnectUrl, scopes, flags.flow);
   }
   const offers = listSchemes(card).map(([name, { type }]) => `${name} (${type})`);
-  throw new ClientError(
-    'A2ACLI_ERR_USAGE',
+  throw new UsageError(
     `No supported login flow for ${card.name}`,
     `Its card declares ${offers.join(', ') || 'no security scheme'}; supported are the device code and client credentials flows of OAuth 2 and OpenID Connect.`,
   );
@@ -123,8 +122,7 @@ async function discoverGrant(url: string, scopes: string[], flow: LoginFlags['fl
     flow,
   );
   if (grant) return grant;
-  throw new ClientError(
-    'A2ACLI_ERR_USAGE',
+  throw new UsageError(
     `${new URL(url).host} does not support the device code flow`,
     'Use --flow client-credentials.',
   );

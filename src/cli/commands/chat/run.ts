@@ -3,11 +3,12 @@ import type { Command } from 'commander';
 import type { StreamEvent } from '../../../protocol/event.ts';
 import { isInterrupted, isTask } from '../../../protocol/task.ts';
 import { ChatPrinter } from './chat-printer.ts';
-import { ClientError, toErrorEnvelope } from '../../client/client-error.ts';
+import { toErrorEnvelope } from '../../client/client-error.ts';
 import { type ClientSession, withAgent } from '../../client/session.ts';
 import { printWarning } from '../../terminal/print-error.ts';
 import { followToEnd, isContinuation } from '../../client/wait.ts';
 import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** State between turns. */
 interface Conversation {
@@ -25,8 +26,7 @@ async function chat(session: ClientSession): Promise<void> {
   const { flags, card } = session;
   const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
   if (process.stdin.isTTY && !isInteractive)
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
+    throw new UsageError(
       'Standard output is not a terminal, so the prompt would not be visible',
       'Use dragoman send, or pipe the messages to standard input.',
     );

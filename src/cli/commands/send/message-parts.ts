@@ -5,6 +5,7 @@ import { mediaTypeFor } from '../../../artifacts/media-types.ts';
 import { type Part, rawPart } from '../../../protocol/part.ts';
 import { ClientError } from '../../client/client-error.ts';
 import type { PartDraft } from './command.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** Maximum size of a file inside a message, in bytes. */
 const maxFileBytes = 50 * 1_048_576;
@@ -12,7 +13,7 @@ const maxFileBytes = 50 * 1_048_576;
 /** Builds the parts of a message in the order of the command line. */
 export async function buildMessageParts(drafts: readonly PartDraft[]): Promise<Part[]> {
   if (drafts.filter(({ kind, value }) => kind === 'data' && value === '-').length > 1)
-    throw new ClientError('A2ACLI_ERR_USAGE', 'Standard input can be read only once', 'Use --data - once.');
+    throw new UsageError('Standard input can be read only once', 'Use --data - once.');
   const parts: Part[] = [];
   for (const draft of drafts) parts.push(await buildPart(draft));
   return parts;
@@ -27,8 +28,7 @@ async function buildPart({ kind, value, mediaType }: PartDraft): Promise<Part> {
   const bytes = await readOrFail(value, async () => {
     const { size } = await stat(value);
     if (size > maxFileBytes)
-      throw new ClientError(
-        'A2ACLI_ERR_USAGE',
+      throw new UsageError(
         `${value} is too large to send inline: ${size} bytes, limit ${maxFileBytes}`,
         'Upload it and pass its URL to --file.',
       );
@@ -68,7 +68,7 @@ async function readOrFail<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    if (cause instanceof ClientError) throw cause;
-    throw new ClientError('A2ACLI_ERR_USAGE', `Cannot read ${path}`, 'Pass the path of a file.', cause);
+    if (cause instanceof ClientError || cause instanceof UsageError) throw cause;
+    throw new UsageError(`Cannot read ${path}`, 'Pass the path of a file.', { cause });
   }
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { isTask } from '../../../protocol/task.ts';
-import { ClientError } from '../../client/client-error.ts';
 import { withAgent } from '../../client/session.ts';
 import { followToEnd, isContinuation, sendAndWait, printOutcome } from '../../client/wait.ts';
 import { buildMessageParts } from './message-parts.ts';
 import type { PartDraft } from './command.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** Runs `dragoman send`. */
 export async function runSendCommand(command: Command, drafts: readonly PartDraft[]): Promise<void> {
@@ -12,8 +12,7 @@ export async function runSendCommand(command: Command, drafts: readonly PartDraf
     const { flags, agent, call, out } = session;
     const { contextId, taskId, metadata } = flags;
     if (drafts.length === 0)
-      throw new ClientError(
-        'A2ACLI_ERR_USAGE',
+      throw new UsageError(
         'Missing message',
         'Pass a text, as in dragoman send "hello", or use --text, --file or --data.',
       );

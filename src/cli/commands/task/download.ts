@@ -12,6 +12,7 @@ import type { Artifact } from '../../../protocol/task.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { type ClientSession, withAgent } from '../../client/session.ts';
 import { printWarning } from '../../terminal/print-error.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** Flags of `dragoman task download`. */
 export interface DownloadFlags {
@@ -48,8 +49,7 @@ export async function runTaskDownloadCommand(
       ({ artifactId }) => flags.artifact === undefined || artifactId === flags.artifact,
     );
     if (flags.artifact !== undefined && artifacts.length === 0)
-      throw new ClientError(
-        'A2ACLI_ERR_USAGE',
+      throw new UsageError(
         `Artifact not found: ${flags.artifact}`,
         `The task has ${task.artifacts?.map(({ artifactId }) => artifactId).join(', ') || 'no artifacts'}.`,
       );
@@ -128,17 +128,12 @@ function uniqueName(name: string, taken: Set<string>): string {
 async function save(path: string, bytes: Uint8Array, force: boolean): Promise<void> {
   const existing = await lstat(path).catch(() => undefined);
   if (existing && !force)
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
+    throw new UsageError(
       `${path} already exists`,
       'Use --force to overwrite it, or choose another directory with --dir.',
     );
   if (existing?.isDirectory())
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
-      `${path} is a directory`,
-      'Choose another directory with --dir.',
-    );
+    throw new UsageError(`${path} is a directory`, 'Choose another directory with --dir.');
   // A temporary file and a rename are atomic, and replace a symbolic link instead of following it.
   const temporary = `${path}.${process.pid}.part`;
   try {

@@ -8,9 +8,9 @@ import type { PushConfig } from '../../../protocol/push.ts';
 import { isTerminalOrInterrupted } from '../../../protocol/task.ts';
 import { pushListener } from '../../../push/receiving/listener.ts';
 import { pushReceiver } from '../../../push/receiving/receiver.ts';
-import { ClientError } from '../../client/client-error.ts';
 import { type ClientSession, withAgent } from '../../client/session.ts';
 import { printOutcome } from '../../client/wait.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** Flags of `dragoman task push-config create`. */
 export interface PushConfigFlags {
@@ -38,8 +38,7 @@ export async function runPushConfigCreateCommand(
     }
     const { url } = flags;
     if (url === undefined || !URL.canParse(url))
-      throw new ClientError(
-        'A2ACLI_ERR_USAGE',
+      throw new UsageError(
         url === undefined ? 'Missing webhook' : `Invalid URL: ${url}`,
         'Pass its URL with --url https://…, or run a local webhook with --listen.',
       );
@@ -109,8 +108,7 @@ function checkCapability({ card }: ClientSession): void {
 function buildConfig(taskId: string, url: string, flags: PushConfigFlags): PushConfig {
   const { notificationToken: token, authScheme, authCredentials } = flags;
   if (authCredentials !== undefined && authScheme === undefined)
-    throw new ClientError(
-      'A2ACLI_ERR_USAGE',
+    throw new UsageError(
       '--auth-credentials needs --auth-scheme',
       'Add a scheme, such as --auth-scheme Bearer.',
     );

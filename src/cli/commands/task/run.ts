@@ -3,10 +3,10 @@ import { v1_0 } from '../../../dialects/v1_0/index.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { ListTasksRequest, TaskPage } from '../../../protocol/requests.ts';
 import { isTask, isTerminal, type Task, type TaskState } from '../../../protocol/task.ts';
-import { ClientError } from '../../client/client-error.ts';
 import { type ClientSession, withAgent } from '../../client/session.ts';
 import { quoteShellWord } from '../../terminal/quote-shell-word.ts';
 import { followToEnd, pollToEnd, printOutcome } from '../../client/wait.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** Flags of the task commands, in addition to those of all client commands. */
 export interface TaskFlags {
@@ -128,7 +128,7 @@ function printTask(
 async function fetchPages({ agent, call }: ClientSession, flags: TaskFlags): Promise<TaskPage> {
   const { after } = flags;
   if (after !== undefined && Number.isNaN(Date.parse(after)))
-    throw new ClientError('A2ACLI_ERR_USAGE', `Invalid time: ${after}`, 'Write it as 2026-01-31T12:00:00Z.');
+    throw new UsageError(`Invalid time: ${after}`, 'Write it as 2026-01-31T12:00:00Z.');
   const request: ListTasksRequest = {
     ...(flags.contextId !== undefined && { contextId: flags.contextId }),
     ...(flags.status !== undefined && { status: flags.status }),
