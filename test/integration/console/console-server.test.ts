@@ -409,10 +409,10 @@ describe('task routes', () => {
 
 describe('conformance routes', () => {
   it('run one test at a time with progress and a report', async () => {
-    const watching = page.stream('conformance routes', { agentId: id, level: 'MUST', timeout: 5_000 });
+    const watching = page.stream('conformance', { agentId: id, level: 'MUST', timeout: 5_000 });
     const first = (await watching.next()).value;
     expect(first).toMatchObject({ kind: 'progress', done: 1, rule: expect.any(String) });
-    const second = await page.request('conformance routes', {
+    const second = await page.request('conformance', {
       method: 'POST',
       body: JSON.stringify({ agentId: id }),
     });
@@ -429,11 +429,11 @@ describe('conformance routes', () => {
   });
 
   it('stop the run when the page disconnects', async () => {
-    const leaving = page.stream('conformance routes', { agentId: id });
+    const leaving = page.stream('conformance', { agentId: id });
     await leaving.next();
     await leaving.return(undefined);
     await waitUntil(async () => {
-      const again = page.stream('conformance routes', { agentId: id });
+      const again = page.stream('conformance', { agentId: id });
       const { value } = await again.next().catch(() => ({ value: undefined }));
       await again.return(undefined);
       return value?.kind === 'progress';
@@ -445,7 +445,7 @@ describe('load route', () => {
   /** What was told until it comes to so many requests. */
   async function told(mine: ConsolePage, agentId: string): Promise<any> {
     const sum = { requests: 0, errors: 0, events: 0, latencyP99: 0 };
-    const watching = mine.stream('load route');
+    const watching = mine.stream('load');
     const first = watching.next();
     await mine.collect(`agents/${agentId}/messages`, { ...parts('hi'), stream: false });
     await mine.collect(`agents/${agentId}/messages`, parts('hi'));
@@ -462,8 +462,8 @@ describe('load route', () => {
   it('returns samples from before the first request', async () => {
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);
-    const { value: first } = await mine.stream('load route').next();
-    const second = mine.stream('load route');
+    const { value: first } = await mine.stream('load').next();
+    const second = mine.stream('load');
     expect((await second.next()).value).toEqual(first);
     await second.return(undefined);
   });
@@ -525,7 +525,7 @@ describe('console shutdown', () => {
     const mine = new ConsolePage(stopping);
     const streams = [
       mine.stream('traffic'),
-      mine.stream('load route'),
+      mine.stream('load'),
       mine.stream(`agents/${id}/messages`, parts('slow')),
     ];
     const rest = streams.map(async (stream) => {
