@@ -28,9 +28,16 @@ describe('docs/guide/operations.md', () => {
       withoutCode(option).replace('limits.', ''),
       value.split(' ')[0],
     ]);
-    const actual = Object.entries(defaultLimits).map(([name, value]) => [name, String(value)]);
-    expect(documented).toHaveLength(actual.length + 1);
-    expect(Object.fromEntries(documented)).toEqual({ ...Object.fromEntries(actual), rate: 'off' });
+    const actual = Object.entries(defaultLimits).map(([name, value]) => [
+      name,
+      String(typeof value === 'object' ? value.perSecond : value),
+    ]);
+    expect(documented).toHaveLength(actual.length + 2);
+    expect(Object.fromEntries(documented)).toEqual({
+      ...Object.fromEntries(actual),
+      rate: 'off',
+      addressRate: 'off',
+    });
   });
 
   it('names the options that are not in limits', () => {

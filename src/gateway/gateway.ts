@@ -8,6 +8,7 @@ import { createSameOriginCheck } from '../server/http/cors.ts';
 import type { SameOriginCheck } from '../primitives/web/same-origin-check.ts';
 import type { ServerContext } from '../server/http/server-context.ts';
 import { isServerPath } from '../server/http/reserved-paths.ts';
+import { ServerBudgets } from '../server/limits/server-budgets.ts';
 import { TrustedProxies } from '../server/limits/trusted-proxies.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
@@ -80,6 +81,7 @@ class GatewayServer implements Gateway {
   #options: GatewayOptions;
   #publicUrl: string | undefined;
   #sameOrigin: SameOriginCheck | undefined;
+  #budgets: ServerBudgets;
   readonly #entries = new Map<string, Entry>();
   /** Removed agents with running requests. */
   readonly #draining = new Map<Entry, Promise<void>>();
@@ -89,6 +91,7 @@ class GatewayServer implements Gateway {
     this.#options = options;
     this.#publicUrl = withoutTrailingSlash(options.publicUrl);
     this.#sameOrigin = createSameOriginCheck(options);
+    this.#budgets = new ServerBudgets(options.limits, options.metrics);
     this.#observe();
   }
 
@@ -97,6 +100,7 @@ class GatewayServer implements Gateway {
     this.#options = { ...options, port, host, tls, metrics };
     this.#publicUrl = withoutTrailingSlash(options.publicUrl);
     this.#sameOrigin = createSameOriginCheck(options);
+    this.#budgets = new ServerBudgets(options.limits, metrics);
   }
 
   addAgent(name: string, added: GatewayEntry): void {
@@ -112,7 +116,7 @@ class GatewayServer implements Gateway {
       // The gateway serves one metrics page for all agents.
       metrics: metrics && { metrics, path: '' },
     };
-    const handler = new AgentHttpHandler(added.agent, own);
+    const handler = new AgentHttpHandler(added.agent, own, this.#budgets);
     handler.isReady = true;
     const listener = nodeListener(handler, own);
     const entry: Entry = {

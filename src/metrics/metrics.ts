@@ -29,6 +29,11 @@ export const metricNames = {
     name: 'dragoman_sent_bytes_total',
     help: 'Bytes sent on connections, including headers.',
   },
+  bodyBytes: { name: 'dragoman_body_bytes', help: 'Bytes of large request bodies in transit.' },
+  outputBytes: {
+    name: 'dragoman_unsent_bytes',
+    help: 'Bytes of large responses that clients have not read yet.',
+  },
   limits: {
     name: 'dragoman_limits_hit_total',
     help: 'Requests that exceeded a limit, by limit option.',

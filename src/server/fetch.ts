@@ -110,11 +110,16 @@ function toServerRequest(request: Request, body: string): HttpServerRequest & { 
   };
 }
 
-function toResponse({ status, headers, body }: HttpServerResponse, { context }: AgentHttpHandler): Response {
+function toResponse(
+  { status, headers, body, onSent }: HttpServerResponse,
+  { context }: AgentHttpHandler,
+): Response {
   const responseHeaders = new Headers();
   for (let offset = 0; offset < headers.length; offset += 2)
     responseHeaders.append(headers[offset] ?? '', headers[offset + 1] ?? '');
   if (!(body instanceof SseStream)) {
+    // The runtime buffers the response.
+    onSent?.();
     return new Response(status === 204 || status === 304 ? null : (body ?? ''), {
       status,
       headers: responseHeaders,

@@ -53,7 +53,7 @@ export interface ServerOptions {
   maxStreams?: number;
   /** Milliseconds between SSE heartbeats; 0 disables them. @defaultValue 15,000 */
   heartbeat?: number;
-  /** Milliseconds after which a stream is aborted whose client does not read (backpressure). @defaultValue 60,000 */
+  /** Milliseconds after which a connection is closed whose client does not read the response. @defaultValue 60,000 */
   stallTimeout?: number;
   /** Limits per request and per client, including the rate limit. */
   limits?: ServerLimits;

@@ -79,8 +79,10 @@ class ActionHttpHandler {
     this.#bridge = bridge;
     this.#options = options;
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
-    this.#authenticators = options.auth && new AuthenticatorChain(options.auth);
     this.#limiter = new ClientLimiter(options);
+    this.#authenticators =
+      options.auth &&
+      new AuthenticatorChain(options.auth, (request) => this.#limiter.countInvalidCredentials(request));
     this.#proxies = options.trustProxy && new TrustedProxies(options.trustProxy);
     this.#sameOrigin = createSameOriginCheck(options);
   }
@@ -101,6 +103,8 @@ class ActionHttpHandler {
     const problem = this.#sameOrigin?.problem(serverRequest.headers, serverRequest);
     if (problem !== undefined) throw new A2AError('PERMISSION_DENIED', problem);
     serverRequest.clientAddress = this.#proxies?.clientAddress(serverRequest);
+    const refusal = this.#limiter.admit(serverRequest);
+    if (refusal) throw refusal;
     const authenticated = this.#authenticators
       ? await this.#authenticators.authenticate(serverRequest)
       : serverRequest;
@@ -116,6 +120,8 @@ class ActionHttpHandler {
     if (!isJsonMediaType(singleHeader(serverRequest.headers, 'content-type'))) {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json');
     }
+    const limited = this.#limiter.takeRate(authenticated);
+    if (limited) throw limited;
     const wantsEvents = (singleHeader(serverRequest.headers, 'accept') ?? '').includes('text/event-stream');
     const usage = wantsEvents
       ? this.#limiter.acquireStream(authenticated)

@@ -64,6 +64,20 @@ export const limitsSchema = z.strictObject({
   streams_per_client: countFieldSchema.optional().describe('Open streams per client. Default 1,000.'),
   requests_per_client: countFieldSchema.optional().describe('Concurrent requests per client. Default 1,000.'),
   requests_per_second: countFieldSchema.optional().describe('Rate limit per client. Default no limit.'),
+  address_requests_per_second: countFieldSchema
+    .optional()
+    .describe('Rate limit per address, before authentication. Default no limit.'),
+  failed_auth_per_second: countFieldSchema
+    .optional()
+    .describe('Rate of invalid credentials per address. Default 5, at most 100 at once.'),
+  body_bytes_in_transit: countFieldSchema
+    .optional()
+    .describe('Bytes of all request bodies in transit. Default 256 MiB.'),
+  output_bytes: countFieldSchema
+    .optional()
+    .describe('Bytes of all responses that clients have not read. Default 256 MiB.'),
+  output_bytes_per_client: countFieldSchema.optional().describe('The same per client. Default 64 MiB.'),
+  page_bytes: countFieldSchema.optional().describe('Bytes of a page of tasks. Default 8 MiB.'),
 });
 
 /** Signing of agent cards. */

@@ -9,6 +9,7 @@ import type { Authenticator, AuthOptions } from '../../server/auth/authenticator
 import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
 import { jwtAuth } from '../../server/auth/schemes/jwt.ts';
 import type { HttpServerRequest } from '../../server/http/http-message.ts';
+import type { ServerLimits } from '../../server/limits/limits.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import type { SigningKey } from '../../signing/algorithms.ts';
 import { signCard } from '../../signing/sign-card.ts';
@@ -38,11 +39,26 @@ export function buildServerOptions(settings: GatewaySettings, observers: Gateway
       ...(limits.streams_per_client !== undefined && { streamsPerClient: limits.streams_per_client }),
       ...(limits.requests_per_client !== undefined && { requestsPerClient: limits.requests_per_client }),
       ...(perSecond !== undefined && { rate: { perSecond } }),
+      ...toByteLimits(limits),
     },
     auth: auth && buildAuth(auth),
     signCard: sign && createCardSigner(sign, file),
     log: observers.requestLog,
     onError: observers.onError,
+  };
+}
+
+/** Converts the limits that protect memory and credentials. */
+function toByteLimits(limits: GatewaySettings['limits']): ServerLimits {
+  const { address_requests_per_second: perAddress, failed_auth_per_second: failures } = limits;
+  const { body_bytes_in_transit, output_bytes, output_bytes_per_client, page_bytes } = limits;
+  return {
+    ...(perAddress !== undefined && { addressRate: { perSecond: perAddress } }),
+    ...(failures !== undefined && { failedAuthRate: { perSecond: failures } }),
+    ...(body_bytes_in_transit !== undefined && { bodyBytes: body_bytes_in_transit }),
+    ...(output_bytes !== undefined && { outputBytes: output_bytes }),
+    ...(output_bytes_per_client !== undefined && { outputBytesPerClient: output_bytes_per_client }),
+    ...(page_bytes !== undefined && { pageBytes: page_bytes }),
   };
 }
 

@@ -23,7 +23,11 @@ export class AuthenticatorChain {
   readonly #realm: string;
   readonly #credentialFilter: CredentialFilter;
 
-  constructor(options: AuthOptions) {
+  readonly #onInvalid: ((request: HttpServerRequest) => void) | undefined;
+
+  /** @param onInvalid - called with each request whose credentials are invalid. */
+  constructor(options: AuthOptions, onInvalid?: (request: HttpServerRequest) => void) {
+    this.#onInvalid = onInvalid;
     if (options.authenticators.length === 0)
       throw invalidField('auth.authenticators', 'must have at least one element');
     this.options = options;
@@ -109,6 +113,7 @@ export class AuthenticatorChain {
       this.#buildChallenges(each, failed.has(each) ? { error: 'invalid_token' } : undefined),
     );
     const [first] = failures;
+    if (first) this.#onInvalid?.(request);
     const hint =
       failures.length === 0 ? 'The request has no credentials.' : failures.map(formatHint).join(' ');
     return this.#reportDenied(

@@ -38,6 +38,8 @@ export class FastPathConnection implements TextSink {
   /** Time of the connection or of the last response, in milliseconds since 1970. */
   #since = Date.now();
   #hasAnswered = false;
+  /** Called when the last response has been sent. */
+  #onSent: (() => void) | undefined = undefined;
 
   constructor(server: FastPathServer, socket: FastPathSocket) {
     this.#server = server;
@@ -47,6 +49,7 @@ export class FastPathConnection implements TextSink {
     socket.on('drain', onDrain);
     socket.on('end', onEnd);
     socket.on('close', onClose);
+    socket.on('timeout', onTimeout);
     socket.on('error', onError);
   }
 
@@ -80,7 +83,7 @@ export class FastPathConnection implements TextSink {
    * and again.
    */
   #parse(bytes: Buffer, isLate: boolean): void {
-    const head = this.#server.isEnabled ? parseRequestHead(bytes, this.#server.limits) : undefined;
+    const head = this.#server.isEnabled ? parseRequestHead(bytes, this.#server.settings) : undefined;
     const handler = head && this.#server.handlerFor(head.target);
     if (!handler || head.end < bytes.length) {
       this.handOffToNode(bytes);
@@ -118,6 +121,7 @@ export class FastPathConnection implements TextSink {
       else this.#send(response, body ?? '');
     } else {
       request.release();
+      response.onSent?.();
       if (!isStream) return;
       body.detach();
       handler.streamEnded(body);
@@ -142,7 +146,33 @@ export class FastPathConnection implements TextSink {
     const head = this.#formatHead(response);
     if (status === 204 || status === 304) this.#write(`${head}\r\n`, '', 0, '');
     else this.#write(`${head}Content-Length: ${length}\r\n\r\n`, body, length, '');
+    this.#limitStall(response.onSent);
     this.#finishResponse();
+  }
+
+  /** Closes the connection if the client does not read the response. */
+  #limitStall(onSent: (() => void) | undefined): void {
+    const socket = this.#socket;
+    if (!this.#isStalled || socket.destroyed) {
+      onSent?.();
+      return;
+    }
+    this.#onSent = onSent;
+    // Node restarts this timeout while the client reads.
+    if (socket.writableLength > 0) socket.setTimeout(this.#server.settings.stallTimeout);
+  }
+
+  /** Called when the client has not read for `stallTimeout`. */
+  timedOut(): void {
+    this.#server.settings.onStalled();
+    this.#socket.destroy();
+  }
+
+  #responseSent(): void {
+    const onSent = this.#onSent;
+    this.#onSent = undefined;
+    if (this.#socket.timeout) this.#socket.setTimeout(0);
+    onSent?.();
   }
 
   /**
@@ -233,6 +263,7 @@ export class FastPathConnection implements TextSink {
   /** Called at the end of the backpressure. */
   drained(): void {
     this.#isStalled = false;
+    this.#responseSent();
     if (!this.#request && this.#buffered) this.#parseBuffered();
   }
 
@@ -247,6 +278,7 @@ export class FastPathConnection implements TextSink {
     const request = this.#request;
     this.#server.fastPathConnections.delete(this);
     this.#buffered = undefined;
+    this.#responseSent();
     request?.disconnected();
     if (request) this.#clearRequest();
   }
@@ -261,6 +293,7 @@ export class FastPathConnection implements TextSink {
     socket.off('drain', onDrain);
     socket.off('end', onEnd);
     socket.off('close', onClose);
+    socket.off('timeout', onTimeout);
     socket.off('error', onError);
     socket.pause();
     if (bytes) socket.unshift(bytes);
@@ -316,6 +349,10 @@ function onEnd(this: FastPathSocket): void {
 
 function onClose(this: FastPathSocket): void {
   this[ownConnection]?.closed();
+}
+
+function onTimeout(this: FastPathSocket): void {
+  this[ownConnection]?.timedOut();
 }
 
 /** Node closes the socket after an error, which calls `onClose`. */

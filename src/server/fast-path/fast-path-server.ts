@@ -8,13 +8,21 @@ import type { BufferedRequestHandler } from './buffered-handler.ts';
 import { FastPathConnection } from './connection.ts';
 import type { RequestHeadLimits } from './parse-head.ts';
 
+/** Settings of a {@link FastPathServer}. */
+export interface FastPathSettings extends RequestHeadLimits {
+  /** Milliseconds after which a connection is closed whose client does not read the response; 0 for never. */
+  readonly stallTimeout: number;
+  /** Called when such a connection is closed. */
+  readonly onStalled: () => void;
+}
+
 /**
  * An HTTP server with a fast path. Complete, unambiguous requests are parsed and answered directly on the socket at half
  * the cost of `node:http`. All other connections are handed off to Node: unusual headers, large bodies, pipelining,
  * upgrades, slow or invalid requests.
  */
 export class FastPathServer extends Server {
-  readonly limits: RequestHeadLimits;
+  readonly settings: FastPathSettings;
   /** Returns the handler for a path with query; undefined if Node must handle the request. */
   readonly handlerFor: (target: string) => BufferedRequestHandler | undefined;
   /** Connections that were not handed off to Node. */
@@ -30,10 +38,10 @@ export class FastPathServer extends Server {
     bounds: ServerOptions,
     listener: RequestListener,
     handlerFor: (target: string) => BufferedRequestHandler | undefined,
-    limits: RequestHeadLimits,
+    settings: FastPathSettings,
   ) {
     super(bounds, listener);
-    this.limits = limits;
+    this.settings = settings;
     this.handlerFor = handlerFor;
     const seconds = Math.floor(this.keepAliveTimeout / 1_000);
     const hint = this.keepAliveTimeout > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';

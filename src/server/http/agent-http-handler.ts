@@ -15,6 +15,7 @@ import { withActivatedExtensions } from './extensions.ts';
 import { ServerContext } from './server-context.ts';
 import { parseUntrustedJson } from './parse-json.ts';
 import { handleRpc, rpcErrorResponse } from './json-rpc.ts';
+import type { ServerBudgets } from '../limits/server-budgets.ts';
 import { MetricsEndpoint } from '../telemetry/metrics-endpoint.ts';
 import { withRetryAfter } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
@@ -35,10 +36,11 @@ export class AgentHttpHandler {
   /** True once the agent accepts calls; reported by `/readyz`. */
   isReady = false;
 
-  constructor(agent: Agent, options: ServerOptions = {}) {
+  /** @param budgets - shared by several agents of one server. */
+  constructor(agent: Agent, options: ServerOptions = {}, budgets?: ServerBudgets) {
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
     this.#options = { ...options, basePath: this.#basePath };
-    this.context = new ServerContext(agent, this.#options);
+    this.context = new ServerContext(agent, this.#options, budgets);
     const { metrics = false } = options;
     this.#sameOrigin = createSameOriginCheck(options);
     const metricsRegistry = this.context.telemetry?.metrics;
@@ -145,7 +147,7 @@ export class AgentHttpHandler {
     const problem = this.#sameOrigin?.problem(request.headers, request);
     if (problem !== undefined) return new A2AError('PERMISSION_DENIED', problem);
     request.isAdmitted = true;
-    return undefined;
+    return this.context.limiter.admit(request);
   }
 
   /**
@@ -253,15 +255,16 @@ export class AgentHttpHandler {
         return handleRpc(this.context, request, body, version);
       return handleRest(this.context, request, path, body, version);
     } catch (thrown) {
-      const error = A2AError.from(thrown);
+      const error = this.context.limiter.takeRate(request) ?? A2AError.from(thrown);
       this.context.report(error, request);
       return errorResponse(error, path, version);
     }
   }
 
   /** Returns the response to a request that failed before its body was read. */
-  reject(request: HttpServerRequest, error: A2AError): HttpServerResponse {
-    const { telemetry } = this.context;
+  reject(request: HttpServerRequest, cause: A2AError): HttpServerResponse {
+    const { telemetry, limiter } = this.context;
+    const error = (unreadableReasons.has(cause.reason) ? limiter.takeRate(request) : undefined) ?? cause;
     const observe = observeTraffic(this.#options.onTraffic, this.#withoutCredentials(request));
     if (telemetry) request.telemetry = telemetry.start(request);
     this.context.report(error, this.#withoutCredentials(request));
@@ -299,6 +302,9 @@ const publicPaths = new Set([
   '/healthz',
   '/readyz',
 ]);
+
+/** Reasons of bodies that could not be read; they count for the rate limit of the client. */
+const unreadableReasons: ReadonlySet<string> = new Set(['PAYLOAD_TOO_LARGE', 'PARSE_ERROR']);
 
 function isPublic(request: HttpServerRequest, path: string): boolean {
   return request.method === 'OPTIONS' || (publicPaths.has(path) && isReadMethod(request));

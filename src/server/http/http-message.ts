@@ -51,6 +51,8 @@ export interface HttpServerResponse {
   body: string | SseStream | undefined;
   /** Length of the body in bytes, if already known. */
   length?: number;
+  /** Called by the adapter when the response has been sent or the client has disconnected. */
+  onSent?: (() => void) | undefined;
 }
 
 /** Returns the first value of a header. */

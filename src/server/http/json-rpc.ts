@@ -29,6 +29,7 @@ import {
 } from '../operations/invoke-agent.ts';
 import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
+import { outputExceeded } from '../limits/server-budgets.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
 import { SseStream } from './sse-stream.ts';
 import { versionForErrors } from './requested-version.ts';
@@ -63,9 +64,11 @@ export function handleRpc(
   let id: RpcRequest['id'] = null;
   let dialect: Dialect | undefined;
   let isStream = false;
+  let isCounted = false;
   if (request.telemetry) request.telemetry.transport = 'JSONRPC';
   const fail = (thrown: unknown): HttpServerResponse => {
-    const error = A2AError.from(thrown);
+    const error = (isCounted ? undefined : context.limiter.takeRate(request)) ?? A2AError.from(thrown);
+    isCounted = true;
     context.report(error, request);
     const errorDialect =
       thrown instanceof NegotiationError ? thrown.dialect : (dialect ?? dialectForErrors(versionText));
@@ -76,6 +79,9 @@ export function handleRpc(
   try {
     const rpcRequest = readEnvelope(body);
     id = rpcRequest.id;
+    isCounted = true;
+    const limited = context.limiter.takeRate(request);
+    if (limited) throw limited;
     const version = parseVersionHeader(versionText);
     dialect = dialectForVersion(version);
     const match = dialectForMethod(rpcRequest.method, version, {
@@ -94,7 +100,11 @@ export function handleRpc(
           operationCall,
           match.ambiguous ? () => v0_1 : undefined,
         );
-        return pending.then((text) => resultResponse(id, text), fail);
+        return pending.then(
+          (text) =>
+            context.budgets.reserveOutput(request, resultResponse(id, text)) ?? fail(outputExceeded()),
+          fail,
+        );
       }
       const opening = executeStream(context, request, operationCall, (opened) =>
         createSseStream(context, operationCall, id, { match, opened }),
@@ -184,6 +194,7 @@ function readOperationCall(
     call,
     serializationCache: context.serializationCache(dialect),
     telemetry: request.telemetry,
+    pageBytes: context.limits.pageBytes,
     finalizeCard: (card) =>
       dialect === v1_0 ? context.cards.sign(card, request) : context.cards.withInterfaces(card, request),
   };

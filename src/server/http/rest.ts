@@ -10,6 +10,7 @@ import { RestEnvelope } from './stream-envelope.ts';
 import { type HttpServerRequest, jsonResponse, type HttpServerResponse } from './http-message.ts';
 import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
+import { outputExceeded } from '../limits/server-budgets.ts';
 import { type OperationCall, isStreamingOperation, type OpenedStream } from '../operations/invoke-agent.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
 import { mergeRestParams } from './rest-params.ts';
@@ -47,17 +48,21 @@ export function handleRest(
     );
   };
   try {
+    const limited = context.limiter.takeRate(request);
+    if (limited) throw limited;
     dialect = dialectForPath(path, parseVersionHeader(versionText));
     const match = findRoute(dialect, request.method, path);
     const operationCall = readOperationCall(context, request, match, body);
     const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
       if (!isStreamingOperation(operationCall.operation)) {
         const { status = 200 } = match.route;
-        return executeUnary(context, request, operationCall).then(
-          (text) =>
-            withCacheControl(operationCall.operation, jsonResponse(status, text, dialect.restMediaType)),
-          fail,
-        );
+        return executeUnary(context, request, operationCall).then((text) => {
+          const response = jsonResponse(status, text, dialect.restMediaType);
+          return (
+            context.budgets.reserveOutput(request, withCacheControl(operationCall.operation, response)) ??
+            fail(outputExceeded())
+          );
+        }, fail);
       }
       const opening = executeStream(context, request, operationCall, (opened) =>
         createSseStream(context, operationCall, opened),
@@ -158,6 +163,7 @@ function readOperationCall(
     call,
     serializationCache: context.serializationCache(dialect),
     telemetry: request.telemetry,
+    pageBytes: context.limits.pageBytes,
     finalizeCard: (card) =>
       dialect === v1_0 ? context.cards.sign(card, request) : context.cards.withInterfaces(card, request),
   };

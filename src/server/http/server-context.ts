@@ -9,6 +9,7 @@ import { type HttpServerRequest, singleHeader, type HttpServerResponse } from '.
 import { ClientLimiter, type ClientUsage } from '../limits/client-limiter.ts';
 import { defaultLimits, type ServerLimits } from '../limits/limits.ts';
 import { TrustedProxies } from '../limits/trusted-proxies.ts';
+import { ServerBudgets } from '../limits/server-budgets.ts';
 import type { ServerOptions } from '../server-options.ts';
 import type { SseStream } from './sse-stream.ts';
 import { SerializationCache } from '../operations/serialization-cache.ts';
@@ -32,6 +33,7 @@ export class ServerContext {
   readonly proxies: TrustedProxies | undefined;
   /** Undefined if metrics, logs and traces are disabled. */
   readonly telemetry: ServerTelemetry | undefined;
+  readonly budgets: ServerBudgets;
   readonly #options: ServerOptions;
   readonly #serializationCaches = new Map<Dialect, SerializationCache>();
   /** Open streams with the usage counters of their clients. */
@@ -40,16 +42,20 @@ export class ServerContext {
   readonly #streamTelemetry = new Map<SseStream, RequestTelemetry>();
   #finishedEvents = 0;
 
-  constructor(agent: Agent, options: ServerOptions) {
+  /** @param budgets - shared by several agents of one server. */
+  constructor(agent: Agent, options: ServerOptions, budgets?: ServerBudgets) {
     this.agent = agent;
-    this.authenticators = options.auth && new AuthenticatorChain(options.auth);
+    this.limiter = new ClientLimiter(options);
+    this.authenticators =
+      options.auth &&
+      new AuthenticatorChain(options.auth, (request) => this.limiter.countInvalidCredentials(request));
     this.authorizer = this.authenticators && new Authorizer(this.authenticators, agent);
     this.cards = new CardService(agent, options, this.authenticators);
     this.isLenient = options.lenientVersion ?? false;
     this.limits = options.limits ?? {};
-    this.limiter = new ClientLimiter(options);
     this.proxies = options.trustProxy && new TrustedProxies(options.trustProxy);
     this.telemetry = createTelemetry(options);
+    this.budgets = budgets ?? new ServerBudgets(options.limits, this.telemetry?.metrics);
     this.#options = options;
   }
 
@@ -69,12 +75,10 @@ export class ServerContext {
   }
 
   /** Registers a stream and returns its response. */
-  streamResponse(
-    stream: SseStream,
-    { telemetry }: HttpServerRequest,
-    usage?: ClientUsage,
-  ): HttpServerResponse {
+  streamResponse(stream: SseStream, request: HttpServerRequest, usage?: ClientUsage): HttpServerResponse {
+    const { telemetry } = request;
     this.#streams.set(stream, usage);
+    stream.openOutput = () => this.budgets.openOutput(request);
     if (telemetry) this.#streamTelemetry.set(stream, telemetry);
     return { status: 200, headers: streamHeaders, body: stream };
   }
@@ -85,6 +89,7 @@ export class ServerContext {
     if (!this.#streams.delete(stream)) return;
     this.#finishedEvents += stream.frames;
     if (usage) this.limiter.releaseStream(usage);
+    if (stream.hasExceededOutput) this.telemetry?.metrics?.countLimitHit('outputBytes');
     const telemetry = this.#streamTelemetry.get(stream);
     if (!telemetry) return;
     this.#streamTelemetry.delete(stream);
@@ -97,6 +102,11 @@ export class ServerContext {
     let sum = this.#finishedEvents;
     for (const stream of this.#streams.keys()) sum += stream.frames;
     return sum;
+  }
+
+  /** Milliseconds after which the connection of a client that does not read is closed. */
+  get stallTimeout(): number {
+    return this.#options.stallTimeout ?? defaultLimits.stallTimeout;
   }
 
   /** Sends SSE heartbeats, if enabled. @returns the streams whose clients have not read for `stallTimeout`. */

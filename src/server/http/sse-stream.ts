@@ -3,6 +3,7 @@ import { sseHeartbeat } from '../../primitives/formats/sse.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { isPullStream, type Waiter } from '../../primitives/pull-stream.ts';
+import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
 import type { StreamEnvelope } from './stream-envelope.ts';
 import type { SerializationCache } from '../operations/serialization-cache.ts';
 import type { TrafficListener } from '../telemetry/traffic-observer.ts';
@@ -62,6 +63,11 @@ export class SseStream implements Waiter {
   #wasStatusInTask = false;
   /** Observer of the written frames, if there is one. */
   traffic: Pick<TrafficListener, 'frame' | 'ended'> | undefined = undefined;
+  /** Opens the reservation of unsent output. */
+  openOutput: (() => ByteReservation) | undefined = undefined;
+  #output: ByteReservation | undefined = undefined;
+  /** True if the stream was aborted because too much output was not read. */
+  hasExceededOutput = false;
   /** Number of events sent. */
   frames = 0;
   /** Error that ended the stream. */
@@ -168,6 +174,7 @@ export class SseStream implements Waiter {
   detach(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#output?.release();
     this.traffic?.ended('disconnected');
     // Errors during the cleanup of the source do not matter here.
     this.#events.return?.().catch(() => {});
@@ -229,8 +236,17 @@ export class SseStream implements Waiter {
   #write(text: string): void {
     if (this.#sink?.write(text) !== false || this.stalledSince > 0) return;
     this.stalledSince = Date.now();
+    if (text.length >= minCountedBytes && this.openOutput) {
+      this.#output ??= this.openOutput();
+      if (!this.#output.grow(text.length)) {
+        this.hasExceededOutput = true;
+        this.abort();
+        return;
+      }
+    }
     this.#sink.once('drain', () => {
       this.stalledSince = 0;
+      this.#output?.release();
       if (!this.#isOver) this.#sendAvailable();
     });
   }

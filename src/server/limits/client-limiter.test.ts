@@ -55,21 +55,51 @@ describe('ClientLimiter', () => {
   it('rejects a client above the rate limit with Retry-After and accepts others', () => {
     let now = 0;
     const limiter = new ClientLimiter({ limits: { rate: { perSecond: 0.5, burst: 1 } } }, () => now);
-    limiter.acquireRequest(requestFrom('10.0.0.1'));
-    const error = limitErrorOf(() => limiter.acquireRequest(requestFrom('10.0.0.1')));
-    expect(error.reason).toBe('RESOURCE_EXHAUSTED');
-    expect(error.details).toEqual({ limit: 'rate', retryAfter: '2' });
-    expect(limiter.acquireRequest(requestFrom('10.0.0.2'))).toBeDefined();
+    expect(limiter.takeRate(requestFrom('10.0.0.1'))).toBeUndefined();
+    const error = limiter.takeRate(requestFrom('10.0.0.1'));
+    expect(error?.reason).toBe('RESOURCE_EXHAUSTED');
+    expect(error?.details).toEqual({ limit: 'rate', retryAfter: '2' });
+    expect(limiter.takeRate(requestFrom('10.0.0.2'))).toBeUndefined();
     now = 2_000;
-    expect(limiter.acquireRequest(requestFrom('10.0.0.1'))).toBeDefined();
+    expect(limiter.takeRate(requestFrom('10.0.0.1'))).toBeUndefined();
   });
 
   it('caps Retry-After at one day', () => {
     const limiter = new ClientLimiter({ limits: { rate: { perSecond: 0, burst: 1 } } }, () => 0);
-    limiter.acquireRequest(requestFrom('10.0.0.1'));
-    expect(limitErrorOf(() => limiter.acquireRequest(requestFrom('10.0.0.1'))).details.retryAfter).toBe(
-      '86400',
-    );
+    limiter.takeRate(requestFrom('10.0.0.1'));
+    expect(limiter.takeRate(requestFrom('10.0.0.1'))?.details.retryAfter).toBe('86400');
+  });
+
+  it('rejects an address above its rate before authentication', () => {
+    let now = 0;
+    const limiter = new ClientLimiter({ limits: { addressRate: { perSecond: 0.5, burst: 1 } } }, () => now);
+    expect(limiter.admit(requestFrom('10.0.0.1'))).toBeUndefined();
+    expect(limiter.admit(requestFrom('10.0.0.1'))?.details).toEqual({
+      limit: 'addressRate',
+      retryAfter: '2',
+    });
+    expect(limiter.admit(requestFrom('10.0.0.2'))).toBeUndefined();
+    now = 2_000;
+    expect(limiter.admit(requestFrom('10.0.0.1'))).toBeUndefined();
+  });
+
+  it('rejects an address with too many invalid credentials until its bucket has a token', () => {
+    let now = 0;
+    const limiter = new ClientLimiter({ limits: { failedAuthRate: { perSecond: 1, burst: 2 } } }, () => now);
+    const wrong = (): unknown => {
+      const refusal = limiter.admit(requestFrom('10.0.0.1'));
+      if (!refusal) limiter.countInvalidCredentials(requestFrom('10.0.0.1'));
+      return refusal?.details.limit;
+    };
+    expect([wrong(), wrong(), wrong(), wrong()]).toEqual([
+      undefined,
+      undefined,
+      'failedAuthRate',
+      'failedAuthRate',
+    ]);
+    expect(limiter.admit(requestFrom('10.0.0.2'))).toBeUndefined();
+    now = 1_000;
+    expect([wrong(), wrong()]).toEqual([undefined, 'failedAuthRate']);
   });
 
   it('identifies clients by principal before address', () => {

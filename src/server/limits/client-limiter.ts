@@ -1,4 +1,5 @@
 import type { A2AError } from '../../protocol/errors.ts';
+import { AddressLimiter } from './address-limiter.ts';
 import { clientAddressKey } from './client-address.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
 import { defaultLimits, limitExceeded } from './limits.ts';
@@ -16,9 +17,6 @@ export interface ClientUsage {
 /** Maximum number of idle clients that are tracked. */
 const maxIdleClients = 10_000;
 
-/** Maximum `Retry-After` of the rate limit, in seconds. */
-const maxRetryAfter = 86_400;
-
 /** Number of clients that are checked for one to evict. */
 const maxEvictionChecks = 16;
 
@@ -35,6 +33,7 @@ export class ClientLimiter {
   readonly #countsStreams: boolean;
   /** Shared counters if clients are not distinguished. */
   readonly #sharedUsage: ClientUsage = { key: '', streams: 0, requests: 0, bucket: undefined };
+  readonly #addresses: AddressLimiter;
   #streams = 0;
 
   /** @param now - monotonic time in milliseconds. */
@@ -44,9 +43,27 @@ export class ClientLimiter {
     this.#requestsPerClient = limits.requestsPerClient ?? defaultLimits.requestsPerClient;
     this.#clientKey = limits.clientKey;
     this.#now = now;
+    this.#addresses = new AddressLimiter(limits, now);
     const { rate } = limits;
-    this.#countsStreams = rate !== undefined || this.#streamsPerClient < this.#maxStreams;
+    this.#countsStreams = this.#streamsPerClient < this.#maxStreams;
     if (rate) this.#makeBucket = () => new TokenBucket(rate, now());
+  }
+
+  /** Counts a request before authentication. @returns an error if its address exceeds a rate limit. */
+  admit(request: HttpServerRequest): A2AError | undefined {
+    return this.#addresses.admit(addressKey(request));
+  }
+
+  /** Counts a request with invalid credentials. */
+  countInvalidCredentials(request: HttpServerRequest): void {
+    this.#addresses.countFailure(addressKey(request));
+  }
+
+  /** Counts a request, readable or not, and returns an error if its client exceeds the rate limit. */
+  takeRate(request: HttpServerRequest): A2AError | undefined {
+    if (!this.#makeBucket) return undefined;
+    const wait = this.#usageOf(request).bucket?.take(this.#now()) ?? 0;
+    return wait === 0 ? undefined : limitExceeded('rate', 'Rate limit exceeded', wait);
   }
 
   /**
@@ -56,9 +73,8 @@ export class ClientLimiter {
    * @throws {@link A2AError} `RESOURCE_EXHAUSTED` if a limit is exceeded.
    */
   acquireRequest(request: HttpServerRequest): ClientUsage | undefined {
-    if (!this.#makeBucket && this.#requestsPerClient === Infinity) return undefined;
+    if (this.#requestsPerClient === Infinity) return undefined;
     const usage = this.#usageOf(request);
-    this.#checkRate(usage);
     if (usage.requests >= this.#requestsPerClient)
       throw this.#limitError(usage, 'requestsPerClient', 'Too many concurrent requests');
     usage.requests++;
@@ -79,7 +95,6 @@ export class ClientLimiter {
   acquireStream(request: HttpServerRequest): ClientUsage {
     if (this.#streams >= this.#maxStreams) throw limitExceeded('maxStreams', 'Too many open streams', 1);
     const usage = this.#countsStreams ? this.#usageOf(request) : this.#sharedUsage;
-    this.#checkRate(usage);
     if (usage.streams >= this.#streamsPerClient)
       throw this.#limitError(usage, 'streamsPerClient', 'Too many open streams for this client');
     usage.streams++;
@@ -95,12 +110,6 @@ export class ClientLimiter {
 
   get trackedClients(): number {
     return this.#clients.size;
-  }
-
-  #checkRate(usage: ClientUsage): void {
-    const wait = usage.bucket?.take(this.#now()) ?? 0;
-    if (wait > 0)
-      throw limitExceeded('rate', 'Rate limit exceeded', Math.ceil(Math.min(wait, maxRetryAfter)));
   }
 
   #limitError(usage: ClientUsage, limit: string, message: string): A2AError {

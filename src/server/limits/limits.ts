@@ -29,8 +29,26 @@ export interface ServerLimits {
   streamsPerClient?: number;
   /** Maximum number of concurrent requests of one client. @defaultValue 1,000 */
   requestsPerClient?: number;
-  /** Rate limit of one client. @defaultValue no rate limit */
+  /** Rate limit of one client; requests with unreadable bodies count. @defaultValue no rate limit */
   rate?: RateLimit;
+  /** Rate limit of one address, before authentication. @defaultValue no rate limit */
+  addressRate?: RateLimit;
+  /**
+   * Rate limit of invalid credentials of one address; above it, all requests of the address are rejected for a while.
+   * `false` disables it.
+   * @defaultValue 5 per second, at most 100 at once
+   */
+  failedAuthRate?: RateLimit | false;
+  /** Maximum size of all request bodies in transit, in bytes. Node only. @defaultValue 256 MiB */
+  bodyBytes?: number;
+  /** The same for one client. Node only. @defaultValue 64 MiB */
+  bodyBytesPerClient?: number;
+  /** Maximum size of all responses that clients have not read yet, in bytes. Node only. @defaultValue 256 MiB */
+  outputBytes?: number;
+  /** The same for one client. Node only. @defaultValue 64 MiB */
+  outputBytesPerClient?: number;
+  /** Size above which a page of `ListTasks` contains fewer tasks than requested, in bytes. @defaultValue 8 MiB */
+  pageBytes?: number;
   /** Milliseconds for the headers of a request to arrive. Node only. @defaultValue 10,000 */
   headersTimeout?: number;
   /** Milliseconds for a whole request to arrive. Node only. @defaultValue 30,000 */
@@ -64,12 +82,21 @@ export const defaultLimits = {
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
   responseTimeout: 0,
+  failedAuthRate: { perSecond: 5, burst: 100 },
+  bodyBytes: 256 * 1_024 * 1_024,
+  bodyBytesPerClient: 64 * 1_024 * 1_024,
+  outputBytes: 256 * 1_024 * 1_024,
+  outputBytesPerClient: 64 * 1_024 * 1_024,
+  pageBytes: 8 * 1_024 * 1_024,
 } as const;
+
+/** Maximum `Retry-After`, in seconds. */
+const maxRetryAfter = 86_400;
 
 /** Creates the error of an exceeded limit. `retryAfter` is in seconds. */
 export function limitExceeded(limit: string, message: string, retryAfter: number): A2AError {
   return new A2AError('RESOURCE_EXHAUSTED', message, {
-    details: { limit, retryAfter: String(retryAfter) },
+    details: { limit, retryAfter: String(Math.ceil(Math.min(retryAfter, maxRetryAfter))) },
   });
 }
 

@@ -17,12 +17,15 @@ export class TokenBucket {
 
   /** Takes a token. @returns 0, or the seconds until the next token. */
   take(now: number): number {
+    const wait = this.wait(now);
+    if (wait === 0) this.#tokens--;
+    return wait;
+  }
+
+  /** Returns the seconds until a token is available, without taking it. */
+  wait(now: number): number {
     this.#tokens = Math.min(this.#size, this.#tokens + (now - this.#updatedAt) * this.#perMillisecond);
     this.#updatedAt = now;
-    if (this.#tokens >= 1) {
-      this.#tokens--;
-      return 0;
-    }
-    return (1 - this.#tokens) / this.#perMillisecond / 1_000;
+    return this.#tokens >= 1 ? 0 : (1 - this.#tokens) / this.#perMillisecond / 1_000;
   }
 }

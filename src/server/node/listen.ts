@@ -106,14 +106,25 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
 }
 
 function createHttpServer(
-  { listener, handlerFor }: ListenerSetup,
-  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastPath = isFastPathDefault() }: ServeOptions,
+  { listener, handlerFor, metrics }: ListenerSetup,
+  {
+    limits = {},
+    stallTimeout = defaultLimits.stallTimeout,
+    maxBodyBytes = defaultLimits.maxBodyBytes,
+    fastPath = isFastPathDefault(),
+  }: ServeOptions,
   nodeOptions: HttpOptions,
 ): Server {
   if (!handlerFor || !fastPath) return createServer(nodeOptions, listener);
   const { headerBytes, headers } = { ...defaultLimits, ...limits };
   const bodyBytes = Math.min(maxBodyBytes, maxFastPathBody);
-  return new FastPathServer(nodeOptions, listener, handlerFor, { headerBytes, headers, bodyBytes });
+  return new FastPathServer(nodeOptions, listener, handlerFor, {
+    headerBytes,
+    headers,
+    bodyBytes,
+    stallTimeout,
+    onStalled: () => metrics?.countLimitHit('stallTimeout'),
+  });
 }
 
 function isFastPathDefault(): boolean {

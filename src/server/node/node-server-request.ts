@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
 import type { ServerContext } from '../http/server-context.ts';
 import type { SseStream } from '../http/sse-stream.ts';
+import type { ByteReservation } from '../limits/byte-budget.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
 /** A request received by `node:http`. */
@@ -16,6 +17,8 @@ export class NodeServerRequest implements HttpServerRequest {
   telemetry: RequestTelemetry | undefined = undefined;
   isAdmitted = false;
   clientAddress: string | undefined = undefined;
+  /** Counts the bytes of the body. */
+  reservation: ByteReservation | undefined = undefined;
   #incoming: IncomingMessage | undefined;
   #outgoing: ServerResponse | undefined;
   #stream: SseStream | undefined = undefined;
@@ -60,6 +63,7 @@ export class NodeServerRequest implements HttpServerRequest {
   /** Frees members that are not needed by a stream, which may stay open for hours. */
   shrink(): void {
     this.body = '';
+    this.reservation?.release();
     if (this.#incoming) this.#incoming.rawHeaders = [];
   }
 
@@ -72,6 +76,7 @@ export class NodeServerRequest implements HttpServerRequest {
   /** Releases the connection: a task may reference this request long after the connection has closed. */
   release(): void {
     this.body = '';
+    this.reservation?.release();
     const stream = this.#stream;
     this.#stream = undefined;
     if (stream) {

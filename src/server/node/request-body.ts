@@ -2,13 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { A2AError } from '../../protocol/errors.ts';
 import type { HttpServerResponse } from '../http/http-message.ts';
+import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
+import { bodiesExceeded } from '../limits/server-budgets.ts';
 import { sendResponse } from './send-response.ts';
 
-/** Reads the body of a request as text. `done` receives an error if it is too large or not UTF-8. */
+/**
+ * Reads the body of a request as text. `done` receives an error if it is too large or not UTF-8.
+ *
+ * @param reservation - counts the bytes of large bodies; the caller releases it.
+ */
 export function readBodyText(
   incoming: IncomingMessage,
   maxBodyBytes: number,
   done: (body: string | A2AError) => void,
+  reservation?: ByteReservation,
 ): void {
   if (Number(incoming.headers['content-length']) > maxBodyBytes) {
     done(tooLarge(maxBodyBytes));
@@ -17,17 +24,28 @@ export function readBodyText(
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let size = 0;
+  let counted = 0;
   let isRejected = false;
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxBodyBytes) {
-      if (!isRejected) done(tooLarge(maxBodyBytes));
+    const error = isRejected ? undefined : sizeError();
+    if (error) {
       isRejected = true;
-      return;
+      first = undefined;
+      more = undefined;
+      done(error);
     }
+    if (isRejected) return;
     if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   });
+  function sizeError(): A2AError | undefined {
+    if (size > maxBodyBytes) return tooLarge(maxBodyBytes);
+    if (!reservation || size < minCountedBytes) return undefined;
+    if (!reservation.grow(size - counted)) return bodiesExceeded();
+    counted = size;
+    return undefined;
+  }
   incoming.on('end', () => {
     if (isRejected) return;
     if (first === undefined) {

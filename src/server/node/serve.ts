@@ -106,14 +106,23 @@ function readAndHandle(
   authenticated: HttpServerRequest,
   { request, incoming, outgoing, maxBodyBytes }: UnreadExchange,
 ): void {
-  readBodyText(incoming, maxBodyBytes, (body) => {
-    if (typeof body !== 'string') {
-      rejectBody(handler.reject(authenticated, body), incoming, outgoing, maxBodyBytes);
-      return;
-    }
-    request.body = body;
-    handle(handler, authenticated, request, outgoing);
-  });
+  const reservation = handler.context.budgets.openBody(authenticated);
+  request.reservation = reservation;
+  outgoing.once('close', () => reservation.release());
+  readBodyText(
+    incoming,
+    maxBodyBytes,
+    (body) => {
+      if (typeof body !== 'string') {
+        reservation.release();
+        rejectBody(handler.reject(authenticated, body), incoming, outgoing, maxBodyBytes);
+        return;
+      }
+      request.body = body;
+      handle(handler, authenticated, request, outgoing);
+    },
+    reservation,
+  );
 }
 
 /** Handles a request and releases it after the response. */
@@ -135,7 +144,7 @@ function deliver(
   outgoing: ServerResponse,
 ): void {
   if (!(response.body instanceof SseStream)) {
-    sendResponse(outgoing, response);
+    sendResponse(outgoing, response, handler.context);
     request.release();
     return;
   }

@@ -5,7 +5,14 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { isPullStream } from '../../primitives/pull-stream.ts';
-import type { GetTaskRequest, SendRequest, SubscribeRequest } from '../../protocol/requests.ts';
+import { defaultLimits } from '../limits/limits.ts';
+import { listPage } from './list-page.ts';
+import type {
+  GetTaskRequest,
+  ListTasksRequest,
+  SendRequest,
+  SubscribeRequest,
+} from '../../protocol/requests.ts';
 import { isTask, isTerminal, type Task, limitHistory } from '../../protocol/task.ts';
 import type { SerializationCache } from './serialization-cache.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
@@ -19,6 +26,8 @@ export interface OperationCall {
   call: CallContext;
   serializationCache: SerializationCache;
   telemetry: RequestTelemetry | undefined;
+  /** Size above which a page of tasks is shortened, in bytes. */
+  pageBytes: number | undefined;
   /** Adds the interfaces of this server and the signature to a card. */
   finalizeCard(card: AgentCard): AgentCard | Promise<AgentCard>;
 }
@@ -62,6 +71,13 @@ export function invokeUnary(
             ? serializeWithHistory(task, originDialect(task), {})
             : serializationCache.serializeTask(task),
         );
+    case 'listTasks':
+      return listPage(
+        (page) => agent.listTasks(page, call),
+        request as ListTasksRequest,
+        dialect,
+        operationCall.pageBytes ?? defaultLimits.pageBytes,
+      );
     case 'deletePushConfig':
       return agent
         .deletePushConfig(request as never, call)

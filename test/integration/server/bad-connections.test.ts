@@ -151,7 +151,13 @@ it('serves other clients while one sends slowly', async () => {
   slow.destroy();
 });
 
-const bounds = { headerBytes: 10_000, headers: 100, bodyBytes: 10_000 };
+const bounds = {
+  headerBytes: 10_000,
+  headers: 100,
+  bodyBytes: 10_000,
+  stallTimeout: 60_000,
+  onStalled() {},
+};
 
 /** Both request paths of the server. */
 const requestPaths: [string, (handler: AgentHttpHandler) => Server][] = [
