@@ -15,17 +15,12 @@ export type LossList = TranslationLoss[] | undefined;
 export interface DecodeMode {
   readonly lenient: boolean;
   readonly losses: LossList;
-  /** JSON-RPC id of the request. 0.1 has no message ids, so it distinguishes a repeated text from a retransmission. */
-  readonly requestId?: string | number | null;
+  /** Generates the ids of messages in 0.1 requests, which have none. @defaultValue random UUIDs */
+  readonly newMessageId?: () => string;
 }
 
 /** Mode for requests: rejects all errors with their path. */
 export const strictMode: DecodeMode = { lenient: false, losses: undefined };
-
-/** Mode for requests of a version without message ids. */
-export function strictModeFor(requestId: string | number | null): DecodeMode {
-  return { lenient: false, losses: undefined, requestId };
-}
 
 /** Mode for responses: records errors as losses instead of rejecting. */
 export function lenientMode(losses?: TranslationLoss[]): DecodeMode {

@@ -16,6 +16,8 @@ export interface MeshSettings {
   /** Name of the durable queue that retains requests while the gateway is offline; undefined for none. */
   readonly queue: string | undefined;
   readonly isShared: boolean;
+  /** Patterns of allowed response topics; undefined for those of the namespace. */
+  readonly replyTopics: readonly string[] | undefined;
 }
 
 /** Origin of an agent: a URL, a mesh or a JavaScript module. */

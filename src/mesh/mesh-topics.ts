@@ -79,6 +79,13 @@ export class MeshTopics {
     return this.#topic('client/response', checkAgentName(clientId, 'clientId'));
   }
 
+  /** Returns true for a topic of this namespace that is neither one of requests nor of announcements. */
+  isReplyTopic(topic: string): boolean {
+    const isReserved =
+      topic.startsWith(`${this.#base}/agent/request/`) || topic.startsWith(`${this.#base}/discovery/`);
+    return topic.startsWith(`${this.namespace}/`) && !isReserved;
+  }
+
   /** Topic of card announcements. */
   get agentCards(): string {
     return this.#topic('discovery/agentcards');

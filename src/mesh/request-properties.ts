@@ -2,6 +2,9 @@ import { isJsonObject, parseJsonOrUndefined } from '../primitives/json.ts';
 import type { MessageProperties, MessageProperty } from './brokers/broker-connection.ts';
 import { isTopic } from './mesh-topics.ts';
 
+/** User property of a response that identifies it. Delivery is at least once, so a response may arrive twice. */
+export const responseIdProperty = 'a2aResponseId';
+
 /** User of requests without a user id. */
 export const defaultUser = 'default_user';
 

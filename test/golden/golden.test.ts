@@ -100,7 +100,7 @@ function operationCodec(dialect: Dialect, kind: string): GoldenCodec {
       ? dialect.requests[operation as Operation]
       : dialect.results[operation as UnaryOperation];
   if (codec === undefined) throw new Error(`Unknown golden kind: ${kind}`);
-  const mode = side === 'request' ? strictMode : lenientMode();
+  const mode = side === 'request' ? { ...strictMode, newMessageId: () => 'generated' } : lenientMode();
   return { read: (wire) => codec.read(wire, mode), write: (model) => codec.write(model) };
 }
 

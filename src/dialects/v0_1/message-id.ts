@@ -109,16 +109,11 @@ export function uuidV5(text: string): string {
 }
 
 /**
- * Derives the id of a message without one. Equal content in the same task has the same id, so that retransmissions are
- * detected.
+ * Derives the id of a message of a task without one. It is the same each time the task is read.
  *
- * @param salt - distinguishes equal messages: request id, or number of equal messages before it in a list.
+ * @param salt - distinguishes equal messages: number of equal messages before it in a list.
  */
-export function deriveMessageId(
-  taskId: string,
-  message: Omit<Message, 'messageId'>,
-  salt: string | number = 0,
-): string {
+export function deriveMessageId(taskId: string, message: Omit<Message, 'messageId'>, salt = 0): string {
   return uuidV5(`${taskId}\n${salt}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
 }
 

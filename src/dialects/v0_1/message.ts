@@ -18,10 +18,17 @@ const lists = ['extensions', 'referenceTaskIds'] as const;
 const carriedNames = [...ids, ...lists];
 
 /**
- * Reads a 0.1 message. Fields that 0.1 lacks are read from the metadata; a missing id is derived from the content,
- * `taskId` and the request id.
+ * Reads a 0.1 message. Fields that 0.1 lacks are read from the metadata.
+ *
+ * @param newMessageId - generates a missing id. Without it, the id is derived from the content and `taskId`, so that a
+ * message of a task has the same id each time the task is read.
  */
-export function readMessage(value: unknown, at: string, mode: DecodeMode, taskId = ''): Message {
+export function readMessage(
+  value: unknown,
+  at: string,
+  mode: DecodeMode,
+  { taskId = '', newMessageId }: { taskId?: string; newMessageId?: () => string } = {},
+): Message {
   const wire = readObject(value, at);
   const message: Message = {
     messageId: '',
@@ -33,7 +40,7 @@ export function readMessage(value: unknown, at: string, mode: DecodeMode, taskId
   const ownMetadata = carried ? withoutCompat(metadata, carriedNames) : metadata;
   if (ownMetadata !== undefined) message.metadata = ownMetadata;
   if (carried) restore(message, carried);
-  if (message.messageId === '') message.messageId = deriveMessageId(taskId, message, mode.requestId ?? 0);
+  if (message.messageId === '') message.messageId = newMessageId?.() ?? deriveMessageId(taskId, message);
   return message;
 }
 
@@ -51,7 +58,7 @@ function restore(message: Message, carried: CompatRecord): void {
 
 /** Reads a message of a task. */
 export function readTaskMessage(value: unknown, at: string, mode: DecodeMode, within: MessageScope): Message {
-  const message = readMessage(value, at, mode, within.taskId);
+  const message = readMessage(value, at, mode, { taskId: within.taskId });
   message.taskId ??= within.taskId;
   if (within.contextId !== '') message.contextId ??= within.contextId;
   return message;

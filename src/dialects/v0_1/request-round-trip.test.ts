@@ -1,3 +1,4 @@
+import { compatKey } from '../compat-metadata.ts';
 import { expect, it } from 'vitest';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { reduce } from '../../protocol/reduce.ts';
@@ -78,7 +79,11 @@ it('v0_1 reads and writes a send request', () => {
     },
     configuration: { historyLength: 0 },
   });
-  expect(onWire(v0_1.requests.stream.write(request))).toEqual(params);
+  const { messageId } = request.message;
+  expect(onWire(v0_1.requests.stream.write(request))).toEqual({
+    ...params,
+    message: { ...params.message, metadata: { [compatKey]: { messageId } } },
+  });
 });
 
 it('v0_1 reads a stream as a stream that starts with the task', () => {

@@ -23,33 +23,18 @@ describe('v0_1 send request', () => {
     expect(onWire(requests.stream.write(request))).toEqual({
       id: 'cli-1',
       sessionId: 's-1',
-      message: hi,
+      message: { ...hi, metadata: { [compatKey]: { messageId: request.message.messageId } } },
       historyLength: 0,
     });
   });
 
-  it('derives the same message id regardless of key order and nulls', () => {
-    const once = requests.send.read({ id: 'cli-1', message: hi }, strictMode);
-    const again = requests.send.read(
-      {
-        id: 'cli-1',
-        message: { metadata: null, parts: [{ text: 'hi', type: 'text', metadata: null }], role: 'user' },
-      },
-      strictMode,
-    );
-    const elsewhere = requests.send.read({ id: 'cli-2', message: hi }, strictMode);
-    expect(once.message.messageId).toMatch(
-      /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
-    );
-    expect(again.message.messageId).toBe(once.message.messageId);
-    expect(elsewhere.message.messageId).not.toBe(once.message.messageId);
-  });
-
-  it('distinguishes a repeated text from a retransmission by the request id', () => {
-    const read = (requestId: string): string =>
-      requests.send.read({ id: 'cli-1', message: hi }, { ...strictMode, requestId }).message.messageId;
-    expect(read('r-1')).toBe(read('r-1'));
-    expect(read('r-1')).not.toBe(read('r-2'));
+  it('generates a new message id for each request without one', () => {
+    const read = (): string => requests.send.read({ id: 'cli-1', message: hi }, strictMode).message.messageId;
+    const first = read();
+    expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(read()).not.toBe(first);
+    const mode = { ...strictMode, newMessageId: () => 'given' };
+    expect(requests.send.read({ id: 'cli-1', message: hi }, mode).message.messageId).toBe('given');
   });
 
   it('round-trips message id, extensions and references in the metadata', () => {
@@ -105,7 +90,7 @@ describe('v0_1 send request', () => {
   it('maps output modes, push configuration and metadata', () => {
     const wire = {
       id: 'cli-1',
-      message: hi,
+      message: { ...hi, metadata: { [compatKey]: { messageId: 'm' } } },
       acceptedOutputModes: ['text', 'application/pdf'],
       pushNotification: {
         url: 'https://h.test/',

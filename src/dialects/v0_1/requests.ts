@@ -47,7 +47,10 @@ function readConfiguration(wire: WireObject, taskId: string, mode: DecodeMode): 
 function readSend(params: unknown, mode: DecodeMode): SendRequest {
   const wire = readObject(params, '');
   const id = readNonEmptyString(wire.id, 'id');
-  const message = readMessage(wire.message, 'message', mode, id);
+  // Equal messages are different turns of a conversation: an answer may be given twice.
+  const message = readMessage(wire.message, 'message', mode, {
+    newMessageId: mode.newMessageId ?? (() => crypto.randomUUID()),
+  });
   const sessionId = readOptionalText(wire.sessionId, 'sessionId');
   if (sessionId !== undefined) message.contextId = sessionId;
   const request: SendRequest = {

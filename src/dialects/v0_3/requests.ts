@@ -66,7 +66,7 @@ export function recordSendLosses({ clientTaskId }: SendRequest, losses: LossList
   losses.push({
     path: 'clientTaskId',
     kind: 'dropped',
-    note: 'only 0.1 supports task ids chosen by clients',
+    note: `the agent assigns task ids; message.taskId must name an existing task, and "${clientTaskId}" may be new`,
   });
 }
 

@@ -49,6 +49,7 @@ export class MeshConnections {
       ...(mesh.cardInterval !== undefined && { card: { interval: mesh.cardInterval } }),
       ...(mesh.queue !== undefined && { queue: `${mesh.queue}/${name}` }),
       shared: mesh.isShared,
+      ...(mesh.replyTopics && { replyTopics: mesh.replyTopics }),
       timeouts: { idle: idleTimeout, ...(totalTimeout !== undefined && { total: totalTimeout }) },
       clock,
       log,
@@ -114,7 +115,9 @@ export class MeshConnections {
 
   #broker(mesh: MeshSettings): Promise<BrokerConnection> {
     const { url, username, password } = mesh;
-    const { recorder, openBroker = () => connectBroker(url, { username, password }) } = this.#options;
+    const { recorder, log } = this.#options;
+    const onWarning = (message: string) => log({ level: 'warn', message });
+    const { openBroker = () => connectBroker(url, { username, password, onWarning }) } = this.#options;
     return openOnce(this.#brokers, JSON.stringify([url, username, password]), async () => {
       const broker = await openBroker(mesh);
       return recorder?.recordBroker(broker) ?? broker;

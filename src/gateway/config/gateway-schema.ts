@@ -96,6 +96,12 @@ const meshSchema = z.strictObject({
     .optional()
     .describe('Durable queue that retains requests while the gateway is offline.'),
   shared: booleanFieldSchema.optional().describe('Several gateways consume from the queue. Default false.'),
+  reply_topics: z
+    .array(textFieldSchema)
+    .optional()
+    .describe(
+      'Patterns of the topics that requests may name for responses and updates. Default: all of the namespace, except those of requests and announcements.',
+    ),
   card_interval_seconds: secondsOrNeverFieldSchema
     .optional()
     .describe('Between two announcements of a card. At most 20. Default 10.'),

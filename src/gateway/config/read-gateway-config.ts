@@ -92,6 +92,7 @@ export function toGatewaySettings(
     password: config.mesh.password,
     queue: config.mesh.queue,
     isShared: config.mesh.shared ?? false,
+    replyTopics: config.mesh.reply_topics,
     cardInterval: milliseconds(config.mesh.card_interval_seconds),
     artifacts: withS3Environment(config.artifacts, environment, report, ['artifacts']),
   };
@@ -225,6 +226,7 @@ function readProxyApp(
     password: broker?.broker_password,
     queue: undefined,
     isShared: false,
+    replyTopics: undefined,
     cardInterval: undefined,
     artifacts: withS3Environment(app.artifact_service, environment, report, [...path, 'artifact_service']),
   };

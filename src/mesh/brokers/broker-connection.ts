@@ -20,6 +20,8 @@ export interface MeshMessage {
   readonly properties: MessageProperties;
   /** True if the broker may have delivered the message before. */
   readonly redelivered: boolean;
+  /** Identifies the published message: all its deliveries have the same id. Undefined if its publisher gave it none. */
+  readonly id?: string;
 }
 
 /** Options of {@link BrokerConnection.subscribe}. */

@@ -20,13 +20,16 @@ import { isTask, isTerminal, type Task, limitHistory } from '../../protocol/task
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../mesh-directory.ts';
 import { writeRequest } from '../rpc-envelope.ts';
-import { LruMap } from '../../primitives/lru-map.ts';
-import type { MeshMessage, Subscription } from '../brokers/broker-connection.ts';
-import { defaultUser, buildRequestProperties } from '../request-properties.ts';
+import { LruMap, LruSet } from '../../primitives/lru-map.ts';
+import type { MeshMessage, MessageProperty, Subscription } from '../brokers/broker-connection.ts';
+import { defaultUser, buildRequestProperties, responseIdProperty } from '../request-properties.ts';
 import { RemoteTask } from './remote-task.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { MeshAgentOptions, MeshAgentTimeouts } from './mesh-agent-options.ts';
 import { type MeshReceiver, MeshTopics } from '../mesh-topics.ts';
+
+/** Longer ids of responses are not remembered. */
+const maxResponseIdLength = 200;
 
 /** Subscriptions of an open client. */
 interface OpenClient {
@@ -45,6 +48,7 @@ export class MeshClient {
   readonly #newId: () => string;
   readonly #timeouts: MeshAgentTimeouts;
   readonly #tasks: LruMap<string, RemoteTask>;
+  readonly #responseIds: LruSet<string>;
   #opening: Promise<OpenClient> | undefined;
   /** Tasks with a pending response, by their id on the mesh. */
   readonly #pending = new Map<string, { task: RemoteTask; resetTimeout: () => void }>();
@@ -59,6 +63,7 @@ export class MeshClient {
     this.#topics.inbox(this.#kind, this.#self);
     this.#clock = options.clock ?? systemClock;
     this.#timeouts = { discovery: 25_000, idle: 300_000, cancel: 10_000, ...options.timeouts };
+    this.#responseIds = new LruSet({ maxEntries: 10_000 });
     this.#tasks = new LruMap({
       maxEntries: options.limits?.tasks ?? 1000,
       maxAge: options.limits?.age ?? 3_600_000,
@@ -250,9 +255,10 @@ export class MeshClient {
     return call.principal?.id ?? (call.owner || this.#options.user || defaultUser);
   }
 
-  #receive({ topic, payload }: MeshMessage): void {
+  #receive({ topic, payload, properties }: MeshMessage): void {
     const [kind, , wireId = ''] = topic.split('/').slice(-3);
     const pending = this.#pending.get(wireId);
+    if (kind !== 'status' && this.#isRepeatedResponse(properties[responseIdProperty])) return;
     const body = parseJsonOrUndefined(payload);
     if (!pending || typeof body !== 'object' || body === null) return;
     pending.resetTimeout();
@@ -266,6 +272,14 @@ export class MeshClient {
         pending.task.fail(new A2AError('INVALID_AGENT_RESPONSE', message, { cause: thrown }));
       }
     }
+  }
+
+  /** A repeated response to an earlier request must not be taken for the response to a later one of the same task. */
+  #isRepeatedResponse(id: MessageProperty | undefined): boolean {
+    if (typeof id !== 'string' || id.length > maxResponseIdLength) return false;
+    if (this.#responseIds.has(id)) return true;
+    this.#responseIds.add(id);
+    return false;
   }
 
   /** Registers a task for its response, and fails it at the idle timeout. */

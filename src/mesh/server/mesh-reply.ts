@@ -9,6 +9,7 @@ import type { Message } from '../../protocol/message.ts';
 import { isTask, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import { type RpcId, writeError, writeResult, writeTaskResult } from '../rpc-envelope.ts';
 import type { BrokerConnection, MessageProperties } from '../brokers/broker-connection.ts';
+import { responseIdProperty } from '../request-properties.ts';
 import { isTextOnly, withTextArtifacts, writeProgress, writeTextArtifact } from '../progress-updates.ts';
 import { TextBatcher } from './text-batcher.ts';
 import { type MeshIds, mapMessageIds, mapTaskIds, mapUpdateIds, wrapMessageAsTask } from './id-mapping.ts';
@@ -22,12 +23,15 @@ export interface ReplyAddress {
   readonly ids: MeshIds;
   readonly replyTo: string | undefined;
   readonly statusTopic: string | undefined;
+  /** Identifies the response: a repeated response has the same id. */
+  readonly responseId: string;
   /** User properties of the request, which are sent back with each message. */
   readonly properties: MessageProperties;
 }
 
 /** A published response. */
 export interface SentReply {
+  readonly responseId: string;
   readonly topic: string;
   readonly payload: string;
 }
@@ -154,7 +158,7 @@ export class MeshReply {
   }
 
   async #send(payload: string): Promise<SentReply | undefined> {
-    const { replyTo: topic } = this.address;
+    const { replyTo: topic, responseId } = this.address;
     if (topic === undefined) {
       this.#log(
         'warn',
@@ -162,12 +166,12 @@ export class MeshReply {
       );
       return undefined;
     }
-    await this.#publish(topic, payload);
-    return { topic, payload };
+    await this.#publish(topic, payload, { [responseIdProperty]: responseId });
+    return { topic, payload, responseId };
   }
 
-  #publish(topic: string, payload: string): Promise<void> {
-    const { properties } = this.address;
+  #publish(topic: string, payload: string, more: MessageProperties = {}): Promise<void> {
+    const properties = { ...this.address.properties, ...more };
     // Messages are published one by one, so that updates stay in order and the response comes last.
     this.#publishing = this.#publishing
       .then(() => this.#broker.publish(topic, payload, properties))

@@ -46,6 +46,11 @@ export interface MeshServerOptions {
   readonly resumeByContext?: boolean;
   /** Joins text updates. @defaultValue no batching */
   readonly batch?: BatchOptions;
+  /**
+   * Patterns of the topics that requests may name for their response and status updates.
+   * @defaultValue all topics of the namespace, except those of requests and announcements
+   */
+  readonly replyTopics?: readonly string[];
   readonly timeouts?: Partial<MeshServerTimeouts>;
   readonly limits?: Partial<MeshServerLimits>;
   /** Durable queue of requests, which retains them while no subscriber is connected. */
@@ -94,6 +99,7 @@ export interface MeshServerSettings {
   readonly textArtifacts: 'message' | 'artifact';
   readonly resumeByContext: boolean;
   readonly batch: BatchOptions | undefined;
+  readonly replyTopics: readonly string[] | undefined;
   readonly timeouts: MeshServerTimeouts;
   readonly limits: MeshServerLimits;
   readonly clock: Clock;
@@ -109,6 +115,7 @@ export function resolveMeshServerSettings(options: MeshServerOptions): MeshServe
     textArtifacts: options.textArtifacts ?? 'message',
     resumeByContext: options.resumeByContext ?? true,
     batch: options.batch,
+    replyTopics: options.replyTopics,
     timeouts: { idle: 300_000, total: 3_600_000, cancel: 10_000, close: 10_000, ...options.timeouts },
     limits: {
       payload: 10_000_000,

@@ -1,6 +1,6 @@
 import { compositeKey } from '../../primitives/composite-key.ts';
 import type { TaskState } from '../../protocol/task.ts';
-import { LruMap } from '../../primitives/lru-map.ts';
+import { LruMap, LruSet } from '../../primitives/lru-map.ts';
 import type { ReplyAddress } from './mesh-reply.ts';
 import type { RequestRun } from './request-run.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
@@ -26,15 +26,21 @@ interface MeshContext {
   interrupted?: MeshTask;
 }
 
+/** Milliseconds for which a cancel request waits for the message that starts its task. */
+const earlyCancelAge = 300_000;
+
 /** Tasks of the mesh, with bounded number and age. */
 export class MeshTasks {
   readonly #tasks: LruMap<string, MeshTask>;
   readonly #contexts: LruMap<string, MeshContext>;
+  /** Tasks that were canceled before the message that starts them arrived. */
+  readonly #canceledEarly: LruSet<string>;
 
   constructor({ limits, clock }: MeshServerSettings) {
     const options = { maxEntries: limits.tasks, maxAge: limits.age, clock };
     this.#tasks = new LruMap({ ...options, canEvict: ({ runs }) => runs.size === 0 });
     this.#contexts = new LruMap(options);
+    this.#canceledEarly = new LruSet({ ...options, maxAge: Math.min(limits.age, earlyCancelAge) });
   }
 
   get size(): number {
@@ -47,6 +53,22 @@ export class MeshTasks {
 
   store(task: MeshTask): void {
     this.#tasks.set(task.id, task);
+  }
+
+  /** Remembers the cancellation of an unknown task. A cancel request may omit its user. */
+  cancelEarly(user: string | undefined, id: string): void {
+    this.#canceledEarly.add(compositeKey(user ?? '', id));
+  }
+
+  /** Returns true once for a task that was canceled before it was known. */
+  takeEarlyCancel({ user, id, upstreamId }: MeshTask): boolean {
+    if (this.#canceledEarly.size === 0 || upstreamId !== undefined) return false;
+    for (const key of [compositeKey(user, id), compositeKey('', id)]) {
+      if (!this.#canceledEarly.has(key)) continue;
+      this.#canceledEarly.delete(key);
+      return true;
+    }
+    return false;
   }
 
   /** Returns the interrupted task of a context. */

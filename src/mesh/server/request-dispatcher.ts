@@ -7,10 +7,17 @@ import type { GetTaskRequest, SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
 import { readRequest, type MeshRpcRequest, UnreadableRequestError } from '../rpc-envelope.ts';
 import type { MeshMessage, BrokerConnection } from '../brokers/broker-connection.ts';
-import { defaultUser, parseRequestProperties, type RequestProperties } from '../request-properties.ts';
+import {
+  defaultUser,
+  parseRequestProperties,
+  type RequestProperties,
+  responseIdProperty,
+} from '../request-properties.ts';
 import type { MeshTopics } from '../mesh-topics.ts';
 import { TaskRouter, type MeshRequestContext } from './task-router.ts';
 import { ResponseCache } from './response-cache.ts';
+import { deliveryUuid, identifySend } from './request-identity.ts';
+import { topicMatches } from '../brokers/topic-pattern.ts';
 import { explainAgentError } from './error-mapping.ts';
 import { MeshReply, type SentReply } from './mesh-reply.ts';
 import { type AgentOperation, RequestRun } from './request-run.ts';
@@ -54,7 +61,7 @@ export class RequestDispatcher {
 
   /** Processes one message. Resolves when all work for it is done. Never rejects. */
   async dispatch(message: MeshMessage): Promise<void> {
-    const properties = parseRequestProperties(message.properties);
+    const properties = this.#readProperties(message);
     try {
       await this.#receive(message, properties);
     } catch (thrown) {
@@ -65,6 +72,29 @@ export class RequestDispatcher {
   /** Ends all requests in progress with an error. */
   endAll(error: A2AError): void {
     for (const run of this.#runs) run.end(error);
+  }
+
+  /** Topics outside of the allowed ones count as missing: a response must not reach receivers of other systems. */
+  #readProperties(message: MeshMessage): RequestProperties {
+    const properties = parseRequestProperties(message.properties);
+    const allow = (topic: string | undefined): string | undefined => {
+      if (topic === undefined || this.#isReplyTopic(topic)) return topic;
+      const text = `Ignored the response topic "${topic}" of a request on ${message.topic}: it is not allowed`;
+      this.#settings.log({ level: 'warn', message: text, fields: { agent: this.#name } });
+      return undefined;
+    };
+    return {
+      ...properties,
+      replyTo: allow(properties.replyTo),
+      statusTopic: allow(properties.statusTopic),
+    };
+  }
+
+  #isReplyTopic(topic: string): boolean {
+    const { replyTopics } = this.#settings;
+    return replyTopics
+      ? replyTopics.some((pattern) => topicMatches(pattern, topic))
+      : this.#topics.isReplyTopic(topic);
   }
 
   async #receive(message: MeshMessage, properties: RequestProperties): Promise<void> {
@@ -96,20 +126,28 @@ export class RequestDispatcher {
 
   async #send(context: MeshRequestContext): Promise<void> {
     const { user, message, properties } = context;
-    const sent = await this.#responses.getOrRun(user, message.payload, () => this.#sendOnce(context));
+    let hasMessageId = true;
+    const request = this.#decodeSend(context, () => {
+      hasMessageId = false;
+      return deliveryUuid(message, 'message');
+    });
+    const sent = await this.#responses.getOrRun(identifySend(user, message, hasMessageId), () =>
+      this.#sendOnce(context, request),
+    );
     if (sent === 'done') return;
     if (sent) {
-      await this.#broker.publish(properties.replyTo ?? sent.topic, sent.payload, message.properties);
+      await this.#broker.publish(properties.replyTo ?? sent.topic, sent.payload, {
+        ...message.properties,
+        [responseIdProperty]: sent.responseId,
+      });
       return;
     }
-    const request = this.#decode(context, 'send');
     const id = request.clientTaskId ?? String(context.rpc.id ?? request.message.taskId);
     await this.#respondWithTask(context, { id });
   }
 
-  async #sendOnce(context: MeshRequestContext): Promise<SentReply | undefined> {
+  async #sendOnce(context: MeshRequestContext, request: SendRequest): Promise<SentReply | undefined> {
     try {
-      const request = this.#decodeSend(context);
       const task = this.#router.route(context, request);
       const kind = context.rpc.operation === 'stream' ? 'stream' : 'send';
       return await this.#run(context, task, { kind, request: this.#router.toUpstreamRequest(request, task) });
@@ -119,8 +157,8 @@ export class RequestDispatcher {
   }
 
   /** Early clients send the metadata of a message beside it. */
-  #decodeSend(context: MeshRequestContext): SendRequest {
-    const request = this.#decode(context, 'send');
+  #decodeSend(context: MeshRequestContext, newMessageId: () => string): SendRequest {
+    const request = this.#decode(context, 'send', newMessageId);
     const { message, metadata } = request;
     if (context.rpc.dialect !== v0_1 || !metadata) return request;
     return { ...request, message: { ...message, metadata: { ...metadata, ...message.metadata } } };
@@ -147,6 +185,7 @@ export class RequestDispatcher {
       task,
       tasks: this.#tasks,
       reply,
+      isCanceled: this.#tasks.takeEarlyCancel(task),
       call: this.#callContext(context, task.contextId, reply.address.dialect),
       settings: this.#settings,
     });
@@ -175,6 +214,8 @@ export class RequestDispatcher {
 
   async #cancel(context: MeshRequestContext): Promise<void> {
     const { id } = this.#decode(context, 'cancelTask');
+    // The broker may deliver the message that starts the task later.
+    if (!this.#tasks.find(id)) this.#tasks.cancelEarly(context.properties.userId, id);
     const task = this.#find(context, id);
     const [run, ...others] = task.runs;
     if (!run) {
@@ -200,7 +241,11 @@ export class RequestDispatcher {
     this.#tasks.setState(task, canceled.status.state, false);
     const reply =
       context.properties.replyTo === undefined
-        ? new MeshReply(this.#broker, task.address, this.#settings)
+        ? new MeshReply(
+            this.#broker,
+            { ...task.address, responseId: deliveryUuid(context.message, 'response') },
+            this.#settings,
+          )
         : this.#createReply(context, task);
     await reply.respond(canceled);
   }
@@ -223,12 +268,16 @@ export class RequestDispatcher {
   }
 
   /** Decodes the params. Reports losses, and reports decoding errors as errors of the client. */
-  #decode<O extends Operation>({ rpc, message }: MeshRequestContext, operation: O): RequestOf[O] {
+  #decode<O extends Operation>(
+    { rpc, message }: MeshRequestContext,
+    operation: O,
+    newMessageId?: () => string,
+  ): RequestOf[O] {
     const { dialect, params, id } = rpc;
     const losses: TranslationLoss[] = [];
     const version = dialect.version;
     try {
-      return dialect.requests[operation].read(params, { lenient: false, losses, requestId: id });
+      return dialect.requests[operation].read(params, { lenient: false, losses, newMessageId });
     } catch (thrown) {
       const error = A2AError.from(thrown);
       const report = losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`).join('; ');
@@ -264,6 +313,7 @@ export class RequestDispatcher {
         ids: { taskId: task.id, contextId: task.contextId, agent: this.#name },
         replyTo: properties.replyTo ?? (isSend ? this.#defaultReplyTopic(clientId) : undefined),
         statusTopic: properties.statusTopic,
+        responseId: deliveryUuid(message, 'response'),
         properties: message.properties,
       },
       this.#settings,
@@ -322,6 +372,7 @@ export class RequestDispatcher {
         ids: { taskId, contextId: '', agent: this.#name },
         replyTo: properties.replyTo,
         statusTopic: undefined,
+        responseId: deliveryUuid(message, 'response'),
         properties: message.properties,
       },
       this.#settings,

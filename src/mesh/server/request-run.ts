@@ -29,6 +29,8 @@ export interface RequestRunParts {
   readonly task: MeshTask;
   readonly tasks: MeshTasks;
   readonly reply: MeshReply;
+  /** True if the task was canceled before the request arrived. */
+  readonly isCanceled: boolean;
   readonly call: Omit<CallContext, 'signal'>;
   readonly settings: MeshServerSettings;
 }
@@ -149,17 +151,33 @@ export class RequestRun {
     if (operation.kind === 'stream' && (await this.#untilInterrupted(this.#canStream()))) {
       return this.#readStream(agent.stream(operation.request, this.#call));
     }
-    const sending = agent.send(operation.request, this.#call);
-    this.#pending = sending.then((result) =>
-      isTask(result) ? { kind: 'task', task: result } : { kind: 'message', message: result },
+    const sending = agent.send(this.#sendRequest(operation.request), this.#call);
+    this.#awaitEvent(
+      sending.then((result) =>
+        isTask(result) ? { kind: 'task', task: result } : { kind: 'message', message: result },
+      ),
     );
-    this.#pending.catch(() => {});
     const result = await this.#untilInterrupted(sending);
     this.#pending = undefined;
     if (!isTask(result)) return result;
     this.#apply({ kind: 'task', task: result });
     if (isInterrupted(result.status.state)) await this.#sendStatus(result);
     return result;
+  }
+
+  /**
+   * A task that was canceled before is started and canceled at the agent: if the request was delivered before, it may
+   * have been started already.
+   */
+  #awaitEvent(pending: Promise<StreamEvent | undefined>): void {
+    this.#pending = pending;
+    pending.catch(() => {});
+    if (this.#parts.isCanceled && !this.#hasStarted) void this.cancel();
+  }
+
+  #sendRequest(request: SendRequest): SendRequest {
+    if (!this.#parts.isCanceled) return request;
+    return { ...request, configuration: { ...request.configuration, returnImmediately: true } };
   }
 
   /** An agent without a readable card may be able to stream. */
@@ -173,8 +191,7 @@ export class RequestRun {
     try {
       for (;;) {
         const next = iterator.next();
-        this.#pending = next.then(({ done, value }) => (done ? undefined : value));
-        this.#pending.catch(() => {});
+        this.#awaitEvent(next.then(({ done, value }) => (done ? undefined : value)));
         const step = await this.#untilInterrupted(next);
         this.#pending = undefined;
         if (step.done) break;

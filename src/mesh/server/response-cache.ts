@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { LruMap } from '../../primitives/lru-map.ts';
 import type { SentReply } from './mesh-reply.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
@@ -7,6 +6,13 @@ interface CachedRequest {
   readonly done: Promise<SentReply | undefined>;
   isOver: boolean;
   sent?: SentReply;
+}
+
+/** Identity of a request among those of all clients. */
+export interface RequestIdentity {
+  readonly key: string;
+  /** True if the request differs from an earlier one with the same key. */
+  readonly isNew: boolean;
 }
 
 /** Deduplicates requests: a repeated request is not processed again, and its cached response is sent again. */
@@ -29,12 +35,10 @@ export class ResponseCache {
    * duplicate, or undefined if it was evicted.
    */
   async getOrRun(
-    user: string,
-    payload: string,
+    { key, isNew }: RequestIdentity,
     run: () => Promise<SentReply | undefined>,
   ): Promise<SentReply | 'done' | undefined> {
-    const key = createHash('sha256').update(`${user}\n${payload}`).digest('base64');
-    const known = this.#requests.get(key);
+    const known = isNew ? undefined : this.#requests.get(key);
     if (known?.isOver) return known.sent;
     if (known) {
       // The response to the concurrent duplicate is sent to the same client.

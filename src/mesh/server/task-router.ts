@@ -50,6 +50,7 @@ export class TaskRouter {
         ids: { taskId: id, contextId: '', agent: this.#name },
         replyTo: properties.replyTo,
         statusTopic: properties.statusTopic,
+        responseId: '',
         properties: {},
       },
     };

@@ -6,7 +6,7 @@ import {
   parseVersionHeader,
 } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import { strictMode, strictModeFor } from '../../dialects/translation-loss.ts';
+import { strictMode } from '../../dialects/translation-loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
@@ -177,12 +177,10 @@ function isOnlyIn0_1(method: string): boolean {
 function readOperationCall(
   context: ServerContext,
   request: HttpServerRequest,
-  { id, params }: RpcRequest,
+  { params }: RpcRequest,
   { dialect, operation }: MethodMatch,
 ): OperationCall {
-  // 0.1 messages have no ids; the request id is used instead.
-  const parseMode = dialect === v0_1 ? strictModeFor(id) : strictMode;
-  const operationRequest = dialect.requests[operation].read(params, parseMode);
+  const operationRequest = dialect.requests[operation].read(params, strictMode);
   const tenant = dialect.version === '1.0' ? readTenant(params) : undefined;
   const call = new HttpCallContext(request, dialect.version, tenant);
   if (isStreamingOperation(operation)) context.readLastEventId(request, operationRequest);

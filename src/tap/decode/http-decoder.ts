@@ -67,8 +67,8 @@ export class HttpExchangeDecoder {
     const losses: TranslationLoss[] = [];
     const common = this.#common();
     try {
-      const { dialect, operation, params, id = null } = identified;
-      const model = dialect.requests[operation].read(params, { lenient: true, losses, requestId: id });
+      const { dialect, operation, params } = identified;
+      const model = dialect.requests[operation].read(params, { lenient: true, losses });
       this.#request = model;
       return {
         ...common,

@@ -30,7 +30,7 @@ export class MeshDecoder {
     const losses: TranslationLoss[] = [];
     try {
       const { dialect, operation, params, id = null } = identified;
-      const model = dialect.requests[operation].read(params, { lenient: true, losses, requestId: id });
+      const model = dialect.requests[operation].read(params, { lenient: true, losses });
       this.#request = model;
       const reference = findTaskReference(model);
       // A request without a task id uses its request id as task id.

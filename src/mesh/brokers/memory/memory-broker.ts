@@ -9,6 +9,7 @@ interface Message {
   readonly topic: string;
   readonly payload: string;
   readonly properties: MessageProperties;
+  readonly id: string;
   redelivered: boolean;
 }
 
@@ -44,6 +45,9 @@ export interface MemoryBrokerOptions {
 /** Message broker for the connections of one process. Messages do not survive it. */
 export class MemoryBroker {
   readonly #capacity: number;
+  /** Ids of messages differ from those of other brokers. */
+  readonly #id = crypto.randomUUID();
+  #messageCount = 0;
   readonly #index = new TopicIndex<Queue>();
   readonly #named = new Map<string, Queue>();
 
@@ -60,8 +64,9 @@ export class MemoryBroker {
     properties: MessageProperties,
   ): Promise<void> | undefined {
     let waits: Promise<void>[] | undefined;
+    const id = `${this.#id}:${++this.#messageCount}`;
     for (const queue of this.#index.match(topic)) {
-      const message: Message = { topic, payload, properties: copyMap(properties), redelivered: false };
+      const message: Message = { topic, payload, properties: copyMap(properties), redelivered: false, id };
       const wait = queue.put(message, publisher);
       if (wait) (waits ??= []).push(wait);
     }
@@ -235,9 +240,9 @@ class Queue {
 
   #deliver(state: ConsumerState, message: Message): void {
     state.unacknowledged.add(message);
-    const { topic, payload, properties, redelivered } = message;
+    const { topic, payload, properties, redelivered, id } = message;
     try {
-      const handling = state.consumer.handle({ topic, payload, properties, redelivered });
+      const handling = state.consumer.handle({ topic, payload, properties, redelivered, id });
       if (handling === undefined) {
         this.#acknowledge(state, message);
         return;

@@ -187,7 +187,13 @@ export class MqttQueue {
     const properties = decodeProperties(
       entries.filter(([name]) => name !== messageIdProperty && name !== originalTopicProperty),
     );
-    const message: MeshMessage = { topic, payload: packet.payload.toString(), properties, redelivered };
+    const message: MeshMessage = {
+      topic,
+      payload: packet.payload.toString(),
+      properties,
+      redelivered,
+      ...(id !== undefined && { id }),
+    };
     this.#processor.process(id, message, acknowledge);
   }
 

@@ -31,6 +31,8 @@ export class QueueCoordinator {
   readonly #members = new Map<string, Member>();
   readonly #jobs = new Map<string, QueueJob>();
   readonly #waiting = new Fifo<QueueJob>();
+  /** Ids that the coordinator assigns differ from those of other coordinators. */
+  readonly #id = crypto.randomUUID();
   #numbers = 0;
   #isClosing = false;
   #onIdle: (() => void) | undefined;
@@ -39,7 +41,7 @@ export class QueueCoordinator {
   handle(message: MeshMessage, id: string | undefined): Promise<void> {
     return new Promise((finish) => {
       const job: QueueJob = {
-        id: id ?? `unnamed-${++this.#numbers}`,
+        id: id ?? `${this.#id}-${++this.#numbers}`,
         message,
         member: undefined,
         redelivered: message.redelivered,

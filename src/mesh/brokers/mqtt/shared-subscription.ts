@@ -147,6 +147,7 @@ export class SharedSubscription {
       payload: packet.payload.toString(),
       properties: decodeProperties(entries.filter(([name]) => !internal.includes(name))),
       redelivered: find(redeliveredProperty) !== undefined,
+      id,
     };
     this.#processor.process(id, message, () => this.#sendToCoordinator({ finished: id }));
   }

@@ -95,6 +95,19 @@ describe.skipIf(natsServer === undefined)('connectNats', () => {
     await observer.close();
   });
 
+  it('warns about servers before 2.10, and no others', async () => {
+    const broker = await startBroker();
+    const warnings: string[] = [];
+    await connectTo(broker, { onWarning: (message) => warnings.push(message) });
+    const other = await connect({ servers: broker.url });
+    const { version = '' } = other.info ?? {};
+    await other.close();
+    const [, minor = ''] = version.split('.');
+    expect(warnings).toEqual(
+      Number(minor) < 10 ? [expect.stringContaining(`NATS server ${version} may lose messages`)] : [],
+    );
+  });
+
   it('receives messages of other NATS clients', async () => {
     const broker = await startBroker();
     const connection = await connectTo(broker);
@@ -104,7 +117,12 @@ describe.skipIf(natsServer === undefined)('connectNats', () => {
     other.publish('dragoman.a.b', 'hello');
     await other.flush();
     await received.waitForCount(1);
-    expect(received.all[0]).toEqual({ topic: 'a/b', payload: 'hello', properties: {}, redelivered: false });
+    expect(received.all[0]).toMatchObject({
+      topic: 'a/b',
+      payload: 'hello',
+      properties: {},
+      redelivered: false,
+    });
     await other.close();
   });
 

@@ -15,6 +15,7 @@ import { resolveSubscription } from '../subscription-plan.ts';
 import { BrokerConnectionStates } from '../connection-states.ts';
 import { explainNatsError } from './nats-errors.ts';
 import { propertiesHeader, encodePropertiesHeader } from './properties-header.ts';
+import { isVersionAtLeast } from './server-version.ts';
 import { NatsPublisher } from './nats-publisher.ts';
 import { NatsQueue } from './nats-queue.ts';
 import { backoffDelay } from '../../../primitives/backoff.ts';
@@ -50,6 +51,8 @@ export interface NatsOptions {
   closeTimeout?: number;
   /** Called with errors of message handlers. The message counts as processed. */
   onError?: (error: unknown) => void;
+  /** Called with problems of the server, such as a version that may lose messages. @defaultValue `process.emitWarning` */
+  onWarning?: (message: string) => void;
   clock?: Clock;
   random?: () => number;
 }
@@ -86,6 +89,10 @@ async function loadLibraries(): Promise<Nats> {
     const hint = 'npm install @nats-io/transport-node @nats-io/jetstream';
     throw new A2AError('UNAVAILABLE', `NATS connections need libraries: ${hint}`, { cause, hint });
   }
+}
+
+function warnProcess(message: string): void {
+  process.emitWarning(message, { code: 'DRAGOMAN_NATS_VERSION' });
 }
 
 class NatsBrokerConnection implements BrokerConnection {
@@ -131,6 +138,11 @@ class NatsBrokerConnection implements BrokerConnection {
       await this.#connection.close();
       throw explainNatsError(error, this.#url);
     }
+    const { version } = this.#connection.info ?? {};
+    if (!isVersionAtLeast(version, 2, 10))
+      (this.#options.onWarning ?? warnProcess)(
+        `NATS server ${version} may lose messages when it is killed: use version 2.10 or later`,
+      );
     this.#publisher = new NatsPublisher(this.#connection, this.#nats.createInbox(), this.#clock);
     this.#onUp();
     void this.#monitorStatus();

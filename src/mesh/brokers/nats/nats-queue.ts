@@ -1,3 +1,4 @@
+import { isVersionAtLeast } from './server-version.ts';
 import type { ConsumerConfig, ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../../primitives/clock.ts';
@@ -125,7 +126,7 @@ export class NatsQueue {
     const filter =
       subjects.length === 1
         ? { filter_subject: only }
-        : isAtLeast(nats.info?.version, 2, 10)
+        : isVersionAtLeast(nats.info?.version, 2, 10)
           ? { filter_subjects: subjects }
           : { filter_subject: commonSubject(subjects) };
     const config: Partial<ConsumerConfig> = {
@@ -205,15 +206,17 @@ export class NatsQueue {
   }
 
   #process(natsMessage: Msg, topic: string): void {
-    const { id, redelivered } = parseReplySubject(natsMessage);
+    const { id: sequence, redelivered } = parseReplySubject(natsMessage);
+    const id = natsMessage.headers?.get('Nats-Msg-Id') || sequence;
     this.#active.add(natsMessage);
     const message: MeshMessage = {
       topic,
       payload: natsMessage.string(),
       properties: decodePropertiesHeader(natsMessage.headers),
       redelivered,
+      id,
     };
-    this.#processor.process(natsMessage.headers?.get('Nats-Msg-Id') || id, message, () => {
+    this.#processor.process(id, message, () => {
       this.#active.delete(natsMessage);
       if (!this.#options.nats.isClosed()) natsMessage.respond('+ACK');
       this.#pull();
@@ -247,11 +250,6 @@ function parseReplySubject({ reply = '' }: Msg): { id: string; redelivered: bool
   // Newer servers insert a domain and an account before the stream.
   const at = tokens.length === 9 ? 4 : 6;
   return { id: `${tokens[at + 1]}.${tokens[at + 3]}`, redelivered: Number(tokens[at]) > 1 };
-}
-
-function isAtLeast(version: string | undefined, major: number, minor: number): boolean {
-  const [has = 0, hasMinor = 0] = (version ?? '').split('.').map(Number);
-  return has > major || (has === major && hasMinor >= minor);
 }
 
 /** Returns the narrowest subject that includes all subjects, for servers with one filter per consumer. */
