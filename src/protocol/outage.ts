@@ -8,6 +8,19 @@ export interface Outage {
   readonly ended: Promise<void> | undefined;
 }
 
+const outageErrors = new WeakSet<A2AError>();
+
+/** Marks an error as the rejection of a call during an outage, before the call had any effect. */
+export function markOutageError(error: A2AError): A2AError {
+  outageErrors.add(error);
+  return error;
+}
+
+/** Returns true if a call was rejected because of an outage, so that it can be repeated when the outage has ended. */
+export function isOutageError(error: unknown): boolean {
+  return outageErrors.has(error as A2AError);
+}
+
 /** Tracks the current outage of a component. */
 export class OutageTracker {
   #current: Outage | undefined = undefined;
@@ -22,7 +35,7 @@ export class OutageTracker {
   begin(error: A2AError): boolean {
     if (this.#current) return false;
     const ended = new Promise<void>((resolve) => (this.#resolve = resolve));
-    this.#current = { error, ended };
+    this.#current = { error: markOutageError(error), ended };
     return true;
   }
 

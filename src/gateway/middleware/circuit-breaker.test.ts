@@ -68,7 +68,7 @@ describe('CircuitBreaker', () => {
     await expect(agent.send(request)).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       message: `The agent weather has been unavailable since ${startedAt}: connection failed (ECONNREFUSED)`,
-      details: { agent: 'weather', circuit: 'open', since: startedAt, retryAfterSeconds: '1' },
+      details: { agent: 'weather', circuit: 'open', since: startedAt, retryAfter: '1' },
     });
     await expect(agent.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       reason: 'UNAVAILABLE',

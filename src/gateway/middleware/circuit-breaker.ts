@@ -2,6 +2,7 @@ import { backoffDelay } from '../../primitives/backoff.ts';
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { markOutageError, type Outage } from '../../protocol/outage.ts';
 import { withInterceptors, type CallObserver, type CallInterceptor } from './interceptors.ts';
 import { shortErrorText, isOutage } from './error-classification.ts';
 
@@ -43,6 +44,9 @@ export class CircuitBreaker implements CallInterceptor {
   #until = 0;
   #opened = 0;
   #error: A2AError | undefined;
+  /** Waits for the next change that may admit a call. */
+  #change: { promise: Promise<void>; resolve: () => void } | undefined;
+  #stopTimer: (() => void) | undefined;
 
   constructor(options: CircuitBreakerOptions) {
     const defaults = { failures: 5, openFor: 10_000, maxOpenFor: 120_000, clock: systemClock };
@@ -74,6 +78,27 @@ export class CircuitBreaker implements CallInterceptor {
     };
   }
 
+  /** Returns the outage while calls are rejected. Its end may admit one call only, the probe. */
+  outage(): Outage | undefined {
+    const { clock } = this.#options;
+    const remaining = this.#until - clock.now();
+    if (this.#state === 'closed' || (this.#state === 'open' && remaining <= 0)) return undefined;
+    if (!this.#change) {
+      let resolve = (): void => {};
+      this.#change = { promise: new Promise<void>((resolved) => (resolve = resolved)), resolve };
+      if (this.#state === 'open') this.#stopTimer = clock.after(remaining, () => this.#signalChange());
+    }
+    return { error: this.#openError(), ended: this.#change.promise };
+  }
+
+  #signalChange(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    const change = this.#change;
+    this.#change = undefined;
+    change?.resolve();
+  }
+
   /** Records the result of a call or of a health check. */
   report(error: A2AError | undefined): void {
     if (!error || !isOutage(error)) {
@@ -92,7 +117,9 @@ export class CircuitBreaker implements CallInterceptor {
 
   /** Lets the next call through as a probe, after a successful health check. */
   allowProbe(): void {
-    if (this.#state === 'open') this.#until = this.#options.clock.now();
+    if (this.#state !== 'open') return;
+    this.#until = this.#options.clock.now();
+    this.#signalChange();
   }
 
   #open(error: A2AError): void {
@@ -115,15 +142,17 @@ export class CircuitBreaker implements CallInterceptor {
     const since = new Date(this.#since).toISOString();
     const why = this.#error ? `: ${shortErrorText(this.#error)}` : '';
     const secondsLeft = Math.max(1, Math.ceil((this.#until - clock.now()) / 1000));
-    return new A2AError('UNAVAILABLE', `The agent ${name} has been unavailable since ${since}${why}`, {
+    const error = new A2AError('UNAVAILABLE', `The agent ${name} has been unavailable since ${since}${why}`, {
       cause: this.#error,
-      details: { agent: name, circuit: this.#state, since, retryAfterSeconds: String(secondsLeft) },
+      details: { agent: name, circuit: this.#state, since, retryAfter: String(secondsLeft) },
       hint: `Retry in ${secondsLeft} s.`,
     });
+    return markOutageError(error);
   }
 
   #setState(state: CircuitBreakerState, error: A2AError | undefined): void {
     this.#state = state;
+    this.#signalChange();
     this.#options.onState?.(state, error);
   }
 }

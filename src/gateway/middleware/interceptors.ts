@@ -1,6 +1,7 @@
 import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
+import type { Outage } from '../../protocol/outage.ts';
 
 /** Observes one call. */
 export interface CallObserver {
@@ -18,6 +19,8 @@ export interface CallObserver {
 export interface CallInterceptor {
   /** Called when a call starts. A thrown error rejects the call before inner interceptors and the agent see it. */
   begin(operation: Operation, request: unknown, call: CallContext): CallObserver;
+  /** Returns the current outage, if `begin` would reject calls. */
+  outage?(): Outage | undefined;
 }
 
 /**
@@ -77,9 +80,17 @@ export function withInterceptors(agent: Agent, ...interceptors: readonly CallInt
       intercept('deletePushConfig', (inner, own) => agent.deletePushConfig(inner, own), ref, call),
     ...(agent.jwks && { jwks: agent.jwks.bind(agent) }),
     ...(agent.ready && { ready: agent.ready.bind(agent) }),
-    ...(agent.outage && { outage: agent.outage.bind(agent) }),
+    outage: () => firstOutage(interceptors) ?? agent.outage?.(),
     ...(agent.close && { close: agent.close.bind(agent) }),
   };
+}
+
+function firstOutage(interceptors: readonly CallInterceptor[]): Outage | undefined {
+  for (const interceptor of interceptors) {
+    const outage = interceptor.outage?.();
+    if (outage) return outage;
+  }
+  return undefined;
 }
 
 class InterceptedCall {

@@ -2,6 +2,7 @@ import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
+import { isOutageError } from '../../protocol/outage.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
 import {
@@ -89,12 +90,22 @@ export class RequestRun {
   async run(): Promise<SentReply | undefined> {
     const { settings, task } = this.#parts;
     const { total } = settings.timeouts;
-    const stopTotal =
-      total > 0 ? settings.clock.after(total, () => this.#timeOut('total', total)) : undefined;
+    let stopTotal: (() => void) | undefined;
     this.#isRunning = true;
-    this.#resetIdleTimeout();
     try {
-      return await this.#respond(await this.#callAgent());
+      for (;;) {
+        await this.#waitUntilAvailable();
+        stopTotal ??=
+          total > 0 ? settings.clock.after(total, () => this.#timeOut('total', total)) : undefined;
+        this.#resetIdleTimeout();
+        try {
+          return await this.#respond(await this.#callAgent());
+        } catch (thrown) {
+          // The agent has not received the request, for example because another one probes the circuit breaker.
+          if (this.#hasStarted || !isOutageError(thrown)) throw thrown;
+          this.#stopIdle?.();
+        }
+      }
     } catch (thrown) {
       return thrown instanceof CanceledRun ? await this.#respond(thrown.task) : await this.#fail(thrown);
     } finally {
@@ -104,6 +115,15 @@ export class RequestRun {
       await this.#cancelWhenKnown();
       // A run that ended by itself has closed its stream already.
       if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+  }
+
+  /** Waits for the end of an outage of the agent. Meanwhile the message stays unacknowledged in its queue. */
+  async #waitUntilAvailable(): Promise<void> {
+    for (;;) {
+      const ended = this.#parts.agent.outage?.()?.ended;
+      if (!ended) return;
+      await this.#untilInterrupted(ended);
     }
   }
 
