@@ -153,3 +153,20 @@ describe('documentation', () => {
     await expect(errorPage()).toMatchFileSnapshot('../docs/reference/errors.md');
   });
 });
+
+describe('paths on the code maps', () => {
+  it.each(['AGENTS.md', 'docs/glossary.md', 'docs/architecture.md', 'docs/request-lifecycle.md'])(
+    'exist: %s',
+    (page) => {
+      const text = readPage(page).replaceAll(/^```[^]*?^```/gm, '');
+      const paths = [...text.matchAll(/`((?:[\w.-]+\/)+(?:[\w-]+\.(?:ts|tsx|json|mjs))?)`/g)].map(
+        ([, path = '']) => path,
+      );
+      expect(paths.length).toBeGreaterThan(5);
+      const isMissing = (path: string) =>
+        !path.includes('vX') && // a placeholder
+        !['', 'src', 'console/src'].some((top) => existsSync(join(repositoryRoot, top, path)));
+      expect(paths.filter(isMissing)).toEqual([]);
+    },
+  );
+});

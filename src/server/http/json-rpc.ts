@@ -31,7 +31,7 @@ import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
 import { outputExceeded } from '../limits/server-budgets.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
-import { SseStream } from './sse-stream.ts';
+import { SseStream, readLastEventId } from './sse-stream.ts';
 import { versionForErrors } from './requested-version.ts';
 
 /** A JSON-RPC request with a valid envelope. */
@@ -183,7 +183,7 @@ function readOperationCall(
   const operationRequest = dialect.requests[operation].read(params, strictMode);
   const tenant = dialect.version === '1.0' ? readTenant(params) : undefined;
   const call = new HttpCallContext(request, dialect.version, tenant);
-  if (isStreamingOperation(operation)) context.readLastEventId(request, operationRequest);
+  if (isStreamingOperation(operation)) readLastEventId(request, operationRequest);
   return {
     agent: context.agent,
     dialect,

@@ -16,7 +16,7 @@ import { executeUnary, executeStream } from '../operations/execute.ts';
 import { mergeRestParams } from './rest-params.ts';
 import { isReservedSegment } from './reserved-paths.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
-import { SseStream } from './sse-stream.ts';
+import { SseStream, readLastEventId } from './sse-stream.ts';
 
 const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
   [v1_0, new RouteTable(v1_0)],
@@ -154,7 +154,7 @@ function readOperationCall(
   const tenantParam =
     dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;
   const call = new HttpCallContext(request, dialect.version, match.tenant ?? tenantParam);
-  if (isStreamingOperation(route.operation)) context.readLastEventId(request, operationRequest);
+  if (isStreamingOperation(route.operation)) readLastEventId(request, operationRequest);
   return {
     agent: context.agent,
     dialect,

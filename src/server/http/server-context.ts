@@ -5,7 +5,7 @@ import type { A2AError } from '../../protocol/errors.ts';
 import { Authorizer } from '../auth/authorizer.ts';
 import { AuthenticatorChain } from '../auth/authenticator-chain.ts';
 import { CardService } from '../cards/card-service.ts';
-import { type HttpServerRequest, singleHeader, type HttpServerResponse } from './http-message.ts';
+import type { HttpServerRequest, HttpServerResponse } from './http-message.ts';
 import { ClientLimiter, type ClientUsage } from '../limits/client-limiter.ts';
 import { defaultLimits, type ServerLimits } from '../limits/limits.ts';
 import { TrustedProxies } from '../limits/trusted-proxies.ts';
@@ -64,14 +64,6 @@ export class ServerContext {
     let cache = this.#serializationCaches.get(dialect);
     if (!cache) this.#serializationCaches.set(dialect, (cache = new SerializationCache(dialect)));
     return cache;
-  }
-
-  /** Reads the `Last-Event-ID` header of a client that resumes a stream. */
-  readLastEventId({ headers }: HttpServerRequest, request: { afterSequence?: number }): void {
-    const lastEventId = singleHeader(headers, 'last-event-id');
-    if (lastEventId === undefined) return;
-    const after = Number(lastEventId);
-    if (lastEventId.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.afterSequence = after;
   }
 
   /** Registers a stream and returns its response. */

@@ -4,6 +4,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { isPullStream, type Waiter } from '../../primitives/pull-stream.ts';
 import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
+import { type HttpServerRequest, singleHeader } from './http-message.ts';
 import type { StreamEnvelope } from './stream-envelope.ts';
 import type { SerializationCache } from '../operations/serialization-cache.ts';
 import type { TrafficListener } from '../telemetry/traffic-observer.ts';
@@ -19,6 +20,9 @@ export interface TextSink {
   /** Closes the connection without completing the response. */
   destroy(): unknown;
 }
+
+/** Default interval of SSE heartbeats, in milliseconds. */
+export const defaultHeartbeatInterval = 15_000;
 
 /** Size of the buffer, in characters, above which it is written before the end of the event-loop turn. */
 const maxBuffered = 64 * 1_024;
@@ -254,4 +258,16 @@ export class SseStream implements Waiter {
 
 function serializeEvent(writer: EventWriter, event: StreamEvent): readonly string[] {
   return writer.texts?.(event) ?? writer.write(event).map((wire) => JSON.stringify(wire));
+}
+
+/** Sets `afterSequence` of a request from the `Last-Event-ID` header of a client that resumes a stream. */
+export function readLastEventId(
+  { headers }: HttpServerRequest,
+  operationRequest: { afterSequence?: number },
+): void {
+  const lastEventId = singleHeader(headers, 'last-event-id');
+  if (lastEventId === undefined) return;
+  const after = Number(lastEventId);
+  if (lastEventId.trim() !== '' && Number.isSafeInteger(after) && after >= 0)
+    operationRequest.afterSequence = after;
 }

@@ -1,6 +1,7 @@
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
+import { defaultHeartbeatInterval } from '../http/sse-stream.ts';
 
 /** Rate limit of a client, enforced with a token bucket. */
 export interface RateLimit {
@@ -68,8 +69,8 @@ export interface ServerLimits {
 export const defaultLimits = {
   maxBodyBytes: 10 * 1_024 * 1_024,
   maxStreams: 50_000,
-  /** Interval of SSE heartbeats, and of the check for stalled streams. */
-  heartbeat: 15_000,
+  /** Also the interval of the check for stalled streams. */
+  heartbeat: defaultHeartbeatInterval,
   stallTimeout: 60_000,
   jsonDepth: 100,
   parts: 1_000,
