@@ -29,7 +29,7 @@ describe('error layout of all commands', () => {
     ['test missing.yaml', 2],
     ['init text/project --yes', 2],
     ['push list --store sqlite:missing.db', 2],
-    [`conformance ${closed} --report json=report.json`, 2],
+    [`conformance ${closed} --timeout 1s`, 2],
     ['conformance diff text text', 2],
     ['doctor nonsense', 2],
     ['bridge --mcp http', 2],

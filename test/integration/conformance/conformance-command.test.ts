@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedAgent, serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
 import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
-import { runDragoman, type CommandResult, cliEntry, runNode } from '../../support/cli/run-command.ts';
+import {
+  runDragoman,
+  type CommandResult,
+  cliEntry,
+  repositoryRoot,
+  runNode,
+} from '../../support/cli/run-command.ts';
 import { startRawServer } from '../../support/http/raw-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-conformance-'));
@@ -89,14 +95,14 @@ describe('dragoman conformance', () => {
       'json=wrong.json',
     );
     expect(first.code).toBe(1);
-    expect(first.stdout).toMatch(/^broken {2}get\.known/m);
-    expect(first.stdout).toContain('to do:');
+    expect(first.stdout).toMatch(/^failed {2}get\.known/m);
+    expect(first.stdout).toContain('fix:');
     expect(first.stdout).toContain('curl -sS');
     const again = await conformance(wrong.url, ...few, '--transport', 'jsonrpc', '--baseline', 'wrong.json');
-    expect(again.stderr).toContain('0 worse');
+    expect(again.stderr).toContain('0 regressions');
     expect(again.code).toBe(0);
     const changed = await conformance('diff', 'a.json', 'wrong.json');
-    expect(changed.stdout).toMatch(/^worse {3}get\.known/m);
+    expect(changed.stdout).toMatch(/^regression {2}get\.known/m);
     expect(changed.code).toBe(1);
   });
 
@@ -116,7 +122,7 @@ describe('dragoman conformance', () => {
   });
 
   it('reads prompts from a file and reports its errors with line and column', async () => {
-    writeFileSync(file('ways.yaml'), 'completed: fx:complete\nfailed: { text: fx:fail }\n');
+    writeFileSync(file('prompts.yaml'), 'completed: fx:complete\nfailed: { text: fx:fail }\n');
     writeFileSync(file('wrong.yaml'), 'completed: fx:complete\nfinished: x\n');
     const only = [
       '--only',
@@ -127,9 +133,9 @@ describe('dragoman conformance', () => {
       '--a2a-version',
       '1.0',
     ];
-    expect((await conformance(right.url, ...only, '--prompts', 'ways.yaml')).code).toBe(0);
+    expect((await conformance(right.url, ...only, '--prompts', 'prompts.yaml')).code).toBe(0);
     const mistaken = await conformance(right.url, ...only, '--prompts', 'wrong.yaml');
-    expect(mistaken.stderr).toMatch(/^wrong\.yaml:2:1: /);
+    expect(mistaken.stderr).toMatch(/^error: Invalid file: wrong\.yaml\n {2}wrong\.yaml:2:1: /);
     expect(mistaken.code).toBe(2);
   });
 
@@ -140,7 +146,7 @@ describe('dragoman conformance', () => {
       '--report',
       'html=no/such/place.html',
     );
-    expect(stderr).toContain('the report as html cannot be written');
+    expect(stderr).toContain('error: Cannot write th');
     expect((JSON.parse(stdout) as ConformanceReport).agentName).toBe('Fixtures');
     expect(code).toBe(2);
   });
@@ -152,24 +158,27 @@ describe('dragoman conformance', () => {
     expect(stdout).toContain('No verdict');
     expect(code).toBe(2);
     expect((JSON.parse(readFileSync(file('gone.json'), 'utf8')) as ConformanceReport).unreachable).toContain(
-      'Nobody answers',
+      'No response from',
     );
   });
 
   it.each([
-    [[], 'there is no agent to look at'],
-    [['http://127.0.0.1:1', '-a', 'localhost'], 'two agents are named'],
-    [['-a', './none.json'], 'the card ./none.json cannot be read'],
-    [['-a', join(import.meta.dirname, '../../package.json')], 'is a file, and this needs a living agent'],
-    [['nowhere'], 'is no address'],
-    [['http://127.0.0.1:1', '--header', 'x'], 'a header is not as it should be'],
-    [['http://127.0.0.1:1', '--report', 'pdf'], 'there is no report as pdf'],
-    [['http://127.0.0.1:1', '--report', 'html', '--report', 'json'], 'two reports'],
-    [['http://127.0.0.1:1', '--baseline', 'none.json'], 'there is no file none.json'],
-    [['http://127.0.0.1:1', '--timeout', 'soon'], 'It is a number of seconds'],
-    [['http://127.0.0.1:1', '--webhook-url', 'here'], 'is no address'],
-    [['http://127.0.0.1:1', '--webhook-port', '70000'], 'A port is a number'],
-    [['http://127.0.0.1:1', '--delegate', 'Ask {url}'], 'does not say everything'],
+    [[], 'Missing agent'],
+    [['http://127.0.0.1:1', '-a', 'localhost'], 'A URL and --agent-card cannot be used together'],
+    [['-a', './none.json'], 'File not found: ./none.json'],
+    [['-a', join(repositoryRoot, 'package.json')], 'is a card file; this command needs a running agent'],
+    [['nowhere'], 'Invalid URL: nowhere'],
+    [['http://127.0.0.1:1', '--header', 'x'], 'Invalid header'],
+    [['http://127.0.0.1:1', '--report', 'pdf'], 'Unknown report format: pdf'],
+    [
+      ['http://127.0.0.1:1', '--report', 'html', '--report', 'json'],
+      'Only one report can be written to standard output',
+    ],
+    [['http://127.0.0.1:1', '--baseline', 'none.json'], 'File not found: none.json'],
+    [['http://127.0.0.1:1', '--timeout', 'soon'], 'Use a duration such as'],
+    [['http://127.0.0.1:1', '--webhook-url', 'here'], 'Invalid --webhook-url: here'],
+    [['http://127.0.0.1:1', '--webhook-port', '70000'], 'to 65535'],
+    [['http://127.0.0.1:1', '--delegate', 'Ask {url}'], 'Invalid --delegate prompt'],
   ])('rejects the arguments %j with exit code 2', async (args, message) => {
     const { stderr, code } = await conformance(...args);
     expect(stderr).toContain(message);
@@ -260,19 +269,19 @@ describe('dragoman doctor', () => {
 
   it('reports missing credentials and uses those of --header', async () => {
     const without = await doctor(guarded.url);
-    expect(without.stdout).toMatch(/^trouble +auth +HTTP 401/m);
+    expect(without.stdout).toMatch(/^error +auth +HTTP 401/m);
     expect(without.stdout).toContain('--header');
     expect(without.code).toBe(1);
     expect((await doctor(guarded.url, '--header', 'Authorization: Bearer token-of-ann')).code).toBe(0);
   });
 
   it.each([
-    ['no card', (path: string) => [404, 'text/plain', path], /^trouble +card +HTTP 404/m],
-    ['a page instead of a card', () => [200, 'text/html', '<p>'], /^trouble +card .* no JSON object/m],
+    ['no card', (path: string) => [404, 'text/plain', path], /^error +card +HTTP 404/m],
+    ['a page instead of a card', () => [200, 'text/html', '<p>'], /^error +card .* is not a JSON object/m],
     [
       'a card without an address',
       () => [200, 'application/json', '{"supportedInterfaces":[]}'],
-      /^trouble +version/m,
+      /^error +version/m,
     ],
   ] as const)('diagnoses %s', async (_what, answer, pattern) => {
     const server = await startRawServer(({ path }, response) => {
@@ -281,13 +290,13 @@ describe('dragoman doctor', () => {
     });
     const { stdout, code } = await doctor(server.url);
     expect(stdout).toMatch(pattern);
-    expect(stdout).toContain('to do');
+    expect(stdout).toContain('fix ');
     expect(code).toBe(1);
     await server.close();
   });
 
   it('reports unknown host names and closed ports', async () => {
-    expect((await doctor('http://no-such-host.invalid')).stdout).toMatch(/^trouble +DNS/m);
-    expect((await doctor('http://127.0.0.1:9')).stdout).toMatch(/^trouble +card +nobody answers/m);
+    expect((await doctor('http://no-such-host.invalid')).stdout).toMatch(/^error +DNS/m);
+    expect((await doctor('http://127.0.0.1:9')).stdout).toMatch(/^error +card +no response from/m);
   });
 });

@@ -65,13 +65,13 @@ describe('delegation test (--delegate)', () => {
   it('fails an agent that only echoes the prompt, even if its peer echoes too', async () => {
     expect((await directly('ours', 'echo'))['first-asks-second']).toBe('pass');
     expect((await directly('pretending', 'echo'))['first-asks-second']).toBe(
-      'fail: Pretending gives the same answer when nobody is at the address: it repeats the words and asks nobody',
+      'fail: Pretending returns the same response for an unreachable URL: it echoes the request and calls no agent',
     );
   });
 
   it('fails an agent that does not return the response of its peer', async () => {
     expect((await directly('refusing', 'ours'))['first-asks-second']).toMatch(
-      /^fail: Refusing was asked to ask Ours, and the answer of it did not come back/,
+      /^fail: Refusing did not return the response of Ours/,
     );
   });
 
@@ -86,7 +86,7 @@ describe('delegation test (--delegate)', () => {
     for (const each of Object.values(without)) expect(each).toMatch(/^not-applicable: .*--delegate/);
     const found = await directly('silent', 'echo', { delegate: 'Ask {url}: {text}' });
     expect(found).toMatchObject({ 'first-asks-second': 'pass', 'concurrent-delegation': 'pass' });
-    expect(found['second-asks-first']).toMatch(/^not-applicable: Echo does not say/);
+    expect(found['second-asks-first']).toMatch(/^not-applicable: Echo does not declare/);
     expect((await directly('silent', 'echo', { delegate: 'ask' }))['first-asks-second']).toBe('pass');
   });
 
