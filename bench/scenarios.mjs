@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// How long many scenario cases take, each through the proxy of the mesh: node bench/scenarios.mjs [cases] [parallel]
-// Runs what was built: npm run build comes first.
+// Measures scenario cases through the mesh proxy: node bench/scenarios.mjs [cases] [parallel]
+// Uses dist/; run npm run build first.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import {

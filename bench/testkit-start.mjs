@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// How long a test agent takes to start and to stop, once it is imported: node bench/testkit-start.mjs [times]
-// Runs what was built: npm run build comes first.
+// Measures start and stop of a test agent after its import: node bench/testkit-start.mjs [times]
+// Uses dist/; run npm run build first.
 const times = Number(process.argv[2] ?? 50);
 const imported = performance.now();
 const { TestAgentServer } = await import('../dist/testkit/index.js');
@@ -17,7 +17,7 @@ for (let i = 0; i < times; i++) {
   const up = performance.now();
   const { user, system } = process.cpuUsage(before);
   if (i === 0) firstWork = (user + system) / 1_000;
-  // Somebody who knocked must not keep it from going.
+  // Opens a keep-alive connection, which must not delay the stop.
   await (await fetch(agent.cardUrl)).text();
   const asked = performance.now();
   await agent.stop();

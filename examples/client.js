@@ -7,7 +7,7 @@ import { connect, isTask, reduce, textOf } from 'dragoman';
 const agent = connect(process.argv[2] ?? 'http://127.0.0.1:4000');
 const { name } = await agent.card();
 const { version, transport } = await agent.describe();
-console.log(`${name} speaks A2A ${version} over ${transport}`);
+console.log(`${name} uses A2A ${version} over ${transport}`);
 
 const events = [];
 const message = { messageId: crypto.randomUUID(), role: 'user', parts: [{ text: 'hello' }] };
@@ -19,9 +19,9 @@ await agent.close();
 
 // reduce() computes the task, with complete artifacts, from its events.
 const task = reduce(events);
-const said = task && isTask(task) ? textOf(task.artifacts?.[0]?.parts ?? []) : '';
-console.log(said);
-if (said !== 'You said: hello') {
-  console.error('That is not what an echo says.');
+const text = task && isTask(task) ? textOf(task.artifacts?.[0]?.parts ?? []) : '';
+console.log(text);
+if (text !== 'You said: hello') {
+  console.error('Unexpected response.');
   process.exitCode = 1;
 }

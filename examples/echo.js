@@ -5,7 +5,7 @@ import { defineAgent } from 'dragoman';
 
 export default defineAgent({
   name: 'Echo',
-  description: 'Says back what it is told',
+  description: 'Repeats the message',
   skills: [{ id: 'echo', name: 'Echo', tags: ['demo'], examples: ['hello'] }],
   async *process({ text }) {
     yield `You said: ${text}`;

@@ -65,7 +65,7 @@ describe('examples', () => {
   it('client.js accepts echo.js', async () => {
     const { code, stdout, stderr } = await runNode(['examples/client.js', await serve('echo.js')]).ended;
     expect(stderr).toBe('');
-    expect(stdout).toContain('Echo speaks A2A 1.0 over JSONRPC');
+    expect(stdout).toContain('Echo uses A2A 1.0 over JSONRPC');
     expect(stdout).toContain('You said: hello');
     expect(code).toBe(0);
   });
@@ -74,7 +74,7 @@ describe('examples', () => {
     const { code, stderr } = await runNode(['examples/client.js', await serve('streaming.js')], {
       cwd: repositoryRoot,
     }).ended;
-    expect(stderr).toContain('not what an echo says');
+    expect(stderr).toContain('Unexpected response');
     expect(code).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-// Files both ways: one goes to the agent, another comes back.
+// Files in both directions: one is sent to the agent, two are returned.
 import { connect, rawPart } from 'dragoman';
 import { agentTest } from 'dragoman/testkit/vitest';
 import { expect, onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import { say } from './say.js';
 
 const script = `
 rules:
-  - name: summarises tables
+  - name: summarizes tables
     when: { file: { media_type: text/csv } }
     then:
       - artifact: { name: 'summary of {{message.file.name}}', data: { rows: 2, mean: 1.5 } }
@@ -16,7 +16,7 @@ otherwise:
 `;
 const test = agentTest.extend({ agentOptions: { script } });
 
-test('a table becomes a summary and a chart', async ({ agent }) => {
+test('returns a summary and a chart for a table', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
   const table = rawPart(Buffer.from('a\n1\n2\n'), { filename: 'numbers.csv', mediaType: 'text/csv' });

@@ -1,4 +1,4 @@
-// A crash in the middle of a stream: once, which a caller should get over, and for good, which it should tell.
+// Disconnects during a stream: a client should recover from a single one and report a permanent one.
 import { connect } from 'dragoman';
 import { agentTest } from 'dragoman/testkit/vitest';
 import { expect, onTestFinished } from 'vitest';
@@ -18,9 +18,9 @@ rules:
 `;
 const test = agentTest.extend({ agentOptions: { script } });
 
-test('a connection that broke is taken up where it was', async ({ agent }) => {
-  const problems = [];
-  const client = connect(agent.url, { onWarning: ({ kind }) => problems.push(kind) });
+test('resumes a stream after a disconnect', async ({ agent }) => {
+  const warnings = [];
+  const client = connect(agent.url, { onWarning: ({ kind }) => warnings.push(kind) });
   onTestFinished(() => client.close());
 
   await expect(client.stream(say('shaky'))).toHaveStreamed([
@@ -29,13 +29,13 @@ test('a connection that broke is taken up where it was', async ({ agent }) => {
     { state: 'working', text: 'two' },
     { state: 'completed', text: 'three' },
   ]);
-  expect(problems).toEqual(['resume']);
+  expect(warnings).toEqual(['resume']);
   expect(agent.journal.entries({ operation: 'stream' })[0].response.end).toBe('aborted');
   expect(agent).toHaveReceivedMessage({ count: 1 });
 });
 
-test('a caller that does not try again hears of the break', async ({ agent }) => {
-  const client = connect(agent.url, { resumes: 0 });
+test('reports a disconnect if resuming is disabled', async ({ agent }) => {
+  const client = connect(agent.url, { maxResumes: 0 });
   onTestFinished(() => client.close());
 
   await expect(client.stream(say('broken'))).toHaveStreamed([

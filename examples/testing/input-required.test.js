@@ -1,4 +1,4 @@
-// A question in the middle: the agent asks back, and the answer goes on with the same task. The script is a file.
+// The agent requests input, and the reply continues the task. The script is a file.
 import { fileURLToPath } from 'node:url';
 import { connect, textOf } from 'dragoman';
 import { agentTest } from 'dragoman/testkit/vitest';
@@ -8,7 +8,7 @@ import { say } from './say.js';
 const scriptFile = fileURLToPath(new URL('../scripts/travel.yaml', import.meta.url));
 const test = agentTest.extend({ agentOptions: { scriptFile } });
 
-test('a journey is booked in two turns', async ({ agent }) => {
+test('books a journey in two turns', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
   const asking = await client.send(say('Book Lisbon'));
@@ -22,12 +22,12 @@ test('a journey is booked in two turns', async ({ agent }) => {
   expect(agent).toHaveReceivedMessage({ text: 'Friday', taskId });
 });
 
-test('what no rule is for is told, and what came close', async ({ agent }) => {
+test('lists the closest rules if no rule matched', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
   const task = await client.send(say('Cook Lisbon'));
   expect(task.status.state).toBe('rejected');
 
-  const [entry] = agent.received;
-  expect(entry.nearMisses[0].differences[0]).toContain('was "Cook Lisbon"');
+  const [entry] = agent.receivedMessages;
+  expect(entry.nearMisses[0].mismatches[0]).toContain('was "Cook Lisbon"');
 });

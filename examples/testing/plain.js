@@ -6,7 +6,7 @@ import { say } from './say.js';
 
 const script = 'rules: [{ when: { text: hello }, then: [{ say: Let me think }, { complete: Hi }] }]';
 
-await test('somebody who is greeted greets back', () =>
+await test('responds to a greeting', () =>
   withTestAgent({ script }, async (agent) => {
     const client = connect(agent.url);
     await assertStreamed(client.stream(say('hello')), [

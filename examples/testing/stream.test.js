@@ -1,4 +1,4 @@
-// A stream: what a caller hears on the way, in which order, and that it is legal.
+// The events of a stream: their content, order and validity.
 import { connect } from 'dragoman';
 import { agentTest } from 'dragoman/testkit/vitest';
 import { expect, onTestFinished } from 'vitest';
@@ -17,7 +17,7 @@ rules:
 `;
 const test = agentTest.extend({ agentOptions: { script } });
 
-test('every step is heard', async ({ agent }) => {
+test('streams every step', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
   const events = [];
@@ -34,7 +34,7 @@ test('every step is heard', async ({ agent }) => {
   expect(agent).toHaveReceivedMessage({ text: /dragoman/, count: 1 });
 });
 
-test('somebody who has heard enough cancels', async ({ agent }) => {
+test('cancels a task that requests input', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
   agent.load('rules: [{ then: [{ ask: Go on? }] }]');

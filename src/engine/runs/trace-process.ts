@@ -36,7 +36,7 @@ async function traceResult<T>(span: Span, work: Promise<T>): Promise<T> {
   }
 }
 
-/** A generator runs in the async context of each `next()` call, so every step is run traceIterator the span. */
+/** A generator runs in the async context of each `next()` call, so every step is run within the span. */
 function traceIterator(
   span: Span,
   inner: AsyncIterator<AgentOutput> | Iterator<AgentOutput>,

@@ -13,7 +13,7 @@ function matches({ config }: PushDelivery, { taskId, configId }: DeliveryFilter)
   );
 }
 
-/** Lists webhooks with undelivered events: pending, failing and deadLetter letters. */
+/** Lists webhooks with undelivered events: pending, failing and dead letters. */
 export async function listDeliveries(
   taskStore: TaskStore,
   filter: DeliveryFilter = {},
@@ -22,7 +22,7 @@ export async function listDeliveries(
   return all.filter((each) => matches(each, filter) && each.state.delivered < each.sequence);
 }
 
-/** Lists deadLetter letters: webhooks that failed too often. Their undelivered events stay in the task store. */
+/** Lists dead letters: webhooks that failed too often. Their undelivered events stay in the task store. */
 export async function listDeadLetters(
   taskStore: TaskStore,
   filter: DeliveryFilter = {},
@@ -33,7 +33,7 @@ export async function listDeadLetters(
 }
 
 /**
- * Retries deadLetter letters from the first undelivered event. A running agent notices within its `pollInterval`, any other at
+ * Retries dead letters from the first undelivered event. A running agent notices within its `pollInterval`, any other at
  * startup.
  *
  * @returns the deliveries that are retried.

@@ -24,7 +24,7 @@ export function dialectForConfig({ version = '1.0' }: PushConfig): Dialect {
   return dialectForVersion(version as ProtocolVersion);
 }
 
-/** Returns true if an event causes a notification. Before 1.0 only status changes do, with the fullTask task. */
+/** Returns true if an event causes a notification. Before 1.0 only status changes do, with the complete task. */
 export function isNotifiable(event: StreamEvent, dialect: Dialect): boolean {
   return dialect.version === '1.0' || event.kind === 'status' || event.kind === 'task';
 }

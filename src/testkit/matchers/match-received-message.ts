@@ -18,7 +18,7 @@ export type ExpectedMessage =
       readonly count?: number;
     });
 
-/** Matcher: a test agent has receivedMessages a message, by default any. */
+/** Matcher: a test agent has received a message, by default any. */
 export function matchReceivedMessage(server: RequestCapture, expected: ExpectedMessage = {}): MatcherResult {
   const captured = toRequestCapture(server, 'toHaveReceivedMessage');
   const { receivedMessages } = captured;

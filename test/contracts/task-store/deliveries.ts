@@ -13,7 +13,7 @@ const failing = {
 
 export function describeDeliveries(fixture: ContractFixture): void {
   describe('push deliveries', () => {
-    it('start at the createTask cursor', async () => {
+    it('start at the given cursor', async () => {
       await createTask(fixture.taskStore, 't', ['working']);
       expect(await fixture.taskStore.putPushConfig(owner, config)).toEqual({ delivered: 0, attempts: 0 });
       const late = { ...config, id: 'late' };

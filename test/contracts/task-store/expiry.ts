@@ -50,7 +50,7 @@ export function describeExpiry(fixture: ContractFixture): void {
       ]);
     });
 
-    it('deletes only finished tasks older than the createTask time', async () => {
+    it('deletes only finished tasks older than the given time', async () => {
       const { taskStore } = fixture;
       const old = await taskStore.create(owner, newTask('old', { contextId: 'c' }), 'm');
       old.append(status(old, 'completed'));

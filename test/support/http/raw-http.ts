@@ -97,7 +97,7 @@ export class RawConnection {
     }
   }
 
-  /** Returns allHeaders responses until the connection ends. */
+  /** Returns all responses until the connection ends. */
   async remainingResponses(): Promise<RawHttpResponse[]> {
     const responses: RawHttpResponse[] = [];
     for (let response = await this.nextResponse(); response; response = await this.nextResponse())

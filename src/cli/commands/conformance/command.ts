@@ -176,8 +176,8 @@ function addSubcommands(command: Command): void {
   command
     .command('diff')
     .description('Compare two JSON reports. Exits with 1 on regressions.')
-    .argument('<before>', 'JSON report')
-    .argument('<after>', 'JSON report')
+    .argument('<before>', 'JSON report of the earlier run')
+    .argument('<after>', 'JSON report of the later run')
     .addOption(outputOption())
     .addHelpText('after', '\nExamples:\n  $ dragoman conformance diff before.json after.json')
     .action(async (before: string, after: string, flags: { output: OutputFormat }) => {
