@@ -1,18 +1,14 @@
 // Compiles src/ and the console page to dist/, makes the command executable and links it into node_modules/.bin.
 // With --if-stale it does nothing when dist/ was built from the same inputs.
-import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+// It refuses to replace dist/ while a program runs from it, unless --force is given.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { hashInputs } from './build/hash-inputs.mjs';
+import { processesUsing } from './build/processes-using.mjs';
+import { replaceFolder } from './build/replace-folder.mjs';
+import { showProgress } from './test/progress.mjs';
 
 const compiler = 'node_modules/ts7/bin/tsc';
 const hashFile = '.build-hash';
@@ -29,23 +25,22 @@ if (process.argv.includes('--if-stale') && hash === builtHash()) {
   process.exit(0);
 }
 
-// Builds into another folder and swaps it, so that running processes keep a complete dist/ and a failed build changes nothing.
+refuseIfUsed();
+
+// Builds into another folder and swaps it, so that a failed build changes nothing.
 const output = `node_modules/.cache/dragoman/${process.pid}`;
 rmSync(output, { recursive: true, force: true });
-await step('compile src/', () => {
-  const { status } = spawnSync(
-    process.execPath,
-    [compiler, '-p', 'tsconfig.build.json', '--outDir', output],
-    {
-      stdio: 'inherit',
-    },
-  );
-  if (status === 0) return;
+await step('compile', async () => {
+  const child = spawn(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', output], {
+    stdio: 'inherit',
+  });
+  const [code] = await once(child, 'exit');
+  if (code === 0) return;
   rmSync(output, { recursive: true, force: true });
-  process.exit(status ?? 1);
+  process.exit(code ?? 1);
 });
 chmodSync(`${output}/cli/main.js`, 0o755);
-await step('bundle the console page', async () => {
+await step('page', async () => {
   const { build } = await import('vite');
   await build({
     configFile: 'console/vite.config.ts',
@@ -54,37 +49,37 @@ await step('bundle the console page', async () => {
   });
 });
 writeFileSync(`${output}/${hashFile}`, hash);
-swap(output, 'dist');
+refuseIfUsed();
+replaceFolder(output, 'dist');
 await import('./schemas.mjs');
 linkCommand();
+
+/** Ends the build if a program runs from dist/: it would load files of two versions. */
+function refuseIfUsed() {
+  if (process.argv.includes('--force')) return;
+  const [user] = processesUsing('dist');
+  if (user === undefined) return;
+  rmSync(`node_modules/.cache/dragoman/${process.pid}`, { recursive: true, force: true });
+  console.error(
+    `error: dist/ is in use by process ${user.pid}: ${user.command}\n` +
+      'hint: Stop it and build again, or replace dist/ anyway with npm run build -- --force.',
+  );
+  process.exit(1);
+}
 
 function builtHash() {
   return existsSync(`dist/${hashFile}`) ? readFileSync(`dist/${hashFile}`, 'utf8') : undefined;
 }
 
-/** Runs a step and prints its duration. */
+/** Runs a step of the build and shows its progress. */
 async function step(name, work) {
-  const start = performance.now();
-  process.stdout.write(`build: ${name} … `);
+  const progress = showProgress(`build: ${name}`);
   await work();
-  process.stdout.write(`${((performance.now() - start) / 1000).toFixed(1)} s\n`);
+  progress.end('done');
 }
 
 function linkCommand() {
   mkdirSync('node_modules/.bin', { recursive: true });
   rmSync('node_modules/.bin/dragoman', { force: true });
   symlinkSync('../../dist/cli/main.js', 'node_modules/.bin/dragoman');
-}
-
-function swap(from, to) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      rmSync(to, { recursive: true, force: true });
-      renameSync(from, to);
-      return;
-    } catch (error) {
-      // A concurrent build finished first; the newer one wins.
-      if (attempt === 5) throw error;
-    }
-  }
 }

@@ -11,7 +11,7 @@ export function showProgress(name, status = () => '', output = process.stdout) {
   const start = performance.now();
   let lastLine = start;
   const seconds = () => formatDuration(performance.now() - start);
-  const label = name.padEnd(9);
+  const label = `${name.padEnd(8)} `;
   const tick = setInterval(
     () => {
       const text = [seconds(), status()].filter((part) => part !== '').join(', ');
