@@ -90,14 +90,14 @@ describe('dragoman console', () => {
     const { port } = new URL(JSON.parse(line).origin);
     const { code, stderr } = await start('--port', port).ended;
     expect(code).toBe(2);
-    expect(stderr).toContain(`port ${port} is in use`);
+    expect(stderr).toContain(`Port ${port} is in use`);
   });
 
   it.each([
-    [['localhost:4000'], 'localhost:4000 is no address'],
-    [['-H', 'nonsense'], 'a header is not as it should be'],
-    [['--store', 'memory'], 'what is in memory is seen by its own process only'],
-    [['--token', 'short'], 'token must have at least 16 letters'],
+    [['localhost:4000'], 'Invalid URL: localhost:4000'],
+    [['-H', 'nonsense'], 'Invalid header'],
+    [['--store', 'memory'], '--store memory cannot be read'],
+    [['--token', 'short'], 'token must have at least 16 characters'],
   ])('rejects the arguments %j with an error', async (args, message) => {
     const { code, stderr } = await start('--port', '0', ...args).ended;
     expect(stderr).toContain(message);

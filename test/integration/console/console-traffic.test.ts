@@ -36,10 +36,10 @@ describe('traffic routes of the console', () => {
     tape.add(passage('one'));
     const two = tape.add(passage('two'));
     const playing = page.stream(`traffic?after=${two.sequence - 1}`);
-    expect((await playing.next()).value).toEqual({ kind: 'tape', id: expect.any(String) });
-    expect((await playing.next()).value).toEqual({ kind: 'passage', passage: two });
+    expect((await playing.next()).value).toEqual({ kind: 'log', id: expect.any(String) });
+    expect((await playing.next()).value).toEqual({ kind: 'record', record: two });
     const three = tape.add(passage('three'));
-    expect((await playing.next()).value).toEqual({ kind: 'passage', passage: three });
+    expect((await playing.next()).value).toEqual({ kind: 'record', record: three });
     await playing.return(undefined);
   });
 
@@ -47,13 +47,13 @@ describe('traffic routes of the console', () => {
     const [oldest] = tape.recordsAfter();
     const playing = page.stream(`traffic?after=${tape.lastSequence + 1_000}&log=another`);
     const { id: logId } = (await playing.next()).value;
-    expect((await playing.next()).value).toEqual({ kind: 'passage', passage: oldest });
+    expect((await playing.next()).value).toEqual({ kind: 'record', record: oldest });
     await playing.return(undefined);
     const again = page.stream(`traffic?after=${tape.lastSequence}&log=${logId}`);
     await again.next();
     const next = again.next();
     const newest = tape.add(passage('newest'));
-    expect((await next).value).toEqual({ kind: 'passage', passage: newest });
+    expect((await next).value).toEqual({ kind: 'record', record: newest });
     await again.return(undefined);
   });
 
@@ -63,7 +63,7 @@ describe('traffic routes of the console', () => {
     await playing.next();
     const next = playing.next();
     const four = tape.add(passage('four'));
-    expect((await next).value).toEqual({ kind: 'passage', passage: four });
+    expect((await next).value).toEqual({ kind: 'record', record: four });
     await playing.return(undefined);
   });
 
@@ -90,9 +90,9 @@ describe('traffic routes of the console', () => {
         const event = JSON.parse(heard.slice('data: '.length, end));
         heard = heard.slice(end + 2);
         if (event.kind === 'gap') missed += event.missed;
-        else if (event.kind === 'passage') {
-          expect(event.passage.sequence).toBeGreaterThan(last);
-          last = event.passage.sequence;
+        else if (event.kind === 'record') {
+          expect(event.record.sequence).toBeGreaterThan(last);
+          last = event.record.sequence;
           received++;
         }
       }

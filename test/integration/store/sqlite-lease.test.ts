@@ -57,8 +57,8 @@ it('serve --store rejects a second process and takes over the lease after SIGKIL
   const second = await runDragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]).ended;
   expect(second.stderr).toMatch(
     new RegExp(
-      `^dragoman: ${file} is in use by process ${first.process.pid} on ${hostname()} since 20.*Z\n` +
-        '  Stop that process, use another file, or open the file with shared: true in all processes\\. To share it, say --store sqlite:[^ ]+\\?shared\\.\n$',
+      `^error: ${file} is in use by process ${first.process.pid} on ${hostname()} since 20.*Z\n` +
+        'hint: Stop that process, use another file, or open the file with shared: true in all processes\\. To share the file between processes, use --store sqlite:[^ ]+\\?shared\\.\n$',
     ),
   );
   expect(second.code).toBe(2);

@@ -45,7 +45,6 @@ agents: { oldie: { url: "${old}", a2a_version: "0.1" } }
       messageId: 'm',
       role: 'ROLE_USER',
       parts: [{ text: 'hello' }],
-      referenceTaskIds: ['another'],
       extensions: ['urn:x'],
     };
     await httpPost(

@@ -25,22 +25,22 @@ export async function runSelfTestCommand({ only, output }: SelfTestFlags): Promi
   const mutants = allMutants.filter(({ violates }) => [violates].flat().some(isSelected));
   if (rules.length === 0) throw new UsageError('No rules selected', 'Check the filter --only.');
   const results: MutantResult[] = [];
+  let phase = (): string => `${results.length} of ${mutants.length} mutants`;
+  const stopProgress = showSelfTestProgress(() => phase(), output);
   let next = 0;
   const runNext = async (): Promise<void> => {
-    for (let mutant = mutants[next++]; mutant; mutant = mutants[next++]) {
+    for (let mutant = mutants[next++]; mutant; mutant = mutants[next++])
       results.push(await runMutant(suite, mutant));
-      if (process.stderr.isTTY)
-        process.stderr.write(`\r\u001B[K${results.length} of ${mutants.length} mutants`);
-    }
   };
   await Promise.all(Array.from({ length: concurrency }, runNext));
-  if (process.stderr.isTTY) process.stderr.write('\r\u001B[K');
+  phase = () => 'correct agents';
   // Invariants are evaluated on the observations of all checks.
   const needsAllChecks = suite.invariants.some(({ id }) => isSelected(id));
   const checks = needsAllChecks ? suite.checks : suite.checks.filter(({ id }) => isSelected(id));
   const falsePositives = (
     await findFalsePositives({ ...suite, checks }, [{}, { requiresAuthentication: true }])
   ).filter(({ rule }) => isSelected(rule.id));
+  stopProgress();
   const untested = rules.filter(({ id }) => !mutants.some(({ violates }) => [violates].flat().includes(id)));
   const survivors = results.filter(({ isKilled }) => !isKilled);
   const summarize = (area: string, isIn: (rule: string) => boolean): AreaSummary => {
@@ -71,6 +71,22 @@ export async function runSelfTestCommand({ only, output }: SelfTestFlags): Promi
   };
   process.stdout.write(output === 'json' ? `${JSON.stringify(summary)}\n` : formatSummary(summary));
   if (survivors.length > 0 || falsePositives.length > 0 || untested.length > 0) process.exitCode = 1;
+}
+
+/** Shows progress on standard error: a live line on a terminal, otherwise a line every 8 seconds. @returns its end */
+function showSelfTestProgress(text: () => string, output: OutputFormat): () => void {
+  const { stderr } = process;
+  const start = performance.now();
+  const line = (): string => `${text()}, ${Math.round((performance.now() - start) / 1_000)} s`;
+  if (!stderr.isTTY && output === 'json') return () => {};
+  const timer = setInterval(
+    () => stderr.write(stderr.isTTY ? `\r\u001B[K${line()}` : `${line()}\n`),
+    stderr.isTTY ? 200 : 8_000,
+  );
+  return () => {
+    clearInterval(timer);
+    if (stderr.isTTY) stderr.write('\r\u001B[K');
+  };
 }
 
 interface AreaSummary {
