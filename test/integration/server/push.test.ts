@@ -236,7 +236,6 @@ describe('1,000 tasks with 3 webhooks each and 30 % failed responses', () => {
     const ledger = memoryTaskStore();
     const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
     const agent = agentOf(() => 'Done.', push, { taskStore: ledger });
-    const began = Date.now();
     const [first, ...others] = hooks.map(({ url }, n) => ({ url, id: `p${n}` }));
     const ids = await Promise.all(
       Array.from({ length: 1_000 }, async () => {
@@ -254,7 +253,6 @@ describe('1,000 tasks with 3 webhooks each and 30 % failed responses', () => {
     const last = (await ledger.open('', ids[0] ?? ''))?.sequence ?? 0;
     for (const hook of hooks) await hook.waitUntil(() => hook.accepted.length >= 1_000 * last);
     await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
-    expect(Date.now() - began).toBeLessThan(60_000);
     for (const [n, hook] of hooks.entries()) {
       const told = stories(hook.accepted);
       const tried = stories(hook.received);
