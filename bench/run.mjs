@@ -4,11 +4,12 @@
 //   npm run bench -- send sqlite      some groups
 //   npm run bench -- --rounds 5       more rounds
 //   npm run bench -- --write          updates the table in docs/performance.md
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
+import { showProgress } from '../scripts/test/progress.mjs';
 import { gateway } from './gateway.mjs';
 import { clientRows, table } from './report.mjs';
 import { startup } from './startup.mjs';
@@ -75,12 +76,16 @@ if (spawnSync('wrk', ['-v']).error)
 
 mkdirSync(path.join(here, 'results'), { recursive: true });
 for (const name of wanted) {
-  const began = Date.now();
   console.error(`\n== ${name} (${wanted.indexOf(name) + 1} of ${wanted.length})`);
+  // Groups print lines of their own, so the progress is a line every 8 seconds also on a terminal.
+  const progress = showProgress(name, undefined, {
+    isTTY: false,
+    write: (text) => process.stderr.write(`   ${text}`),
+  });
   const out = path.join(here, 'results', `${name}.json`);
   if (Object.hasOwn(others, name)) writeFileSync(out, JSON.stringify(await others[name]()));
   else await compare(groups[name], out);
-  console.error(`   ${((Date.now() - began) / 1000).toFixed(0)} s`);
+  progress.end('done');
 }
 // The page contains the newest result of every group; the current results are printed.
 const fileOf = (name) => path.join(here, 'results', `${name}.json`);
@@ -136,7 +141,7 @@ async function clients() {
     const rows = [];
     for (let round = 0; round < Number(values.rounds); round++) {
       for (const adapter of ['official', 'undici', 'dragoman'])
-        rows.push({ round, adapter, ...measure(adapter, url) });
+        rows.push({ round, adapter, ...(await measure(adapter, url)) });
     }
     return clientRows(rows);
   } finally {
@@ -144,7 +149,7 @@ async function clients() {
   }
 }
 
-function measure(adapter, url) {
+async function measure(adapter, url) {
   const args = [
     '-c',
     '1',
@@ -159,7 +164,9 @@ function measure(adapter, url) {
     '--conc',
     '16',
   ];
-  const { stdout, stderr } = spawnSync('taskset', args, { cwd: here, encoding: 'utf8' });
+  const { stdout, stderr } = await promisify(execFile)('taskset', args, { cwd: here }).catch(
+    (error) => error,
+  );
   try {
     const { scenarios } = JSON.parse(stdout);
     const rates = Object.fromEntries(

@@ -12,10 +12,12 @@ const programs = {
 };
 
 /** Measures start-up times in milliseconds, interleaved so that other load affects all commands equally. */
-export function startup() {
+export async function startup() {
   const rows = Object.keys(programs).map((name) => ({ name, times: [] }));
   for (let round = 0; round < rounds; round++)
     for (const { name, times } of rows) {
+      // Lets the progress line appear.
+      await new Promise((resolve) => setImmediate(resolve));
       const began = performance.now();
       const { status } = spawnSync(process.execPath, programs[name], { stdio: 'ignore' });
       if (status !== 0) throw new Error(`${name} ended with ${status}`);

@@ -3,8 +3,15 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const folders = ['src', 'console', 'scripts'];
-const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const folders = ['src', 'console', 'scripts/build'];
+const files = [
+  'package.json',
+  'package-lock.json',
+  'scripts/build.mjs',
+  'scripts/schemas.mjs',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
 
 /** Returns a hash of the names and contents of all inputs of `npm run build`. */
 export function hashInputs() {
