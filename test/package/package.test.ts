@@ -115,17 +115,17 @@ describe('npm package', () => {
       }),
     );
     const consumer = (reason: string) => `
-      ${specifiers.map((each, index) => `import * as door${index} from '${each}';`).join('\n')}
-      import { A2AError, connect, defineAgent, isTask, memoryLedger, type Reason, serve, type Task } from 'dragoman';
-      export const doors: object[] = [${specifiers.map((_, index) => `door${index}`).join(', ')}];
+      ${specifiers.map((each, index) => `import * as module${index} from '${each}';`).join('\n')}
+      import { A2AError, connect, defineAgent, type ErrorReason, isTask, memoryTaskStore, serve, type Task } from 'dragoman';
+      export const modules: object[] = [${specifiers.map((_, index) => `module${index}`).join(', ')}];
       const agent = defineAgent(
         { name: 'Typed', description: 'Is typed', async *process({ text }) { yield text; } },
-        { ledger: memoryLedger() },
+        { taskStore: memoryTaskStore() },
       );
       const server = await serve(agent, { port: 0 });
       const answer = await connect(server.url).send({ message: { messageId: '1', role: 'user', parts: [{ text: 'x' }] } });
       export const task: Task | undefined = isTask(answer) ? answer : undefined;
-      export const reason: Reason = new A2AError('${reason}').reason;`;
+      export const reason: ErrorReason = new A2AError('${reason}').reason;`;
     const check = () =>
       run(process.execPath, [join(repositoryRoot, 'node_modules/ts7/bin/tsc'), '-p', '.'], { cwd: home });
     writeFileSync(join(home, 'consumer.ts'), consumer('TASK_NOT_FOUND'));
