@@ -20,7 +20,8 @@ import {
   parseMessageId,
   parsePeerMessage,
 } from './control-messages.ts';
-import { type MqttOptions, toClientOptions } from './mqtt-options.ts';
+import type { MqttOptions } from './mqtt-options.ts';
+import { toClientOptions } from './to-client-options.ts';
 import { PeerMessages } from './peer-messages.ts';
 import { MqttPublisher } from './mqtt-publisher.ts';
 import { MqttQueue, type MqttQueueOptions } from './mqtt-queue.ts';

@@ -1,4 +1,3 @@
-import type { IClientOptions } from 'mqtt';
 import type { Clock } from '../../../primitives/clock.ts';
 
 /** Options of {@link connectMqtt}. */
@@ -42,17 +41,4 @@ export interface MqttOptions {
   onError?: (error: unknown) => void;
   clock?: Clock;
   random?: () => number;
-}
-
-/** Converts the options to those of mqtt.js. */
-export function toClientOptions(options: MqttOptions): IClientOptions {
-  const { username, password, tls, keepalive = 30, connectTimeout = 10_000 } = options;
-  return {
-    ...tls,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    keepalive,
-    connectTimeout,
-    properties: { maximumPacketSize: options.maxMessageBytes ?? 33_554_432 },
-  };
 }
