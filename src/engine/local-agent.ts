@@ -137,6 +137,10 @@ class Engine implements LocalAgent, TaskRunHost {
     if (error) throw error;
   }
 
+  whenIdle(timeout: number): Promise<void> {
+    return this.#runs.whenIdle(timeout);
+  }
+
   async close(): Promise<void> {
     this.#stopWatchdog();
     await this.#runs.endAll(this.definition.resume !== undefined && !this.#ownsTaskStore);

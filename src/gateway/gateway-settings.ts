@@ -61,6 +61,8 @@ export interface GatewaySettings {
   /** Milliseconds between two health checks; 0 checks once. */
   readonly healthInterval: number;
   readonly breaker: { readonly failures: number; readonly openFor: number };
+  /** Milliseconds for which a stopping gateway accepts requests while `/readyz` responds 503. */
+  readonly notReady: number;
   /** Milliseconds that a stopping gateway waits for running requests. */
   readonly drain: number;
 }

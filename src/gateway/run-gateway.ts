@@ -106,6 +106,7 @@ class ManagedGateway implements RunningGateway {
       ...this.#serverObservers,
       ...settings.listen,
       fastPath: settings.fastPath,
+      drain: { notReady: settings.notReady },
       metrics: this.metrics,
     });
     this.#ownsHttp = options.http === undefined;

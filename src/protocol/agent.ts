@@ -82,9 +82,11 @@ export interface Agent {
    * Server adapters report it as not ready and leave requests in their queue.
    */
   outage?(): Outage | undefined;
+  /** Waits until no task is running in this process, at most `timeout` milliseconds. Called before a shutdown. */
+  whenIdle?(timeout: number): Promise<void>;
   /** Stops running work and releases resources. */
   close?(): Promise<void>;
 }
 
 /** The operations that clients can call. */
-export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'outage' | 'close'>;
+export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'outage' | 'whenIdle' | 'close'>;

@@ -7,6 +7,7 @@ import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { HttpServerRequest, HttpServerResponse } from './http/http-message.ts';
 import { AgentHttpHandler } from './http/agent-http-handler.ts';
+import { HeartbeatSchedule } from './limits/heartbeat-schedule.ts';
 import { defaultLimits } from './limits/limits.ts';
 import type { ServerOptions } from './server-options.ts';
 import { type TextSink, SseStream } from './http/sse-stream.ts';
@@ -56,14 +57,15 @@ function createHeartbeat(
   { heartbeat = defaultLimits.heartbeat }: ServerOptions,
 ): () => void {
   let timer: ReturnType<typeof setInterval> | undefined;
+  const schedule = new HeartbeatSchedule(heartbeat);
   const tick = (): void => {
-    for (const stalled of context.sendHeartbeats(Date.now())) stalled.abort();
+    schedule.send([context]);
     if (context.openStreams > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
   return () => {
-    timer ??= setInterval(tick, heartbeat > 0 ? heartbeat : defaultLimits.heartbeat);
+    timer ??= setInterval(tick, schedule.tick);
   };
 }
 

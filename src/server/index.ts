@@ -3,9 +3,9 @@
  *
  * @module
  */
-export { type ServeOptions, type RunningServer, serve } from './node/serve.ts';
+export { type DrainOptions, type ServeOptions, type RunningServer, serve } from './node/serve.ts';
 export type { TlsOptions } from './node/tls.ts';
-export type { ServerOptions } from './server-options.ts';
+export type { CorsOptions, ServerOptions } from './server-options.ts';
 export type { ServerLimits, RateLimit } from './limits/limits.ts';
 export type { MetricsOptions } from './telemetry/metrics-endpoint.ts';
 // For integration into other servers.

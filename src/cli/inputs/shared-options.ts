@@ -70,6 +70,24 @@ export function noFastPathOption(): Option {
   );
 }
 
+/** `--not-ready`: first phase of a shutdown. */
+export function notReadyOption(): Option {
+  return durationOption(
+    '--not-ready <duration>',
+    'on shutdown, time for which /readyz responds 503 while requests are still accepted',
+    '0s',
+  );
+}
+
+/** `--drain`: second phase of a shutdown. */
+export function drainOption(): Option {
+  return durationOption(
+    '--drain <duration>',
+    'on shutdown, maximum time to wait for running tasks and requests',
+    '5s',
+  );
+}
+
 /** Warns if a server without authentication accepts connections from other hosts. */
 export function warnIfExposed(host: string): void {
   if (isLoopbackHost(host)) return;

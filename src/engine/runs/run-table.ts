@@ -1,6 +1,9 @@
 import type { TaskLog } from '../../store/task-store.ts';
 import type { TaskRun } from './task-run.ts';
 
+/** Milliseconds between two checks for running tasks during a shutdown. */
+const idleCheckInterval = 20;
+
 /** The runs of this process by task. Task ids are unique only within an owner. */
 export class TaskRunTable {
   readonly #owners = new Map<string, Map<string, TaskRun>>();
@@ -44,6 +47,13 @@ export class TaskRunTable {
       else run.stop('failed', 'The agent was shut down while it processed this task.');
     }
     await Promise.allSettled(runs.map(async ({ log }) => log.whenPersisted()));
+  }
+
+  /** Waits until no run is working, at most `timeout` milliseconds. Runs that wait for input do not count. */
+  async whenIdle(timeout: number): Promise<void> {
+    const end = performance.now() + timeout;
+    while (performance.now() < end && this.all().some((run) => !run.isAsking))
+      await new Promise((resolve) => setTimeout(resolve, idleCheckInterval));
   }
 
   all(): TaskRun[] {

@@ -205,6 +205,9 @@ export const gatewaySchema = z
       ),
     sign: signSchema.optional(),
     metrics: booleanFieldSchema.optional().describe('Serves /metrics to local clients. Default true.'),
+    not_ready_seconds: secondsOrNeverFieldSchema
+      .optional()
+      .describe('How long a stopping gateway accepts requests while /readyz responds 503. Default 0.'),
     drain_seconds: secondsFieldSchema
       .optional()
       .describe('How long a stopping gateway waits for running requests. Default 5.'),

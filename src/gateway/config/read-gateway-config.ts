@@ -139,6 +139,7 @@ export function toGatewaySettings(
       failures: config.breaker?.failures ?? defaults.breaker.failures,
       openFor: milliseconds(config.breaker?.open_seconds) ?? defaults.breaker.openFor,
     },
+    notReady: Math.max(0, milliseconds(config.not_ready_seconds) ?? defaults.notReady),
     drain: milliseconds(config.drain_seconds) ?? defaults.drain,
   };
 }
@@ -146,6 +147,7 @@ export function toGatewaySettings(
 const defaults = {
   healthInterval: 60_000,
   breaker: { failures: 5, openFor: 10_000 },
+  notReady: 0,
   drain: 5000,
   store: 'memory',
 } as const;

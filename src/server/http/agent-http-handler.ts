@@ -35,6 +35,8 @@ export class AgentHttpHandler {
   readonly #sameOrigin: SameOriginCheck | undefined;
   /** True once the agent accepts calls; reported by `/readyz`. */
   isReady = false;
+  /** True once the server stops; `/readyz` responds 503 although requests are accepted. */
+  isStopping = false;
 
   /** @param budgets - shared by several agents of one server. */
   constructor(agent: Agent, options: ServerOptions = {}, budgets?: ServerBudgets) {
@@ -230,6 +232,7 @@ export class AgentHttpHandler {
 
   /** Responds 503 while the agent starts, and while its calls would fail. */
   #readiness(): HttpServerResponse {
+    if (this.isStopping) return jsonResponse(503, '{"status":"stopping"}');
     if (!this.isReady) return jsonResponse(503, '{"status":"starting"}');
     const outage = this.context.agent.outage?.();
     if (!outage) return jsonResponse(200, '{"status":"ready"}');

@@ -41,6 +41,10 @@ export class ServerContext {
   /** Telemetry of open streams. */
   readonly #streamTelemetry = new Map<SseStream, RequestTelemetry>();
   #finishedEvents = 0;
+  /** Position of the next heartbeat in the streams. */
+  #heartbeatCursor: Iterator<SseStream, undefined> | undefined = undefined;
+  /** Number of streams whose heartbeat is due, with the fraction of the last share. */
+  #heartbeatsDue = 0;
 
   /** @param budgets - shared by several agents of one server. */
   constructor(agent: Agent, options: ServerOptions, budgets?: ServerBudgets) {
@@ -101,15 +105,31 @@ export class ServerContext {
     return this.#options.stallTimeout ?? defaultLimits.stallTimeout;
   }
 
-  /** Sends SSE heartbeats, if enabled. @returns the streams whose clients have not read for `stallTimeout`. */
-  sendHeartbeats(now: number): SseStream[] {
+  /**
+   * Sends SSE heartbeats, if enabled, to a share of the streams: all at once would block the event loop.
+   *
+   * @param now - monotonic time in milliseconds.
+   * @param share - from 0 to 1; every stream is visited once when the shares add up to 1.
+   * @returns the visited streams whose clients have not read for `stallTimeout`.
+   */
+  sendHeartbeats(now: number, share = 1): SseStream[] {
     const stalled: SseStream[] = [];
-    const { stallTimeout = defaultLimits.stallTimeout, heartbeat } = this.#options;
-    for (const stream of this.#streams.keys()) {
-      if (stream.stalledSince > 0 && now - stream.stalledSince > stallTimeout) {
+    const { size } = this.#streams;
+    this.#heartbeatsDue = Math.min(size, this.#heartbeatsDue + size * share);
+    // Tolerates rounding errors of the sum of shares.
+    while (this.#heartbeatsDue > 0.999_999) {
+      this.#heartbeatsDue--;
+      let next = this.#heartbeatCursor?.next();
+      if (!next || next.done) {
+        this.#heartbeatCursor = this.#streams.keys();
+        next = this.#heartbeatCursor.next();
+      }
+      if (next.done) break;
+      const stream = next.value;
+      if (stream.stalledSince > 0 && now - stream.stalledSince > this.stallTimeout) {
         stalled.push(stream);
         this.telemetry?.metrics?.countLimitHit('stallTimeout');
-      } else if (heartbeat !== 0) stream.sendHeartbeat();
+      } else if (this.#options.heartbeat !== 0) stream.sendHeartbeat();
     }
     return stalled;
   }

@@ -76,7 +76,7 @@ export class SseStream implements Waiter {
   frames = 0;
   /** Error that ended the stream. */
   error: A2AError | undefined = undefined;
-  /** Start of the current backpressure, in milliseconds since 1970; 0 if there is none. */
+  /** Start of the current backpressure, in milliseconds of the monotonic clock; 0 if there is none. */
   stalledSince = 0;
 
   /**
@@ -239,7 +239,7 @@ export class SseStream implements Waiter {
 
   #write(text: string): void {
     if (this.#sink?.write(text) !== false || this.stalledSince > 0) return;
-    this.stalledSince = Date.now();
+    this.stalledSince = performance.now();
     if (text.length >= minCountedBytes && this.openOutput) {
       this.#output ??= this.openOutput();
       if (!this.#output.grow(text.length)) {

@@ -17,6 +17,7 @@ import {
 import type { ServerContext } from '../http/server-context.ts';
 import type { BufferedRequestHandler } from '../fast-path/buffered-handler.ts';
 import { FastPathServer } from '../fast-path/fast-path-server.ts';
+import { HeartbeatSchedule } from '../limits/heartbeat-schedule.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { createTlsServer, type TlsOptions } from './tls.ts';
@@ -29,12 +30,22 @@ export interface ServeOptions extends ServerOptions {
   host?: string;
   /** TLS options. @defaultValue no TLS, for use behind a proxy or on one host */
   tls?: TlsOptions;
+  /** Phases of `stop()`, before connections are closed. @defaultValue none */
+  drain?: DrainOptions;
   /**
    * Fast path: handles simple requests directly on the socket, in half the time. All other requests use `node:http`, as
    * do TLS connections and, if other code listens to the server or traces Node requests, all requests.
    * @defaultValue true, unless the environment variable `DRAGOMAN_FAST_PATH` is `0` or `false`
    */
   fastPath?: boolean;
+}
+
+/** Phases of a graceful shutdown, in milliseconds. */
+export interface DrainOptions {
+  /** Time for which `/readyz` responds 503 while requests are still accepted, so that proxies select other servers. @defaultValue 0 */
+  notReady?: number;
+  /** Maximum time to wait for running tasks before their streams are ended. @defaultValue 0 */
+  tasks?: number;
 }
 
 /** A running HTTP server. */
@@ -45,7 +56,8 @@ export interface RunningServer extends AsyncDisposable {
   /** The Node server, for additional listeners. */
   readonly server: Server | SecureServer;
   /**
-   * Stops accepting connections, lets running requests finish and ends streams after their current frame.
+   * Responds 503 at `/readyz`, stops accepting connections, waits for tasks and requests, and ends streams after their
+   * current frame; clients resume them at another server. See the option `drain`.
    *
    * @param within - milliseconds after which the remaining connections are closed. @defaultValue 5,000
    */
@@ -58,6 +70,10 @@ export interface ListenerSetup {
   /** Contexts with open streams, for heartbeats and shutdown. */
   readonly contexts: () => Iterable<ServerContext>;
   readonly metrics: Metrics | undefined;
+  /** Called when the server starts to stop, while it still accepts requests. */
+  readonly onStopping?: () => void;
+  /** Waits until no task is running, for a limited time in milliseconds. */
+  readonly whenIdle?: (timeout: number) => Promise<void>;
   /** Returns the fast-path handler for a path with query; undefined if `listener` must handle the request. */
   readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
 }
@@ -83,18 +99,16 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  const heartbeatTimer = setInterval(
-    () => {
-      for (const context of contexts())
-        for (const stalled of context.sendHeartbeats(Date.now())) stalled.abort();
-    },
-    heartbeat > 0 ? heartbeat : defaultLimits.heartbeat,
-  );
+  const schedule = new HeartbeatSchedule(heartbeat);
+  const heartbeatTimer = setInterval(() => schedule.send(contexts()), schedule.tick);
   heartbeatTimer.unref();
   const address = server.address() as AddressInfo;
-  const stop = (within = 5_000): Promise<void> => {
+  const stop = async (within = 5_000): Promise<void> => {
+    setup.onStopping?.();
+    const { notReady = 0, tasks = 0 } = within > 0 ? (options.drain ?? {}) : {};
+    if (notReady > 0) await new Promise((resolve) => setTimeout(resolve, notReady));
+    await stopServer(server, setup, { within, tasks });
     clearInterval(heartbeatTimer);
-    return stopServer(server, contexts, within);
   };
   return {
     url: formatUrl(address, options.tls ? 'https' : 'http'),
@@ -137,23 +151,21 @@ function formatUrl({ address, family, port }: AddressInfo, scheme: string): stri
   return `${scheme}://${host}:${port}`;
 }
 
-function stopServer(
+async function stopServer(
   server: Server | SecureServer,
-  contexts: ListenerSetup['contexts'],
-  within: number,
+  { contexts, whenIdle }: ListenerSetup,
+  { within, tasks }: { within: number; tasks: number },
 ): Promise<void> {
-  return new Promise((resolve) => {
-    const closeTimer = setTimeout(() => server.closeAllConnections(), within);
-    // Closes keep-alive connections as soon as their last request has finished.
-    const idleTimer = setInterval(() => server.closeIdleConnections(), 20);
-    server.close(() => {
-      clearTimeout(closeTimer);
-      clearInterval(idleTimer);
-      resolve();
-    });
-    for (const context of contexts()) context.endStreams();
-    server.closeIdleConnections();
-  });
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Closes keep-alive connections as soon as their last request has finished.
+  const idleTimer = setInterval(() => server.closeIdleConnections(), 20);
+  if (tasks > 0) await whenIdle?.(tasks);
+  const closeTimer = setTimeout(() => server.closeAllConnections(), within);
+  for (const context of contexts()) context.endStreams();
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(closeTimer);
+  clearInterval(idleTimer);
 }
 
 /** Responds to a malformed or late request and closes the connection. @returns the exceeded limit, if any. */

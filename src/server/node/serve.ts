@@ -13,7 +13,7 @@ import { sendResponse } from './send-response.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { SseStream } from '../http/sse-stream.ts';
 
-export type { ServeOptions, RunningServer } from './listen.ts';
+export type { DrainOptions, ServeOptions, RunningServer } from './listen.ts';
 
 /** Serves an agent over HTTP: all transports and versions on one port. */
 export async function serve(agent: Agent, options: ServeOptions = {}): Promise<RunningServer> {
@@ -23,7 +23,16 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
   const { context } = handler;
   const listener = nodeListener(handler, options);
   const server = await listen(
-    { listener, contexts: () => [context], metrics: context.telemetry?.metrics, handlerFor: () => handler },
+    {
+      listener,
+      contexts: () => [context],
+      metrics: context.telemetry?.metrics,
+      handlerFor: () => handler,
+      onStopping: () => {
+        handler.isStopping = true;
+      },
+      whenIdle: async (timeout) => agent.whenIdle?.(timeout),
+    },
     options,
   );
   try {

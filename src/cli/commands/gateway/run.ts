@@ -31,7 +31,7 @@ export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
   }
   const logs = await openLogs(flags.log);
   const running = await startGateway(settings, logs);
-  stopOnSignals(() => running.stop(), printError, settings.drain);
+  stopOnSignals(() => running.stop(), printError, settings.notReady + settings.drain);
   if (!settings.auth && settings.listen) warnIfExposed(settings.listen.host);
   process.on('SIGHUP', () => void reload(running, flags, logs));
   // The gateway keeps running if the reader of standard output closes the pipe.

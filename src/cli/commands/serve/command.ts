@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import {
   allowHostOption,
+  drainOption,
   noFastPathOption,
+  notReadyOption,
   trustProxyOption,
   corsOriginOption,
   basePathOption,
@@ -38,6 +40,8 @@ export function addServe(program: Command): void {
     .addOption(corsOriginOption())
     .addOption(trustProxyOption())
     .addOption(noFastPathOption())
+    .addOption(notReadyOption())
+    .addOption(drainOption())
     .option(
       '--store <store>',
       'task store: memory, sqlite:FILE, or sqlite:FILE?shared for several processes (default: as in the module)',

@@ -36,6 +36,10 @@ export interface ServeFlags extends BrowserAccessFlags {
   metrics?: boolean;
   trustProxy?: string[];
   fastPath: boolean;
+  /** Milliseconds. */
+  notReady: number;
+  /** Milliseconds. */
+  drain: number;
 }
 
 /** Runs `dragoman serve` until a signal arrives. */
@@ -58,6 +62,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     ...toBrowserAccess(flags),
     ...(flags.trustProxy && { trustProxy: flags.trustProxy }),
     ...(!flags.fastPath && { fastPath: false }),
+    drain: { notReady: flags.notReady, tasks: flags.drain },
     basePath,
     publicUrl: flags.publicUrl,
     lenientVersion: flags.lenientVersion,
@@ -65,11 +70,15 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     log: logs.requests,
     metrics: metrics && { metrics },
   });
-  stopOnSignals(async () => {
-    await server.stop(shutdownTimeout);
-    await agent.close?.();
-    await store?.taskStore[Symbol.asyncDispose]();
-  }, printError);
+  stopOnSignals(
+    async () => {
+      await server.stop(shutdownTimeout);
+      await agent.close?.();
+      await store?.taskStore[Symbol.asyncDispose]();
+    },
+    printError,
+    flags.notReady + flags.drain + shutdownTimeout,
+  );
   warnIfExposed(flags.host);
   // The agent stays available if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});

@@ -65,7 +65,7 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
       await running.stop();
     },
     printError,
-    settings.gateway.drain,
+    settings.gateway.notReady + settings.gateway.drain,
   );
   const { auth, listen } = settings.gateway;
   if (!auth && listen) warnIfExposed(listen.host);
