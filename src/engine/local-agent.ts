@@ -120,6 +120,8 @@ class Engine implements LocalAgent, TaskRunHost {
     return this.#recovered;
   }
 
+  readonly whenIdle = (timeout: number): Promise<void> => this.#runs.whenIdle(timeout);
+
   isRunning(log: TaskLog): boolean {
     return this.#runs.find(log) !== undefined;
   }
@@ -135,10 +137,6 @@ class Engine implements LocalAgent, TaskRunHost {
   #checkAvailable(): void {
     const error = this.outage()?.error;
     if (error) throw error;
-  }
-
-  whenIdle(timeout: number): Promise<void> {
-    return this.#runs.whenIdle(timeout);
   }
 
   async close(): Promise<void> {
