@@ -1,4 +1,5 @@
 import { type ArtifactUri, artifactScheme, readArtifactUri } from './artifact-uri.ts';
+import { stripTrailing } from '../primitives/text.ts';
 
 /** An artifact URI found in a text. */
 export interface FoundUri {
@@ -10,7 +11,7 @@ export interface FoundUri {
 /** A URI ends at white space, quotes and brackets. */
 const mention = /artifact:\/\/[^\s"'`<>()[\]{}|\\^“”‘’«»]+/gi;
 /** Punctuation at the end of a sentence is not part of the URI. */
-const punctuation = /[.,;:!?…。、]+$/u;
+const punctuation = '.,;:!?…。、';
 
 /**
  * Finds the valid `artifact://` URIs in a text.
@@ -23,7 +24,7 @@ export function findArtifactUris(text: string, limit = Number.POSITIVE_INFINITY)
   if (!text.toLowerCase().includes(artifactScheme)) return found;
   for (const [match] of text.matchAll(mention)) {
     if (found.length >= limit) break;
-    const stripped = match.replace(punctuation, '');
+    const stripped = stripTrailing(match, punctuation);
     const uri = readArtifactUri(stripped);
     if (uri) found.push({ text: stripped, uri });
   }

@@ -7,6 +7,7 @@ import { decodeReportingLosses } from './transports/loss-reporting.ts';
 import type { EndpointSelection } from './discovery/endpoint-selection.ts';
 import { requestBuffered, parseTarget } from './http/send-request.ts';
 import type { ClientSettings } from './connect-options.ts';
+import { stripTrailing } from '../primitives/text.ts';
 
 const path = 'agent/authenticatedExtendedCard';
 
@@ -52,7 +53,7 @@ function candidateUrls({ url }: Endpoint): Set<string> {
   const base = new URL(url);
   base.search = '';
   base.hash = '';
-  const folder = base.href.replace(/\/+$/, '');
+  const folder = stripTrailing(base.href, '/');
   return new Set([new URL(`${folder}/../${path}`).href, `${folder}/${path}`]);
 }
 

@@ -2,11 +2,12 @@ import type { Part } from '../protocol/part.ts';
 import type { Artifact } from '../protocol/task.ts';
 import {
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readStrings,
   readOptionalText,
   fieldPath,
+  readId,
+  readName,
+  readNames,
 } from './field-readers.ts';
 import type { DecodeMode } from './translation-loss.ts';
 
@@ -19,14 +20,14 @@ export function readArtifactWith(
 ): Artifact {
   const wire = readObject(value, at);
   const artifact: Artifact = {
-    artifactId: readNonEmptyString(wire.artifactId ?? wire.artifact_id, fieldPath(at, 'artifactId')),
+    artifactId: readId(wire.artifactId ?? wire.artifact_id, fieldPath(at, 'artifactId'), mode),
     parts: readParts(wire.parts, fieldPath(at, 'parts'), mode),
   };
-  const name = readOptionalText(wire.name, fieldPath(at, 'name'));
+  const name = readName(wire.name, fieldPath(at, 'name'), mode);
   if (name !== undefined) artifact.name = name;
   const description = readOptionalText(wire.description, fieldPath(at, 'description'));
   if (description !== undefined) artifact.description = description;
-  const extensions = readStrings(wire.extensions, fieldPath(at, 'extensions'));
+  const extensions = readNames(wire.extensions, fieldPath(at, 'extensions'), mode);
   if (extensions !== undefined) artifact.extensions = extensions;
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   if (metadata !== undefined) artifact.metadata = metadata;

@@ -6,7 +6,7 @@
 import { isJsonObject, type JsonObject } from '../primitives/json.ts';
 import { type A2AError, invalidField } from '../protocol/errors.ts';
 import type { Metadata } from '../protocol/part.ts';
-import type { DecodeMode } from './translation-loss.ts';
+import { type DecodeMode, strictMode } from './translation-loss.ts';
 
 /** An unvalidated JSON object of a peer. */
 export type WireObject = JsonObject;
@@ -56,6 +56,60 @@ export function readOptionalText(value: unknown, at: string): string | undefined
   return text === '' ? undefined : text;
 }
 
+/**
+ * Maximum lengths in requests, in characters. Names are file names, media types, tenants and URIs of extensions; tokens
+ * are page tokens, and tokens and credentials of webhooks. In responses {@link lenientFactor} applies.
+ */
+export const maxLengths = { id: 1_024, name: 1_024, url: 8_192, token: 16_384 } as const;
+
+/** Agents of others may send longer ids than clients, but not of any length. */
+const lenientFactor = 8;
+
+/** Returns the text. @throws {@link A2AError} `INVALID_PARAMS` if it is longer than its kind allows */
+export function checkLength<T extends string | undefined>(
+  text: T,
+  at: string,
+  kind: keyof typeof maxLengths,
+  { lenient }: Pick<DecodeMode, 'lenient'> = strictMode,
+): T {
+  const max = maxLengths[kind] * (lenient ? lenientFactor : 1);
+  if (text !== undefined && text.length > max)
+    throw invalid(at, `must have at most ${max} characters (has ${text.length})`);
+  return text;
+}
+
+/** Reads a required id. */
+export function readId(value: unknown, at: string, mode?: DecodeMode): string {
+  return checkLength(readNonEmptyString(value, at), at, 'id', mode);
+}
+
+/** Reads an optional id; an empty one is undefined. */
+export function readOptionalId(value: unknown, at: string, mode?: DecodeMode): string | undefined {
+  return checkLength(readOptionalText(value, at), at, 'id', mode);
+}
+
+/** Reads an optional name; an empty one is undefined. */
+export function readName(value: unknown, at: string, mode?: DecodeMode): string | undefined {
+  return checkLength(readOptionalText(value, at), at, 'name', mode);
+}
+
+/** Reads an optional token; an empty one is undefined. */
+export function readToken(value: unknown, at: string, mode?: DecodeMode): string | undefined {
+  return checkLength(readOptionalText(value, at), at, 'token', mode);
+}
+
+/** Reads the required URL of a webhook. */
+export function readWebhookUrl(value: unknown, at: string, mode?: DecodeMode): string {
+  return checkLength(readNonEmptyString(value, at), at, 'url', mode);
+}
+
+/** Reads an optional array of names; an empty one is undefined. */
+export function readNames(value: unknown, at: string, mode?: DecodeMode): string[] | undefined {
+  const names = readStrings(value, at);
+  if (names) for (let i = 0; i < names.length; i++) checkLength(names[i], `${at}[${i}]`, 'name', mode);
+  return names;
+}
+
 /** Reads an optional integer of at least `min`. */
 export function readInteger(value: unknown, at: string, min = 0): number | undefined {
   if (value === undefined || value === null) return undefined;
@@ -95,7 +149,10 @@ export function readBase64(value: unknown, at: string): string {
   if (typeof value !== 'string') throw invalid(at, 'must be a base64 string');
   if (value.length % 4 === 0 && standardBase64.test(value)) return value;
   if (!anyBase64.test(value)) throw invalid(at, 'must be base64');
-  const bare = value.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/');
+  const bare = value
+    .replace(/={1,2}$/, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
   if (bare.length % 4 === 1) throw invalid(at, 'must be base64');
   return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=');
 }

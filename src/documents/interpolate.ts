@@ -1,6 +1,7 @@
 import type { EnvironmentVariables } from './read-config.ts';
 
-const reference = /\$\{\s*([A-Za-z_]\w*)\s*(?:,\s*([^}]*?)\s*)?\}/g;
+const reference = /\$\{([^{}]*)\}/g;
+const nameAndDefault = /^\s*([A-Za-z_]\w*)\s*(?:,([^]*))?$/;
 
 /**
  * Replaces `${NAME}` and `${NAME, default}` in all texts of a document. A variable without value and default is reported
@@ -13,8 +14,10 @@ export function interpolateVariables(
   path: PropertyKey[] = [],
 ): unknown {
   if (typeof value === 'string') {
-    return value.replaceAll(reference, (_, name: string, fallback: string | undefined) => {
-      const found = environment[name] ?? fallback?.replace(/^(["'])(.*)\1$/, '$2');
+    return value.replaceAll(reference, (text, inner: string) => {
+      const [, name, fallback] = nameAndDefault.exec(inner) ?? [];
+      if (name === undefined) return text;
+      const found = environment[name] ?? (fallback === undefined ? undefined : unquote(fallback.trim()));
       if (found === undefined) missing(path, name);
       return found ?? '';
     });
@@ -28,4 +31,10 @@ export function interpolateVariables(
       interpolateVariables(each, environment, missing, [...path, key]),
     ]),
   );
+}
+
+function unquote(text: string): string {
+  const quote = text.charAt(0);
+  const isQuoted = (quote === '"' || quote === "'") && text.length > 1 && text.endsWith(quote);
+  return isQuoted ? text.slice(1, -1) : text;
 }

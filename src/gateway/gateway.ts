@@ -17,6 +17,7 @@ import { nodeListener } from '../server/node/serve.ts';
 import { resolvePublicUrl } from '../server/cards/public-url.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import type { UpstreamHealth } from './agents/upstream.ts';
+import { stripTrailing } from '../primitives/text.ts';
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics'> {
@@ -323,7 +324,7 @@ function errorPage(path: string, isReading: boolean): Page {
 }
 
 function withoutTrailingSlash(url: string | undefined): string | undefined {
-  return url?.replace(/\/+$/, '');
+  return url === undefined ? undefined : stripTrailing(url, '/');
 }
 
 /** Called when the response is complete or the client has disconnected. */

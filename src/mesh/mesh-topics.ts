@@ -1,4 +1,5 @@
 import { invalidField } from '../protocol/errors.ts';
+import { stripTrailing } from '../primitives/text.ts';
 
 /** Limits of topics that all brokers accept. */
 const maxBytes = 250;
@@ -41,7 +42,7 @@ export class MeshTopics {
   readonly #base: string;
 
   constructor(namespace: string) {
-    const stripped = namespace.replace(/\/+$/, '');
+    const stripped = stripTrailing(namespace, '/');
     if (stripped === '') throw invalidField('namespace', 'must not be empty');
     if (!isTopic(stripped)) {
       throw invalidField(

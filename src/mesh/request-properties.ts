@@ -8,6 +8,9 @@ export const responseIdProperty = 'a2aResponseId';
 /** User of requests without a user id. */
 export const defaultUser = 'default_user';
 
+/** Maximum length of names of clients, users and traces, and of the list of extensions, in characters. */
+const maxTextLength = 8_192;
+
 type Dictionary = { readonly [name: string]: MessageProperty };
 
 /** Parsed user properties of a request. */
@@ -43,7 +46,7 @@ export function parseRequestProperties(properties: MessageProperties): RequestPr
     callDepth: parseCount(properties.callDepth),
     delegatingAgent: parseText(properties.delegating_agent_name),
     traceId: parseText(properties.traceId),
-    extensions: extensions === undefined ? [] : extensions.split(/\s*,\s*/).filter((uri) => uri !== ''),
+    extensions: (extensions?.split(',') ?? []).flatMap((uri) => uri.trim() || []),
   };
 }
 
@@ -80,7 +83,7 @@ export function buildRequestProperties(input: RequestPropertiesInput): MessagePr
 
 function parseText(value: MessageProperty | undefined): string | undefined {
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value !== '' && value.length <= maxTextLength ? value : undefined;
 }
 
 /** Accepts only topics without wildcards, because a peer supplies them. */

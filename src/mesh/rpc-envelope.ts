@@ -5,7 +5,7 @@
  */
 import { NegotiationError, dialectForMethod, type MethodMatch } from '../dialects/negotiation.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import type { WireObject } from '../dialects/field-readers.ts';
+import { maxLengths, type WireObject } from '../dialects/field-readers.ts';
 import type { LossList } from '../dialects/translation-loss.ts';
 import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v0_3 } from '../dialects/v0_3/index.ts';
@@ -53,6 +53,12 @@ export function readRequest(payload: string): MeshRpcRequest | undefined {
   }
   const { id: rawId, method, params, result, error } = body;
   const id = typeof rawId === 'string' || Number.isFinite(rawId) ? (rawId as RpcId) : null;
+  if (typeof id === 'string' && id.length > maxLengths.id)
+    throw new UnreadableRequestError(
+      'INVALID_REQUEST',
+      `id must have at most ${maxLengths.id} characters`,
+      null,
+    );
   if (method === undefined && (result !== undefined || error !== undefined)) return undefined;
   if (typeof method !== 'string') {
     throw new UnreadableRequestError('INVALID_REQUEST', 'method must be a string', id);

@@ -1,3 +1,5 @@
+import { findExceededLimit, type JsonLimits } from './json-limits.ts';
+
 /** A JSON object with arbitrary members. */
 export interface JsonObject {
   [member: string]: unknown;
@@ -13,10 +15,31 @@ export function asJsonObject(value: unknown): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-/** Parses JSON. @returns undefined if the text is malformed */
+/** Limits of texts of peers: far above real messages, and below what ends in a stack overflow or blocks the process. */
+export const peerJsonLimits: JsonLimits = { depth: 500, members: 1_000_000 };
+
+/** A JSON text exceeds a limit. */
+export class JsonLimitError extends SyntaxError {
+  override readonly name = 'JsonLimitError';
+}
+
+/**
+ * Parses JSON of a peer.
+ *
+ * @throws SyntaxError if the text is malformed, {@link JsonLimitError} if it exceeds {@link peerJsonLimits}
+ */
+export function parseBoundedJson(text: string): unknown {
+  // A shorter text cannot exceed the limits.
+  const exceeded = text.length <= peerJsonLimits.depth ? undefined : findExceededLimit(text, peerJsonLimits);
+  if (exceeded !== undefined)
+    throw new JsonLimitError(`The JSON exceeds the limit of ${peerJsonLimits[exceeded]} (${exceeded})`);
+  return JSON.parse(text);
+}
+
+/** Parses JSON of a peer. @returns undefined if the text is malformed or exceeds {@link peerJsonLimits} */
 export function parseJsonOrUndefined(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text);
   } catch {
     return undefined;
   }

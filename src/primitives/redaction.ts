@@ -1,3 +1,5 @@
+import { replaceJsonWebTokens } from './json-web-tokens.ts';
+
 /** Replacement of redacted secrets. */
 export const redactedPlaceholder = '[redacted]';
 
@@ -16,7 +18,6 @@ const jsonMember = new RegExp(
 );
 const formField = new RegExp(String.raw`(^|[?&\s"])((?:${secretNames})=)[^&\s"]+`, 'gi');
 const authScheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
-const jsonWebToken = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
 
 /** Limits memory: peers can invent names. */
 const maxNames = 1_000;
@@ -128,9 +129,8 @@ export class Redactor {
 }
 
 function redactCredentials(text: string): string {
-  return text
+  return replaceJsonWebTokens(text, redactedPlaceholder)
     .replaceAll(authScheme, `$1 ${redactedPlaceholder}`)
-    .replaceAll(jsonWebToken, redactedPlaceholder)
     .replaceAll(jsonMember, (_match, plain: string | undefined, escaped: string | undefined) =>
       plain === undefined ? `${escaped}\\"${redactedPlaceholder}\\"` : `${plain}"${redactedPlaceholder}"`,
     )

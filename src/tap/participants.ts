@@ -18,5 +18,5 @@ export const consoleProbeProduct = 'dragoman-console-probe';
 
 /** Names an agent after the host and port of its URL. */
 export function agentNameFromUrl(origin: string): string {
-  return origin.replace(/^[a-z]+:\/\//i, '').replace(/\/.*$/, '');
+  return origin.replace(/^[a-z]+:\/\//i, '').split('/', 1)[0] ?? '';
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { taskStates } from '../protocol/task.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { TrafficRecord } from './traffic-record.ts';
+import { parseBoundedJson } from '../primitives/json.ts';
 
 /** First line of a traffic file. */
 const header = JSON.stringify({ format: 'dragoman-tap', version: 1 });
@@ -87,7 +88,7 @@ function parseRecord(value: unknown, index: number, sequence: number): TrafficRe
 
 function parseLine(line: string, index: number): unknown {
   try {
-    return JSON.parse(line);
+    return parseBoundedJson(line);
   } catch {
     throw invalidLine(index, index === 0 ? notATrafficFile : 'is not JSON');
   }

@@ -29,6 +29,7 @@ import { createSeededRandom } from './seeded-random.ts';
 import { ScriptedAgent } from './agent/scripted-agent.ts';
 import { ScriptStack } from './agent/script-stack.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
+import { stripTrailing } from '../primitives/text.ts';
 
 /**
  * Mock agent (test agent) with an HTTP server for all protocol versions and transports.
@@ -105,7 +106,7 @@ export class TestAgentServer implements AsyncDisposable {
     const pipeline = createHttpPipeline((request, response) => this.#listener(request, response), {
       journal: this.journal,
       interceptor: this.#interceptor,
-      basePath: basePath.replace(/\/+$/, ''),
+      basePath: stripTrailing(basePath, '/'),
       admin: admin ? new AdminApi(this.#adminTarget(), allowAdminFrom).listener : undefined,
       selectFaults: (path) =>
         path.includes('/.well-known/')
@@ -158,7 +159,7 @@ export class TestAgentServer implements AsyncDisposable {
 
   /** URL of the agent: {@link url} plus the base path. */
   get endpoint(): string {
-    return `${this.url}${(this.#options.basePath ?? '').replace(/\/+$/, '')}`;
+    return `${this.url}${stripTrailing(this.#options.basePath ?? '', '/')}`;
   }
 
   get cardUrl(): string {

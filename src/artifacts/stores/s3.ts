@@ -14,6 +14,7 @@ import {
 import { userFolders, storagePath, sharedPrefix } from './storage-path.ts';
 import { Spool } from '../middleware/spool.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, StoredArtifact } from '../artifact-store.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Options of {@link s3ArtifactStore}. */
 export interface S3ArtifactStoreOptions {
@@ -214,7 +215,7 @@ async function openClient(options: S3ArtifactStoreOptions): Promise<S3mini> {
       hint,
     });
   }
-  const address = `${endpoint.replace(/\/+$/, '')}/${bucket}`;
+  const address = `${stripTrailing(endpoint, '/')}/${bucket}`;
   const { fetch } = options;
   return new library.S3mini({
     endpoint: address,
@@ -356,7 +357,7 @@ function keyPrefix(key: ArtifactKey): string {
 }
 
 function appPrefix(app: string): string {
-  const prefix = app.replaceAll(/^\/+|\/+$/g, '');
+  const prefix = stripTrailing(app.replace(/^\/+/, ''), '/');
   if (prefix.split('/').some((segment) => ['', '.', '..'].includes(segment))) {
     throw invalidField('artifact.app', 'must not contain empty or relative path segments');
   }

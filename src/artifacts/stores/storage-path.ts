@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { invalidField } from '../../protocol/errors.ts';
 import type { ArtifactKey } from '../artifact-store.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Prefix of filenames that are shared by all sessions of a user. */
 export const sharedPrefix = 'user:';
@@ -94,7 +95,7 @@ function sanitize(name: string): string {
   // Bidirectional control characters could hide the extension.
   clean = clean.replaceAll(/[\p{Cc}<>:"|?*\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '_').trimStart();
   clean = clean.replace(metadataFile, '-metadata.json');
-  clean = truncateFilename(clean).replace(/[. ]+$/, '');
+  clean = stripTrailing(truncateFilename(clean), '. ');
   return deviceName.test(clean) ? `_${clean}` : clean;
 }
 

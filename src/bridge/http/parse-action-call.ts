@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../primitives/json.ts';
 import { invalidField } from '../../protocol/errors.ts';
+import type { ServerLimits } from '../../server/limits/limits.ts';
 import { parseUntrustedJson } from '../../server/http/parse-json.ts';
 import type { ActionParameters } from '../actions/parameter-check.ts';
 
@@ -15,8 +16,8 @@ export interface ActionCall {
 const maxIdLength = 256;
 
 /** Parses the body of an action call. @throws A2AError `INVALID_PARAMS` or `PARSE_ERROR` */
-export function parseActionCall(text: string, maxDepth?: number): ActionCall {
-  const body = parseUntrustedJson(text, maxDepth);
+export function parseActionCall(text: string, limits?: ServerLimits): ActionCall {
+  const body = parseUntrustedJson(text, limits);
   if (!isJsonObject(body)) throw invalidField('body', 'must be an object');
   const { parameters = {}, sessionId, userId, waitBudget } = body;
   if (!isJsonObject(parameters)) throw invalidField('parameters', 'must be an object');

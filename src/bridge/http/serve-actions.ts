@@ -22,6 +22,7 @@ import type { ActionCallOptions, Bridge } from '../action-types.ts';
 import { type ActionCall, parseActionCall } from './parse-action-call.ts';
 import { ActionEventStream } from './action-event-stream.ts';
 import { buildOpenApi, actionPath } from './open-api.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Options of {@link serveActions}. */
 export interface ServeActionsOptions
@@ -78,7 +79,7 @@ class ActionHttpHandler {
   constructor(bridge: Bridge, options: ServeActionsOptions) {
     this.#bridge = bridge;
     this.#options = options;
-    this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
+    this.#basePath = stripTrailing(options.basePath ?? '', '/');
     this.#limiter = new ClientLimiter(options);
     this.#authenticators =
       options.auth &&
@@ -128,7 +129,7 @@ class ActionHttpHandler {
       : this.#limiter.acquireRequest(authenticated);
     try {
       const body = await receiveBody(request, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
-      const call = parseActionCall(body, this.#options.limits?.jsonDepth);
+      const call = parseActionCall(body, this.#options.limits);
       await this.#invoke(name, call, { authenticated, response, wantsEvents });
     } finally {
       if (usage && wantsEvents) this.#limiter.releaseStream(usage);

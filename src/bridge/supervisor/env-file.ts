@@ -26,7 +26,8 @@ export function readEnvFile(text: string, file: string): { [name: string]: strin
     const rest = line.slice(matched.length);
     const quote = rest.charAt(0);
     if (quote !== '"' && quote !== "'") {
-      values.set(name, rest.replace(/(^|\s)#.*$/, '').trim());
+      const comment = rest.search(/(?:^|\s)#/);
+      values.set(name, (comment < 0 ? rest : rest.slice(0, comment)).trim());
       continue;
     }
     const closed = textBeforeQuote([rest.slice(1), ...lines.slice(index + 1)].join('\n'), quote);

@@ -68,7 +68,7 @@ export function resolveConfiguration(
         );
       }
     }
-    const [, described] = /\(default: (.*)\)/.exec(option.description) ?? [];
+    const described = option.description.split('(default: ', 2)[1]?.split(')', 1)[0];
     const defaultText = option.defaultValueDescription ?? described;
     settings.push({ name, variable, value: command.getOptionValue(key), source, defaultText });
   }
@@ -133,10 +133,13 @@ function readFile(path: string, isRequired: boolean): string | undefined {
 function parseEnvironmentFile(text: string): { [variable: string]: string } {
   const values: { [variable: string]: string } = {};
   for (const line of text.split(/\r?\n/)) {
-    const [, name, raw = ''] = /^\s*(?:export\s+)?(A2ACLI_[A-Z0-9_]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    const [, name, text = ''] = /^\s*(?:export\s+)?(A2ACLI_[A-Z0-9_]+)\s*=(.*)$/.exec(line) ?? [];
     if (name === undefined) continue;
-    const quoted = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(raw);
-    values[name] = quoted ? (quoted[2] ?? '') : raw.replace(/\s+#.*$/, '');
+    const raw = text.trim();
+    const quoted = /^(?:"([^"]*)"|'([^']*)')(?:\s+#.*)?$/.exec(raw);
+    const comment = raw.search(/\s#/);
+    const plain = comment < 0 ? raw : raw.slice(0, comment).trimEnd();
+    values[name] = quoted ? (quoted[1] ?? quoted[2] ?? '') : plain;
   }
   return values;
 }

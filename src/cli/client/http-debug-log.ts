@@ -40,11 +40,12 @@ function formatRequest({ method, origin, path, headers, body }: HttpRequest, red
   ];
 }
 
+const protocolParameter = /^(?:page|history|status|context|A2A-|include)/i;
+
 /** Redacts the values of query parameters, which may be API keys, except those of A2A. */
 function redactQuery(url: string): string {
-  return url.replaceAll(
-    /([?&](?!page|history|status|context|A2A-|include)[^=&]*=)[^&]*/gi,
-    `$1${redactedPlaceholder}`,
+  return url.replaceAll(/([?&])([^=&?]*)=[^&]*/g, (parameter, mark: string, name: string) =>
+    protocolParameter.test(name) ? parameter : `${mark}${name}=${redactedPlaceholder}`,
   );
 }
 

@@ -51,7 +51,8 @@ async function importFile(file: string): Promise<{ [name: string]: unknown }> {
 /** Returns the first file position in the stack of an error, if there is one. */
 function findStackLocation(cause: unknown): string | undefined {
   const stack = cause instanceof Error ? (cause.stack ?? '') : '';
-  return /file:\/\/[^\s)]+:\d+/.exec(stack)?.[0].replace(/^file:\/\//, 'at ');
+  const location = stack.split(/[\s()]/).find((word) => word.startsWith('file://') && /:\d+$/.test(word));
+  return location?.replace(/^file:\/\//, 'at ');
 }
 
 function isAgent(candidate: unknown): candidate is Agent {

@@ -56,10 +56,7 @@ export function printUsageError(
 ): void {
   // Without a subcommand, commander prints the help itself.
   const isHelp = code === 'commander.help';
-  const [, what = '', advice = ''] =
-    /^(?:error: )?(.*?)(?:(?<= is invalid(?: for argument '\S+')?)\. (.*)|\n\((Did you mean .*)\))?\.?$/s
-      .exec(isHelp ? 'Missing subcommand' : text)
-      ?.filter((group) => group !== undefined) ?? [];
+  const { what, advice } = splitAdvice(isHelp ? 'Missing subcommand' : text.replace(/^error: /, ''));
   const message = what.charAt(0).toUpperCase() + what.slice(1);
   const hint = `${advice} Run ${command} --help for usage.`.trim();
   if (!isHelp) printErrorReport({ message, hint });
@@ -69,4 +66,15 @@ export function printUsageError(
   if (!wantsJson || !jsonCommands.has(words[0] ?? '')) return;
   const error = { code: 'A2ACLI_ERR_USAGE', message, hint, a2aCode: null };
   process.stdout.write(`${JSON.stringify({ error })}\n`);
+}
+
+/** Separates the problem from the advice: `… is invalid. Use …` or `…\n(Did you mean …?)`. */
+function splitAdvice(text: string): { what: string; advice: string } {
+  const [first = '', suggestion] = text.split('\n(Did you mean ', 2);
+  if (suggestion !== undefined)
+    return { what: first, advice: `Did you mean ${suggestion.replace(/\)\.?$/, '')}` };
+  const invalid = / is invalid(?: for argument '[^\s']*')?\. /.exec(text);
+  if (!invalid) return { what: text.replace(/\.$/, ''), advice: '' };
+  const end = invalid.index + invalid[0].length;
+  return { what: text.slice(0, end - 2), advice: text.slice(end) };
 }

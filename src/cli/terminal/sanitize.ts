@@ -5,7 +5,9 @@ const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202
 /** Makes untrusted text safe for a terminal: replaces control characters by U+FFFD. `line` also joins all lines. */
 export function sanitizeForTerminal(text: string, layout: 'lines' | 'line'): string {
   const lines = text.replaceAll(/\r\n?/g, '\n').replaceAll(unsafe, '\uFFFD');
-  return layout === 'line' ? lines.replaceAll(/\s*[\n\t]\s*/g, ' ').trim() : lines;
+  return layout === 'line'
+    ? lines.replaceAll(/\s+/g, (space) => (/[\n\t]/.test(space) ? ' ' : space)).trim()
+    : lines;
 }
 
 /** Formats JSON that is safe for a terminal: also escapes the control characters that JSON allows. */

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { A2AError } from '../../protocol/errors.ts';
+import { joinLines } from '../../primitives/text.ts';
 
 /** A usage error that the user can fix. The command exits with code 2. */
 export class UsageError extends A2AError {
@@ -34,7 +35,7 @@ export function errorSummary(thrown: unknown): string {
     if (!messages.some((before) => before.endsWith(message))) messages.push(message);
     current = current instanceof Error ? current.cause : undefined;
   }
-  return messages.join(': ').replaceAll(/\s*\n\s*/g, ' ');
+  return joinLines(messages.join(': '));
 }
 
 function nameAndMessage({ name, message }: Error): string {

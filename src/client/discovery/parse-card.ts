@@ -2,6 +2,7 @@ import { dialectForCard } from '../../dialects/card-negotiation.ts';
 import { lenientMode, type DecodeMode } from '../../dialects/translation-loss.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { AgentCard, ProtocolVersion } from '../../protocol/card.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Result of {@link parseCard}. */
 export interface ParsedCard {
@@ -35,9 +36,9 @@ function addOlderInterfaces(card: AgentCard, wire: object): void {
 
 /** Returns true if a card lists an interface at the path of a URL, on any host. */
 export function hasInterfaceAt(wire: object, agentUrl: URL): boolean {
-  const path = agentUrl.pathname.replace(/\/+$/, '');
+  const path = stripTrailing(agentUrl.pathname, '/');
   return parseCard(wire).card.interfaces.some(
     ({ url }) =>
-      URL.canParse(url, agentUrl.href) && new URL(url, agentUrl).pathname.replace(/\/+$/, '') === path,
+      URL.canParse(url, agentUrl.href) && stripTrailing(new URL(url, agentUrl).pathname, '/') === path,
   );
 }

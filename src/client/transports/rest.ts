@@ -37,6 +37,7 @@ import type { JsonObject } from '../../primitives/json.ts';
 import { openFrameStream, skipFrame } from './frame-stream.ts';
 import type { ServerSentEvent } from '../../primitives/formats/sse.ts';
 import { streamOpenContext } from './stream-open-context.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Creates a REST binding of an endpoint. */
 export function restBinding(settings: ClientSettings, endpoint: Endpoint): TransportBinding {
@@ -58,7 +59,7 @@ class RestBinding implements TransportBinding {
     this.endpoint = endpoint;
     this.#settings = settings;
     this.#origin = url.origin;
-    this.#basePath = url.pathname.replace(/\/+$/, '') + tenantPath;
+    this.#basePath = stripTrailing(url.pathname, '/') + tenantPath;
     this.#headers = {
       accept: acceptHeader(dialect.restMediaType),
       'user-agent': 'dragoman',

@@ -5,6 +5,7 @@ import { createDriver0_3 } from '../drivers/v0_3.ts';
 import { createDriver1_0 } from '../drivers/v1_0.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import { asList, asText } from '../drivers/normalized-views.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** A card and the URL at which it was found. */
 export interface PublishedCard {
@@ -77,7 +78,7 @@ export function createDriver(
 /** REST sends the tenant in the path, JSON-RPC in `params`. */
 function createTenantDriver(tenant: string, transport: CheckedTransport, url: string): ProtocolDriver {
   if (transport === 'HTTP+JSON')
-    return createDriver1_0(transport, `${url.replace(/\/+$/, '')}/${encodeURIComponent(tenant)}`);
+    return createDriver1_0(transport, `${stripTrailing(url, '/')}/${encodeURIComponent(tenant)}`);
   const driver = createDriver1_0(transport, url);
   const withTenant = ({
     transform = (wire) => wire,

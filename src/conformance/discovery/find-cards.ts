@@ -4,10 +4,11 @@ import { cardVariants, detectCardVersion, type PublishedCard } from './card-vari
 import { asText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { RawHttpClient } from '../wire/raw-http-client.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Returns the URLs at which the card of an agent may be. */
 export function cardLocations(url: string): string[] {
-  const base = url.replace(/\/+$/, '');
+  const base = stripTrailing(url, '/');
   return base.endsWith('.json')
     ? [base]
     : [`${base}/.well-known/agent-card.json`, `${base}/.well-known/agent.json`];

@@ -11,6 +11,7 @@ import type {
   RequestOverrides,
 } from './protocol-driver.ts';
 import { asText } from './normalized-views.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Parts of a REST request, before encoding. */
 export interface RestRequestParts {
@@ -57,7 +58,7 @@ export function encodeRestRequest(
   const payload = body && overrides.transform ? overrides.transform(body) : body;
   return {
     method: verb,
-    url: `${url.replace(/\/+$/, '')}${path}${queryString === '' ? '' : `?${queryString}`}`,
+    url: `${stripTrailing(url, '/')}${path}${queryString === '' ? '' : `?${queryString}`}`,
     headers: mergeHeaders(
       body ? { 'content-type': 'application/json', ...headers } : headers,
       overrides.headers,

@@ -72,10 +72,7 @@ export const httpInvariants = defineInvariants(
         if (kind !== 'response' || exchange.status === 0) return undefined;
         const body = parseJsonOrUndefined(exchange.body);
         if (exchange.status < 400 && !(isJsonObject(body) && isJsonObject(body.error))) return undefined;
-        const leak =
-          /\bat [\w.<>]+ \([^)]+:\d+:\d+\)|Traceback \(most recent call last\)|node_modules\/|File "[^"]+", line \d+/.exec(
-            exchange.body,
-          );
+        const leak = internals.map((pattern) => pattern.exec(exchange.body)).find((found) => found !== null);
         const secret = exchange.requestHeaders.authorization?.replace(/^\S+\s+/, '');
         const messages = leak ? [`The error contains internals: ${leak[0].slice(0, 60)}`] : [];
         if (secret !== undefined && secret.length > 7 && exchange.body.includes(secret))
@@ -85,6 +82,13 @@ export const httpInvariants = defineInvariants(
     },
   ],
 );
+
+const internals = [
+  / at [\w.<>]+ \([^()]+:\d+:\d+\)/,
+  /Traceback \(most recent call last\)/,
+  /node_modules\//,
+  /File "[^"]+", line \d+/,
+];
 
 function describeContentType(type: string): string {
   return `The Content-Type is ${type === '' ? 'missing' : type}`;

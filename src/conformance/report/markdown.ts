@@ -1,5 +1,6 @@
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
 import { groupFindings, formatVerdictLine } from './report-text.ts';
+import { joinLines } from '../../primitives/text.ts';
 
 /** Writes the report as Markdown, for pull requests and job summaries. */
 export function formatMarkdownReport(report: ConformanceReport): string {
@@ -62,11 +63,11 @@ function formatTable(results: readonly ConformanceResult[], emptyText: string): 
 
 /** Escapes Markdown, because the text may come from the agent. */
 function escapeMarkdown(text: string): string {
-  return text.replaceAll(/[\\`*_[\]<>|#]/g, (character) => `\\${character}`).replaceAll(/\s*\n\s*/g, ' ');
+  return joinLines(text.replaceAll(/[\\`*_[\]<>|#]/g, (character) => `\\${character}`));
 }
 
 function inlineCode(text: string): string {
-  const line = text.replaceAll(/\s*\n\s*/g, ' ');
+  const line = joinLines(text);
   const ticks = '`'.repeat(longestBacktickRun(line) + 1);
   return `${ticks} ${line} ${ticks}`;
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** A received notification. */
 export interface WebhookDelivery {
@@ -55,7 +56,7 @@ export class WebhookReceiver {
     const received: WebhookDelivery[] = [];
     const waiting = new Set<() => void>();
     const endpoint: WebhookEndpoint = {
-      url: `${this.#publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`}${path}`,
+      url: `${stripTrailing(this.#publicUrl ?? `http://127.0.0.1:${port}`, '/')}${path}`,
       received,
       waitFor: (predicate, deadline) =>
         new Promise((resolve) => {

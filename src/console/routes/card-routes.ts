@@ -92,9 +92,8 @@ function toFindings({ rule, verdict, violations }: RuleResult): CardFinding[] {
 }
 
 /** Returns the field path of a rule violation: `card.skills[0].tags is …`, `The card has no description`. */
-function fieldInMessage(message: string): string {
-  const [, path, missing] =
-    /^card\.((?:[\w-]+(?:\[\d+\])*\.?)*(?<=[\]\w])) |^The card has no ([\w.[\]-]+)$/.exec(message) ?? [];
+export function fieldInMessage(message: string): string {
+  const [, path, missing] = /^card\.([\w.[\]-]*[\]\w]) |^The card has no ([\w.[\]-]+)$/.exec(message) ?? [];
   return path ?? missing ?? '';
 }
 

@@ -5,6 +5,7 @@ import { parseVariant, type ProtocolVariant } from '../../protocol/card.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
 import type { ConformanceInput, CredentialsInput, NewAgent, ChatInput } from '../console-api.ts';
+import { parseBoundedJson } from '../../primitives/json.ts';
 
 const text = z.string().min(1).max(4_096);
 const httpUrl = z
@@ -98,7 +99,7 @@ const taskQuery = z.strictObject({
 export function parseRequestBody<T>(schema: z.ZodType<T>, body: string): T {
   let value: unknown;
   try {
-    value = JSON.parse(body);
+    value = parseBoundedJson(body);
   } catch {
     throw invalidField('body', 'must be JSON');
   }

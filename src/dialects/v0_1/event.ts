@@ -8,10 +8,10 @@ import {
   isSet,
   readBoolean,
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readOptionalText,
   type WireObject,
+  readId,
+  readOptionalId,
 } from '../field-readers.ts';
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { ArtifactIndex, artifactIdForIndex } from './artifact-index.ts';
@@ -179,7 +179,7 @@ class Reader implements EventReader {
   }
 
   #status(wire: WireObject, mode: DecodeMode): readonly StreamEvent[] {
-    const { metadata, ...ids } = this.#envelope(wire);
+    const { metadata, ...ids } = this.#envelope(wire, mode);
     const carried = readCompat(readMetadata(wire.metadata, 'event.metadata'));
     const status = readStatus(wire.status, 'event.status', mode, { ...ids, carried });
     if (!this.#hasBegun) {
@@ -207,7 +207,7 @@ class Reader implements EventReader {
   }
 
   #artifact(wire: WireObject, mode: DecodeMode): readonly StreamEvent[] {
-    const { metadata, ...ids } = this.#envelope(wire);
+    const { metadata, ...ids } = this.#envelope(wire, mode);
     const inner = readObject(wire.artifact, 'event.artifact');
     const artifact: Artifact = readArtifact(inner, 'event.artifact', mode, (index, carried) => {
       if (carried !== undefined) this.#ids.set(index, carried);
@@ -231,11 +231,12 @@ class Reader implements EventReader {
     return { kind: 'task', task };
   }
 
-  #envelope(wire: WireObject): MessageScope & { metadata: Metadata | undefined } {
-    const taskId = readNonEmptyString(wire.id ?? this.#opening.taskId, 'event.id');
+  #envelope(wire: WireObject, mode: DecodeMode): MessageScope & { metadata: Metadata | undefined } {
+    const taskId = readId(wire.id ?? this.#opening.taskId, 'event.id', mode);
     const metadata = readMetadata(wire.metadata, 'event.metadata');
     const carried = readCompat(metadata);
-    if (carried) this.#contextId = readOptionalText(carried.contextId, 'event.metadata') ?? this.#contextId;
+    if (carried)
+      this.#contextId = readOptionalId(carried.contextId, 'event.metadata', mode) ?? this.#contextId;
     return {
       taskId,
       contextId: this.#contextId || taskId,
@@ -264,8 +265,8 @@ export function readNotification(value: unknown, mode: DecodeMode): StreamEvent 
   if (isSet(wire.id) || !isSet(wire.taskId)) {
     return { kind: 'task', task: readTask(wire, 'notification', mode) };
   }
-  const taskId = readNonEmptyString(wire.taskId, 'notification.taskId');
-  const ids = { taskId, contextId: readOptionalText(wire.sessionId, 'notification.sessionId') ?? taskId };
+  const taskId = readId(wire.taskId, 'notification.taskId', mode);
+  const ids = { taskId, contextId: readOptionalId(wire.sessionId, 'notification.sessionId', mode) ?? taskId };
   const status = typeof wire.status === 'string' ? { state: wire.status } : wire.status;
   const carried = readCompat(readMetadata(wire.metadata, 'notification.metadata'));
   return {

@@ -15,8 +15,8 @@ import {
   readMetadata,
   readObject,
   readString,
-  readOptionalText,
   type WireObject,
+  readName,
 } from '../field-readers.ts';
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
@@ -69,8 +69,8 @@ function readFile(wire: WireObject, at: string, mode: DecodeMode): Part {
   const file = readObject(wire.file, `${at}.file`);
   const bytes = file.bytes ?? file.fileWithBytes;
   const uri = file.uri ?? file.fileWithUri;
-  const name = readOptionalText(file.name, `${at}.file.name`);
-  const mimeType = readOptionalText(file.mimeType, `${at}.file.mimeType`);
+  const name = readName(file.name, `${at}.file.name`, mode);
+  const mimeType = readName(file.mimeType, `${at}.file.mimeType`, mode);
   if (isSet(bytes) && isSet(uri)) {
     if (!mode.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
     mode.losses?.push({ path: `${at}.file.uri`, kind: 'dropped', note: 'bytes take precedence' });

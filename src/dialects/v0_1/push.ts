@@ -1,12 +1,13 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
 import {
-  readNonEmptyString,
   readObject,
-  readStrings,
-  readOptionalText,
   fieldPath,
   type WireObject,
+  readId,
+  readToken,
+  readWebhookUrl,
+  readNames,
 } from '../field-readers.ts';
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 
@@ -15,7 +16,7 @@ type Target = Omit<PushConfig, 'taskId' | 'id'>;
 /** Reads `{ id, pushNotificationConfig }`. 0.1 has one configuration per task, so its id is the task id. */
 export function readPushConfig(value: unknown, at: string, mode: DecodeMode): PushConfig {
   const wire = readObject(value, at);
-  const id = readNonEmptyString(wire.id, fieldPath(at, 'id'));
+  const id = readId(wire.id, fieldPath(at, 'id'));
   return {
     taskId: id,
     id,
@@ -34,8 +35,8 @@ export function readSendPushConfig(
 
 function readTarget(value: unknown, at: string, mode: DecodeMode): Target {
   const wire = readObject(value, at);
-  const target: Target = { url: readNonEmptyString(wire.url, fieldPath(at, 'url')) };
-  const token = readOptionalText(wire.token, fieldPath(at, 'token'));
+  const target: Target = { url: readWebhookUrl(wire.url, fieldPath(at, 'url'), mode) };
+  const token = readToken(wire.token, fieldPath(at, 'token'), mode);
   if (token !== undefined) target.token = token;
   if (wire.authentication !== undefined && wire.authentication !== null) {
     const path = fieldPath(at, 'authentication');
@@ -47,8 +48,8 @@ function readTarget(value: unknown, at: string, mode: DecodeMode): Target {
 
 /** Reads the first scheme; credentials without a scheme are bearer tokens. */
 function readAuthentication(wire: WireObject, at: string, mode: DecodeMode): PushAuthentication | undefined {
-  const schemes = readStrings(wire.schemes, fieldPath(at, 'schemes')) ?? [];
-  const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
+  const schemes = readNames(wire.schemes, fieldPath(at, 'schemes'), mode) ?? [];
+  const credentials = readToken(wire.credentials, fieldPath(at, 'credentials'), mode);
   if (schemes.length > 1) {
     const note = `only ${schemes[0]} is used`;
     mode.losses?.push({ path: fieldPath(at, 'schemes'), kind: 'dropped', note });

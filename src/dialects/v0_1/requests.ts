@@ -4,11 +4,11 @@ import type { Dialect } from '../dialect.ts';
 import {
   readInteger,
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readStrings,
-  readOptionalText,
   type WireObject,
+  readId,
+  readOptionalId,
+  readNames,
 } from '../field-readers.ts';
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readModes } from './card.ts';
@@ -33,7 +33,7 @@ function readHistoryLength(value: unknown): number | undefined {
 
 function readConfiguration(wire: WireObject, taskId: string, mode: DecodeMode): SendConfiguration {
   const configuration: SendConfiguration = { historyLength: readHistoryLength(wire.historyLength) };
-  const modes = readStrings(wire.acceptedOutputModes, 'acceptedOutputModes');
+  const modes = readNames(wire.acceptedOutputModes, 'acceptedOutputModes');
   if (modes !== undefined) {
     configuration.acceptedOutputModes = readModes(modes, 'acceptedOutputModes', mode);
   }
@@ -46,12 +46,12 @@ function readConfiguration(wire: WireObject, taskId: string, mode: DecodeMode): 
 
 function readSend(params: unknown, mode: DecodeMode): SendRequest {
   const wire = readObject(params, '');
-  const id = readNonEmptyString(wire.id, 'id');
+  const id = readId(wire.id, 'id');
   // Equal messages are different turns of a conversation: an answer may be given twice.
   const message = readMessage(wire.message, 'message', mode, {
     newMessageId: mode.newMessageId ?? (() => crypto.randomUUID()),
   });
-  const sessionId = readOptionalText(wire.sessionId, 'sessionId');
+  const sessionId = readOptionalId(wire.sessionId, 'sessionId');
   if (sessionId !== undefined) message.contextId = sessionId;
   const request: SendRequest = {
     message,
@@ -121,19 +121,19 @@ export const requests: Dialect['requests'] = {
   getTask: {
     read(params) {
       const wire = readObject(params, '');
-      return { id: readNonEmptyString(wire.id, 'id'), historyLength: readHistoryLength(wire.historyLength) };
+      return { id: readId(wire.id, 'id'), historyLength: readHistoryLength(wire.historyLength) };
     },
     write: ({ id, historyLength }) => ({ id, historyLength: historyLength ?? unlimitedHistory }),
   },
   cancelTask: {
     read(params) {
       const wire = readObject(params, '');
-      return { id: readNonEmptyString(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
+      return { id: readId(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
     },
     write: ({ id, metadata }) => ({ id, metadata }),
   },
   subscribe: {
-    read: (params) => ({ id: readNonEmptyString(readObject(params, '').id, 'id') }),
+    read: (params) => ({ id: readId(readObject(params, '').id, 'id') }),
     write: ({ id }) => ({ id }),
   },
   createPushConfig: {
@@ -142,7 +142,7 @@ export const requests: Dialect['requests'] = {
   },
   getPushConfig: {
     read(params) {
-      const id = readNonEmptyString(readObject(params, '').id, 'id');
+      const id = readId(readObject(params, '').id, 'id');
       return { taskId: id, id };
     },
     write({ taskId, id }, losses) {

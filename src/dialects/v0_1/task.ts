@@ -7,13 +7,15 @@ import {
   readInteger,
   readArray,
   readMetadata,
-  readNonEmptyString,
   readObject,
   readStrings,
   readOptionalText,
   readTimestamp,
   fieldPath,
   type WireObject,
+  readId,
+  readOptionalId,
+  readName,
 } from '../field-readers.ts';
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { ArtifactIndex, artifactIdForIndex } from './artifact-index.ts';
@@ -115,7 +117,7 @@ export function readArtifact(
     artifactId: idOf(readInteger(wire.index, fieldPath(at, 'index')) ?? 0, named),
     parts: readParts(wire.parts, fieldPath(at, 'parts'), mode),
   };
-  const name = readOptionalText(wire.name, fieldPath(at, 'name'));
+  const name = readName(wire.name, fieldPath(at, 'name'), mode);
   if (name !== undefined) artifact.name = name;
   const description = readOptionalText(wire.description, fieldPath(at, 'description'));
   if (description !== undefined) artifact.description = description;
@@ -215,10 +217,10 @@ function readHistory(list: unknown[], at: string, mode: DecodeMode, within: Mess
 /** Reads a 0.1 task. The context of a task without a session is its task id. */
 export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
   const wire = readObject(value, at);
-  const id = readNonEmptyString(wire.id, fieldPath(at, 'id'));
+  const id = readId(wire.id, fieldPath(at, 'id'), mode);
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   const carried = readCompat(metadata);
-  const contextId = readOptionalText(wire.sessionId, fieldPath(at, 'sessionId')) ?? id;
+  const contextId = readOptionalId(wire.sessionId, fieldPath(at, 'sessionId'), mode) ?? id;
   const within = { taskId: id, contextId, carried };
   const task: Task = {
     id,

@@ -12,10 +12,10 @@ import {
   isSet,
   readBoolean,
   readMetadata,
-  readNonEmptyString,
   readObject,
   fieldPath,
   type WireObject,
+  readId,
 } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { unknownState } from '../v1_0/task.ts';
@@ -126,7 +126,7 @@ function readUntagged(wire: WireObject, at: string, mode: DecodeMode): StreamEve
 function readStatusEvent(wire: WireObject, at: string, mode: DecodeMode): TaskStatusUpdateEvent {
   const event: TaskStatusUpdateEvent = {
     kind: 'status',
-    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
+    taskId: readId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'), mode),
     contextId: readContextId(wire, at, mode),
     status: readStatus(wire.status, fieldPath(at, 'status'), mode),
   };
@@ -148,7 +148,7 @@ function readStatusEvent(wire: WireObject, at: string, mode: DecodeMode): TaskSt
 function readArtifactEvent(wire: WireObject, at: string, mode: DecodeMode): TaskArtifactUpdateEvent {
   const event: TaskArtifactUpdateEvent = {
     kind: 'artifact',
-    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
+    taskId: readId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'), mode),
     contextId: readContextId(wire, at, mode),
     artifact: readArtifact(wire.artifact, fieldPath(at, 'artifact'), mode),
   };

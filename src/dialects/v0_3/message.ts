@@ -1,14 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message, Role } from '../../protocol/message.ts';
 import { readCompat, withoutCompat } from '../compat-metadata.ts';
-import {
-  readMetadata,
-  readNonEmptyString,
-  readObject,
-  readStrings,
-  readOptionalText,
-  fieldPath,
-} from '../field-readers.ts';
+import { readMetadata, readObject, fieldPath, readId, readOptionalId, readNames } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readParts, writePart } from './part.ts';
 
@@ -19,21 +12,22 @@ import { readParts, writePart } from './part.ts';
 export function readMessage(value: unknown, at: string, mode: DecodeMode): Message {
   const wire = readObject(value, at);
   const message: Message = {
-    messageId: readNonEmptyString(wire.messageId ?? wire.message_id, fieldPath(at, 'messageId')),
+    messageId: readId(wire.messageId ?? wire.message_id, fieldPath(at, 'messageId'), mode),
     role: readRole(wire.role, at, mode),
     parts: readParts(wire.parts ?? wire.content, fieldPath(at, 'parts'), mode),
   };
-  const contextId = readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'));
+  const contextId = readOptionalId(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'), mode);
   if (contextId !== undefined) message.contextId = contextId;
-  const taskId = readOptionalText(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'));
+  const taskId = readOptionalId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'), mode);
   if (taskId !== undefined) message.taskId = taskId;
-  const extensions = readStrings(wire.extensions, fieldPath(at, 'extensions'));
+  const extensions = readNames(wire.extensions, fieldPath(at, 'extensions'), mode);
   if (extensions !== undefined) message.extensions = extensions;
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   const carried = readCompat(metadata)?.referenceTaskIds;
-  const references = readStrings(
+  const references = readNames(
     wire.referenceTaskIds ?? wire.reference_task_ids ?? carried,
     fieldPath(at, 'referenceTaskIds'),
+    mode,
   );
   if (references !== undefined) message.referenceTaskIds = references;
   const ownMetadata = carried === undefined ? metadata : withoutCompat(metadata, ['referenceTaskIds']);

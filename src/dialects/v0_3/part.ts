@@ -7,8 +7,8 @@ import {
   readMetadata,
   readObject,
   readString,
-  readOptionalText,
   type WireObject,
+  readName,
 } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
@@ -65,9 +65,9 @@ function readFile(file: WireObject, at: string, mode: DecodeMode): Part {
     bytes === undefined
       ? { url: readString(uri, `${at}.file.uri`) ?? '' }
       : { raw: readBase64(bytes, `${at}.file.bytes`) };
-  const filename = readOptionalText(file.name, `${at}.file.name`);
+  const filename = readName(file.name, `${at}.file.name`, mode);
   if (filename !== undefined) part.filename = filename;
-  const mediaType = readOptionalText(file.mimeType ?? file.mime_type, `${at}.file.mimeType`);
+  const mediaType = readName(file.mimeType ?? file.mime_type, `${at}.file.mimeType`, mode);
   if (mediaType !== undefined) part.mediaType = mediaType;
   return part;
 }

@@ -2,12 +2,15 @@ import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
 import {
   isSet,
-  readNonEmptyString,
   readObject,
-  readStrings,
-  readOptionalText,
   fieldPath,
   type WireObject,
+  readId,
+  readOptionalId,
+  readToken,
+  readWebhookUrl,
+  readName,
+  readNames,
 } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 
@@ -23,10 +26,11 @@ export function readPushConfig(value: unknown, at: string, mode: DecodeMode): Pu
   const inner = fieldPath(at, 'pushNotificationConfig');
   const config = isSet(nested) ? readObject(nested, inner) : wire;
   const named = readResourceName(wire.name ?? outer.name ?? outer.parent);
-  const taskId = readNonEmptyString(outer.taskId ?? outer.task_id ?? named.taskId, fieldPath(at, 'taskId'));
-  const id = readOptionalText(
+  const taskId = readId(outer.taskId ?? outer.task_id ?? named.taskId, fieldPath(at, 'taskId'), mode);
+  const id = readOptionalId(
     config.id ?? outer.configId ?? outer.config_id ?? named.id,
     fieldPath(inner, 'id'),
+    mode,
   );
   if (id === undefined) {
     mode.losses?.push({
@@ -38,12 +42,16 @@ export function readPushConfig(value: unknown, at: string, mode: DecodeMode): Pu
   return { taskId, id: id ?? named.id ?? taskId, ...readTarget(config, inner, mode) };
 }
 
-const resourceName = /^tasks\/(.+?)(?:\/pushNotification(?:Config)?s(?:\/(.+))?)?$/;
+const configsSegment = /\/pushNotification(?:Config)?s(?:\/|$)/;
 
 /** Parses a 0.3 resource name: `tasks/{taskId}` or `tasks/{taskId}/pushNotificationConfigs/{id}`. */
 export function readResourceName(value: unknown): { taskId?: string; id?: string } {
-  const match = typeof value === 'string' ? resourceName.exec(value) : null;
-  return match ? { taskId: match[1], id: match[2] } : {};
+  if (typeof value !== 'string' || !value.startsWith('tasks/')) return {};
+  const rest = value.slice('tasks/'.length);
+  const found = configsSegment.exec(rest);
+  if (!found) return { taskId: rest };
+  const id = rest.slice(found.index + found[0].length);
+  return { taskId: rest.slice(0, found.index), ...(id !== '' && { id }) };
 }
 
 /** Reads the push configuration of a send, which has no task id. */
@@ -53,14 +61,14 @@ export function readSendPushConfig(
   mode: DecodeMode,
 ): NonNullable<SendConfiguration['pushConfig']> {
   const wire = readObject(value, at);
-  return { ...readTarget(wire, at, mode), id: readOptionalText(wire.id, fieldPath(at, 'id')) };
+  return { ...readTarget(wire, at, mode), id: readOptionalId(wire.id, fieldPath(at, 'id'), mode) };
 }
 
 function readTarget(wire: WireObject, at: string, mode: DecodeMode): Omit<PushConfig, 'taskId' | 'id'> {
   const target: Omit<PushConfig, 'taskId' | 'id'> = {
-    url: readNonEmptyString(wire.url, fieldPath(at, 'url')),
+    url: readWebhookUrl(wire.url, fieldPath(at, 'url'), mode),
   };
-  const token = readOptionalText(wire.token, fieldPath(at, 'token'));
+  const token = readToken(wire.token, fieldPath(at, 'token'), mode);
   if (token !== undefined) target.token = token;
   if (isSet(wire.authentication)) {
     const authentication = readAuthentication(wire.authentication, fieldPath(at, 'authentication'), mode);
@@ -72,8 +80,8 @@ function readTarget(wire: WireObject, at: string, mode: DecodeMode): Omit<PushCo
 /** Reads the first scheme: the model has one, as 1.0. */
 function readAuthentication(value: unknown, at: string, mode: DecodeMode): PushAuthentication | undefined {
   const wire = readObject(value, at);
-  const schemes = readStrings(wire.schemes, fieldPath(at, 'schemes')) ?? [];
-  const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
+  const schemes = readNames(wire.schemes, fieldPath(at, 'schemes'), mode) ?? [];
+  const credentials = readToken(wire.credentials, fieldPath(at, 'credentials'), mode);
   if (schemes.length > 1) {
     mode.losses?.push({
       path: fieldPath(at, 'schemes'),
@@ -81,7 +89,7 @@ function readAuthentication(value: unknown, at: string, mode: DecodeMode): PushA
       note: `only ${JSON.stringify(schemes[0])} of ${schemes.length} schemes is used`,
     });
   }
-  const scheme = schemes[0] ?? readOptionalText(wire.scheme, fieldPath(at, 'scheme'));
+  const scheme = schemes[0] ?? readName(wire.scheme, fieldPath(at, 'scheme'), mode);
   if (scheme !== undefined) return credentials === undefined ? { scheme } : { scheme, credentials };
   if (credentials === undefined) return undefined;
   mode.losses?.push({

@@ -9,11 +9,11 @@ import {
   readInteger,
   readBoolean,
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readStrings,
-  readOptionalText,
   type WireObject,
+  readId,
+  readOptionalId,
+  readNames,
 } from '../field-readers.ts';
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { requests as newer } from '../v1_0/requests.ts';
@@ -31,7 +31,7 @@ import { readPushConfig, readSendPushConfig, writePushConfig, writePushTarget } 
 function readConfiguration(wire: WireObject, mode: DecodeMode): SendConfiguration | undefined {
   const configuration: SendConfiguration = {};
   const at = 'configuration';
-  const modes = readStrings(
+  const modes = readNames(
     wire.acceptedOutputModes ?? wire.accepted_output_modes,
     `${at}.acceptedOutputModes`,
   );
@@ -125,8 +125,8 @@ function recordPagingLoss(
 function readRef(params: unknown, mode: DecodeMode): PushConfigRef {
   const wire = readObject(params, '');
   recordMetadataLoss(wire, mode);
-  const taskId = readNonEmptyString(wire.id, 'id');
-  const id = readOptionalText(wire.pushNotificationConfigId, 'pushNotificationConfigId');
+  const taskId = readId(wire.id, 'id');
+  const id = readOptionalId(wire.pushNotificationConfigId, 'pushNotificationConfigId');
   return id === undefined ? { taskId } : { taskId, id };
 }
 
@@ -144,7 +144,7 @@ export const requests: Dialect['requests'] = {
       const wire = readObject(params, '');
       recordMetadataLoss(wire, mode);
       const historyLength = readInteger(wire.historyLength ?? wire.history_length, 'historyLength');
-      return { id: readNonEmptyString(wire.id, 'id'), historyLength };
+      return { id: readId(wire.id, 'id'), historyLength };
     },
     write: ({ id, historyLength }) => ({ id, historyLength }),
   },
@@ -154,7 +154,7 @@ export const requests: Dialect['requests'] = {
     read(params, mode) {
       const wire = readObject(params, '');
       recordMetadataLoss(wire, mode);
-      return { id: readNonEmptyString(wire.id, 'id') };
+      return { id: readId(wire.id, 'id') };
     },
     write: ({ id }) => ({ id }),
   },
@@ -167,7 +167,7 @@ export const requests: Dialect['requests'] = {
     read(params, mode) {
       const wire = readObject(params, '');
       recordMetadataLoss(wire, mode);
-      return { taskId: readNonEmptyString(wire.id, 'id') };
+      return { taskId: readId(wire.id, 'id') };
     },
     write(request, losses) {
       recordPagingLoss(request, losses);
@@ -177,7 +177,7 @@ export const requests: Dialect['requests'] = {
   deletePushConfig: {
     read(params, mode) {
       const { taskId, id } = readRef(params, mode);
-      return { taskId, id: readNonEmptyString(id, 'pushNotificationConfigId') };
+      return { taskId, id: readId(id, 'pushNotificationConfigId') };
     },
     write: ref.write,
   },

@@ -3,7 +3,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { PushConfigPage, TaskPage } from '../../protocol/requests.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readInteger, readArray, readObject, readOptionalText } from '../field-readers.ts';
+import { readInteger, readArray, readObject, readToken } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { card } from './card.ts';
 import { readEvent } from './event.ts';
@@ -25,7 +25,7 @@ export function readTaskPage(wire: unknown, mode: DecodeMode): TaskPage {
   const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) => readTask(each, `tasks[${i}]`, mode));
   return {
     tasks,
-    nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+    nextPageToken: readToken(page.nextPageToken ?? page.next_page_token, 'nextPageToken', mode) ?? '',
     pageSize: readInteger(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
     totalSize: readInteger(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
   };
@@ -37,7 +37,7 @@ export function readPushPage(wire: unknown, mode: DecodeMode): PushConfigPage {
   const configs = readArray(page.configs ?? [], 'configs');
   return {
     configs: configs.map((each, i) => readPushConfig(each, `configs[${i}]`, mode)),
-    nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+    nextPageToken: readToken(page.nextPageToken ?? page.next_page_token, 'nextPageToken', mode) ?? '',
   };
 }
 

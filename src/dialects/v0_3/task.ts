@@ -4,12 +4,12 @@ import { readArtifactWith } from '../artifact.ts';
 import {
   readArray,
   readMetadata,
-  readNonEmptyString,
   readObject,
   readString,
   readTimestamp,
   fieldPath,
   type WireObject,
+  readId,
 } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readState, unknownState } from '../v1_0/task.ts';
@@ -67,7 +67,7 @@ export function readContextId(wire: WireObject, at: string, mode: DecodeMode): s
 export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
   const wire = readObject(value, at);
   const task: Task = {
-    id: readNonEmptyString(wire.id, fieldPath(at, 'id')),
+    id: readId(wire.id, fieldPath(at, 'id'), mode),
     contextId: readContextId(wire, at, mode),
     status: readStatus(wire.status, fieldPath(at, 'status'), mode),
   };

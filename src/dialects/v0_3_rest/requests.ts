@@ -3,10 +3,10 @@ import type { Dialect } from '../dialect.ts';
 import {
   readInteger,
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readOptionalText,
   type WireObject,
+  readId,
+  readToken,
 } from '../field-readers.ts';
 import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readPushConfig, readResourceName, writePushTarget } from '../v0_3/push.ts';
@@ -59,7 +59,7 @@ function plain(value: unknown): unknown {
 
 /** Reads the task id from the path, or from the resource name in the body. */
 function readTaskId(wire: WireObject): string {
-  return readNonEmptyString(wire.id ?? readResourceName(wire.name).taskId, 'id');
+  return readId(wire.id ?? readResourceName(wire.name).taskId, 'id');
 }
 
 /** The body of cancel and subscribe may be `null` or missing. */
@@ -69,7 +69,7 @@ function readBody(params: unknown): WireObject {
 
 function readOwner(wire: WireObject): string {
   const { taskId } = readResourceName(wire.name ?? wire.parent);
-  return readNonEmptyString(wire.taskId ?? wire.task_id ?? taskId, 'taskId');
+  return readId(wire.taskId ?? wire.task_id ?? taskId, 'taskId');
 }
 
 const ref: Dialect['requests']['getPushConfig'] = {
@@ -77,7 +77,7 @@ const ref: Dialect['requests']['getPushConfig'] = {
     const wire = readObject(params, '');
     return {
       taskId: readOwner(wire),
-      id: readNonEmptyString(wire.id ?? readResourceName(wire.name).id, 'id'),
+      id: readId(wire.id ?? readResourceName(wire.name).id, 'id'),
     };
   },
   write: ({ taskId, id }: PushConfigRef) => ({ taskId, id }),
@@ -144,7 +144,7 @@ export const requests: Dialect['requests'] = {
       return {
         taskId: readOwner(wire),
         pageSize: readInteger(plain(wire.pageSize ?? wire.page_size), 'pageSize'),
-        pageToken: readOptionalText(wire.pageToken ?? wire.page_token, 'pageToken'),
+        pageToken: readToken(wire.pageToken ?? wire.page_token, 'pageToken'),
       };
     },
     write: ({ taskId, pageSize, pageToken }) => ({ taskId, pageSize, pageToken }),

@@ -6,11 +6,11 @@ import {
   isSet,
   readBoolean,
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readOptionalText,
   fieldPath,
   type WireObject,
+  readId,
+  readOptionalId,
 } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
@@ -66,17 +66,17 @@ export function readEvent(value: unknown, mode: DecodeMode): StreamEvent {
   throw invalidField('event', 'must have one of task, message, statusUpdate and artifactUpdate');
 }
 
-function readIds(wire: WireObject, at: string): { taskId: string; contextId: string } {
+function readIds(wire: WireObject, at: string, mode: DecodeMode): { taskId: string; contextId: string } {
   return {
-    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
-    contextId: readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId')) ?? '',
+    taskId: readId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'), mode),
+    contextId: readOptionalId(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'), mode) ?? '',
   };
 }
 
 function readStatusEvent(wire: WireObject, mode: DecodeMode): TaskStatusUpdateEvent {
   const event: TaskStatusUpdateEvent = {
     kind: 'status',
-    ...readIds(wire, 'statusUpdate'),
+    ...readIds(wire, 'statusUpdate', mode),
     status: readStatus(wire.status, 'statusUpdate.status', mode),
   };
   let metadata = readMetadata(wire.metadata, 'statusUpdate.metadata');
@@ -89,7 +89,7 @@ function readStatusEvent(wire: WireObject, mode: DecodeMode): TaskStatusUpdateEv
 function readArtifactEvent(wire: WireObject, mode: DecodeMode): TaskArtifactUpdateEvent {
   const event: TaskArtifactUpdateEvent = {
     kind: 'artifact',
-    ...readIds(wire, 'artifactUpdate'),
+    ...readIds(wire, 'artifactUpdate', mode),
     artifact: readArtifact(wire.artifact, 'artifactUpdate.artifact', mode),
   };
   const append = readBoolean(wire.append, 'artifactUpdate.append');

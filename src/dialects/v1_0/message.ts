@@ -1,13 +1,6 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message, Role } from '../../protocol/message.ts';
-import {
-  readMetadata,
-  readNonEmptyString,
-  readObject,
-  readStrings,
-  readOptionalText,
-  fieldPath,
-} from '../field-readers.ts';
+import { readMetadata, readObject, fieldPath, readId, readOptionalId, readNames } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readParts, writeParts } from './part.ts';
 
@@ -16,19 +9,20 @@ export function readMessage(value: unknown, at: string, mode: DecodeMode): Messa
   const wire = readObject(value, at);
   const messageId = wire.messageId ?? wire.message_id;
   const message: Message = {
-    messageId: readNonEmptyString(messageId, fieldPath(at, 'messageId')),
+    messageId: readId(messageId, fieldPath(at, 'messageId'), mode),
     role: readRole(wire.role, fieldPath(at, 'role'), mode),
     parts: readParts(wire.parts, fieldPath(at, 'parts'), mode),
   };
-  const contextId = readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'));
+  const contextId = readOptionalId(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'), mode);
   if (contextId !== undefined) message.contextId = contextId;
-  const taskId = readOptionalText(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'));
+  const taskId = readOptionalId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'), mode);
   if (taskId !== undefined) message.taskId = taskId;
-  const extensions = readStrings(wire.extensions, fieldPath(at, 'extensions'));
+  const extensions = readNames(wire.extensions, fieldPath(at, 'extensions'), mode);
   if (extensions !== undefined) message.extensions = extensions;
-  const references = readStrings(
+  const references = readNames(
     wire.referenceTaskIds ?? wire.reference_task_ids,
     fieldPath(at, 'referenceTaskIds'),
+    mode,
   );
   if (references !== undefined) message.referenceTaskIds = references;
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));

@@ -5,8 +5,8 @@ import {
   readMetadata,
   readObject,
   readString,
-  readOptionalText,
   type WireObject,
+  readName,
 } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
@@ -18,9 +18,9 @@ import { readPartsWith } from '../parts.ts';
 function readPart(value: unknown, at: string, mode: DecodeMode): Part {
   const wire = readObject(value, at);
   const part = readContent(wire, at, mode);
-  const filename = readOptionalText(wire.filename, `${at}.filename`);
+  const filename = readName(wire.filename, `${at}.filename`, mode);
   if (filename !== undefined) part.filename = filename;
-  const mediaType = readOptionalText(wire.mediaType ?? wire.media_type, `${at}.mediaType`);
+  const mediaType = readName(wire.mediaType ?? wire.media_type, `${at}.mediaType`, mode);
   if (mediaType !== undefined) part.mediaType = mediaType;
   const metadata = readMetadata(wire.metadata, `${at}.metadata`);
   if (metadata !== undefined) part.metadata = metadata;

@@ -3,32 +3,36 @@ import type { SendConfiguration } from '../../protocol/requests.ts';
 import {
   readNonEmptyString,
   readObject,
-  readOptionalText,
   fieldPath,
   type WireObject,
+  readId,
+  readOptionalId,
+  readToken,
+  readWebhookUrl,
+  checkLength,
 } from '../field-readers.ts';
 
 /** Reads a 1.0 push configuration: flat, with one authentication scheme. */
 export function readPushConfig(value: unknown, at: string): PushConfig {
   const wire = readObject(value, at);
   return {
-    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
+    taskId: readId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
     ...readTarget(wire, at),
-    id: readOptionalText(wire.id, fieldPath(at, 'id')) ?? '',
+    id: readOptionalId(wire.id, fieldPath(at, 'id')) ?? '',
   };
 }
 
 /** Reads the push configuration of a send, which has no task id. */
 export function readSendPushConfig(value: unknown, at: string): NonNullable<SendConfiguration['pushConfig']> {
   const wire = readObject(value, at);
-  return { ...readTarget(wire, at), id: readOptionalText(wire.id, fieldPath(at, 'id')) };
+  return { ...readTarget(wire, at), id: readOptionalId(wire.id, fieldPath(at, 'id')) };
 }
 
 function readTarget(wire: WireObject, at: string): Omit<PushConfig, 'taskId' | 'id'> {
   const target: Omit<PushConfig, 'taskId' | 'id'> = {
-    url: readNonEmptyString(wire.url, fieldPath(at, 'url')),
+    url: readWebhookUrl(wire.url, fieldPath(at, 'url')),
   };
-  const token = readOptionalText(wire.token, fieldPath(at, 'token'));
+  const token = readToken(wire.token, fieldPath(at, 'token'));
   if (token !== undefined) target.token = token;
   if (wire.authentication !== undefined && wire.authentication !== null) {
     target.authentication = readAuthentication(wire.authentication, fieldPath(at, 'authentication'));
@@ -39,9 +43,13 @@ function readTarget(wire: WireObject, at: string): Omit<PushConfig, 'taskId' | '
 function readAuthentication(value: unknown, at: string): PushAuthentication {
   const wire = readObject(value, at);
   const authentication: PushAuthentication = {
-    scheme: readNonEmptyString(wire.scheme, fieldPath(at, 'scheme')),
+    scheme: checkLength(
+      readNonEmptyString(wire.scheme, fieldPath(at, 'scheme')),
+      fieldPath(at, 'scheme'),
+      'name',
+    ),
   };
-  const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
+  const credentials = readToken(wire.credentials, fieldPath(at, 'credentials'));
   if (credentials !== undefined) authentication.credentials = credentials;
   return authentication;
 }

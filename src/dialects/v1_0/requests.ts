@@ -5,12 +5,13 @@ import {
   readInteger,
   readBoolean,
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readStrings,
-  readOptionalText,
   readTimestamp,
   type WireObject,
+  readId,
+  readOptionalId,
+  readToken,
+  readNames,
 } from '../field-readers.ts';
 import { type DecodeMode, strictMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
@@ -20,7 +21,7 @@ import { readState, wireStates } from './task.ts';
 function readConfiguration(wire: WireObject): SendConfiguration {
   const configuration: SendConfiguration = {};
   const at = 'configuration';
-  const modes = readStrings(
+  const modes = readNames(
     wire.acceptedOutputModes ?? wire.accepted_output_modes,
     `${at}.acceptedOutputModes`,
   );
@@ -70,8 +71,8 @@ const send = { read: readSend, write: writeSend };
 function readRef(params: unknown): { taskId: string; id: string } {
   const wire = readObject(params, '');
   return {
-    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, 'taskId'),
-    id: readNonEmptyString(wire.id, 'id'),
+    taskId: readId(wire.taskId ?? wire.task_id, 'taskId'),
+    id: readId(wire.id, 'id'),
   };
 }
 
@@ -89,7 +90,7 @@ export const requests: Dialect['requests'] = {
     read(params) {
       const wire = readObject(params, '');
       const historyLength = readInteger(wire.historyLength ?? wire.history_length, 'historyLength');
-      return { id: readNonEmptyString(wire.id, 'id'), historyLength };
+      return { id: readId(wire.id, 'id'), historyLength };
     },
     write: ({ id, historyLength }) => ({ id, historyLength }),
   },
@@ -97,10 +98,10 @@ export const requests: Dialect['requests'] = {
     read(params) {
       const wire = params === undefined || params === null ? {} : readObject(params, '');
       return {
-        contextId: readOptionalText(wire.contextId ?? wire.context_id, 'contextId'),
+        contextId: readOptionalId(wire.contextId ?? wire.context_id, 'contextId'),
         status: isUnset(wire.status) ? undefined : readState(wire.status, 'status', strictMode),
         pageSize: readPageSize(wire.pageSize ?? wire.page_size),
-        pageToken: readOptionalText(wire.pageToken ?? wire.page_token, 'pageToken'),
+        pageToken: readToken(wire.pageToken ?? wire.page_token, 'pageToken'),
         historyLength: readInteger(wire.historyLength ?? wire.history_length, 'historyLength'),
         statusTimestampAfter: readTimestamp(
           wire.statusTimestampAfter ?? wire.status_timestamp_after,
@@ -115,12 +116,12 @@ export const requests: Dialect['requests'] = {
   cancelTask: {
     read(params) {
       const wire = readObject(params, '');
-      return { id: readNonEmptyString(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
+      return { id: readId(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
     },
     write: ({ id, metadata }) => ({ id, metadata }),
   },
   subscribe: {
-    read: (params) => ({ id: readNonEmptyString(readObject(params, '').id, 'id') }),
+    read: (params) => ({ id: readId(readObject(params, '').id, 'id') }),
     write: ({ id }) => ({ id }),
   },
   createPushConfig: {
@@ -135,9 +136,9 @@ export const requests: Dialect['requests'] = {
     read(params) {
       const wire = readObject(params, '');
       return {
-        taskId: readNonEmptyString(wire.taskId ?? wire.task_id, 'taskId'),
+        taskId: readId(wire.taskId ?? wire.task_id, 'taskId'),
         pageSize: readInteger(wire.pageSize ?? wire.page_size, 'pageSize'),
-        pageToken: readOptionalText(wire.pageToken ?? wire.page_token, 'pageToken'),
+        pageToken: readToken(wire.pageToken ?? wire.page_token, 'pageToken'),
       };
     },
     write: ({ taskId, pageSize, pageToken }) => ({ taskId, pageSize, pageToken }),

@@ -1,7 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readInteger, readArray, readObject, readOptionalText } from '../field-readers.ts';
+import { readInteger, readArray, readObject, readToken } from '../field-readers.ts';
 import { card } from './card.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, writePushConfig } from './push.ts';
@@ -43,7 +43,7 @@ export const results: Dialect['results'] = {
       );
       return {
         tasks,
-        nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+        nextPageToken: readToken(page.nextPageToken ?? page.next_page_token, 'nextPageToken', mode) ?? '',
         pageSize: readInteger(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
         totalSize: readInteger(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
       };
@@ -58,13 +58,13 @@ export const results: Dialect['results'] = {
   createPushConfig: pushConfig,
   getPushConfig: pushConfig,
   listPushConfigs: {
-    read(wire) {
+    read(wire, mode) {
       const page = readObject(wire, 'result');
       return {
         configs: readArray(page.configs ?? [], 'configs').map((each, i) =>
           readPushConfig(each, `configs[${i}]`),
         ),
-        nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+        nextPageToken: readToken(page.nextPageToken ?? page.next_page_token, 'nextPageToken', mode) ?? '',
       };
     },
     write: ({ configs, nextPageToken }) => ({ configs: configs.map(writePushConfig), nextPageToken }),

@@ -6,12 +6,12 @@ import { readArtifactWith } from '../artifact.ts';
 import {
   readArray,
   readMetadata,
-  readNonEmptyString,
   readObject,
-  readOptionalText,
   readTimestamp,
   fieldPath,
   type WireObject,
+  readId,
+  readOptionalId,
 } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
@@ -105,8 +105,8 @@ export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
   const wire = readObject(value, at);
   const statusWire = readObject(wire.status, fieldPath(at, 'status'));
   const task: Task = {
-    id: readNonEmptyString(wire.id, fieldPath(at, 'id')),
-    contextId: readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId')) ?? '',
+    id: readId(wire.id, fieldPath(at, 'id'), mode),
+    contextId: readOptionalId(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'), mode) ?? '',
     status: readStatus(statusWire, fieldPath(at, 'status'), mode),
   };
   const { artifacts, history } = wire;

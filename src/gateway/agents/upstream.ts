@@ -10,6 +10,7 @@ import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { buildCredentials, withForwardedHeaders, noCredentials } from '../config/credentials.ts';
 import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
 import { withTotalTimeout } from '../middleware/total-timeout.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Collaborators of {@link createUpstream}. All members are optional. */
 export interface UpstreamContext
@@ -64,7 +65,7 @@ export interface Upstream {
  */
 export function createUpstream(config: ProxiedAgent, context: UpstreamContext = {}): Upstream {
   const clock = context.clock ?? systemClock;
-  const url = config.url.replace(/\/+$/, '');
+  const url = stripTrailing(config.url, '/');
   const options = connectOptions(config, url, context);
   const { tls, timeouts } = options;
   const ownHttp =

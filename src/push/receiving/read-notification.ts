@@ -6,6 +6,7 @@ import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
+import { parseBoundedJson } from '../../primitives/json.ts';
 
 /** A 1.0 notification has one of these keys. */
 const v1Keys = ['task', 'message', 'statusUpdate', 'artifactUpdate', 'status_update', 'artifact_update'];
@@ -18,7 +19,7 @@ const v1Keys = ['task', 'message', 'statusUpdate', 'artifactUpdate', 'status_upd
 export function readNotification(text: string): { event: StreamEvent; version: ProtocolVersion } {
   let wire: unknown;
   try {
-    wire = JSON.parse(text);
+    wire = parseBoundedJson(text);
   } catch (cause) {
     throw new A2AError('PARSE_ERROR', undefined, { cause });
   }

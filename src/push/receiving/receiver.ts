@@ -172,7 +172,9 @@ function checkCredentials(
   { scheme, credentials }: Required<PushAuthentication>,
   authorization: string,
 ): void {
-  const [, presentedScheme = '', secret = ''] = /^(\S+) +(.*)$/.exec(authorization) ?? [];
+  const space = authorization.indexOf(' ');
+  const presentedScheme = authorization.slice(0, Math.max(0, space));
+  const secret = space < 0 ? '' : authorization.slice(space).trimStart();
   const isMatch = constantTimeEqual(credentials, secret);
   if (presentedScheme.toLowerCase() !== scheme.toLowerCase() || !isMatch)
     throw unauthenticated('credentials');

@@ -4,6 +4,7 @@ import type { FetchLike } from '../../primitives/web/fetch-like.ts';
 import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { invalidCredentials } from './auth-error.ts';
+import { parseBoundedJson } from '../../primitives/json.ts';
 
 /** Resolves the key of a token. */
 export type KeyResolver = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
@@ -68,5 +69,5 @@ export async function fetchJson(fetch: FetchLike, url: string): Promise<unknown>
     if (size > maxBytes) throw new A2AError('UNAVAILABLE', `Response exceeds ${maxBytes} bytes`);
     text += decoder.decode(bytes, { stream: true });
   }
-  return JSON.parse(text + decoder.decode()) as unknown;
+  return parseBoundedJson(text + decoder.decode());
 }

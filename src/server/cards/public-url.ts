@@ -1,5 +1,6 @@
 import { type HttpServerRequest, singleHeader } from '../http/http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Headers with which a proxy forwards its public URL. */
 export const forwardedHeaders = 'X-Forwarded-Proto, X-Forwarded-Host, X-Forwarded-Prefix';
@@ -16,7 +17,7 @@ export function resolvePublicUrl(
   const host = forwarded('x-forwarded-host') ?? singleHeader(request.headers, 'host') ?? 'localhost';
   const validHost = /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost';
   const isSecure = (forwarded('x-forwarded-proto') ?? (request.isSecure ? 'https' : 'http')) === 'https';
-  const prefix = (forwarded('x-forwarded-prefix') ?? '').replace(/\/+$/, '');
+  const prefix = stripTrailing(forwarded('x-forwarded-prefix') ?? '', '/');
   const path = /^(\/[\w.~%-]+)*$/.test(prefix) ? prefix : '';
   return `${isSecure ? 'https' : 'http'}://${validHost}${path}${basePath}`;
 }

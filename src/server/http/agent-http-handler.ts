@@ -24,6 +24,7 @@ import { isServerPath } from './reserved-paths.ts';
 import { handleRest, isRestRoute, restErrorResponse } from './rest.ts';
 import { SseStream } from './sse-stream.ts';
 import { observeTraffic } from '../telemetry/traffic-observer.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Handles HTTP requests for an agent: all transports and versions, independent of the HTTP server. */
 export class AgentHttpHandler {
@@ -40,7 +41,7 @@ export class AgentHttpHandler {
 
   /** @param budgets - shared by several agents of one server. */
   constructor(agent: Agent, options: ServerOptions = {}, budgets?: ServerBudgets) {
-    this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
+    this.#basePath = stripTrailing(options.basePath ?? '', '/');
     this.#options = { ...options, basePath: this.#basePath };
     this.context = new ServerContext(agent, this.#options, budgets);
     const { metrics = false } = options;
@@ -251,9 +252,7 @@ export class AgentHttpHandler {
       checkContentType(request);
       // Cancel and subscribe may have no body, and some clients send `null`.
       const body =
-        request.body === '' && !isRpc
-          ? undefined
-          : parseUntrustedJson(request.body, this.context.limits.jsonDepth);
+        request.body === '' && !isRpc ? undefined : parseUntrustedJson(request.body, this.context.limits);
       if (isRpc || (isEnvelope(body) && isRestRoute(path)))
         return handleRpc(this.context, request, body, version);
       return handleRest(this.context, request, path, body, version);

@@ -6,6 +6,7 @@ import {
   parseVersionHeader,
 } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
+import { checkLength, maxLengths } from '../../dialects/field-readers.ts';
 import { strictMode } from '../../dialects/translation-loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
@@ -167,6 +168,8 @@ function readEnvelope(body: unknown): RpcRequest {
   if (id !== undefined && id !== null && typeof id !== 'string' && !Number.isFinite(id)) {
     throw new A2AError('INVALID_REQUEST', 'id must be a string, a number or null');
   }
+  if (typeof id === 'string' && id.length > maxLengths.id)
+    throw new A2AError('INVALID_REQUEST', `id must have at most ${maxLengths.id} characters`);
   return { id: (id as RpcRequest['id']) ?? null, method, params };
 }
 
@@ -200,7 +203,7 @@ function readOperationCall(
 
 function readTenant(params: unknown): string | undefined {
   const tenant = (params as { tenant?: unknown } | undefined)?.tenant;
-  return typeof tenant === 'string' && tenant !== '' ? tenant : undefined;
+  return typeof tenant === 'string' && tenant !== '' ? checkLength(tenant, 'tenant', 'name') : undefined;
 }
 
 function createSseStream(

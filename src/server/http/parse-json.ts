@@ -1,13 +1,21 @@
 import { A2AError } from '../../protocol/errors.ts';
-import { defaultLimits } from '../limits/limits.ts';
+import { findExceededLimit } from '../../primitives/json-limits.ts';
+import { defaultLimits, type ServerLimits } from '../limits/limits.ts';
 
-/**
- * Parses untrusted JSON and rejects deep nesting and `__proto__` members.
- *
- * @param maxDepth - maximum nesting depth. The default is far above real requests and far below the limit of recursive
- * code.
- */
-export function parseUntrustedJson(text: string, maxDepth: number = defaultLimits.jsonDepth): unknown {
+/** Shorter texts are parsed faster than they are scanned, whatever they contain. */
+const scannedLength = 65_536;
+
+/** Parses untrusted JSON and rejects deep nesting, too many members, and `__proto__` members. */
+export function parseUntrustedJson(text: string, limits: ServerLimits = {}): unknown {
+  const { jsonDepth: maxDepth = defaultLimits.jsonDepth, jsonMembers = defaultLimits.jsonMembers } = limits;
+  if (text.length > scannedLength) {
+    const exceeded = findExceededLimit(text, { depth: maxDepth, members: jsonMembers });
+    if (exceeded === 'depth') throw tooDeep(maxDepth);
+    if (exceeded === 'members')
+      throw new A2AError('INVALID_REQUEST', `JSON has more than ${jsonMembers} objects, arrays and members`, {
+        details: { limit: 'jsonMembers' },
+      });
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -19,10 +27,7 @@ export function parseUntrustedJson(text: string, maxDepth: number = defaultLimit
 }
 
 function checkValue(value: object, remainingDepth: number, maxDepth: number): void {
-  if (remainingDepth === 0)
-    throw new A2AError('INVALID_REQUEST', `JSON nesting exceeds ${maxDepth} levels`, {
-      details: { limit: 'jsonDepth' },
-    });
+  if (remainingDepth === 0) throw tooDeep(maxDepth);
   if (Array.isArray(value)) {
     for (const item of value)
       if (typeof item === 'object' && item !== null) checkValue(item, remainingDepth - 1, maxDepth);
@@ -33,4 +38,10 @@ function checkValue(value: object, remainingDepth: number, maxDepth: number): vo
     const item = (value as Record<string, unknown>)[key];
     if (typeof item === 'object' && item !== null) checkValue(item, remainingDepth - 1, maxDepth);
   }
+}
+
+function tooDeep(maxDepth: number): A2AError {
+  return new A2AError('INVALID_REQUEST', `JSON nesting exceeds ${maxDepth} levels`, {
+    details: { limit: 'jsonDepth' },
+  });
 }

@@ -1,5 +1,6 @@
 import { NegotiationError, dialectForPath, parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
+import { checkLength } from '../../dialects/field-readers.ts';
 import { strictMode } from '../../dialects/translation-loss.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
@@ -153,7 +154,8 @@ function readOperationCall(
   const operationRequest = dialect.requests[route.operation].read(params, strictMode);
   const tenantParam =
     dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;
-  const call = new HttpCallContext(request, dialect.version, match.tenant ?? tenantParam);
+  const tenant = checkLength(match.tenant ?? tenantParam, 'tenant', 'name');
+  const call = new HttpCallContext(request, dialect.version, tenant);
   if (isStreamingOperation(route.operation)) readLastEventId(request, operationRequest);
   return {
     agent: context.agent,

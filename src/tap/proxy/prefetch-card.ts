@@ -1,5 +1,6 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Milliseconds to wait for the card before the tap accepts requests. */
 const cardTimeout = 2_000;
@@ -8,7 +9,7 @@ const maxBytes = 4 * 1_024 * 1_024;
 
 /** Fetches the card of the target, which names the agent in the traffic log. @returns undefined if there is none. */
 export async function prefetchCard(target: URL): Promise<Buffer | undefined> {
-  const base = target.origin + target.pathname.replace(/\/+$/, '');
+  const base = target.origin + stripTrailing(target.pathname, '/');
   for (const file of ['agent-card.json', 'agent.json']) {
     const card = await fetchCard(new URL(`${base}/.well-known/${file}`));
     if (card) return card;

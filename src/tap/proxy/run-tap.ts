@@ -12,6 +12,7 @@ import type { TrafficLog } from '../traffic-log.ts';
 import { type CardRewrite, rewriteCardBody } from './rewrite-card.ts';
 import { prefetchCard } from './prefetch-card.ts';
 import { proxyRequest } from './proxy-request.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** Options of {@link runTap}. */
 export interface RunTapOptions extends TrafficRecorderOptions {
@@ -116,7 +117,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
     recorder.decodeQueue.drain();
   };
   return {
-    url: url + target.pathname.replace(/\/+$/, ''),
+    url: url + stripTrailing(target.pathname, '/'),
     get name() {
       return name;
     },

@@ -7,20 +7,25 @@ export interface TopicRole {
   readonly taskId?: string;
 }
 
-const patterns: readonly [RegExp, TopicRole['role']][] = [
-  [/\/a2a\/v1\/agent\/request\/([^/]+)$/, 'request'],
-  [/\/a2a\/v1\/(?:gateway|agent)\/status\/([^/]+)(?:\/(.+))?$/, 'status'],
-  [/\/a2a\/v1\/(?:gateway|agent|client)\/response\/([^/]+)(?:\/(.+))?$/, 'response'],
-  [/\/a2a\/v1\/discovery\//, 'discovery'],
-];
+const root = '/a2a/v1/';
 
 /** Classifies a topic of `MeshTopics` in any namespace. */
 export function classifyTopic(topic: string): TopicRole {
-  for (const [pattern, role] of patterns) {
-    const match = pattern.exec(topic);
-    if (!match) continue;
-    const [, party, taskId] = match;
-    return { role, ...(party !== undefined && { party }), ...(taskId !== undefined && { taskId }) };
-  }
-  return { role: 'other' };
+  const at = topic.indexOf(root);
+  if (at < 0) return { role: 'other' };
+  const [scope = '', kind = '', party = '', ...rest] = topic.slice(at + root.length).split('/');
+  if (scope === 'discovery' && kind !== '') return { role: 'discovery' };
+  const role = roles.get(`${scope}/${kind}`);
+  if (role === undefined || party === '' || (role === 'request' && rest.length > 0)) return { role: 'other' };
+  const taskId = rest.join('/');
+  return { role, party, ...(taskId !== '' && { taskId }) };
 }
+
+const roles: ReadonlyMap<string, TopicRole['role']> = new Map([
+  ['agent/request', 'request'],
+  ['agent/status', 'status'],
+  ['gateway/status', 'status'],
+  ['agent/response', 'response'],
+  ['gateway/response', 'response'],
+  ['client/response', 'response'],
+]);

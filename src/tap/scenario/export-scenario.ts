@@ -5,6 +5,7 @@ import type { SendRequest } from '../../protocol/requests.ts';
 import { redactedPlaceholder } from '../../primitives/redaction.ts';
 import type { TrafficRecord } from '../traffic-record.ts';
 import { type RecordedOutcome, toRecordedOutcome } from './recorded-outcome.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 
 /** A recorded send or stream request with everything that followed. */
 interface RecordedCall {
@@ -124,9 +125,11 @@ function findAgentUrl({ to, http }: TrafficRecord, records: readonly TrafficReco
       each.http?.url.startsWith(origin),
   );
   const url = (card?.http ?? http).url.split(/[?#]/, 1)[0] ?? origin;
-  return url
-    .replace(/\/(?:\.well-known\/.*|(?:v1\/)?message:(?:send|stream)|agent\/authenticatedExtendedCard)$/, '')
-    .replace(/\/+$/, '');
+  const base = url.replace(
+    /\/(?:\.well-known\/[^]*|(?:v1\/)?message:(?:send|stream)|agent\/authenticatedExtendedCard)$/,
+    '',
+  );
+  return stripTrailing(base, '/');
 }
 
 /** Returns the seconds between the request and the cancellation of its task. */

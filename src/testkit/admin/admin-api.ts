@@ -5,6 +5,7 @@ import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { CapturedCall, JournalFilter } from '../journal/journal-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type AdminAccess, adminAccessError } from './admin-access.ts';
+import { parseBoundedJson } from '../../primitives/json.ts';
 
 /** Maximum size of a request body: 16 MiB. */
 const maxBytes = 16 * 1_024 * 1_024;
@@ -278,7 +279,7 @@ function parseScriptBody(body: string): { script: string; file: string } {
   if (!body.trimStart().startsWith('{')) return { script: body, file };
   let input: { script?: unknown; file?: unknown };
   try {
-    input = JSON.parse(body) as typeof input;
+    input = parseBoundedJson(body) as typeof input;
   } catch {
     // YAML may start with a brace as well.
     return { script: body, file };
@@ -290,7 +291,7 @@ function parseScriptBody(body: string): { script: string; file: string } {
 function parseJsonBody(text: string): unknown {
   if (text === '') return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return parseBoundedJson(text);
   } catch (cause) {
     throw new A2AError('PARSE_ERROR', `The body is not JSON: ${(cause as Error).message}`, { cause });
   }

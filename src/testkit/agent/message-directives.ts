@@ -3,9 +3,10 @@ import { LruMap } from '../../primitives/lru-map.ts';
 import { failurePlan } from '../playback/failure-plan.ts';
 import { parseScriptedEvent } from '../playback/parse-scripted-event.ts';
 import type { ReceivedMessage, ResponsePlan, ScriptedEvent } from './response-plan.ts';
+import { parseBoundedJson } from '../../primitives/json.ts';
 
 const testCaseDirective = /\[test_case_id=([\w.-]+)\]/;
-const responsesDirective = /\[responses_json=([^\]]*)\]/;
+const responsesDirective = /\[responses_json=([^[\]]*)\]/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 /** Ids that the engine assigned to a message. */
@@ -101,7 +102,7 @@ function parseTurns(text: string): ScriptedEvent[][] {
   const bytes = Buffer.from(text, 'base64');
   let turns: unknown;
   try {
-    turns = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    turns = parseBoundedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
     const reason = cause instanceof SyntaxError ? cause.message : 'the bytes are not UTF-8';
     throw new A2AError('INVALID_PARAMS', `the decoded value is not JSON (${reason})`, { cause });

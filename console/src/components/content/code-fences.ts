@@ -6,7 +6,7 @@ export interface TextSegment {
   readonly language?: string;
 }
 
-const fence = /^(`{3,})[ \t]*([\w+#.-]{0,40})[^\n`]*$/;
+const fence = /^(`{3,})([^\n`]*)$/;
 
 /** An open fence. */
 interface Opened {
@@ -16,8 +16,9 @@ interface Opened {
 
 /** Parses a fence line; undefined if it is none. */
 function fenceIn(line: string): Opened | undefined {
-  const [found, ticks = '', language = ''] = fence.exec(line.trimEnd()) ?? [];
-  return found === undefined ? undefined : { ticks, language };
+  const [found, ticks = '', info = ''] = fence.exec(line.trimEnd()) ?? [];
+  if (found === undefined) return undefined;
+  return { ticks, language: /^[\w+#.-]{0,40}/.exec(info.trimStart())?.[0] ?? '' };
 }
 
 const closes = (found: Opened, open: Opened): boolean =>
@@ -40,7 +41,7 @@ export function splitCodeFences(text: string): TextSegment[] {
   let lines: string[] = [];
   let open: Opened | undefined;
   const end = (kind: TextSegment['kind']) => {
-    const piece = kind === 'prose' ? lines.join('\n').replace(/^\n+|\s+$/g, '') : lines.join('\n');
+    const piece = kind === 'prose' ? lines.join('\n').replace(/^\n+/, '').trimEnd() : lines.join('\n');
     if (piece !== '') {
       pieces.push({ kind, text: piece, ...(open?.language ? { language: open.language } : {}) });
     }

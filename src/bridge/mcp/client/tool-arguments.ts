@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { isJsonObject } from '../../../primitives/json.ts';
+import { isJsonObject, parseBoundedJson } from '../../../primitives/json.ts';
 import { invalidField } from '../../../protocol/errors.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { textOf } from '../../../protocol/part.ts';
@@ -47,7 +47,7 @@ function convertText(text: string, property: Property | undefined): unknown {
   const type = property?.type;
   if (type === undefined || [type].flat().includes('string')) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parseBoundedJson(text);
   } catch {
     return text;
   }

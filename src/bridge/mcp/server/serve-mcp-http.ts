@@ -96,6 +96,8 @@ export async function serveMcpHttp(
       return errorResponse(401, 'Missing or invalid bearer token', { 'www-authenticate': 'Bearer' });
     const id = request.headers.get('mcp-session-id');
     const parsed = request.method === 'POST' ? parseJsonOrUndefined(body) : undefined;
+    // The library parses the body again, without limits.
+    if (request.method === 'POST' && parsed === undefined) return errorResponse(400, 'The body is not JSON');
     if (id !== null) {
       const session = sessions.get(id);
       if (!session) return errorResponse(404, 'Unknown session; send initialize again');

@@ -11,6 +11,7 @@ import { expectUrl } from '../../inputs/expect-url.ts';
 import { createColors } from '../../terminal/colors.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { joinLines } from '../../../primitives/text.ts';
 
 /** Flags of `dragoman actions list`. */
 export interface ActionsFlags {
@@ -115,7 +116,7 @@ async function nameAfterCard({ agent, agentName }: NamedAgent & { agent: RemoteA
       name
         .toLowerCase()
         .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
-        .replaceAll(/^_+|_+$/g, '') || 'agent',
+        .replaceAll(/^_|_$/g, '') || 'agent',
   };
 }
 
@@ -167,7 +168,7 @@ function formatAction({ name, description, parameters }: Action): string {
   const names = Object.keys((parameters.properties ?? {}) as object).map((each) =>
     required.has(each) ? each : `[${each}]`,
   );
-  return `${bold(name)} ${dim(names.join(' '))}\n  ${description.replaceAll(/\s*\n\s*/g, ' ')}`;
+  return `${bold(name)} ${dim(names.join(' '))}\n  ${joinLines(description)}`;
 }
 
 function formatResponse(

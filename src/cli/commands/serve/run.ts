@@ -19,6 +19,7 @@ import {
   warnIfExposed,
 } from '../../inputs/shared-options.ts';
 import { formatServeJson, formatServeText } from './summary.ts';
+import { stripTrailing } from '../../../primitives/text.ts';
 
 /** Flags of `dragoman serve`. */
 export interface ServeFlags extends BrowserAccessFlags {
@@ -172,7 +173,7 @@ function rejectStore(agent: Agent, store: string | undefined): Agent {
 }
 
 function parseBasePath(text = ''): string {
-  const trimmed = text.replace(/\/+$/, '');
+  const trimmed = stripTrailing(text, '/');
   if (trimmed === '' || /^\/[^\s?#]*$/.test(trimmed)) return trimmed;
   throw new UsageError(`Invalid base path "${text}"`, 'Start it with a slash, as in --base-path /echo.');
 }

@@ -15,6 +15,7 @@ import {
 } from '../../invariants/schema.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
+import { replaceJsonWebTokens } from '../../../primitives/json-web-tokens.ts';
 
 function urlSchema(tag: string): Schema {
   return (value, at, errors) => {
@@ -253,10 +254,10 @@ function isSecretLike(value: string): boolean {
   return (
     /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(value) ||
     /\b(AKIA|ASIA)[0-9A-Z]{16}\b/.test(value) ||
-    /\bsk-[A-Za-z0-9_-]{16,}/.test(value) ||
-    /\bgh[pousr]_[A-Za-z0-9]{30,}/.test(value) ||
-    /\b(bearer|basic) +[A-Za-z0-9._~+/-]{12,}=*/i.test(value) ||
-    /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]*/.test(value) ||
+    /\bsk-[A-Za-z0-9_-]{16}/.test(value) ||
+    /\bgh[pousr]_[A-Za-z0-9]{30}/.test(value) ||
+    /\b(bearer|basic) +[A-Za-z0-9._~+/-]{12}/i.test(value) ||
+    replaceJsonWebTokens(value, '') !== value ||
     /^[a-z+]+:\/\/[^/\s:@]+:[^/\s@]+@/i.test(value)
   );
 }

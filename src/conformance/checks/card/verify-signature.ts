@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import { base64url, flattenedVerify, importJWK, type JWK } from 'jose';
-import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
+import { isJsonObject, type JsonObject, parseBoundedJson } from '../../../primitives/json.ts';
 
 /**
  * Presence rule of each field before signing: `!` is always present, `?` if it was set, no mark if it differs from its
@@ -154,7 +154,7 @@ export function parseSignature(raw: unknown): CardSignatureParts | string {
   if (typeof signature !== 'string' || !isBase64url(signature)) return 'has no signature in base64url';
   if (header !== undefined && !isJsonObject(header)) return 'has an unprotected header that is not an object';
   try {
-    const decoded: unknown = JSON.parse(new TextDecoder().decode(base64url.decode(head)));
+    const decoded: unknown = parseBoundedJson(new TextDecoder().decode(base64url.decode(head)));
     return isJsonObject(decoded)
       ? { protected: head, signature, header: decoded }
       : 'has a protected header that is not a JSON object';

@@ -7,6 +7,7 @@ import type { Probe } from '../../probe.ts';
 import type { DecodedResponse, RequestOverrides } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
+import { stripTrailing } from '../../../primitives/text.ts';
 
 const withExtensions = (uris: readonly string[]): RequestOverrides => ({
   headers: { 'a2a-extensions': uris.join(', ') },
@@ -30,8 +31,9 @@ function activeExtensions({ exchange: { headers } }: DecodedResponse): string[] 
 
 /** Returns the URI of an unknown version of an extension. */
 function otherVersion(uri: string): string {
-  const next = uri.replace(/\d+(?:\.\d+)*(?=\/?$)/, '987');
-  return next === uri ? `${uri.replace(/\/+$/, '')}/v987` : next;
+  const base = stripTrailing(uri, '/');
+  const unversioned = stripTrailing(base, '.0123456789');
+  return unversioned === base ? `${base}/v987` : `${unversioned}987${uri.slice(base.length)}`;
 }
 
 function expectRequiredExtensions(probe: Probe): string[] {
@@ -164,7 +166,7 @@ export const extensionChecks = defineChecks(shared, [
     about: 'card',
     async run(probe) {
       for (const uri of declaredExtensions(probe))
-        if (!/(^|[/:@#?=._-])v?\d+(\.\d+)*(\/|$|#)/i.test(uri.replace(/^[a-z]+:\/\/[^/]+/i, '')))
+        if (!/(?:^|[/:@#?=._-])v?\d+(?:\/|$|#)/i.test(uri.replace(/^[a-z]+:\/\/[^/]+/i, '')))
           probe.warn(`${uri} has no version`, { exchanges: [] });
     },
   },

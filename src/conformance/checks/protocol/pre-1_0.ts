@@ -5,6 +5,7 @@ import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
 import { asList } from '../../drivers/normalized-views.ts';
+import { stripTrailing } from '../../../primitives/text.ts';
 
 /** Expects required strings in each skill and returns the skills. */
 function expectSkills(probe: Probe): JsonObject[] {
@@ -261,7 +262,7 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
       if (!request) throw new InconclusiveError('The version has no streams.');
       const exchange = await probe.sendRaw({
         ...request,
-        url: `${probe.driver.url.replace(/\/+$/, '')}/subscribe`,
+        url: `${stripTrailing(probe.driver.url, '/')}/subscribe`,
       });
       const type = exchange.headers['content-type'] ?? '';
       probe.expect(type.startsWith('text/event-stream'), '/subscribe returned no event stream', {

@@ -7,6 +7,7 @@ import type { Probe } from '../../probe.ts';
 import { asList } from '../../drivers/normalized-views.ts';
 import { expectErrorInfo } from './rpc.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
+import { stripTrailing } from '../../../primitives/text.ts';
 
 function sendRequest(
   probe: Probe,
@@ -17,7 +18,7 @@ function sendRequest(
 ): Promise<HttpExchange> {
   return probe.sendRaw({
     method,
-    url: `${probe.driver.url.replace(/\/+$/, '')}${path}`,
+    url: `${stripTrailing(probe.driver.url, '/')}${path}`,
     headers: {
       ...probe.driver.headers,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -17,6 +17,7 @@ import type {
 } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { asList, asText } from '../../drivers/normalized-views.ts';
+import { stripTrailing } from '../../../primitives/text.ts';
 
 const withVersion = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
 
@@ -49,7 +50,7 @@ function declaredVersions({ card, driver }: Probe): Map<string, string> {
 
 /** A REST URL may end with the tenant. */
 function isSameUrl(declared = '', used = ''): boolean {
-  const [outer, inner] = [`${declared.replace(/\/+$/, '')}/`, `${used.replace(/\/+$/, '')}/`];
+  const [outer, inner] = [`${stripTrailing(declared, '/')}/`, `${stripTrailing(used, '/')}/`];
   return inner.startsWith(outer);
 }
 

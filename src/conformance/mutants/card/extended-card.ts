@@ -6,7 +6,7 @@ import { mutateResult } from '../harness/mutations.ts';
 import { in1_0, replaceError } from '../harness/operation-mutants.ts';
 import { testPrincipals } from '../harness/serve-mutant.ts';
 
-const operation = /^GetExtendedAgentCard|GET .*\/extendedAgentCard/;
+const operation = /^GetExtendedAgentCard|^GET .*\/extendedAgentCard/;
 
 function extendedCardMutant(id: string, description: string, setup: MutantSetup): MutantAgent {
   return mutant(id, description, {

@@ -22,7 +22,7 @@ export class MutatingWebhooks {
   toOriginalUrls(text: string): string {
     return text
       .replaceAll(`${this.#url}/relay/`, 'http://127.0.0.1:')
-      .replaceAll(/(127\.0\.0\.1:\d+)\/([\w]{8}-[\w-]{27})\b/g, '$1/hook/$2');
+      .replaceAll(/(127\.0\.0\.1:\d{1,5}\/)(\w{8}-)/g, '$1hook/$2');
   }
 
   /** Forwards a notification. @returns false if the request is not a notification */

@@ -18,7 +18,7 @@ const withInterface = (protocolBinding: string, url: string): WireMutation => ({
 export const outputMutants: readonly MutantAgent[] = [
   mutant('output.artifact:in-message', 'Results are returned in the status message.', {
     wire: () =>
-      mutateResult(/GetTask|GET .*\/tasks\//, (task) => {
+      mutateResult(/^GetTask|^GET .*\/tasks\//, (task) => {
         const status = task.status as JsonObject | undefined;
         const [artifact] = (task.artifacts as JsonObject[] | undefined) ?? [];
         if (!status || !artifact) return task;

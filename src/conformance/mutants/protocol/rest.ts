@@ -261,7 +261,10 @@ function separateTransports(operations: RegExp): WireMutation {
 function replaceInContextId(from: string, to: string): WireMutation {
   return {
     request(request) {
-      request.path = request.path.replace(/(?<=[?&]contextId=)[^&]*/, (value) => value.replaceAll(from, to));
+      request.path = request.path.replace(
+        /([?&]contextId=)([^&]*)/,
+        (_match, name: string, value: string) => name + value.replaceAll(from, to),
+      );
     },
   };
 }

@@ -34,9 +34,9 @@ function mutateParams(request: WireRequest, mutate: (params: JsonObject) => void
   request.json = json;
 }
 
-const create = /^CreateTaskPush|POST .*pushNotificationConfigs/;
-const get = /^GetTaskPush|GET .*pushNotificationConfigs\/\{id\}/;
-const list = /^ListTaskPush|GET .*pushNotificationConfigs$/;
+const create = /^CreateTaskPush|^POST .*pushNotificationConfigs/;
+const get = /^GetTaskPush|^GET .*pushNotificationConfigs\/\{id\}/;
+const list = /^ListTaskPush|^GET .*pushNotificationConfigs$/;
 
 const stateIn = (json: unknown): string => /"state":"(\w+)"/.exec(JSON.stringify(json ?? {}))?.[1] ?? '';
 const isTerminalNotification = (json: unknown): boolean =>

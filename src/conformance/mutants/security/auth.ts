@@ -22,10 +22,10 @@ export const operationPatterns: Readonly<Record<string, RegExp>> = {
   list: /^ListTasks$|GET \/tasks$/,
   cancel: /^CancelTask|:cancel/,
   subscribe: /^SubscribeToTask|:subscribe/,
-  createPush: /^CreateTaskPush|POST .*pushNotificationConfigs/,
-  getPush: /^GetTaskPush|GET .*pushNotificationConfigs\/\{id\}/,
-  listPush: /^ListTaskPush|GET .*pushNotificationConfigs$/,
-  deletePush: /^DeleteTaskPush|DELETE .*pushNotificationConfigs/,
+  createPush: /^CreateTaskPush|^POST .*pushNotificationConfigs/,
+  getPush: /^GetTaskPush|^GET .*pushNotificationConfigs\/\{id\}/,
+  listPush: /^ListTaskPush|^GET .*pushNotificationConfigs$/,
+  deletePush: /^DeleteTaskPush|^DELETE .*pushNotificationConfigs/,
 };
 
 const hasValidToken = ({ headers }: WireRequest): boolean =>

@@ -11,7 +11,8 @@ export function explainNatsError(error: unknown, url: string): A2AError {
       cause: error,
       hint: 'Check `username` and `password`, or `token`.',
     });
-  if (/jetstream.*not enabled|JetStreamNotEnabled/i.test(`${name} ${message}`))
+  const text = `${name} ${message}`;
+  if (/JetStreamNotEnabled/i.test(text) || (/jetstream/i.test(text) && /not enabled/i.test(text)))
     return new A2AError('UNSUPPORTED_OPERATION', `The server at ${address} does not support JetStream`, {
       cause: error,
       hint: 'Start nats-server with -js, or with a `jetstream` block in its configuration.',

@@ -2,6 +2,7 @@ import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import type { Authenticator } from '../authenticator.ts';
 import { fetchJson, remoteKeyResolver } from '../jwks.ts';
 import { type JwtValidationOptions, jwtAuthenticator } from './jwt.ts';
+import { stripTrailing } from '../../../primitives/text.ts';
 
 /** Options of {@link openIdConnectAuth}. */
 export interface OpenIdConnectAuthOptions extends JwtValidationOptions {
@@ -13,7 +14,7 @@ export interface OpenIdConnectAuthOptions extends JwtValidationOptions {
 export function openIdConnectAuth(options: OpenIdConnectAuthOptions): Authenticator {
   const { issuerUrl, fetch = globalThis.fetch, now = Date.now } = options;
   if (!URL.canParse(issuerUrl)) throw invalidField('issuerUrl', 'must be an absolute URL');
-  const openIdConnectUrl = `${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+  const openIdConnectUrl = `${stripTrailing(issuerUrl, '/')}/.well-known/openid-configuration`;
   const load = async (): Promise<unknown> => {
     const metadata = await fetchJson(fetch, openIdConnectUrl);
     return fetchJson(fetch, readJwksUri(metadata, issuerUrl));

@@ -4,7 +4,7 @@ interface PythonNumber {
   isFractional: boolean;
 }
 
-const tokenPattern = /\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+|\*\*|\/\/|[-+*/%()])/y;
+const tokenPattern = /\s+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|\*\*|\/\/|[-+*/%()]/y;
 
 /**
  * Evaluates an arithmetic expression such as `2 * (3 + 4) ** 2` with the operators and number format of Python: `/`
@@ -73,7 +73,8 @@ function tokenize(text: string): string[] | undefined {
   while (tokenPattern.lastIndex < trimmed.length) {
     const found = tokenPattern.exec(trimmed);
     if (!found) return undefined;
-    tokens.push(found[1] ?? '');
+    const token = found[0].trim();
+    if (token !== '') tokens.push(token);
   }
   return tokens;
 }

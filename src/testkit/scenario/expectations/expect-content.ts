@@ -84,7 +84,7 @@ function textMismatches(
 /** Replaces `eval_math:[…]` by its result; invalid expressions are unchanged. */
 function evaluateMath(text: string): string {
   return text.replaceAll(
-    /eval_math:\[([^\]]+)\]/g,
+    /eval_math:\[([^[\]]+)\]/g,
     (match, expression: string) => calculate(expression) ?? match,
   );
 }

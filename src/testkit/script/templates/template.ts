@@ -27,13 +27,15 @@ export class Template {
   static parse(text: string, hasMatch: boolean, report: Report): Template {
     const pieces: (string | Expression)[] = [];
     let position = 0;
-    for (const found of text.matchAll(/\{\{((?:"[^"]*"|'[^']*'|[^}"'])*)\}\}/g)) {
-      pieces.push(text.slice(position, found.index));
+    for (const found of text.matchAll(/\{\{((?:"[^"]*"|'[^']*'|[^{}"'])*)\}\}/g)) {
+      const before = text.slice(position, found.index);
+      if (before.includes('{{')) report(unclosedExpression);
+      pieces.push(before);
       pieces.push(parseExpression(found[1] ?? '', hasMatch, report));
       position = found.index + found[0].length;
     }
     const rest = text.slice(position);
-    if (rest.includes('{{')) report('missing }} after {{; write {{"{{"}} for literal braces');
+    if (rest.includes('{{')) report(unclosedExpression);
     pieces.push(rest);
     return new Template(pieces);
   }
@@ -116,3 +118,5 @@ function tokenize(source: string): Token[][] {
   }
   return stages;
 }
+
+const unclosedExpression = 'missing }} after {{; write {{"{{"}} for literal braces';
