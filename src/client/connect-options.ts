@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { Credentials } from './credentials.ts';
 import type { FetchLike } from '../primitives/web/fetch-like.ts';
 import { fetchHttpClient } from './http/fetch-driver.ts';
-import { DestinationPolicy } from './http/destination-policy.ts';
+import { type CredentialOrigins, DestinationPolicy } from './http/destination-policy.ts';
 import type { HttpClient } from './http/http-client.ts';
 import { undiciHttpClient } from './http/undici-driver.ts';
 import { type EndpointCache, sharedEndpointCache } from './discovery/endpoint-cache.ts';
@@ -72,6 +72,11 @@ export interface ClientTimeouts {
    * @defaultValue 60 000
    */
   idle: number;
+  /**
+   * Time for which the client tries to resume an interrupted stream without receiving a new event.
+   * @defaultValue 30 000
+   */
+  resume: number;
 }
 
 /** Delays between polls of a task that cannot be streamed, in milliseconds. */
@@ -108,6 +113,13 @@ export interface ConnectOptions {
   auth?: Credentials;
   /** Credentials of card requests, if they differ. */
   cardAuth?: Credentials;
+  /**
+   * Further origins that may receive `auth` and `headers`, or `any`. By default these are the origins of the URLs of the
+   * caller (the URL, `cardPath`, `endpoint`, a card object): a card may list interfaces at other origins, which are called
+   * without credentials. Credentials for an HTTPS URL are never sent over plain HTTP.
+   * @defaultValue none
+   */
+  credentialOrigins?: CredentialOrigins;
   /** Headers of all requests to the agent. `call.headers` are never forwarded. */
   headers?: Readonly<Record<string, string>>;
   /** Headers of card requests. */
@@ -155,8 +167,8 @@ export interface ConnectOptions {
    */
   maxRetries?: number;
   /**
-   * Maximum number of consecutive attempts to resume a stream without receiving a new event.
-   * @defaultValue 5
+   * Maximum number of consecutive attempts to resume a stream without receiving a new event, within `timeouts.resume`.
+   * @defaultValue no limit
    */
   maxResumes?: number;
   /**
@@ -231,7 +243,14 @@ const bytes64M = 64 * 1024 * 1024;
 
 /** Applies the defaults. @throws {@link A2AError} `INVALID_PARAMS` if options contradict each other. */
 export function resolveSettings(options: ConnectOptions): ClientSettings {
-  const timeouts = { connect: 10_000, read: 30_000, send: 300_000, idle: 60_000, ...options.timeouts };
+  const timeouts = {
+    connect: 10_000,
+    read: 30_000,
+    send: 300_000,
+    idle: 60_000,
+    resume: 30_000,
+    ...options.timeouts,
+  };
   const { verifyCard, requireVerified = verifyCard !== undefined } = options;
   if (requireVerified && !verifyCard)
     throw invalidField('requireVerified', 'must be combined with verifyCard');
@@ -250,12 +269,12 @@ export function resolveSettings(options: ConnectOptions): ClientSettings {
     transports: options.transports,
     versions: options.versions,
     tenant: options.tenant,
-    destinations: new DestinationPolicy(options.egress),
+    destinations: new DestinationPolicy(options.egress, options.credentialOrigins),
     timeouts,
     polling,
     limits: { body: bytes64M, frame: bytes64M, ...options.limits },
     maxRetries: options.maxRetries ?? 3,
-    maxResumes: options.maxResumes ?? 5,
+    maxResumes: options.maxResumes ?? Number.POSITIVE_INFINITY,
     http: options.http ?? createDriver(options, timeouts),
     ownsHttp: options.http === undefined,
     endpointCache: options.endpointCache ?? sharedEndpointCache,

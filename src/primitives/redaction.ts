@@ -12,10 +12,9 @@ const secretField = new RegExp(`^(?:${secretNames})$`, 'i');
 const secretQuery = /^(?:key|sig|signature|auth|code)$/i;
 
 // In a truncated text the end counts as the closing quotation mark.
-const jsonMember = new RegExp(
-  String.raw`("(?:${secretNames})"\s*:\s*)"[^"\\]*(?:\\[^][^"\\]*)*(?:\\?$|")|(\\"(?:${secretNames})\\"\s*:\s*)\\"[^"\\]*(?:\\?$|\\")`,
-  'gi',
-);
+const jsonMember = /("([\w-]+)"\s*:\s*)"(?:[^"\\]|\\[^])*(?:\\?$|")/g;
+/** A member of JSON inside of a JSON string. */
+const escapedMember = /(\\"([\w-]+)\\"\s*:\s*)\\"[^"\\]*(?:\\?$|\\")/g;
 const formField = new RegExp(String.raw`(^|[?&\s"])((?:${secretNames})=)[^&\s"]+`, 'gi');
 const authScheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
 
@@ -131,8 +130,11 @@ export class Redactor {
 function redactCredentials(text: string): string {
   return replaceJsonWebTokens(text, redactedPlaceholder)
     .replaceAll(authScheme, `$1 ${redactedPlaceholder}`)
-    .replaceAll(jsonMember, (_match, plain: string | undefined, escaped: string | undefined) =>
-      plain === undefined ? `${escaped}\\"${redactedPlaceholder}\\"` : `${plain}"${redactedPlaceholder}"`,
+    .replaceAll(jsonMember, (member, start: string, name: string) =>
+      secretField.test(name) ? `${start}"${redactedPlaceholder}"` : member,
+    )
+    .replaceAll(escapedMember, (member, start: string, name: string) =>
+      secretField.test(name) ? `${start}\\"${redactedPlaceholder}\\"` : member,
     )
     .replaceAll(formField, `$1$2${redactedPlaceholder}`);
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { readRequest } from '../../src/mesh/rpc-envelope.ts';
+import type { Message } from '../../src/protocol/message.ts';
 import { A2AError } from '../../src/protocol/errors.ts';
 import { readNotification } from '../../src/push/receiving/read-notification.ts';
 import { findExceededLimit } from '../../src/primitives/json-limits.ts';
@@ -90,7 +91,7 @@ describe('the client', () => {
   beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
   afterAll(() => void server.close());
 
-  const message = { messageId: 'm', role: 'user', parts: [{ text: 'hi' }] } as const;
+  const message: Message = { messageId: 'm', role: 'user', parts: [{ text: 'hi' }] };
 
   it('rejects a deep response with an A2AError', async () => {
     await using agent = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

@@ -48,7 +48,10 @@ export function findCheckedExpressions(): FoundExpression[] {
 /** Returns why an expression is not linear; undefined if it is. */
 export async function findFlaw(literal: string, timeout: number): Promise<string | undefined> {
   const slash = literal.lastIndexOf('/');
-  const result = await check(literal.slice(1, slash), literal.slice(slash + 1), { timeout });
+  const [source, flags] = [literal.slice(1, slash), literal.slice(slash + 1)];
+  let result = await check(source, flags, { timeout, checker: 'automaton' });
+  // The proof does not support assertions and back-references; then the checker searches for an attack.
+  if (result.status === 'unknown') result = await check(source, flags, { timeout, checker: 'fuzz' });
   if (result.status === 'safe') return undefined;
   return result.status === 'vulnerable' ? result.complexity.summary : `not decided (${result.error.kind})`;
 }

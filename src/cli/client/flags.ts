@@ -11,6 +11,7 @@ export interface ClientFlags {
   bearer?: string;
   apiKey?: string;
   svcParam: string[];
+  credentialOrigin: string[];
   extension: string[];
   insecure: boolean;
   ca?: string;
@@ -74,6 +75,12 @@ function connectionFlags(): Option[] {
     new Option('--svc-param <k:v>', 'service parameter, sent as an HTTP header; repeatable')
       .argParser(parseServiceParameter)
       .default([], 'none'),
+    new Option(
+      '--credential-origin <origin>',
+      'further origin that may receive the credentials, if the card lists an interface there; repeatable',
+    )
+      .argParser(collectValues)
+      .default([], 'only the origin of the agent card'),
     new Option('--extension <uri>', 'URI of a protocol extension to declare; repeatable')
       .argParser(collectValues)
       .default([], 'none'),

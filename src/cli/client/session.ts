@@ -172,7 +172,7 @@ class AgentConnection {
   }
 
   #connect(reference: CardReference, cards: object[]): RemoteAgent {
-    const { a2aVersion, transport, svcParam, cardKeys } = this.#flags;
+    const { a2aVersion, transport, svcParam, cardKeys, credentialOrigin } = this.#flags;
     const supported = transport.filter((each): each is Transport => each !== 'GRPC');
     if (supported.length < transport.length)
       printWarning('gRPC is not supported and is ignored in --transport');
@@ -189,6 +189,7 @@ class AgentConnection {
     return connect('url' in reference ? reference.url : reference.card, {
       http: this.#http,
       auth: this.#credentials,
+      credentialOrigins: credentialOrigin,
       headers,
       versions: [(a2aVersion ?? '1.0') as ProtocolVersion],
       // Other transports of the card remain available as a fallback.

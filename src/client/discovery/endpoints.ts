@@ -55,7 +55,10 @@ export function listEndpoints(card: AgentCard, origin: CardOrigin, settings: Cli
   const interfaces = origin.uncertain
     ? card.interfaces.flatMap((each) => inVersions(each, versions))
     : card.interfaces;
-  for (const each of rankInterfaces(interfaces, settings)) add(each, namedBy);
+  for (const each of rankInterfaces(interfaces, settings)) {
+    if (endpoints.size === maxEndpoints) break;
+    add(each, namedBy);
+  }
   const listed = [...endpoints.values()];
   for (const { url, transport } of listed) {
     if (transport !== 'JSONRPC') continue;
@@ -69,8 +72,11 @@ export function listEndpoints(card: AgentCard, origin: CardOrigin, settings: Cli
     if (rebased !== undefined)
       add({ url: rebased, protocolBinding: transport, protocolVersion: dialect.version, tenant }, namedBy);
   }
-  return [...endpoints.values()];
+  return [...endpoints.values()].slice(0, maxEndpoints);
 }
+
+/** Endpoints that are tried at most: a card may list any number of interfaces. */
+const maxEndpoints = 16;
 
 function inVersions(each: AgentInterface, versions: readonly ProtocolVersion[]): AgentInterface[] {
   if (each.protocolBinding !== 'JSONRPC') return [each];

@@ -1,7 +1,10 @@
 import type { EgressOptions, EgressPurpose } from '../../egress/egress-options.ts';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, invalidField } from '../../protocol/errors.ts';
+
+/** Origins that may receive credentials, in addition to those of the URLs of the caller. */
+export type CredentialOrigins = readonly string[] | 'any';
 
 /** A destination that a request may be sent to. */
 export interface AllowedDestination {
@@ -17,12 +20,14 @@ export interface AllowedDestination {
 export class DestinationPolicy {
   readonly #trusted = new Set<string>();
   readonly #egress: EgressOptions | EgressPolicy | false;
+  readonly #credentialOrigins: CredentialOrigins;
   #policy: EgressPolicy | undefined;
   /** True if the caller passed a URL of the local host, which allows all of its ports. */
   #trustsLocalHost = false;
 
-  constructor(egress: EgressOptions | EgressPolicy | false = {}) {
+  constructor(egress: EgressOptions | EgressPolicy | false = {}, credentialOrigins: CredentialOrigins = []) {
     this.#egress = egress;
+    this.#credentialOrigins = credentialOrigins === 'any' ? 'any' : credentialOrigins.map(parseOrigin);
   }
 
   /** Allows the origin of a URL of the caller. */
@@ -35,6 +40,26 @@ export class DestinationPolicy {
   isTrusted(origin: string): boolean {
     if (this.#egress === false || this.#trusted.has(origin)) return true;
     return this.#trustsLocalHost && isLocalHost(new URL(origin).hostname);
+  }
+
+  /**
+   * Returns true if credentials may be sent to an origin: it is one of a URL of the caller, or the caller allows it.
+   * Credentials for an HTTPS URL are never sent over plain HTTP.
+   */
+  mayReceiveCredentials(origin: string): boolean {
+    if (this.#trusted.has(origin)) return true;
+    const url = new URL(origin);
+    const trusted = [...this.#trusted].map((each) => new URL(each));
+    if (url.protocol !== 'https:' && trusted.some(({ protocol }) => protocol === 'https:')) return false;
+    if (this.#credentialOrigins === 'any' || this.#credentialOrigins.includes(origin)) return true;
+    // Names of the local host are interchangeable, its ports are not: other programs listen there.
+    return (
+      isLocalHost(url.hostname) &&
+      trusted.some(
+        ({ protocol, hostname, port }) =>
+          protocol === url.protocol && port === url.port && isLocalHost(hostname),
+      )
+    );
   }
 
   /**
@@ -70,4 +95,10 @@ export function explainDenial(thrown: unknown): unknown {
     cause,
     hint: `The URL comes from the agent card or a redirect. ${hint} Add an exception to the \`egress\` option of connect().`,
   });
+}
+
+function parseOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.origin;
+  throw invalidField('credentialOrigins', 'must contain origins such as https://agents.example.com');
 }

@@ -33,6 +33,24 @@ export function noResponseError(failure: HttpTransportError, url: string): A2AEr
       `${origin} does not support TLS`,
       'The URL starts with https, but the server responds in plain HTTP.',
     );
+  if (code === 'CERT_HAS_EXPIRED')
+    return createError(
+      'UNAVAILABLE',
+      `The certificate of ${hostname} has expired`,
+      'The operator of the agent must renew it. Also check the clock of this machine.',
+    );
+  if (code === 'CERT_NOT_YET_VALID')
+    return createError(
+      'UNAVAILABLE',
+      `The certificate of ${hostname} is not valid yet`,
+      'Check the clocks of this machine and of the machine that issued the certificate.',
+    );
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return createError(
+      'UNAVAILABLE',
+      `The certificate of ${hostname} is for another host name`,
+      'Use a name that the certificate lists, or ask the operator of the agent for another certificate.',
+    );
   if (/CERT|SIGNATURE|^UNABLE_TO_|ERR_TLS/.test(code))
     return createError(
       'UNAVAILABLE',

@@ -123,6 +123,8 @@ async function sendAuthenticated(
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   const { auth } = outbound;
+  if (!settings.destinations.mayReceiveCredentials(outbound.target.origin))
+    return sendWithoutCredentials(settings, outbound, signal);
   const traced = settings.tracing.current?.inject(outbound.headers) ?? outbound.headers;
   if (!auth) return followRedirects(settings, outbound, { target: outbound.target, headers: traced, signal });
   for (let refreshed = false; ; refreshed = true) {
@@ -144,6 +146,27 @@ async function sendAuthenticated(
     if (!(await auth.refresh(rejected))) return response;
     response.discard();
   }
+}
+
+/** Sends a request to an origin that the caller has not allowed to receive credentials. */
+async function sendWithoutCredentials(
+  settings: ClientSettings,
+  outbound: OutboundRequest,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const { target, auth } = outbound;
+  const isSecret = (name: string) => name in settings.headers && !publicHeaders.has(name);
+  const names = Object.keys(outbound.headers).filter(isSecret);
+  const headers = Object.fromEntries(Object.entries(outbound.headers).filter(([name]) => !isSecret(name)));
+  const traced = settings.tracing.current?.inject(headers) ?? headers;
+  const response = await followRedirects(settings, outbound, { target, headers: traced, signal });
+  const { status } = response;
+  if ((status !== 401 && status !== 403) || (auth === undefined && names.length === 0)) return response;
+  response.discard();
+  throw new A2AError('UNAUTHENTICATED', `The agent at ${target.origin} requires credentials`, {
+    status,
+    hint: `They were not sent, because the agent card names this origin and not the caller. If you trust it, allow it with \`credentialOrigins\` of connect(), --credential-origin or \`credential_origins\` of the gateway file; over plain HTTP they are never sent if the URL of the agent starts with https.`,
+  });
 }
 
 /** Reports errors of the provider as such, not as errors of the agent. */

@@ -40,6 +40,8 @@ export class AgentStreams {
         {
           ...this.#streamSource(selection, call),
           afterSequence: request.afterSequence,
+          findTask: (streamSignal) =>
+            this.#findTask(selection, state.send?.request ?? request, { ...call, signal: streamSignal }),
           open: (streamSignal, lastEventId) =>
             this.#caller.callThrough(selection, 'stream', async (binding) => {
               const send = await AliasedSend.prepare(this.#aliases, binding, request, call);
@@ -83,6 +85,23 @@ export class AgentStreams {
       const events = await this.#startOrPoll(selection, resumable, { taskId, signal, call });
       return alias ? AliasedSend.applyAlias(events, alias) : events;
     });
+  }
+
+  /**
+   * Finds the task of a sent message by the id of the message. Sending the message again would not be safe: agents need
+   * not detect duplicates.
+   */
+  async #findTask(
+    selection: EndpointSelection,
+    { message: { messageId, contextId, taskId }, clientTaskId }: SendRequest,
+    call: CallContext,
+  ): Promise<string | undefined> {
+    if (taskId !== undefined) return taskId;
+    if (selection.endpoint.dialect.version === '0.1') return clientTaskId;
+    const { tasks } = await this.#caller.callThrough(selection, 'listTasks', (binding) =>
+      binding.unary('listTasks', { contextId, pageSize: 50, historyLength: 50 }, call),
+    );
+    return tasks.find(({ history }) => history?.some((each) => each.messageId === messageId))?.id;
   }
 
   /** Closes all open streams. */

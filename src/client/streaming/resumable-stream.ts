@@ -14,7 +14,9 @@ import { backoffDelay } from '../../primitives/backoff.ts';
 import { sleep } from '../../primitives/clock.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { diffTask, isReflectedIn } from '../../protocol/diff-task.ts';
+import { HttpTransportError } from '../http/http-client.ts';
 import { retryBackoff } from '../http/retry.ts';
+import { StreamConnection } from './stream-connection.ts';
 import { fingerprintPart, fingerprintEvent } from './fingerprint.ts';
 
 /** Operations of the agent that a {@link ResumableStream} uses. */
@@ -28,6 +30,8 @@ export interface StreamSource {
   startsWithSnapshot(frame: StreamFrame): boolean;
   /** Id of the task, if it is known before the first event. */
   taskId?: string;
+  /** Finds the task that the first connection started, if it was interrupted before its first event. */
+  findTask?(signal: AbortSignal): Promise<string | undefined>;
   /** Skips events up to this sequence number, which the caller already has. */
   afterSequence?: number;
 }
@@ -77,6 +81,8 @@ export class ResumableStream {
   #isFinal = false;
   /** Attempts to resume since the last event. */
   #failedResumes = 0;
+  /** Time of the first interruption since the last event. */
+  #interruptedAt: number | undefined;
   /** Reconnection delay that the agent requested, in milliseconds. */
   #retryDelay = 0;
 
@@ -91,28 +97,78 @@ export class ResumableStream {
 
   /** Opens the stream. Each event is returned once and in order, until the task reaches a terminal or interrupted state. */
   async start(): Promise<EventBatches> {
-    const connection = new Connection(this.#signal);
+    const connection = new StreamConnection(this.#signal);
     try {
       return this.#run(await this.#source.open(connection.signal, this.#lastEventId), connection);
     } catch (thrown) {
       connection.release();
-      throw thrown;
+      const error = A2AError.from(thrown);
+      if (!wasInterrupted(error) || this.#signal.aborted) throw thrown;
+      // The agent may have started the task before the connection was interrupted.
+      const taskId = await this.#findTask(error);
+      return this.#continue(taskId, error);
     }
   }
 
-  async *#run(opened: FrameStream, first: Connection): EventBatches {
-    let [frames, connection] = [opened, first];
-    for (let isResumed = false; ; isResumed = true) {
-      const interruption = yield* this.#read(frames, connection, isResumed);
-      if (this.#isOver(interruption)) return;
-      const taskId = this.#reducer?.id ?? this.#source.taskId;
-      if (taskId === undefined) throw interruption ?? earlyEndError();
-      connection = new Connection(this.#signal);
-      const next = yield* this.#resume(taskId, interruption ?? earlyEndError(), connection.signal);
-      if (!next) return;
-      frames = next;
+  async *#run(opened: FrameStream, first: StreamConnection): EventBatches {
+    const interruption = yield* this.#read(opened, first, false);
+    if (this.#isOver(interruption)) return;
+    const error = interruption ?? earlyEndError();
+    yield* this.#continue(this.#reducer?.id ?? (await this.#findTask(error)), error);
+  }
+
+  /** Resumes the stream of a task until it ends. */
+  async *#continue(taskId: string, interruption: A2AError): EventBatches {
+    let error = interruption;
+    for (;;) {
+      const connection = new StreamConnection(this.#signal);
+      const frames = yield* this.#resume(taskId, error, connection.signal);
+      if (!frames) return;
       this.#mayRepeat = true;
+      const next = yield* this.#read(frames, connection, true);
+      if (this.#isOver(next)) return;
+      error = next ?? earlyEndError();
     }
+  }
+
+  /** Returns the id of a task whose stream was interrupted before its first event. @throws the interruption if unknown */
+  async #findTask(interruption: A2AError): Promise<string> {
+    if (this.#source.taskId !== undefined) return this.#source.taskId;
+    if (!this.#source.findTask) throw interruption;
+    let error = interruption;
+    for (;;) {
+      await this.#waitForResume(error);
+      try {
+        const found = await this.#source.findTask(this.#signal);
+        if (found !== undefined) return found;
+        throw interruption;
+      } catch (thrown) {
+        if (this.#signal.aborted) throw canceledError(this.#signal);
+        error = A2AError.from(thrown);
+        // An agent that cannot list tasks does not know what the client looks for.
+        if (error === interruption || !transientReasons.has(error.reason)) throw interruption;
+      }
+    }
+  }
+
+  /** Waits before the next attempt. @throws the error of the last attempt if the time or the number is exhausted */
+  async #waitForResume(error: A2AError, taskId?: string): Promise<void> {
+    const { clock, maxResumes, timeouts, random, warn } = this.#settings;
+    const remaining = (this.#interruptedAt ??= clock.now()) + timeouts.resume - clock.now();
+    if (this.#failedResumes >= maxResumes || remaining <= 0)
+      throw resumeFailedError(error, this.#failedResumes);
+    const stream = taskId === undefined ? 'The stream' : `The stream of task ${taskId}`;
+    warn({
+      kind: 'resume',
+      ...(taskId !== undefined && { taskId }),
+      error,
+      message: `${stream} was interrupted and is being resumed`,
+    });
+    // The requested delay is the minimum; jitter keeps clients from reconnecting at the same time.
+    const delay = this.#retryDelay + backoffDelay(this.#failedResumes, retryBackoff, random);
+    // The last attempt is made when the time is over.
+    await sleep(clock, Math.min(delay, remaining), this.#signal, canceledError);
+    this.#failedResumes++;
   }
 
   /** Polls the task until it reaches a terminal or interrupted state. The delay doubles while nothing changes. */
@@ -146,7 +202,7 @@ export class ResumableStream {
   /** Returns the events of one connection, and finally the error that interrupted it. Errors of the agent are thrown. */
   async *#read(
     frames: FrameStream,
-    connection: Connection,
+    connection: StreamConnection,
     isResumed: boolean,
   ): AsyncGenerator<readonly StreamEvent[], A2AError | undefined> {
     let mayHaveGap = isResumed;
@@ -237,6 +293,7 @@ export class ResumableStream {
 
   #apply(event: StreamEvent): StreamEvent {
     this.#failedResumes = 0;
+    this.#interruptedAt = undefined;
     if (event.kind === 'message') this.#isDirectMessage = this.#reducer === undefined;
     else {
       const fingerprint = fingerprintEvent(event);
@@ -253,20 +310,9 @@ export class ResumableStream {
     interruption: A2AError,
     connection: AbortSignal,
   ): AsyncGenerator<readonly StreamEvent[], FrameStream | undefined> {
-    const settings = this.#settings;
     let error = interruption;
     for (;;) {
-      if (this.#failedResumes >= settings.maxResumes) throw resumeFailedError(error, this.#failedResumes);
-      settings.warn({
-        kind: 'resume',
-        taskId,
-        error,
-        message: `The stream of task ${taskId} was interrupted and is being resumed`,
-      });
-      // The requested delay is the minimum; jitter keeps clients from reconnecting at the same time.
-      const delay = this.#retryDelay + backoffDelay(this.#failedResumes, retryBackoff, settings.random);
-      await sleep(settings.clock, delay, this.#signal, canceledError);
-      this.#failedResumes++;
+      await this.#waitForResume(error, taskId);
       try {
         return await this.#source.reopen(taskId, this.#lastEventId, connection);
       } catch (thrown) {
@@ -296,32 +342,9 @@ export class ResumableStream {
   }
 }
 
-/** Signal of one connection, which aborts with the whole stream or alone. */
-class Connection {
-  readonly #controller = new AbortController();
-  readonly #outer: AbortSignal;
-
-  constructor(outer: AbortSignal) {
-    this.#outer = outer;
-    if (outer.aborted) this.#onAbort();
-    outer.addEventListener('abort', this.#onAbort);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  close(): void {
-    this.#controller.abort(new Error('The task has ended'));
-  }
-
-  release(): void {
-    this.#outer.removeEventListener('abort', this.#onAbort);
-  }
-
-  #onAbort = (): void => {
-    this.#controller.abort(this.#outer.reason);
-  };
+/** Returns true if the request may have reached the agent and no response was received. */
+function wasInterrupted({ reason, cause }: A2AError): boolean {
+  return transientReasons.has(reason) && cause instanceof HttpTransportError && cause.sent;
 }
 
 /** Distinguishes an error that the agent sent from an error of the connection. */

@@ -158,7 +158,8 @@ class RawExchange {
         // The server may close a keep-alive connection just before its reuse; it has not received the request then.
         if (!this.#response && !this.#isFinished && !this.#isRetry && this.#request?.reusedSocket) {
           this.#isRetry = true;
-          this.start(agent);
+          // Another idle connection of the pool may have been closed as well.
+          this.start(this.#unpooledAgent());
         } else this.#end(this.#response ? 'truncated' : 'failed', error.message);
       });
       this.#request.end(raw.body);
@@ -166,6 +167,11 @@ class RawExchange {
       // The URL is invalid.
       queueMicrotask(() => this.#end('failed', (error as Error).message));
     }
+  }
+
+  #unpooledAgent(): HttpAgent | HttpsAgent {
+    if (!this.#raw.url.startsWith('https:')) return new HttpAgent();
+    return new HttpsAgent({ rejectUnauthorized: !this.#options.insecure });
   }
 
   #onResponse(response: IncomingMessage): void {

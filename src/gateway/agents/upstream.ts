@@ -117,6 +117,7 @@ function connectOptions(config: ProxiedAgent, url: string, context: UpstreamCont
   const { egress } = config;
   return {
     ...resolveAuth(config, clock ?? systemClock),
+    credentialOrigins: config.credential_origins,
     cardPath: resolveCardUrl(config, url),
     cardHeaders: toHeaders(config.agent_card_headers),
     headers: toHeaders(config.task_headers),

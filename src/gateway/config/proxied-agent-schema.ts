@@ -64,6 +64,15 @@ export const upstreamFields = {
   task_authentication: authenticationSchema
     .optional()
     .describe('Credentials for all requests except the card.'),
+  credential_origins: z
+    .union([
+      z.literal('any'),
+      z.array(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })),
+    ])
+    .optional()
+    .describe(
+      'Further origins that may receive the credentials and `task_headers`, if the card lists interfaces there, or `any`. Default none.',
+    ),
   use_auth_for_agent_card: booleanFieldSchema
     .optional()
     .describe(

@@ -47,6 +47,9 @@ export class FrameTooLargeError extends Error {
   override readonly name = 'FrameTooLarge';
 }
 
+/** Pieces of a line that are joined into one. */
+const piecesPerBlock = 1_024;
+
 const lineFeed = 10;
 const carriageReturn = 13;
 const byteOrderMark = 0xfeff;
@@ -62,14 +65,19 @@ export class SseParser {
   #hasStarted = false;
   /** Pieces of the incomplete last line. */
   #pending: string[] = [];
+  /** Joined pieces: many small strings take more memory than their text. */
+  #pendingBlocks: string[] = [];
   #pendingLength = 0;
   /** The last chunk ended with a carriage return; a line feed at the start of the next one belongs to it. */
   #afterReturn = false;
-  #data: string | undefined;
+  /** Values of the `data` lines. */
+  #data: string[] | undefined;
+  /** Length of the lines of the event so far. */
+  #eventLength = 0;
   #event: string | undefined;
   #id: string | undefined;
 
-  /** @param limit - maximum length of a line and of the data of an event, in characters. */
+  /** @param limit - maximum length of a line, and of all lines of an event without comments, in characters. */
   constructor(handlers: SseHandlers, limit: number = Number.POSITIVE_INFINITY) {
     this.#handlers = handlers;
     this.#limit = limit;
@@ -92,7 +100,7 @@ export class SseParser {
       this.#afterReturn = false;
       if (decoded.charCodeAt(0) === lineFeed) from = 1;
     }
-    if (this.#pending.length > 0) from = this.#completeLine(decoded, from);
+    if (this.#pendingLength > 0) from = this.#completeLine(decoded, from);
     const rest = this.#parseLines(decoded, from);
     if (rest < decoded.length) this.#buffer(decoded.slice(rest));
   }
@@ -118,7 +126,8 @@ export class SseParser {
       if (from < text.length) this.#buffer(text.slice(from));
       return text.length;
     }
-    const line = this.#pending.join('') + text.slice(from, end);
+    const line = this.#pendingBlocks.join('') + this.#pending.join('') + text.slice(from, end);
+    this.#pendingBlocks = [];
     this.#pending = [];
     this.#pendingLength = 0;
     this.#parseLine(line, 0, line.length);
@@ -126,7 +135,10 @@ export class SseParser {
   }
 
   #buffer(text: string): void {
-    this.#pending.push(text);
+    if (this.#pending.push(text) >= piecesPerBlock) {
+      this.#pendingBlocks.push(this.#pending.join(''));
+      this.#pending = [];
+    }
     this.#pendingLength += text.length;
     if (this.#pendingLength > this.#limit)
       throw new FrameTooLargeError(`Line exceeds ${this.#limit} characters`);
@@ -158,9 +170,13 @@ export class SseParser {
       return;
     }
     if (end - start > this.#limit) throw new FrameTooLargeError(`Line exceeds ${this.#limit} characters`);
-    let colon = text.indexOf(':', start);
-    if (colon === start) return;
-    if (colon === -1 || colon > end) colon = end;
+    // Searching behind the end of the line would take quadratic time.
+    let colon = text.startsWith('data:', start) ? start + 4 : start + text.slice(start, end).indexOf(':');
+    if (text.charCodeAt(start) === 58) return;
+    this.#eventLength += end - start;
+    if (this.#eventLength > this.#limit)
+      throw new FrameTooLargeError(`Event exceeds ${this.#limit} characters`);
+    if (colon < start) colon = end;
     let value = colon + 1;
     if (value < end && text.charCodeAt(value) === 32) value++;
     this.#field(text.slice(start, colon), value < end ? text.slice(value, end) : '');
@@ -169,9 +185,8 @@ export class SseParser {
   #field(name: string, value: string): void {
     switch (name) {
       case 'data':
-        this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-        if (this.#data.length > this.#limit)
-          throw new FrameTooLargeError(`Event exceeds ${this.#limit} characters`);
+        if (this.#data) this.#data.push(value);
+        else this.#data = [value];
         break;
       case 'event':
         this.#event = value;
@@ -188,9 +203,15 @@ export class SseParser {
   #dispatch(): void {
     const [data, event, id] = [this.#data, this.#event, this.#id];
     this.#data = undefined;
+    this.#eventLength = 0;
     this.#event = undefined;
     this.#id = undefined;
-    if (data !== undefined) this.#handlers.event({ data, event: event === '' ? undefined : event, id });
+    if (data !== undefined)
+      this.#handlers.event({
+        data: data.length === 1 ? (data[0] as string) : data.join('\n'),
+        event: event === '' ? undefined : event,
+        id,
+      });
   }
 }
 
