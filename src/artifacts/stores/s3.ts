@@ -358,9 +358,8 @@ function keyPrefix(key: ArtifactKey): string {
 
 function appPrefix(app: string): string {
   const prefix = stripTrailing(app.replace(/^\/+/, ''), '/');
-  if (prefix.split('/').some((segment) => ['', '.', '..'].includes(segment))) {
+  if (prefix.split('/').some((segment) => ['', '.', '..'].includes(segment)))
     throw invalidField('artifact.app', 'must not contain empty or relative path segments');
-  }
   return prefix;
 }
 
