@@ -28,7 +28,7 @@ describe('a server', () => {
 
   it.each([
     ['levels', brackets, 'JSON nesting exceeds 100 levels'],
-    ['members', members, 'JSON has more than 100000 objects, arrays and members'],
+    ['members', members, 'JSON has more than 250000 objects, arrays and members'],
   ])('rejects a body with too many %s', async (_name, body, message) => {
     const headers = { 'content-type': 'application/json' };
     for (const path of ['/', '/message:send']) {

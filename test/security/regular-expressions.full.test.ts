@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findCheckedExpressions, findFlaw } from './regular-expressions.ts';
 
@@ -14,6 +16,7 @@ it('proves that each expression is linear', { timeout: 1_200_000 }, async () => 
   };
   await Promise.all([checkRest(), checkRest()]);
   expect(flaws).toEqual([]);
-  // After a change: npx vitest run test/security/regular-expressions.full.test.ts -u
-  await expect(`${linear.toSorted().join('\n')}\n`).toMatchFileSnapshot('linear-expressions.txt');
+  // Expressions in the list are not checked by the fast test; others are, so the list may be out of date.
+  if (process.env.DRAGOMAN_RECORD_EXPRESSIONS)
+    writeFileSync(join(import.meta.dirname, 'linear-expressions.txt'), `${linear.toSorted().join('\n')}\n`);
 });

@@ -21,7 +21,7 @@ export interface ServerLimits {
   /**
    * Maximum number of objects, arrays and members of objects in a request. Numbers and texts in arrays are not counted.
    * Requests below 64 KiB are not counted.
-   * @defaultValue 100,000
+   * @defaultValue 250,000
    */
   jsonMembers?: number;
   /** Maximum number of parts of a message. @defaultValue 1,000 */
@@ -79,7 +79,7 @@ export const defaultLimits = {
   heartbeat: defaultHeartbeatInterval,
   stallTimeout: 60_000,
   jsonDepth: 100,
-  jsonMembers: 100_000,
+  jsonMembers: 250_000,
   parts: 1_000,
   metadataBytes: 256 * 1_024,
   headerBytes: 16 * 1_024,
