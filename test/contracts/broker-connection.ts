@@ -67,6 +67,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
           payload: '{"hello":"wörld"}',
           properties: { replyTo: 'x/y' },
           redelivered: false,
+          id: expect.any(String) as string,
         },
       ]);
     });
