@@ -102,3 +102,24 @@ describe('interpolateVariables', () => {
     expect(missing).toEqual(['list.0 NONE']);
   });
 });
+
+it('reads 100,000 keys in linear time', { timeout: 60_000 }, () => {
+  const text = Array.from({ length: 100_000 }, (_, i) => `key${i}: ${i}`).join('\n');
+  const start = performance.now();
+  const document = Document.parse(text, 'large.yaml');
+  for (let i = 0; i < 100_000; i += 10) document.locate([`key${i}`]);
+  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(document.locate(['key99999'])).toEqual({ line: 100_000, column: 1 });
+});
+
+it('rejects repeated keys in nested maps with their location', () => {
+  const parse = () => Document.parse('a:\n  - b: 1\n    c: 2\n    b: 3\n', 'keys.yaml');
+  expect(parse).toThrow(DocumentError);
+  try {
+    parse();
+  } catch (error) {
+    expect((error as DocumentError).diagnostics).toMatchObject([
+      { message: 'Map keys must be unique', line: 4 },
+    ]);
+  }
+});

@@ -1,11 +1,14 @@
 import {
+  isCollection,
   isMap,
   isPair,
   isScalar,
   LineCounter,
   type Node,
+  type Pair,
   parseAllDocuments,
   type Document as Yaml,
+  type YAMLMap,
 } from 'yaml';
 import type * as z from 'zod';
 import { type Diagnostic, DocumentError } from './diagnostic.ts';
@@ -20,6 +23,8 @@ export class Document {
   readonly value: unknown;
   readonly #yaml: Yaml;
   readonly #lines: LineCounter;
+  /** Entries of maps that contain diagnosed values, by key. */
+  readonly #pairs = new WeakMap<YAMLMap, Map<unknown, Pair>>();
 
   private constructor(file: string, yaml: Yaml, lines: LineCounter) {
     this.file = file;
@@ -37,7 +42,13 @@ export class Document {
     if (text.length > maxCharacters)
       throw documentError(file, `The file exceeds ${maxCharacters} characters`);
     const lines = new LineCounter();
-    const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
+    // The library compares each key with all others of its map, which takes quadratic time.
+    const documents = parseAllDocuments(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      merge: true,
+      uniqueKeys: false,
+    });
     const [first, second] = Array.isArray(documents) ? documents : [];
     if (!first) throw documentError(file, 'The file is empty');
     const errors = [...first.errors, ...first.warnings];
@@ -47,6 +58,16 @@ export class Document {
         errors.map(({ message, pos }) => ({ message, path: '', ...locate(lines, pos[0]) })),
       );
     }
+    const repeated = repeatedKeys(first.contents);
+    if (repeated.length > 0)
+      throw new DocumentError(
+        file,
+        repeated.map((offset) => ({
+          message: 'Map keys must be unique',
+          path: '',
+          ...locate(lines, offset),
+        })),
+      );
     if (second) {
       const location = locate(lines, second.range?.[0] ?? 0);
       throw new DocumentError(file, [{ message: 'The file has several documents', path: '', ...location }]);
@@ -85,12 +106,21 @@ export class Document {
     );
   }
 
+  #pairsOf(map: YAMLMap): Map<unknown, Pair> {
+    let pairs = this.#pairs.get(map);
+    if (!pairs) {
+      pairs = new Map(map.items.map((pair) => [isScalar(pair.key) ? pair.key.value : undefined, pair]));
+      this.#pairs.set(map, pairs);
+    }
+    return pairs;
+  }
+
   #offset(path: DocumentPath): number {
     let node: unknown = this.#yaml.contents;
     let offset = offsetOf(node);
     for (const [index, key] of path.entries()) {
       if (isMap(node)) {
-        const pair = node.items.find((each) => isPair(each) && isScalar(each.key) && each.key.value === key);
+        const pair = this.#pairsOf(node).get(key);
         if (!pair) break;
         const isLast = index === path.length - 1;
         node = pair.value;
@@ -103,6 +133,27 @@ export class Document {
     }
     return offset;
   }
+}
+
+/** Returns the offsets of keys that occur before in the same map. Merge keys may be repeated. */
+function repeatedKeys(root: unknown): number[] {
+  const offsets: number[] = [];
+  const rest: unknown[] = [root];
+  for (let node = rest.pop(); rest.length > 0 || node !== undefined; node = rest.pop()) {
+    if (!isCollection(node)) continue;
+    const keys = new Set<unknown>();
+    for (const item of node.items) {
+      if (!isPair(item)) rest.push(item);
+      else {
+        const { key, value } = item;
+        rest.push(key, value);
+        if (!isScalar(key) || key.value === '<<') continue;
+        if (keys.has(key.value)) offsets.push(offsetOf(key));
+        keys.add(key.value);
+      }
+    }
+  }
+  return offsets;
 }
 
 function offsetOf(node: unknown): number {
