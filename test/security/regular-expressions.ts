@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { check } from 'recheck';
 import ts from 'typescript';
 
 /** A regular expression of the source. */
@@ -10,6 +10,19 @@ export interface FoundExpression {
   /** File and line of each occurrence. */
   readonly places: string[];
   readonly isComputed: boolean;
+}
+
+/** The part of `recheck` that is used here. Loaded on demand, because it starts a process. */
+interface Checker {
+  check(
+    source: string,
+    flags: string,
+    options: { timeout: number; checker: 'automaton' | 'fuzz' },
+  ): Promise<
+    | { status: 'safe' }
+    | { status: 'vulnerable'; complexity: { summary: string } }
+    | { status: 'unknown'; error: { kind: string } }
+  >;
 }
 
 const root = join(import.meta.dirname, '../..');
@@ -47,11 +60,12 @@ export function findCheckedExpressions(): FoundExpression[] {
 
 /** Returns why an expression is not linear; undefined if it is. */
 export async function findFlaw(literal: string, timeout: number): Promise<string | undefined> {
+  const checker = createRequire(import.meta.url)('recheck') as Checker;
   const slash = literal.lastIndexOf('/');
   const [source, flags] = [literal.slice(1, slash), literal.slice(slash + 1)];
-  let result = await check(source, flags, { timeout, checker: 'automaton' });
+  let result = await checker.check(source, flags, { timeout, checker: 'automaton' });
   // The proof does not support assertions and back-references; then the checker searches for an attack.
-  if (result.status === 'unknown') result = await check(source, flags, { timeout, checker: 'fuzz' });
+  if (result.status === 'unknown') result = await checker.check(source, flags, { timeout, checker: 'fuzz' });
   if (result.status === 'safe') return undefined;
   return result.status === 'vulnerable' ? result.complexity.summary : `not decided (${result.error.kind})`;
 }
