@@ -105,10 +105,10 @@ describe.each(serverAdapters)('JWT auth at $name', ({ open }) => {
       name: 'is signed with nothing as a secret',
       make: () => hmac({ alg: 'HS256', kid: 'one' }, claims(), ''),
     },
-    { name: 'is for somebody else', make: () => honest.token({ ...good, aud: 'other' }), hint: /aud/ },
-    { name: 'is for nobody', make: () => honest.token({ ...good, aud: undefined }), hint: /aud/ },
+    { name: 'has another audience', make: () => honest.token({ ...good, aud: 'other' }), hint: /aud/ },
+    { name: 'has no audience', make: () => honest.token({ ...good, aud: undefined }), hint: /aud/ },
     {
-      name: 'is of somebody else',
+      name: 'has another issuer',
       make: () => honest.token({ ...good, iss: 'https://other.test' }),
       hint: /iss/,
     },
@@ -126,12 +126,12 @@ describe.each(serverAdapters)('JWT auth at $name', ({ open }) => {
     },
     { name: 'is not yet valid', make: () => honest.token({ ...good, nbf: seconds() + 600 }), hint: /nbf/ },
     {
-      name: 'names a key that nobody has',
+      name: 'names an unknown key',
       make: () => honest.token(good, { kid: 'three' }),
       hint: /NO_MATCHING_KEY/,
     },
     {
-      name: 'names a key of somebody else',
+      name: 'names a key of another issuer',
       make: () => honest.token(good, { kid: 'two' }),
       hint: /SIGNATURE/,
     },
@@ -151,12 +151,12 @@ describe.each(serverAdapters)('JWT auth at $name', ({ open }) => {
     { name: 'has a number for a subject', make: () => honest.token({ ...good, sub: 7 as never }) },
     { name: 'has an empty subject', make: () => honest.token({ ...good, sub: '' }), hint: /sub/ },
     {
-      name: 'demands what nobody knows',
+      name: 'has an unknown critical header',
       make: () => honest.token(good, { crit: ['strange'], strange: 1 }),
       hint: /NOT_SUPPORTED/,
     },
     { name: 'demands nothing', make: () => forge({ crit: [] }) },
-    { name: 'is signed by somebody else', make: () => other.token(good), hint: /SIGNATURE/ },
+    { name: 'is signed with another key', make: () => other.token(good), hint: /SIGNATURE/ },
     { name: 'was changed', make: async () => changed(await honest.token(good)), hint: /SIGNATURE/ },
     {
       name: 'lost its signature',

@@ -42,13 +42,13 @@ function strangersOn({ tenantIn, dialect }: TestClient): Stranger[] {
   };
   const tenantOf = ({ tenant }: TestIdentity): TestIdentity => (tenantIn ? { tenant } : {});
   return [
-    make('somebody else', (owner) => ({ ...tenantOf(owner), principal: { id: `bob ${pairs}` } })),
-    make('somebody of the same name from another issuer', (owner) => ({
+    make('another client', (owner) => ({ ...tenantOf(owner), principal: { id: `bob ${pairs}` } })),
+    make('a client of the same name from another issuer', (owner) => ({
       ...tenantOf(owner),
       principal: { ...owner.principal, issuer: 'https://other.test' },
     })),
-    make('nobody', tenantOf),
-    make('somebody whose name is made up like an owner', (owner) => ({
+    make('an anonymous client', tenantOf),
+    make('a client whose name looks like an owner', (owner) => ({
       ...tenantOf(owner),
       principal: { id: JSON.stringify([null, owner.principal.id, tenantIn ? owner.tenant : null]) },
     })),
@@ -63,7 +63,7 @@ function strangersOn({ tenantIn, dialect }: TestClient): Stranger[] {
       : []),
     ...(dialect.version === '1.0' && tenantIn === undefined
       ? [
-          make('somebody else for a tenant called like the owner', ({ principal: { id } }) => ({
+          make('another client with a tenant named like the owner', ({ principal: { id } }) => ({
             principal: { id: 'carol' },
             tenant: id,
           })),

@@ -19,7 +19,7 @@ function result(test: string, more: Partial<ConformanceResult> = {}): Conformanc
     version: '1.0',
     transport: 'JSONRPC',
     observations: 1,
-    remediation: 'Mend it.',
+    remediation: 'Fix it.',
     ...more,
   };
 }

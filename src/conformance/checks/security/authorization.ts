@@ -9,7 +9,7 @@ import { asList } from '../../drivers/normalized-views.ts';
 import { pushConfigId, registerWebhook } from '../push/webhook-steps.ts';
 import { callAny, type DriverCall, pushCalls, streamCalls } from './credentials.ts';
 
-const foreignText = 'a word of somebody else';
+const foreignText = 'text of another user';
 
 /** Runs a check with the probe of another user, who can send messages. */
 function withOtherUser(run: (probe: Probe, other: Probe) => Promise<void>): Check['run'] {

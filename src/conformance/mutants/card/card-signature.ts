@@ -95,7 +95,7 @@ export const cardSignatureMutants: readonly MutantAgent[] = [
       card.version = '9.9.9';
     },
   }),
-  signatureMutant('signature.verifies:stranger', 'The card was signed with another key.', {
+  signatureMutant('signature.verifies:other-key', 'The card was signed with another key.', {
     key: otherKeys.privateKey,
   }),
   signatureMutant('signature.verifies:defaults', 'Default values were signed.', {

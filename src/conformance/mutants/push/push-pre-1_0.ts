@@ -70,7 +70,7 @@ export const pushPre1_0Mutants: readonly MutantAgent[] = [
       delegateAgent(agent, { listPushConfigs: async () => ({ configs: [], nextPageToken: '' }) }),
     versions: ['0.3'],
   }),
-  pushMutant('push-before.list:everybody', 'The list contains the webhooks of all tasks.', {
+  pushMutant('push-before.list:all-tasks', 'The list contains the webhooks of all tasks.', {
     agent: (agent) => {
       const tasks = new Set<string>();
       return delegateAgent(agent, {

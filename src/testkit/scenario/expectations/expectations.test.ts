@@ -237,7 +237,7 @@ describe('event order', () => {
     expect(mismatchPaths([wants('two'), { type: 'final_response' }], came, skip)).toEqual([]);
     expect(mismatchPaths([{ type: 'final_response' }], came, skip)).toEqual([]);
     expect(mismatchPaths([wants('two'), wants('one')], came, skip)).not.toEqual([]);
-    // The difference is told against the first event of that kind, not against the first of all.
+    // The difference refers to the first event of that kind, not to the first event.
     expect(mismatchPaths([{ type: 'final_response', task_state: 'failed' }], came, skip)).toEqual([
       'out[0].task_state',
     ]);
@@ -357,7 +357,7 @@ describe('requestMismatches', () => {
   const seen: ScenarioCapture = {
     events: [],
     requests: [
-      // Refused before anybody looked at its body.
+      // Rejected before its body was read.
       { ...post, authorization: 'Bearer old', body: undefined },
       { ...post, authorization: 'Bearer new' },
       { ...post, apiKey: 'key' },
