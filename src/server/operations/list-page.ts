@@ -16,7 +16,9 @@ export async function listPage(
 ): Promise<string> {
   let wanted = request;
   for (let attempt = 1; ; attempt++) {
-    const wire = results.listTasks.write(await list(wanted)) as { tasks: readonly unknown[] };
+    const wire = results.listTasks.write(await list(wanted)) as { tasks: readonly unknown[] } | unknown[];
+    // A list of 0.3 has no page token, so a shortened one would lose tasks.
+    if (Array.isArray(wire)) return JSON.stringify(wire);
     const texts: string[] = [];
     let size = 0;
     for (const task of wire.tasks) {
