@@ -10,6 +10,7 @@ const ownCommands: { readonly [name: string]: CommandLoader } = {
   init: async () => (await import('./commands/init/command.ts')).addInit,
   serve: async () => (await import('./commands/serve/command.ts')).addServe,
   push: async () => (await import('./commands/push/command.ts')).addPush,
+  store: async () => (await import('./commands/store/command.ts')).addStore,
   test: async () => (await import('./commands/test/command.ts')).addTest,
   mock: async () => (await import('./commands/mock/command.ts')).addMock,
   gateway: async () => (await import('./commands/gateway/command.ts')).addGateway,

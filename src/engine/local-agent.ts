@@ -352,15 +352,16 @@ class Engine implements LocalAgent, TaskRunHost {
     return length === undefined ? result : result.then((task) => limitHistory(task, length));
   }
 
-  getTask(
-    { id, historyLength }: { id: string; historyLength?: number },
-    call: CallContext = anonymousCall,
-  ): Promise<Task> {
-    const log = this.#taskStore.open(call.owner ?? '', id);
-    // Task stores in memory respond synchronously.
-    if (log && !(log instanceof Promise)) return Promise.resolve(limitHistory(log.task(), historyLength));
+  readonly getTask: Agent['getTask'] = ({ id, historyLength }, call = anonymousCall) => {
+    try {
+      const log = this.#taskStore.open(call.owner ?? '', id);
+      // Task stores in memory respond synchronously.
+      if (log && !(log instanceof Promise)) return Promise.resolve(limitHistory(log.task(), historyLength));
+    } catch (error) {
+      return Promise.reject(error);
+    }
     return this.#open(id, call).then((opened) => limitHistory(opened.task(), historyLength));
-  }
+  };
 
   readonly listTasks: Agent['listTasks'] = async (request, call = anonymousCall) =>
     this.#taskStore.list(call.owner ?? '', request);
@@ -379,9 +380,7 @@ class Engine implements LocalAgent, TaskRunHost {
     return persistedTask(log);
   }
 
-  subscribe(
-    ...[{ id, afterSequence: after }, call = anonymousCall]: Parameters<Agent['subscribe']>
-  ): AsyncIterable<StreamEvent> {
+  readonly subscribe: Agent['subscribe'] = ({ id, afterSequence: after }, call = anonymousCall) => {
     if (this.definition.streaming === false) return unsupportedStream();
     const log = this.#taskStore.open(call.owner ?? '', id);
     const events =
@@ -389,7 +388,7 @@ class Engine implements LocalAgent, TaskRunHost {
         ? deferredStream(log.then((opened) => subscribeToTask(opened, id, after)))
         : subscribeToTask(log, id, after);
     return endOnAbort(events, call);
-  }
+  };
 
   async #open(id: string, call: CallContext): Promise<TaskLog> {
     const opened = this.#taskStore.open(call.owner ?? '', id);

@@ -8,7 +8,7 @@
 import type { A2AError } from '../protocol/errors.ts';
 import type { TaskStore } from './task-store.ts';
 import { openDatabase } from './sqlite/database.ts';
-import { Lease } from './sqlite/lease.ts';
+import { Lease } from './sqlite/lease/lease.ts';
 import { createSchema } from './sqlite/schema.ts';
 import { SqliteTaskStore } from './sqlite/sqlite-task-store.ts';
 
@@ -47,6 +47,8 @@ export interface SqliteTaskStoreOptions {
    * when it can be written again. Meanwhile the store retries; see `TaskStore.outage`.
    */
   onOutage?: (error?: A2AError) => void;
+  /** Called once with each damaged row, which is left out of lists; its hint names the command that repairs the file. */
+  onDamage?: (error: A2AError) => void;
   /**
    * `normal`: a crash of the process loses nothing, a power failure may lose the newest commits. `full`: every commit
    * waits for the disk.
@@ -104,6 +106,7 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
       pollInterval: options.pollInterval ?? 250,
       busyTimeout,
       onOutage,
+      onDamage: options.onDamage,
       lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost }),
     });
   } catch (error) {

@@ -17,7 +17,7 @@ export interface OpenedStore {
  */
 export async function openStore(
   store: string,
-  options: Pick<SqliteTaskStoreOptions, 'withoutLease' | 'onLeaseLost' | 'onOutage'> = {},
+  options: Pick<SqliteTaskStoreOptions, 'withoutLease' | 'onLeaseLost' | 'onOutage' | 'onDamage'> = {},
 ): Promise<OpenedStore> {
   if (store === 'memory') {
     const { memoryTaskStore } = await import('../../store/memory-task-store.ts');

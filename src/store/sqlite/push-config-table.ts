@@ -1,25 +1,31 @@
 import type { PushConfig } from '../../protocol/push.ts';
 import type { PushDelivery, PushDeliveryState } from '../task-store.ts';
 import { decodeColumn, encodeColumn } from './column-encoding.ts';
-import type { Database, SqlStatement } from './database.ts';
+import type { Database, SqlRow, SqlStatement } from './database.ts';
+import { DamagedRowError, parseStored, readTexts, textColumns } from './text-columns.ts';
 
 const ofTask = 'task = (select key from tasks where owner = ? and id = ?)';
 
 /** Push configurations of tasks in order of creation, with their delivery state. */
 export class PushConfigTable {
+  readonly #onDamage: (error: DamagedRowError) => void;
   readonly #put: SqlStatement;
   readonly #selectByTask: SqlStatement;
   readonly #delete: SqlStatement;
   readonly #updateDelivery: SqlStatement;
   readonly #selectUnfinished: SqlStatement;
 
-  constructor(database: Database) {
+  /** @param onDamage - called with damaged rows, which are left out. */
+  constructor(database: Database, onDamage: (error: DamagedRowError) => void) {
+    this.#onDamage = onDamage;
     this.#put = database.prepare(
       `insert into push_configs (task, id, body, delivered)
        select key, ?, ?, ? from tasks where owner = ? and id = ?
        on conflict (task, id) do update set body = excluded.body, last_error = null returning delivered`,
     );
-    this.#selectByTask = database.prepare(`select body from push_configs where ${ofTask} order by position`);
+    this.#selectByTask = database.prepare(
+      `select position, ${textColumns('body')} from push_configs where ${ofTask} order by position`,
+    );
     this.#delete = database.prepare(`delete from push_configs where ${ofTask} and id = ?`);
     // A task in a terminal state gets no more events, so a complete delivery stays finished.
     this.#updateDelivery = database.prepare(
@@ -28,7 +34,7 @@ export class PushConfigTable {
        where task = (select key from tasks where owner = ?3 and id = ?4) and id = ?5`,
     );
     this.#selectUnfinished = database.prepare(
-      `select o.name, p.body, p.delivered, p.last_error, t.sequence
+      `select p.position, p.delivered, t.sequence, ${textColumns('o.name', 'p.body', 'p.last_error')}
        from push_configs p indexed by push_configs_unfinished
        cross join tasks t on t.key = p.task cross join owners o on o.key = t.owner
        where p.finished = 0 order by p.position`,
@@ -49,9 +55,10 @@ export class PushConfigTable {
   }
 
   list(owner: number, taskId: string): PushConfig[] {
-    return this.#selectByTask
-      .all([owner, encodeColumn(taskId)])
-      .map(({ body }) => JSON.parse(String(body)) as PushConfig);
+    return this.#read(
+      this.#selectByTask.all([owner, encodeColumn(taskId)]),
+      (_row, [body], place) => parseStored(body ?? '', place) as PushConfig,
+    );
   }
 
   delete(owner: number, taskId: string, id: string): void {
@@ -72,16 +79,33 @@ export class PushConfigTable {
   }
 
   listDeliveries(): PushDelivery[] {
-    return this.#selectUnfinished
-      .all([])
-      .map(({ name, body, delivered, last_error: lastError, sequence }) => ({
-        owner: decodeColumn(name),
-        config: JSON.parse(String(body)) as PushConfig,
-        state: {
-          delivered: Number(delivered),
-          ...(lastError === null ? { attempts: 0 } : (JSON.parse(String(lastError)) as { attempts: number })),
-        },
-        sequence: Number(sequence),
-      }));
+    return this.#read(this.#selectUnfinished.all([]), (row, [name, body, lastError], place) => ({
+      owner: decodeColumn(name),
+      config: parseStored(body ?? '', place) as PushConfig,
+      state: {
+        delivered: Number(row['delivered']),
+        ...(lastError === null
+          ? { attempts: 0 }
+          : (parseStored(lastError ?? '', place) as { attempts: number })),
+      },
+      sequence: Number(row['sequence']),
+    }));
+  }
+
+  /** Reads rows and leaves out damaged ones. */
+  #read<T>(
+    rows: readonly SqlRow[],
+    read: (row: SqlRow, texts: readonly (string | null)[], place: () => string) => T,
+  ): T[] {
+    return rows.flatMap((row) => {
+      const place = (): string => `push_configs ${String(row['position'])}`;
+      try {
+        return [read(row, readTexts(row, place), place)];
+      } catch (error) {
+        if (!(error instanceof DamagedRowError)) throw error;
+        this.#onDamage(error);
+        return [];
+      }
+    });
   }
 }

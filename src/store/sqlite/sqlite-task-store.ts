@@ -10,10 +10,12 @@ import { toListEntry, checkPageSize, readPageToken, parseStatusAfter, writePageT
 import { taskCacheKey, LogCache } from './log-cache.ts';
 import { decodeColumn } from './column-encoding.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type Database, inTransaction, TemporaryStorageError } from './database.ts';
+import { type Database, inTransaction, type SqlRow, TemporaryStorageError } from './database.ts';
+import { type DamagedRowError, readTexts, textColumns } from './text-columns.ts';
+import { LruSet } from '../../primitives/lru-map.ts';
 import { SqliteTaskLog } from './sqlite-task-log.ts';
 import { TaskExpiry } from './task-expiry.ts';
-import type { Lease } from './lease.ts';
+import type { Lease } from './lease/lease.ts';
 import { OwnerTable } from './owner-table.ts';
 import { PushConfigTable } from './push-config-table.ts';
 import { TaskReader } from './task-reader.ts';
@@ -30,6 +32,7 @@ export interface SqliteTaskStoreSettings {
   pollInterval: number;
   busyTimeout: number;
   onOutage: ((error?: A2AError) => void) | undefined;
+  onDamage: ((error: A2AError) => void) | undefined;
   /** Undefined with `withoutLease`. */
   lease: Lease | undefined;
 }
@@ -48,12 +51,15 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly #lease: Lease | undefined;
   /** Task ids by message id, for tasks that are not committed yet. */
   #messages = new Map<string, string>();
+  /** Damaged rows that were reported. */
+  readonly #damage = new LruSet<string>({ maxEntries: 1_000 });
+  readonly #onDamage: ((error: A2AError) => void) | undefined;
   #isClosed = false;
 
   constructor(database: Database, settings: SqliteTaskStoreSettings) {
     this.#database = database;
     this.#owners = new OwnerTable(database);
-    this.#reader = new TaskReader(database);
+    this.#reader = new TaskReader(database, (error) => this.#reportDamage(error));
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
     const { lease } = settings;
     this.#lease = lease;
@@ -62,7 +68,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const { now, busyTimeout, onOutage } = settings;
     const onSettled = (log: SqliteTaskLog): void => this.#committed(log);
     this.#commits = new GroupCommit(database, { now, fence, busyTimeout, onSettled, onOutage });
-    this.#configs = new PushConfigTable(database);
+    this.#onDamage = settings.onDamage;
+    this.#configs = new PushConfigTable(database, (error) => this.#reportDamage(error));
     this.#expiry = new TaskExpiry(database);
     this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () =>
       this.#refreshSubscribed(),
@@ -140,7 +147,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     });
     const shown = found.slice(0, pageSize);
     return {
-      tasks: shown.map(({ task }) => toListEntry(task, request)),
+      tasks: shown.flatMap(({ task }) => (task ? [toListEntry(task, request)] : [])),
       nextPageToken: found.length > pageSize ? writePageToken(shown.at(-1)?.touched ?? 0) : '',
       pageSize,
       totalSize: this.#reader.count(ownerRow, request, floor),
@@ -151,11 +158,11 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#checkOpen();
     const rows = this.#database
       .prepare(
-        `select o.name, t.id from owners o cross join tasks t
+        `select t.key, ${textColumns('o.name', 't.id')} from owners o cross join tasks t
          where t.owner = o.key and t.state in ('submitted', 'working') order by t.touched`,
       )
       .all([]);
-    return rows.map(({ name, id }) => ({ owner: decodeColumn(name), id: decodeColumn(id) }));
+    return this.#readable(rows).map(([name, id]) => ({ owner: decodeColumn(name), id: decodeColumn(id) }));
   }
 
   async expire(before: Date): Promise<number> {
@@ -271,6 +278,26 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
       if (this.#lease && thrown instanceof TemporaryStorageError) this.#commits.suspend(thrown);
       throw thrown;
     }
+  }
+
+  /** Returns the texts of all rows that are not damaged. */
+  #readable(rows: readonly SqlRow[]): (string | null)[][] {
+    return rows.flatMap((row) => {
+      try {
+        return [readTexts(row, () => `tasks ${String(row['key'])}`)];
+      } catch (error) {
+        this.#reportDamage(error as DamagedRowError);
+        return [];
+      }
+    });
+  }
+
+  /** Reports each damaged row once. */
+  #reportDamage(error: DamagedRowError): void {
+    const place = (error.cause as Error).message;
+    if (this.#damage.has(place)) return;
+    this.#damage.add(place);
+    this.#onDamage?.(error);
   }
 
   #committed(log: SqliteTaskLog): void {

@@ -2,12 +2,25 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
 import { decodeColumn } from './column-encoding.ts';
 import { type Database, inTransaction, type SqlRow, type SqlStatement } from './database.ts';
+import { textColumns, tryReadTexts } from './text-columns.ts';
 
 /** Tasks per transaction and event-loop turn, so that other work is not blocked. */
 const batchSize = 200;
 
 /** Additional milliseconds for which a task is kept while a webhook has not received all of its events. */
 const maxUndeliveredAge = 7 * 24 * 3_600_000;
+
+/** A task of a batch. The texts of a damaged row are empty. */
+interface ExpirableTask {
+  key: number;
+  id: string;
+  state: string;
+}
+
+function toExpirable(row: SqlRow): ExpirableTask {
+  const [id, state] = tryReadTexts(row);
+  return { key: Number(row['key']), id: id ?? '', state: state ?? '' };
+}
 
 /** Deletes expired tasks. */
 export class TaskExpiry {
@@ -21,12 +34,12 @@ export class TaskExpiry {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#owners = database.prepare('select key, name from owners');
+    this.#owners = database.prepare(`select key, ${textColumns('name')} from owners`);
     this.#selectEnd = database.prepare(
       'select touched from tasks where owner = ? and changed_at >= ? order by touched limit 1',
     );
     this.#selectBatch = database.prepare(
-      `select key, id, state, touched from tasks t
+      `select key, touched, ${textColumns('id', 'state')} from tasks t
        where owner = ?1 and touched > ?2 and touched < ?3 and (changed_at < ?4 or not exists (
          select 1 from push_configs where task = t.key and finished = 0))
        order by touched limit ${batchSize}`,
@@ -50,8 +63,9 @@ export class TaskExpiry {
     mayContinue: () => boolean,
   ): Promise<number> {
     let deleted = 0;
-    for (const { key, name } of this.#owners.all([])) {
-      const owner = Number(key);
+    for (const ownerRow of this.#owners.all([])) {
+      const owner = Number(ownerRow['key']);
+      const [name] = tryReadTexts(ownerRow);
       const end = this.#selectEnd.get([owner, before])?.['touched'];
       // `touched` and `changed_at` grow together, so all expired tasks come before the first that is not.
       for (let after: number | undefined = -1; after !== undefined; ) {
@@ -61,7 +75,7 @@ export class TaskExpiry {
           end ?? Number.MAX_SAFE_INTEGER,
           before - maxUndeliveredAge,
         ]);
-        const finished = rows.filter(({ state }) => isTerminal(state as TaskState));
+        const finished = rows.map(toExpirable).filter(({ state }) => isTerminal(state as TaskState));
         if (finished.length > 0) this.#remove(owner, finished);
         for (const { id } of finished) onDeleted(decodeColumn(name), decodeColumn(id));
         deleted += finished.length;
@@ -74,13 +88,13 @@ export class TaskExpiry {
     return deleted;
   }
 
-  #remove(owner: number, rows: readonly SqlRow[]): void {
+  #remove(owner: number, rows: readonly ExpirableTask[]): void {
     inTransaction(this.#database, () => {
       for (const { key, state } of rows) {
         // Another process may have deleted it meanwhile.
-        if (this.#deleteTask.run([Number(key)]) !== 1) continue;
-        for (const removal of this.#dependents) removal.run([Number(key)]);
-        this.#count.run([owner, String(state)]);
+        if (this.#deleteTask.run([key]) !== 1) continue;
+        for (const removal of this.#dependents) removal.run([key]);
+        this.#count.run([owner, state]);
       }
     });
   }

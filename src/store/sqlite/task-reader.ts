@@ -1,10 +1,10 @@
-import { A2AError } from '../../protocol/errors.ts';
 import { type TaskChange, TaskReducer } from '../../protocol/reduce.ts';
 import type { ListTasksRequest } from '../../protocol/requests.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
 import { decodeColumn, encodeColumn } from './column-encoding.ts';
 import type { Database, SqlRow, SqlStatement, SqlValue } from './database.ts';
 import type { StoredTaskState } from './sqlite-task-log.ts';
+import { DamagedRowError, parseStored, readTexts, textColumns } from './text-columns.ts';
 
 /** Characters of stored changes that one replay returns at limit. */
 const replaySize = 256 * 1_024;
@@ -17,25 +17,30 @@ export interface LoadedTask {
   changesSize: number;
 }
 
-const rowColumns =
-  't.key, t.id, t.message_id, t.state, t.touched, t.changed_at, t.sequence, t.snapshot_at, s.body';
+const rowColumns = `t.key, t.touched, t.changed_at, t.sequence, t.snapshot_at,
+  ${textColumns('t.state', 't.message_id', 't.id', 's.body')}`;
 const withSnapshot = 'left join task_events s on s.task = t.key and s.sequence = 0';
 
-function toStoredState(row: SqlRow): StoredTaskState {
+function placeOf(row: SqlRow): string {
+  return `tasks ${String(row['key'])}`;
+}
+
+function toStoredState(row: SqlRow, [state, messageId]: readonly (string | null)[]): StoredTaskState {
   return {
     row: Number(row['key']),
-    state: row['state'] as TaskState,
+    state: state as TaskState,
     touched: Number(row['touched']),
     changedAt: Number(row['changed_at']),
     sequence: Number(row['sequence']),
     snapshotAt: Number(row['snapshot_at']),
-    messageId: row['message_id'] === null ? null : decodeColumn(row['message_id']),
+    messageId: messageId === null ? null : decodeColumn(messageId),
   };
 }
 
 /** Reads committed tasks. */
 export class TaskReader {
   readonly #database: Database;
+  readonly #onDamage: (error: DamagedRowError) => void;
   readonly #exists: SqlStatement;
   readonly #task: SqlStatement;
   readonly #changes: SqlStatement;
@@ -45,20 +50,24 @@ export class TaskReader {
   /** Prepared statements of lists, by SQL text. There are few variants. */
   #lists = new Map<string, SqlStatement>();
 
-  constructor(database: Database) {
+  /** @param onDamage - called with damaged rows that are left out of a list. */
+  constructor(database: Database, onDamage: (error: DamagedRowError) => void) {
     this.#database = database;
+    this.#onDamage = onDamage;
     this.#exists = database.prepare('select 1 as found from tasks where owner = ? and id = ?');
     this.#task = database.prepare(
       `select ${rowColumns} from tasks t ${withSnapshot} where t.owner = ? and t.id = ?`,
     );
     this.#changes = database.prepare(
-      'select body from task_events where task = ? and sequence > ? and sequence <= ? order by sequence limit ?',
+      `select ${textColumns('body')} from task_events
+       where task = ? and sequence > ? and sequence <= ? order by sequence limit ?`,
     );
     this.#selectState = database.prepare(
-      'select key, message_id, state, touched, changed_at, sequence, snapshot_at from tasks where key = ?',
+      `select key, touched, changed_at, sequence, snapshot_at, ${textColumns('state', 'message_id')}
+       from tasks where key = ?`,
     );
     this.#message = database.prepare(
-      'select id from tasks where owner = ? and message_id = ? order by key limit 1',
+      `select key, ${textColumns('id')} from tasks where owner = ? and message_id = ? order by key limit 1`,
     );
     this.#floor = database.prepare(
       `select touched from tasks where owner = ? and changed_at < ? order by touched desc limit 1`,
@@ -71,18 +80,30 @@ export class TaskReader {
 
   find(owner: number, messageId: string): string | undefined {
     const row = this.#message.get([owner, encodeColumn(messageId)]);
-    return row && decodeColumn(row['id']);
+    return row && decodeColumn(readTexts(row, () => placeOf(row))[0]);
   }
 
   load(owner: number, id: string): LoadedTask | undefined {
     const row = this.#task.get([owner, encodeColumn(id)]);
-    return row && this.#toLoadedTask(row);
+    return (
+      row &&
+      this.#toLoadedTask(
+        row,
+        readTexts(row, () => placeOf(row)),
+      )
+    );
   }
 
   /** Returns the stored state of a task, or undefined if it was deleted. */
   readState(row: number): StoredTaskState | undefined {
     const found = this.#selectState.get([row]);
-    return found && toStoredState(found);
+    return (
+      found &&
+      toStoredState(
+        found,
+        readTexts(found, () => placeOf(found)),
+      )
+    );
   }
 
   /** Returns the changes with `after` < sequence ≤ `upTo`: all of them, or about {@link replaySize} characters. */
@@ -92,10 +113,11 @@ export class TaskReader {
     let last = after;
     for (;;) {
       const rows = this.#changes.all([row, last, upTo, 64]);
-      for (const { body } of rows) {
-        const text = String(body);
+      const place = (): string => `events of tasks ${row} after ${last}`;
+      for (const each of rows) {
+        const text = readTexts(each, place)[0] ?? '';
         size += text.length;
-        for (const change of JSON.parse(text) as TaskChange[]) {
+        for (const change of parseStored(text, place) as TaskChange[]) {
           last = change.sequence ?? last;
           if (last > after) changes.push(change);
         }
@@ -105,11 +127,11 @@ export class TaskReader {
     }
   }
 
-  #toLoadedTask(row: SqlRow): LoadedTask {
-    const stored = toStoredState(row);
-    const body = row['body'];
-    if (typeof body !== 'string') return this.#reduceChanges(stored, undefined, 0);
-    const task = JSON.parse(body) as Task;
+  #toLoadedTask(row: SqlRow, texts: readonly (string | null)[]): LoadedTask {
+    const stored = toStoredState(row, texts);
+    const [, , , body] = texts;
+    if (body === null || body === undefined) return this.#reduceChanges(stored, undefined, 0);
+    const task = parseStored(body, () => placeOf(row)) as Task;
     if (stored.snapshotAt !== stored.sequence) return this.#reduceChanges(stored, task, body.length);
     return { task, stored, snapshotSize: body.length, changesSize: 0 };
   }
@@ -119,10 +141,7 @@ export class TaskReader {
     const changes = this.changes(stored.row, stored.snapshotAt, stored.sequence, true);
     const [first] = changes;
     const start = snapshot ?? (first?.kind === 'task' ? first.task : undefined);
-    if (!start)
-      throw new A2AError('INTERNAL_ERROR', undefined, {
-        cause: new Error(`Task row ${stored.row} has no events`),
-      });
+    if (!start) throw new DamagedRowError(`tasks ${stored.row}`);
     const reducer = new TaskReducer(start);
     for (const change of changes) if (snapshot || change !== first) reducer.apply(change);
     // Counts as a full snapshot, so that the next commit writes a new one: reading the changes was as expensive.
@@ -143,7 +162,7 @@ export class TaskReader {
     before: number,
     limit: number,
     cached: (id: string, sequence: number) => Task | undefined,
-  ): { task: Task; touched: number }[] {
+  ): { task: Task | undefined; touched: number }[] {
     const { from, where, values } = buildQuery(owner, request);
     const list = this.#prepareCached(
       `select ${rowColumns} from ${from} ${withSnapshot} where ${where} and t.touched > ? and t.touched < ?
@@ -151,9 +170,21 @@ export class TaskReader {
     );
     const top = before === Number.POSITIVE_INFINITY ? Number.MAX_SAFE_INTEGER : before;
     return list.all([...values, floor, top, limit]).map((row) => ({
-      task: cached(decodeColumn(row['id']), Number(row['sequence'])) ?? this.#toLoadedTask(row).task,
+      task: this.#readListed(row, cached),
       touched: Number(row['touched']),
     }));
+  }
+
+  /** Returns the task of a row; undefined if it is damaged. */
+  #readListed(row: SqlRow, cached: (id: string, sequence: number) => Task | undefined): Task | undefined {
+    try {
+      const texts = readTexts(row, () => placeOf(row));
+      return cached(decodeColumn(texts[2]), Number(row['sequence'])) ?? this.#toLoadedTask(row, texts).task;
+    } catch (error) {
+      if (!(error instanceof DamagedRowError)) throw error;
+      this.#onDamage(error);
+      return undefined;
+    }
   }
 
   /** Counts the tasks on all pages of a list. */

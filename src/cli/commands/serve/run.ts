@@ -51,10 +51,12 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   const logs = await openLogs(flags.log);
   const metrics = flags.metrics ? new Metrics() : undefined;
   const onOutage = reportOutage(logs);
+  const onDamage = (error: A2AError): void =>
+    logs.agent({ level: 'error', message: `${error.message}. ${error.hint ?? ''}`, error: error.cause });
   const store =
     flags.store === undefined
       ? undefined
-      : await openStore(flags.store, { onLeaseLost: exitOnLostLease, onOutage });
+      : await openStore(flags.store, { onLeaseLost: exitOnLostLease, onOutage, onDamage });
   const agent = isLocalAgent(loaded)
     ? redefineAgent(loaded, store, flags, { logs, metrics })
     : rejectStore(loaded, flags.store);

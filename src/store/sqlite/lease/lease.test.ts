@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import type { A2AError } from '../../protocol/errors.ts';
-import { type Database, openDatabase } from './database.ts';
+import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
+import type { A2AError } from '../../../protocol/errors.ts';
+import { type Database, openDatabase } from '../database.ts';
 import { Lease } from './lease.ts';
-import { createSchema } from './schema.ts';
+import { createSchema } from '../schema.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
 const timeout = 9_000;

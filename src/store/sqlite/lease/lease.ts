@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, unrefClock } from '../../primitives/clock.ts';
-import { A2AError, invalidField } from '../../protocol/errors.ts';
-import { type Database, inTransaction, type SqlRow, type SqlStatement } from './database.ts';
+import { type Clock, unrefClock } from '../../../primitives/clock.ts';
+import { A2AError, invalidField } from '../../../protocol/errors.ts';
+import { type Database, inTransaction, type SqlRow, type SqlStatement } from '../database.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
 /** Options of {@link Lease}. */
