@@ -16,17 +16,17 @@ export function asJsonObject(value: unknown): JsonObject | undefined {
 }
 
 /** Limits of texts of peers: far above real messages, and below what ends in a stack overflow or blocks the process. */
-export const peerJsonLimits: JsonLimits = { depth: 500, members: 1_000_000 };
+const peerJsonLimits: JsonLimits = { depth: 500, members: 1_000_000 };
 
 /** A JSON text exceeds a limit. */
-export class JsonLimitError extends SyntaxError {
+class JsonLimitError extends SyntaxError {
   override readonly name = 'JsonLimitError';
 }
 
 /**
  * Parses JSON of a peer.
  *
- * @throws SyntaxError if the text is malformed, {@link JsonLimitError} if it exceeds {@link peerJsonLimits}
+ * @throws SyntaxError if the text is malformed, also if it exceeds the limits
  */
 export function parseBoundedJson(text: string): unknown {
   // A shorter text cannot exceed the limits.
@@ -36,7 +36,7 @@ export function parseBoundedJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** Parses JSON of a peer. @returns undefined if the text is malformed or exceeds {@link peerJsonLimits} */
+/** Parses JSON of a peer. @returns undefined if the text is malformed or exceeds the limits */
 export function parseJsonOrUndefined(text: string): unknown {
   try {
     return parseBoundedJson(text);
