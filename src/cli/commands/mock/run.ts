@@ -10,7 +10,12 @@ import { toListenError } from '../../terminal/listen-error.ts';
 import { printError, printErrorReport } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
-import { type BrowserAccessFlags, type OutputFormat, toBrowserAccess } from '../../inputs/shared-options.ts';
+import {
+  type BrowserAccessFlags,
+  type OutputFormat,
+  toBrowserAccess,
+  warnIfExposed,
+} from '../../inputs/shared-options.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 import { watchFile } from '../../process/watch-file.ts';
 
@@ -59,6 +64,7 @@ export async function runMockCommand(file: string | undefined, flags: MockFlags)
     stopWatching();
     await server.stop();
   }, printError);
+  warnIfExposed(host);
   // The agent keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   process.stdout.write(

@@ -8,7 +8,7 @@ import { createColors } from '../../terminal/colors.ts';
 import { toListenError } from '../../terminal/listen-error.ts';
 import { printError, printWarning } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
-import { type BrowserAccessFlags, toBrowserAccess } from '../../inputs/shared-options.ts';
+import { type BrowserAccessFlags, toBrowserAccess, warnIfExposed } from '../../inputs/shared-options.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
 import { sanitizeForTerminal, terminalSafeJson } from '../../terminal/sanitize.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
@@ -69,6 +69,7 @@ async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): P
     await file?.close();
   };
   stopOnSignals(stop, printError, 1_000);
+  warnIfExposed(flags.host);
   // The proxy keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   const head = output === 'text' ? process.stdout : process.stderr;
