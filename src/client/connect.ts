@@ -159,8 +159,11 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async listTasks(request: ListTasksRequest, call: CallContext = {}): Promise<TaskPage> {
     const page = await this.#caller.call('listTasks', request, call);
-    if (request.historyLength === undefined) return page;
-    return { ...page, tasks: page.tasks.map((task) => limitHistory(task, request.historyLength)) };
+    const tasks = page.tasks.map(async (task) => {
+      const alias = await this.#aliases.findByTaskId(call.owner, task.id);
+      return limitHistory(alias ? applyAliasToTask(task, alias) : task, request.historyLength);
+    });
+    return { ...page, tasks: await Promise.all(tasks) };
   }
 
   async cancelTask(request: CancelTaskRequest, call: CallContext = {}): Promise<Task> {

@@ -29,6 +29,21 @@ describe('TaskIdAliases', () => {
     expect(await new TaskIdAliases(10, store).claim('me', 'mine')).toMatchObject({ known: { taskId: 't1' } });
   });
 
+  it('finds the alias of a task id of the agent for its owner, also in the store', async () => {
+    const stored = new Map<string, TaskIdAlias>();
+    const store = {
+      get: (key: string) => stored.get(key),
+      set: (key: string, alias: TaskIdAlias) => void stored.set(key, alias),
+    };
+    const aliases = new TaskIdAliases(10, store);
+    await assign(aliases, 'mine', 't1');
+    for (const each of [aliases, new TaskIdAliases(10, store)]) {
+      expect(await each.findByTaskId('me', 't1')).toMatchObject({ clientTaskId: 'mine' });
+      expect(await each.findByTaskId('you', 't1')).toBeUndefined();
+      expect(await each.findByTaskId('me', 'mine')).toBeUndefined();
+    }
+  });
+
   it('grants a pending claim after the first one is released', async () => {
     const aliases = new TaskIdAliases();
     const first = await aliases.claim('me', 'mine');

@@ -43,10 +43,12 @@ export type AliasClaim =
 /** Task id aliases per owner: an LRU map in front of a store. */
 export class TaskIdAliases {
   readonly #aliases: LruMap<string, TaskIdAlias | PendingAlias>;
+  readonly #byTaskId: LruMap<string, TaskIdAlias>;
   readonly #store: TaskIdAliasStore | undefined;
 
   constructor(maxEntries = 10_000, store?: TaskIdAliasStore) {
     this.#aliases = new LruMap({ maxEntries });
+    this.#byTaskId = new LruMap({ maxEntries });
     this.#store = store;
   }
 
@@ -55,6 +57,12 @@ export class TaskIdAliases {
     const entry = this.#aliases.get(key);
     if (entry) return 'taskId' in entry ? entry : undefined;
     return this.#store?.get(key);
+  }
+
+  /** Finds the alias of a task of the agent, such as one in a list. */
+  findByTaskId(owner: string | undefined, taskId: string): MaybePromise<TaskIdAlias | undefined> {
+    const key = agentKey(owner, taskId);
+    return this.#byTaskId.get(key) ?? this.#store?.get(key);
   }
 
   /** Claims a client task id. Waits for a concurrent claim of the same id. */
@@ -68,13 +76,14 @@ export class TaskIdAliases {
     if (stored && !this.#aliases.has(key)) this.#aliases.set(key, stored);
     for (;;) {
       const entry = this.#aliases.get(key);
-      if (!entry) return this.#begin(key, clientTaskId, clientContextId);
+      if (!entry) return this.#begin(owner, clientTaskId, clientContextId);
       if ('taskId' in entry) return { known: entry };
       await entry.settled;
     }
   }
 
-  #begin(key: string, clientTaskId: string, clientContextId: string | undefined): AliasClaim {
+  #begin(owner: string | undefined, clientTaskId: string, clientContextId: string | undefined): AliasClaim {
+    const key = compositeKey(owner ?? '', clientTaskId);
     let settle = (): void => {};
     const pending: PendingAlias = {
       settled: new Promise((resolve) => {
@@ -88,6 +97,10 @@ export class TaskIdAliases {
         this.#aliases.set(key, alias);
         settle();
         await this.#store?.set(key, alias);
+        if (taskId !== clientTaskId) {
+          this.#byTaskId.set(agentKey(owner, taskId), alias);
+          await this.#store?.set(agentKey(owner, taskId), alias);
+        }
         return alias;
       },
       release: () => {
@@ -96,6 +109,11 @@ export class TaskIdAliases {
       },
     };
   }
+}
+
+/** Key of an alias under the task id of the agent. It has one component more, so that it equals no client task id. */
+function agentKey(owner: string | undefined, taskId: string): string {
+  return compositeKey(owner ?? '', 'agent', taskId);
 }
 
 function applyAliasToMessage(message: Message, alias: TaskIdAlias): Message {

@@ -88,6 +88,20 @@ async function sendTask(agent: RemoteAgent, sent: SendRequest): Promise<Task> {
 
 const notFound = { reason: 'TASK_NOT_FOUND' };
 
+it('lists a task whose id a 0.1 client chose to its owner only, under that id', async () => {
+  const { url } = await startGateway((await startUpstream()).url);
+  const chosen = await sendTask(client(url, 'alice', variants[4]), {
+    ...request('hello'),
+    clientTaskId: 'chosen',
+  });
+  expect(chosen.id).toBe('chosen');
+  const other = await sendTask(client(url, 'alice'), request('hello'));
+  const { tasks, totalSize } = await client(url, 'alice').listTasks({});
+  expect(tasks.map(({ id }) => id)).toEqual([other.id, 'chosen']);
+  expect(totalSize).toBe(2);
+  expect(await client(url, 'bob').listTasks({})).toMatchObject({ tasks: [], totalSize: 0 });
+});
+
 describe('a gateway with authentication', () => {
   for (const variant of variants) {
     const title = `${variant.version}/${variant.transport}`;

@@ -31,7 +31,8 @@ class MemoryOwnershipRegister implements OwnershipRegister {
 
   constructor(max: number) {
     this.#max = max;
-    this.#aliases = new LruMap({ maxEntries: max });
+    // Each alias has two keys.
+    this.#aliases = new LruMap({ maxEntries: 2 * max });
   }
 
   taskOwner(agent: string, taskId: string): string | undefined {

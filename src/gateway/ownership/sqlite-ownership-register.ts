@@ -128,7 +128,7 @@ class SqliteOwnershipRegister implements OwnershipRegister {
       },
       set: (key: string, alias: TaskIdAlias): void => {
         this.#setAlias.run([encodeColumn(agent), encodeColumn(key), JSON.stringify(alias)]);
-        if (this.#isEvictionDue()) this.#evictAliases.run([this.#maxPerOwner]);
+        if (this.#isEvictionDue()) this.#evictAliases.run([2 * this.#maxPerOwner]);
       },
     };
   }
