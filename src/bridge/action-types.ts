@@ -100,6 +100,8 @@ export interface ActionCallOptions {
 export interface Bridge extends AsyncDisposable {
   /** Returns all actions, including `provide_required_input`. */
   actions(): readonly Action[];
+  /** Describes the bridge in one sentence: the names of its agents and actions, as they are now. */
+  describe(): string;
   /** Calls `listener` when actions were added, removed or changed. @returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
   /** Calls an action. Never rejects; errors are in the response. */

@@ -13,6 +13,7 @@ const defaults = {
   startupTimeout: 30_000,
   restartOnCrash: true,
   bearerToken: undefined,
+  bearerAlways: false,
   inputRequiredTtl: 300,
 };
 
@@ -58,6 +59,7 @@ describe('readBridgeConfig', () => {
         startupTimeout: 60_000,
         restartOnCrash: false,
         bearerToken: 'secret',
+        bearerAlways: false,
         inputRequiredTtl: 600,
       },
       {
@@ -149,6 +151,7 @@ describe('bridgeConfigFromEnvironment', () => {
       startupTimeout: 10_000,
       restartOnCrash: true,
       bearerToken: 'secret',
+      bearerAlways: false,
       inputRequiredTtl: 60,
     };
     expect(bridgeConfigFromEnvironment('weather', environment)).toEqual(config);

@@ -31,11 +31,18 @@ const agentSchema = z.strictObject({
     .describe('File with NAME=value lines for the environment of the command, relative to this file.'),
   a2a_server_startup_timeout: secondsFieldSchema
     .optional()
-    .describe('Seconds until the agent must respond. Default 30.'),
+    .describe('Seconds until the started agent must respond. Default 30.'),
   a2a_server_restart_on_crash: booleanFieldSchema
     .optional()
     .describe('Restarts the agent after a crash. Default true.'),
-  a2a_bearer_token: textFieldSchema.optional().describe('Bearer token to send to the agent.'),
+  a2a_bearer_token: textFieldSchema
+    .optional()
+    .describe(
+      'Bearer token to send to the agent if its card lists a bearer, OAuth 2 or OpenID Connect scheme.',
+    ),
+  a2a_bearer_always: booleanFieldSchema
+    .optional()
+    .describe('Sends the token even if the card lists no such scheme. Default false.'),
   input_required_ttl: secondsFieldSchema
     .optional()
     .describe('Lifetime of follow-up IDs, in seconds. Default 300.'),
@@ -68,6 +75,8 @@ export interface BridgeAgentConfig {
   readonly startupTimeout: number;
   readonly restartOnCrash: boolean;
   readonly bearerToken: string | undefined;
+  /** Sends the token even if the card lists no scheme for it. @defaultValue false */
+  readonly bearerAlways?: boolean;
   /** Seconds. */
   readonly inputRequiredTtl: number;
 }
@@ -166,6 +175,7 @@ function toConfig(keys: AgentKeys, folder: string): BridgeAgentConfig {
     startupTimeout: (keys.a2a_server_startup_timeout ?? 30) * 1000,
     restartOnCrash: keys.a2a_server_restart_on_crash ?? true,
     bearerToken: keys.a2a_bearer_token,
+    bearerAlways: keys.a2a_bearer_always ?? false,
     inputRequiredTtl: keys.input_required_ttl ?? 300,
   };
 }

@@ -2,6 +2,7 @@ import { A2AError, invalidField } from '../protocol/errors.ts';
 import type { Action, ActionCallOptions, ActionResponse, Bridge } from './action-types.ts';
 import { BridgedAgent, type NamedAgent } from './actions/bridged-agent.ts';
 import { ActionInvoker } from './actions/action-invoker.ts';
+import { describeActions } from './actions/describe-actions.ts';
 import { type BridgeOptions, type BridgeSettings, resolveBridgeSettings } from './bridge-options.ts';
 import type { ActionParameters } from './actions/parameter-check.ts';
 import { provideRequiredInput } from './actions/skill-actions.ts';
@@ -111,6 +112,10 @@ class AgentBridge implements Bridge {
       ...[...this.#agents.values()].flatMap(({ skills }) => [...skills.values()].map(({ action }) => action)),
       provideRequiredInput,
     ]);
+  }
+
+  describe(): string {
+    return describeActions(this.actions());
   }
 
   onChange(changed: () => void): () => void {

@@ -1,5 +1,5 @@
 import { connect, type RemoteAgent } from '../client/connect.ts';
-import { bearer } from '../client/credentials.ts';
+import { bearer, bearerIfListed } from '../client/credentials.ts';
 import type { ConnectOptions } from '../client/connect-options.ts';
 import type { BridgeAgentConfig } from './bridge-config.ts';
 import type { SuperviseOptions } from './supervisor/supervise-options.ts';
@@ -28,7 +28,8 @@ export interface OpenedAgent extends AsyncDisposable {
 }
 
 /**
- * Starts the configured agent, or waits for a running one, and connects to it. Calls wait until it is ready.
+ * Starts the configured agent, or checks once that it is running, and connects to it. Calls wait until it is ready. The
+ * token is sent only if the card lists a scheme for it, unless `bearerAlways` is set.
  *
  * @example
  * ```ts
@@ -38,8 +39,18 @@ export interface OpenedAgent extends AsyncDisposable {
  * ```
  */
 export function openAgent(config: BridgeAgentConfig, options: OpenAgentOptions = {}): OpenedAgent {
-  const { agentName, url, bearerToken, inputRequiredTtl, command, ...process } = config;
-  const auth = bearerToken === undefined ? undefined : bearer(bearerToken);
+  const { agentName, url, bearerToken, bearerAlways, inputRequiredTtl, command, ...process } = config;
+  const onWithheld = () =>
+    options.supervise?.log?.({
+      level: 'warn',
+      message: `The token of ${agentName} is not sent: its card lists no bearer, OAuth 2 or OpenID Connect scheme. Set a2a_bearer_always to send it anyway.`,
+    });
+  const auth =
+    bearerToken === undefined
+      ? undefined
+      : bearerAlways
+        ? bearer(bearerToken)
+        : bearerIfListed(bearerToken, onWithheld);
   const supervised = supervise({ ...process, auth, ...options.supervise, url, command });
   const remote = connect(url, { auth, ...options.connect });
   const close = async () => {

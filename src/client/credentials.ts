@@ -52,6 +52,37 @@ export function bearer(token: SecretSource): Credentials {
   };
 }
 
+/**
+ * Sends `Authorization: Bearer …` only to an agent whose card lists an HTTP bearer, OAuth 2 or OpenID Connect scheme. A
+ * request for the card itself has no token.
+ *
+ * @param onWithheld - called once if the card lists no such scheme.
+ */
+export function bearerIfListed(token: SecretSource, onWithheld?: () => void): Credentials {
+  const credentials = bearer(token);
+  let isReported = false;
+  return {
+    ...credentials,
+    headers(request) {
+      if (request.card && listsBearer(request.card)) return credentials.headers(request);
+      if (request.operation !== 'card' && !isReported) {
+        isReported = true;
+        onWithheld?.();
+      }
+      return {};
+    },
+  };
+}
+
+function listsBearer({ securitySchemes = {} }: AgentCard): boolean {
+  return Object.values(securitySchemes).some(
+    (scheme) =>
+      scheme.type === 'oauth2' ||
+      scheme.type === 'openIdConnect' ||
+      (scheme.type === 'http' && scheme.scheme.toLowerCase() === 'bearer'),
+  );
+}
+
 /** Sends an API key in a header, query parameter or cookie. */
 export function apiKey(key: {
   name: string;

@@ -8,6 +8,7 @@ export { connect, type ConnectionInfo, type RemoteAgent } from './connect.ts';
 export {
   apiKey,
   bearer,
+  bearerIfListed,
   clientCredentials,
   type ClientCredentialsOptions,
   type CredentialRequest,

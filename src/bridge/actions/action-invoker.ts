@@ -16,6 +16,7 @@ import { buildActionMessage, buildFollowUpMessage } from './action-message.ts';
 import type { BridgeSettings } from '../bridge-options.ts';
 import { createParameterCheck, type ActionParameters } from './parameter-check.ts';
 import { ProgressReporter } from './progress-reporter.ts';
+import { communicationError } from './communication-error.ts';
 import {
   completedResponse,
   failureResponse,
@@ -238,8 +239,10 @@ export class ActionInvoker {
         };
         return buildResponse({ status: 'CANCELED', message: 'The call was canceled', errorInfo }, task);
       }
+      case 'closed':
+        return this.#failed(invocation, new A2AError('UNAVAILABLE', 'The bridge was closed'), task);
       case 'error':
-        return this.#failed(invocation, outcome.error, task);
+        return this.#failed(invocation, communicationError(outcome.error), task);
     }
   }
 

@@ -14,6 +14,9 @@ export type CallOutcome =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'running'; readonly task: Task }
   | { readonly kind: 'canceled'; readonly task: Task | undefined; readonly error: A2AError | undefined }
+  /** The bridge was closed. */
+  | { readonly kind: 'closed'; readonly task: Task | undefined }
+  /** The agent could not be called, or it returned an error. */
   | { readonly kind: 'error'; readonly error: A2AError; readonly task: Task | undefined };
 
 /** Options of {@link CallTracker}. */
@@ -213,10 +216,7 @@ export class CallTracker {
       return this.#cancelTask(task);
     }
     if (task && this.#hasFinished()) return { kind: 'task', task };
-    if (this.#stopReason === 'closed') {
-      const closed = new A2AError('UNAVAILABLE', 'The bridge was closed');
-      return { kind: 'error', error: closed, task };
-    }
+    if (this.#stopReason === 'closed') return { kind: 'closed', task };
     if (this.#stopReason === 'budget') {
       if (task) return { kind: 'running', task };
       const text = `No response from the agent within ${this.#options.waitBudget} ms`;

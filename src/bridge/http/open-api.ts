@@ -1,6 +1,7 @@
 import type { SecurityScheme } from '../../protocol/card.ts';
 import type { Authenticator } from '../../server/auth/authenticator.ts';
 import type { Action, JsonSchema } from '../action-types.ts';
+import { describeActions } from '../actions/describe-actions.ts';
 
 /** Options of {@link buildOpenApi}. */
 export interface OpenApiOptions {
@@ -26,7 +27,7 @@ export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions
   const names = new Set<string>();
   return {
     openapi: '3.1.0',
-    info: { title, version: '1.0.0', description: 'Skills of remote agents, one operation for each.' },
+    info: { title, version: '1.0.0', description: describeActions(actions) },
     ...(url !== undefined && { servers: [{ url }] }),
     ...(auth && {
       security: [
@@ -158,7 +159,7 @@ const components: JsonSchema = {
   },
   ActionList: {
     type: 'object',
-    properties: { actions: { type: 'array', items: ref('Action') } },
+    properties: { description: string, actions: { type: 'array', items: ref('Action') } },
     required: ['actions'],
   },
   ActionFile: {

@@ -179,7 +179,8 @@ class ActionHttpHandler {
 
   #get(path: string, serverRequest: HttpServerRequest): HttpServerResponse {
     const actions = this.#bridge.actions();
-    if (path === '/actions') return jsonResponse(200, JSON.stringify({ actions }));
+    if (path === '/actions')
+      return jsonResponse(200, JSON.stringify({ description: this.#bridge.describe(), actions }));
     if (path === '/openapi.json') {
       const { title, auth, publicUrl } = this.#options;
       const document = buildOpenApi(actions, {

@@ -16,7 +16,7 @@ export interface SuperviseOptions {
   url: string;
   /**
    * Command that starts the agent: a command line (with quotes, but without a shell), or a list of arguments. Without a
-   * command the supervisor waits for an agent that is started elsewhere.
+   * command the agent must be running already.
    */
   command?: string | readonly string[];
   /** Working directory of the command. @defaultValue the working directory of this process */
@@ -25,7 +25,7 @@ export interface SuperviseOptions {
   env?: { readonly [name: string]: string | undefined };
   /** File of `NAME=value` lines that override `env`. Read at each start. */
   envFile?: string;
-  /** Time until the agent must respond. @defaultValue 30 000 */
+  /** Time until the agent must respond after its start. @defaultValue 30 000 */
   startupTimeout?: number;
   /** Restarts the agent after a non-zero exit code or a signal. @defaultValue true */
   restartOnCrash?: boolean;

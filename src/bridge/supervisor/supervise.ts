@@ -10,7 +10,7 @@ import {
 import { outputTail, OutputBuffer, type OutputLine } from './process-output.ts';
 import { waitUntilReady } from './readiness.ts';
 
-/** State of a supervised agent. `failed` and `stopped` are final. */
+/** State of a supervised agent. `stopped` is final, and so is `failed` if there is a command. */
 export type SupervisedState = 'starting' | 'ready' | 'restarting' | 'failed' | 'stopped';
 
 /** An agent under a process supervisor. */
@@ -27,7 +27,10 @@ export interface Supervised extends AsyncDisposable {
   output(): readonly OutputLine[];
   /** Registers a listener for state changes. @returns a function that unregisters it. */
   onState(listener: (state: SupervisedState, supervised: Supervised) => void): () => void;
-  /** Resolves when the agent is ready, also after restarts. Rejects if it failed, was stopped, or the signal aborts. */
+  /**
+   * Resolves when the agent is ready, also after restarts. Rejects if it failed, was stopped, or the signal aborts.
+   * Without a command, a call after a failure requests the card once more.
+   */
   whenReady(signal?: AbortSignal): Promise<void>;
   /** Stops the process group. Resolves when it has ended. */
   stop(): Promise<void>;
@@ -35,8 +38,8 @@ export interface Supervised extends AsyncDisposable {
 
 /**
  * Starts an agent under a process supervisor: waits until it responds, retains its output, restarts it after crashes and
- * stops its process group even if this process is killed. Without a command, waits for an agent that is started
- * elsewhere.
+ * stops its process group even if this process is killed. Without a command, the agent must be running already: the card
+ * is requested once.
  *
  * @throws A2AError if the options are invalid. Later errors are in `state`, `error` and `whenReady`.
  *
@@ -95,6 +98,7 @@ class Supervisor implements Supervised {
   }
 
   whenReady(signal?: AbortSignal): Promise<void> {
+    if (this.state === 'failed' && !this.#settings.program) this.start();
     return new Promise((resolve, reject) => {
       const check = () => {
         if (signal?.aborted) reject(canceledError(signal));
@@ -115,6 +119,8 @@ class Supervisor implements Supervised {
     this.#stopping.abort();
     this.#running?.stop(this.#settings.stopTimeout);
     await this.#done;
+    if (!this.#settings.program && this.state !== 'stopped')
+      this.#setState('stopped', stoppedError(this.url));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -123,27 +129,27 @@ class Supervisor implements Supervised {
 
   /** Starts asynchronously, so that the caller can register listeners first. */
   start(): void {
+    this.state = 'starting';
     this.#done = Promise.resolve().then(() =>
-      this.#settings.program ? this.#runAndRestart() : this.#wait(),
+      this.#settings.program ? this.#runAndRestart() : this.#checkRunning(),
     );
   }
 
-  /** Waits for an agent that is started elsewhere. */
-  async #wait(): Promise<void> {
+  /** Checks once that the agent, which was started elsewhere, responds. */
+  async #checkRunning(): Promise<void> {
+    const { probe, url } = this.#settings;
     const { signal } = this.#stopping;
     try {
-      await this.#waitUntilReady(signal);
+      await probe(signal);
     } catch (thrown) {
-      if (signal.aborted) this.#setState('stopped', stoppedError(this.url));
-      else this.#setState('failed', this.#notReadyError(thrown));
-      return;
+      const { message } = A2AError.from(thrown);
+      const error = new A2AError('UNAVAILABLE', `The agent at ${url} is not available: ${message}`, {
+        cause: thrown,
+        hint: 'Check that the agent is running and that the URL is correct.',
+      });
+      if (!signal.aborted) return this.#setState('failed', error);
     }
-    this.#setState('ready');
-    await new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      if (signal.aborted) resolve();
-    });
-    this.#setState('stopped', stoppedError(this.url));
+    if (!signal.aborted) this.#setState('ready');
   }
 
   /** Runs and restarts the process until it is stopped or fails. */
@@ -272,7 +278,6 @@ class Supervisor implements Supervised {
   }
 
   #outputHint(): string {
-    if (!this.#settings.program) return 'Check that the agent is running and that the URL is correct.';
     const output = outputTail(this.#output.last());
     return output === '' ? 'It printed no output.' : `Last output:\n${output}`;
   }

@@ -16,8 +16,12 @@ describe('bridge errors', () => {
     expect(await actions.invoke('remote/s', { prompt: 'x' })).toMatchObject({
       success: false,
       status: 'ERROR',
+      message: `Failed to communicate with A2A agent: Connection refused by ${raw.url}`,
       followUpId: undefined,
-      errorInfo: { errorMessage: expect.any(String), code: -32603 },
+      errorInfo: {
+        errorMessage: `Failed to communicate with A2A agent: Connection refused by ${raw.url}`,
+        code: -32603,
+      },
     });
   });
 
@@ -28,6 +32,7 @@ describe('bridge errors', () => {
     closeAfterTest(() => raw.close());
     expect(await (await bridgeToUrl(raw.url)).invoke('remote/s', { prompt: 'x' })).toMatchObject({
       status: 'ERROR',
+      message: 'No such thing',
       errorInfo: { code: -32602 },
     });
   });
@@ -63,7 +68,7 @@ describe('bridge errors', () => {
     clock.advance(777);
     expect(await response).toMatchObject({
       status: 'TIMEOUT',
-      message: 'No response from the agent within 777 ms',
+      message: 'Failed to communicate with A2A agent: No response from the agent within 777 ms',
       followUpId: undefined,
     });
   });

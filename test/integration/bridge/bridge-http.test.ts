@@ -39,7 +39,10 @@ describe('serveActions', () => {
   it('lists, describes and invokes actions', async () => {
     const actionsBridge = await bridgeToServedAgent(sampleAgent());
     const url = await startServer(actionsBridge);
-    const { actions } = await readJson(fetch(`${url}/actions`));
+    const { description, actions } = await readJson(fetch(`${url}/actions`));
+    expect(description).toBe('Actions from the skills of remote: remote/echo, provide_required_input.');
+    expect(actionsBridge.describe()).toBe(description);
+    expect((await readJson(fetch(`${url}/openapi.json`))).info.description).toBe(description);
     expect(actions).toEqual(JSON.parse(JSON.stringify(actionsBridge.actions())));
     expect(await readJson(fetch(`${url}/actions/remote/echo`))).toEqual(actions[0]);
     expect(await readJson(fetch(`${url}/actions/provide_required_input`))).toEqual(actions[1]);

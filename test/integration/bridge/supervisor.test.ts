@@ -270,16 +270,23 @@ describe('environment of a supervised agent', () => {
     await agent.close();
   });
 
-  it('waits for an agent started elsewhere and does not stop it', async () => {
+  it('checks once that an agent started elsewhere is running and does not stop it', async () => {
     const { port, url } = await freeAddress();
-    const waiting = start({ url });
+    const checking = start({ url });
+    await expect(checking.whenReady()).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: `The agent at ${url} is not available: Connection refused by ${url}`,
+      hint: 'Check that the agent is running and that the URL is correct.',
+    });
+    expect(checking.state).toBe('failed');
     const other = start({ command: ['node', writeAgent('other.mjs'), String(port)], url: `${url}/` });
-    await waiting.whenReady();
     await other.whenReady();
-    await waiting.stop();
+    await checking.whenReady();
+    expect(checking).toMatchObject({ state: 'ready', pid: undefined, error: undefined });
+    await checking.stop();
+    expect(checking.state).toBe('stopped');
+    await expect(checking.whenReady()).rejects.toThrow(`The agent at ${url} was stopped`);
     expect(isProcessAlive(other.pid ?? 0)).toBe(true);
-    const unreachable = start({ url: (await freeAddress()).url, startupTimeout: 200 });
-    await expect(unreachable.whenReady()).rejects.toThrow(/did not respond within 0.2 s/);
   });
 });
 

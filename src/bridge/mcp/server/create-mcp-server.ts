@@ -7,6 +7,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { LogSink } from '../../../primitives/log.ts';
 import type { ActionCallOptions, Bridge, ActionProgress } from '../../action-types.ts';
+import { describeActions } from '../../actions/describe-actions.ts';
 import { provideRequiredInput } from '../../actions/skill-actions.ts';
 import { buildToolResult, buildToolError } from './tool-result.ts';
 import type { ServerLibrary } from '../load-library.ts';
@@ -106,12 +107,11 @@ export function createMcpServer(context: McpServerContext, client: McpClientCont
   return server;
 }
 
-/** Default instructions for the model: which agents there are and how to use follow-ups. */
+/** Default instructions for the model: which agents and tools there are and how to use follow-ups. */
 function defaultInstructions({ entries }: ToolRegistry): string {
-  const agents = new Set<string>();
-  for (const { action } of entries.values()) if (action.agentName !== '') agents.add(action.agentName);
-  const names = [...agents].join(', ').slice(0, maxProgressLength);
-  return `The tools are skills of remote agents: ${names || 'none yet'}. If a result has a follow_up_id, call ${followUpAction} to continue.`;
+  const actions = [...entries.values()].map(({ action }) => action);
+  const description = describeActions(actions, 'Tools', [...entries.keys()]);
+  return `${description} If a result has a follow_up_id, call ${followUpAction} to continue.`;
 }
 
 interface ToolCall {
