@@ -62,7 +62,7 @@ export function chunk(
 }
 
 /** Converts a text to a list of one part; returns parts unchanged. */
-export function toParts(content: string | Part[]): Part[] {
+function toParts(content: string | Part[]): Part[] {
   return typeof content === 'string' ? [{ text: content }] : content;
 }
 

@@ -4,7 +4,7 @@ import { Lease } from './lease/lease.ts';
 import { createSchema } from './schema.ts';
 
 /** A damaged row of a task store file. */
-export interface DamagedRow {
+interface DamagedRow {
   readonly table: string;
   readonly key: string;
   readonly problem: string;

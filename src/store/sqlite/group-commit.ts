@@ -26,7 +26,7 @@ interface Share {
 }
 
 /** Fencing: rejects writes of a process that has lost its lease. */
-export interface WriteFence {
+interface WriteFence {
   /** Fencing token of the lease; a token that does not exist for a store without a lease. */
   readonly token: string;
   /** @throws {@link A2AError} if this process may not write. */
