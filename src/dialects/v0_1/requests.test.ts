@@ -118,10 +118,19 @@ describe('v0_1 send request', () => {
     });
   });
 
-  it('records the loss of returnImmediately', () => {
+  it('reads configuration.blocking: false as returnImmediately', () => {
+    const read = (configuration: unknown) =>
+      requests.send.read({ id: 't', message: hi, configuration }, strictMode).configuration;
+    expect(read({ blocking: false })).toMatchObject({ returnImmediately: true });
+    for (const other of [undefined, null, {}, { blocking: true }, { blocking: 'false' }, 'x'])
+      expect(read(other)).not.toHaveProperty('returnImmediately');
+  });
+
+  it('writes returnImmediately as configuration.blocking: false and records a loss', () => {
     const losses: TranslationLoss[] = [];
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
-    requests.send.write({ message, configuration: { returnImmediately: true } }, losses);
+    const wire = requests.send.write({ message, configuration: { returnImmediately: true } }, losses);
+    expect(wire).toMatchObject({ configuration: { blocking: false } });
     expect(losses).toContainEqual(expect.objectContaining({ path: 'configuration.returnImmediately' }));
   });
 

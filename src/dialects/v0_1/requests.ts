@@ -1,3 +1,4 @@
+import { asJsonObject } from '../../primitives/json.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { SendConfiguration, SendRequest } from '../../protocol/requests.ts';
 import type { Dialect } from '../dialect.ts';
@@ -31,12 +32,21 @@ function readHistoryLength(value: unknown): number | undefined {
   return length >= unlimitedHistory ? undefined : length;
 }
 
+/**
+ * 0.1 lets the server choose when to respond to a send, and has no field for the wish of a client. The field of the next
+ * version is used; peers that do not know it ignore it.
+ */
+function asksForImmediateResponse(configuration: unknown): boolean {
+  return asJsonObject(configuration)?.blocking === false;
+}
+
 function readConfiguration(wire: WireObject, taskId: string, mode: DecodeMode): SendConfiguration {
   const configuration: SendConfiguration = { historyLength: readHistoryLength(wire.historyLength) };
   const modes = readNames(wire.acceptedOutputModes, 'acceptedOutputModes');
   if (modes !== undefined) {
     configuration.acceptedOutputModes = readModes(modes, 'acceptedOutputModes', mode);
   }
+  if (asksForImmediateResponse(wire.configuration)) configuration.returnImmediately = true;
   const push = wire.pushNotification;
   if (push !== undefined && push !== null) {
     configuration.pushConfig = readSendPushConfig(push, taskId, mode);
@@ -88,8 +98,8 @@ function writeSend(request: SendRequest, losses?: LossList): unknown {
   if (configuration?.returnImmediately) {
     losses?.push({
       path: 'configuration.returnImmediately',
-      kind: 'dropped',
-      note: 'a 0.1 agent decides when to respond',
+      kind: 'guessed',
+      note: 'sent as configuration.blocking, which 0.1 does not define; the agent decides when to respond',
     });
   }
   if (configuration?.pushConfig) recordPushIdLoss(configuration.pushConfig.id, id, losses);
@@ -100,6 +110,7 @@ function writeSend(request: SendRequest, losses?: LossList): unknown {
     acceptedOutputModes: configuration?.acceptedOutputModes,
     pushNotification: configuration?.pushConfig && writeTarget(configuration.pushConfig),
     historyLength: configuration?.historyLength ?? unlimitedHistory,
+    configuration: configuration?.returnImmediately ? { blocking: false } : undefined,
     metadata,
   };
 }
