@@ -17,6 +17,7 @@ import type {
 } from '../protocol/requests.ts';
 import { isTask, type Task, limitHistory } from '../protocol/task.ts';
 import { type TaskIdAlias, TaskIdAliases, applyAliasToTask } from './task-id-aliases.ts';
+import { freezeJson } from '../primitives/json.ts';
 import { placeholderCard, AgentResolver } from './discovery/agent-resolver.ts';
 import { fetchExtendedCardByPath } from './extended-card.ts';
 import { AgentStreams } from './streaming/agent-streams.ts';
@@ -106,7 +107,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async card(call: CallContext = {}): Promise<AgentCard> {
     const selection = await this.#caller.resolver.resolveFresh(call.signal);
-    if (selection.agent.card) return selection.agent.card;
+    if (selection.agent.card) return freezeJson(selection.agent.card);
     // Without a card, only a response proves that there is an agent.
     if (!selection.confirmed) await this.#probe(selection, call);
     return placeholderCard(selection);
@@ -122,7 +123,7 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   async check(call: CallContext = {}): Promise<AgentCard> {
     const selection = await this.#caller.resolver.refresh(call.signal);
     if (!selection.agent.fetchedCard) await this.#probe(selection, call);
-    return selection.agent.card ?? placeholderCard(selection);
+    return freezeJson(selection.agent.card) ?? placeholderCard(selection);
   }
 
   async extendedCard(call: CallContext = {}): Promise<AgentCard> {

@@ -1,6 +1,7 @@
 import type { Message } from '../protocol/message.ts';
 import type { Metadata, Part } from '../protocol/part.ts';
 import { type Artifact, type TaskState, taskStates } from '../protocol/task.ts';
+import { copyJson } from '../primitives/json.ts';
 import { A2AError } from '../protocol/errors.ts';
 
 /** Content of a message of the agent: a text, a list of parts, or a complete message. */
@@ -112,8 +113,8 @@ export function toAgentMessage(
 ): Message {
   const ids = { contextId, taskId };
   if (isMessage(content) && content.parts.length > 0)
-    return { ...content, role: 'agent', messageId: content.messageId || newId(), ...ids };
-  const parts = isMessage(content) ? content.parts : toParts(content);
+    return { ...copyJson(content), role: 'agent', messageId: content.messageId || newId(), ...ids };
+  const parts = isMessage(content) ? content.parts : toParts(copyJson(content));
   if (parts.length === 0)
     throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned a message without parts');
   return { messageId: newId(), role: 'agent', parts, ...ids };

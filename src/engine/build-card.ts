@@ -1,4 +1,5 @@
 import type { CallContext } from '../protocol/agent.ts';
+import { copyJson, freezeJson } from '../primitives/json.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { AgentDefinition } from './agent-definition.ts';
@@ -10,7 +11,7 @@ export function buildCard(definition: AgentDefinition): AgentCard {
   const skills = definition.skills ?? [
     { id: 'default', name: definition.name, description: definition.description },
   ];
-  return {
+  const card: AgentCard = {
     name: definition.name,
     description: definition.description,
     version: definition.version ?? '1.0.0',
@@ -36,6 +37,8 @@ export function buildCard(definition: AgentDefinition): AgentCard {
     ...(securitySchemes && { securitySchemes }),
     ...(securityRequirements && { securityRequirements }),
   };
+  // All callers share the card.
+  return freezeJson(copyJson(card));
 }
 
 /** Returns the members in which the extended card differs. @throws {@link A2AError} if the agent has none. */

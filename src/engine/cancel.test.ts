@@ -135,7 +135,7 @@ describe('cancelTask', () => {
       started();
       return new Promise(() => {});
     });
-    expect(await agent.cancelTask({ id })).toBe(canceled);
+    expect(await agent.cancelTask({ id })).toEqual(canceled);
   });
 
   it('ends waiting sends and streams', async () => {

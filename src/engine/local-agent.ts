@@ -12,7 +12,9 @@ import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
 import { type MessageClass, classifyMessage } from './messages/classify-message.ts';
 import { buildCard, extendedCardMembers } from './build-card.ts';
+import { copyingAgent } from './copying-agent.ts';
 import { systemClock } from '../primitives/clock.ts';
+import { sharedViewOf } from '../primitives/shared-view.ts';
 import { monotonicTimestamps } from './monotonic-timestamps.ts';
 import type { AgentDefinition, AgentOptions, LocalAgent, ProcessFunction } from './agent-definition.ts';
 import { type DirectReply, runWithoutTask } from './runs/direct-reply.ts';
@@ -53,7 +55,7 @@ const anonymousCall: CallContext = {};
  * ```
  */
 export function defineAgent(definition: AgentDefinition, options: AgentOptions = {}): LocalAgent {
-  return new Engine(definition, options);
+  return copyingAgent(new Engine(definition, options));
 }
 
 class Engine implements LocalAgent, TaskRunHost {
@@ -88,7 +90,7 @@ class Engine implements LocalAgent, TaskRunHost {
     this.timestamp = monotonicTimestamps(clock);
     this.newId = options.generateId ?? uuidV7;
     this.#card = buildCard(definition);
-    this.#taskStore = options.taskStore ?? memoryTaskStore({ now: this.now });
+    this.#taskStore = sharedViewOf(options.taskStore ?? memoryTaskStore({ now: this.now }));
     this.#ownsTaskStore = options.taskStore === undefined;
     this.report = quietLogSink(options.log);
     this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));

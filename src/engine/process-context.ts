@@ -1,3 +1,4 @@
+import { copyJson } from '../primitives/json.ts';
 import type { CallContext } from '../protocol/agent.ts';
 import type { Message } from '../protocol/message.ts';
 import { type Metadata, textOf } from '../protocol/part.ts';
@@ -16,16 +17,17 @@ interface Host {
 
 /** Argument of a process function. */
 export class ProcessContext {
-  /** The message to process. */
-  readonly message: Message;
   readonly call: CallContext;
   /** The metadata of the request. */
   readonly metadata: Metadata | undefined;
   readonly #host: Host;
+  /** The stored message; the process function gets a copy, created on first access. */
+  readonly #stored: Message;
+  #message: Message | undefined = undefined;
   readonly #acceptedOutputModes: readonly string[] | undefined;
 
   constructor(host: Host, message: Message, call: CallContext, request?: SendRequest) {
-    this.message = message;
+    this.#stored = message;
     this.call = call;
     // The request itself is not retained: a task may hold its context for hours.
     this.metadata = request?.metadata;
@@ -33,14 +35,19 @@ export class ProcessContext {
     this.#acceptedOutputModes = request?.configuration?.acceptedOutputModes;
   }
 
-  /** The text of the message. */
-  get text(): string {
-    return textOf(this.message.parts);
+  /** The message to process. */
+  get message(): Message {
+    return (this.#message ??= copyJson(this.#stored));
   }
 
-  /** The current task with its history. */
+  /** The text of the message. */
+  get text(): string {
+    return textOf((this.#message ?? this.#stored).parts);
+  }
+
+  /** A copy of the current task with its history. */
   get task(): Task {
-    return this.#host.task();
+    return copyJson(this.#host.task());
   }
 
   get taskId(): string {
@@ -66,11 +73,11 @@ export class ProcessContext {
    * A pending question does not survive a restart: the message then starts a new run.
    */
   get ask(): (question: MessageContent) => Promise<Message> {
-    return (question) => this.#host.ask(question, 'input-required');
+    return async (question) => copyJson(await this.#host.ask(question, 'input-required'));
   }
 
   /** Requests authorization and waits for the next message; the task is `auth-required` meanwhile. */
   get askForAuth(): (explanation: MessageContent) => Promise<Message> {
-    return (explanation) => this.#host.ask(explanation, 'auth-required');
+    return async (explanation) => copyJson(await this.#host.ask(explanation, 'auth-required'));
   }
 }

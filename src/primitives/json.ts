@@ -44,3 +44,38 @@ export function parseJsonOrUndefined(text: string): unknown {
     return undefined;
   }
 }
+
+/** Copies a JSON value. Objects of other classes than `Object` and `Array` are replaced by their JSON form. */
+export function copyJson<T>(value: T): T {
+  return typeof value === 'object' && value !== null ? (copyObject(value) as T) : value;
+}
+
+function copyObject(value: object): unknown {
+  if (Array.isArray(value)) {
+    const copy: unknown[] = value.slice();
+    for (let at = 0; at < copy.length; at++) {
+      const member = copy[at];
+      if (typeof member === 'object' && member !== null) copy[at] = copyObject(member);
+    }
+    return copy;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    return JSON.parse(JSON.stringify(value) ?? 'null') as unknown;
+  }
+  // The spread also preserves a member named `__proto__`, which an assignment alone would not.
+  const copy: JsonObject = { ...value };
+  for (const name of Object.keys(copy)) {
+    const member = copy[name];
+    if (typeof member === 'object' && member !== null) copy[name] = copyObject(member);
+  }
+  return copy;
+}
+
+/** Makes a JSON value and everything in it immutable. @returns the same value */
+export function freezeJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) freezeJson(member);
+  return value;
+}

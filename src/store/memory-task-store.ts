@@ -7,6 +7,7 @@ import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
 import type { PushDelivery, TaskStore, TaskLog } from './task-store.ts';
+import { copyingTaskStore } from './copying-task-store.ts';
 import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
 import {
   countUndelivered,
@@ -58,7 +59,7 @@ class RecordedTaskLog extends InMemoryTaskLog {
 
 /** Creates a task store in memory, bounded by count and age. */
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
-  return new MemoryTaskStore(options);
+  return copyingTaskStore(new MemoryTaskStore(options));
 }
 
 class MemoryTaskStore implements TaskStore, LogBackend {

@@ -7,6 +7,7 @@
  */
 import type { A2AError } from '../protocol/errors.ts';
 import type { TaskStore } from './task-store.ts';
+import { copyingTaskStore } from './copying-task-store.ts';
 import { openDatabase } from './sqlite/database.ts';
 import { Lease } from './sqlite/lease/lease.ts';
 import { createSchema } from './sqlite/schema.ts';
@@ -99,7 +100,7 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
     // Access to indexes of random ids is random; pages outside of this cache are read again for every task.
     database.exec('pragma cache_size = -16000');
     createSchema(database);
-    return new SqliteTaskStore(database, {
+    const taskStore = new SqliteTaskStore(database, {
       now: options.now ?? Date.now,
       maxCachedTasks: options.maxCachedTasks ?? 4_096,
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
@@ -109,6 +110,7 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
       onDamage: options.onDamage,
       lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost }),
     });
+    return copyingTaskStore(taskStore);
   } catch (error) {
     database.close();
     throw error;

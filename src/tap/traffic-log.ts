@@ -1,3 +1,4 @@
+import { freezeJson } from '../primitives/json.ts';
 import type { TrafficRecord } from './traffic-record.ts';
 
 /** Limits of a {@link TrafficLog}. */
@@ -31,7 +32,8 @@ export class TrafficLog {
 
   /** Appends a record and notifies the subscribers. */
   add(draft: Omit<TrafficRecord, 'sequence'>): TrafficRecord {
-    const record: TrafficRecord = { sequence: ++this.#last, ...draft };
+    // All readers share the record.
+    const record: TrafficRecord = freezeJson({ sequence: ++this.#last, ...draft });
     this.#records.push(record);
     this.#characters += record.text.length;
     while (this.#isFull()) this.#evictOldest();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { TaskStore } from '../../src/store/task-store.ts';
+import { describeCopies } from './task-store/copies.ts';
 import { describeDeliveries } from './task-store/deliveries.ts';
 import { describeSubscribing } from './task-store/subscribing.ts';
 import { describeListing } from './task-store/listing.ts';
@@ -49,5 +50,6 @@ export function describeTaskStore(
     describeOwners(fixture);
     describeExpiry(fixture);
     describeDeliveries(fixture);
+    describeCopies(fixture);
   });
 }

@@ -1,6 +1,7 @@
 import { dialectForCard } from '../../dialects/card-negotiation.ts';
 import { lenientMode, type DecodeMode } from '../../dialects/translation-loss.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
+import { copyJson } from '../../primitives/json.ts';
 import type { AgentCard, ProtocolVersion } from '../../protocol/card.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 
@@ -15,7 +16,8 @@ export interface ParsedCard {
 
 /** Parses a card in the format of any version, or of the model. */
 export function parseCard(wire: object, mode: DecodeMode = lenientMode()): ParsedCard {
-  if ('interfaces' in wire) return { card: wire as AgentCard, version: undefined, uncertain: false };
+  if ('interfaces' in wire)
+    return { card: copyJson(wire as AgentCard), version: undefined, uncertain: false };
   const { dialect, hybrid, uncertain } = dialectForCard(wire);
   const card = dialect.card.read(wire, mode);
   if (hybrid) addOlderInterfaces(card, wire);

@@ -1,5 +1,6 @@
 import type { TaskLog } from '../../store/task-store.ts';
 import type { CallContext } from '../../protocol/agent.ts';
+import { copyJson } from '../../primitives/json.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
@@ -140,7 +141,7 @@ async function continueWith(run: TaskRun, first: Promise<FirstOutput>): Promise<
 
 function directMessage(message: Message, { newId, ids }: TaskFactory): Message {
   return {
-    ...message,
+    ...copyJson(message),
     role: 'agent',
     messageId: message.messageId || newId(),
     contextId: message.contextId ?? ids.contextId,

@@ -1,6 +1,7 @@
 import type { TaskLog } from '../../store/task-store.ts';
 import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { copyJson } from '../../primitives/json.ts';
 import type { LogEntry } from '../../primitives/log.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Outage } from '../../protocol/outage.ts';
@@ -203,7 +204,8 @@ export class TaskRun {
     const artifactId = draft.artifactId ?? this.#host.newId();
     this.#chunkTracker ??= new ChunkTracker(this.log);
     const isAppended = this.#chunkTracker.add(artifactId, append, lastChunk ?? false);
-    this.#appendArtifact(artifactId, draft, isAppended, lastChunk, metadata);
+    // The process function may modify or reuse its objects.
+    this.#appendArtifact(artifactId, copyJson(draft), isAppended, lastChunk, copyJson(metadata));
   }
 
   #appendArtifact(
@@ -247,7 +249,7 @@ export class TaskRun {
         message: content === undefined ? undefined : toAgentMessage(content, this, this.#host.newId),
         timestamp: this.#host.timestamp(),
       },
-      metadata,
+      metadata: copyJson(metadata),
       sequence: 0,
     });
     this.#host.onTaskState?.(state);

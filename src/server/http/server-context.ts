@@ -1,3 +1,4 @@
+import { sharedViewOf } from '../../primitives/shared-view.ts';
 import { sseHeaders } from '../../primitives/formats/sse.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Agent } from '../../protocol/agent.ts';
@@ -47,7 +48,9 @@ export class ServerContext {
   #heartbeatsDue = 0;
 
   /** @param budgets - shared by several agents of one server. */
-  constructor(agent: Agent, options: ServerOptions, budgets?: ServerBudgets) {
+  constructor(served: Agent, options: ServerOptions, budgets?: ServerBudgets) {
+    // The server serializes results at once and never modifies them.
+    const agent = sharedViewOf(served);
     this.agent = agent;
     this.limiter = new ClientLimiter(options);
     this.authenticators =

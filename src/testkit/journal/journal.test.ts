@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { vandalize } from '../../../test/support/vandalize.ts';
 import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
 import { VirtualClock } from '../clock/virtual-clock.ts';
 import type { TestAgentOptions } from '../test-agent-options.ts';
@@ -31,6 +32,18 @@ async function send(method: string, text = 'hi', headers: object = {}): Promise<
 }
 
 describe('Journal', () => {
+  it('keeps its entries unchanged when a reader modifies them', async () => {
+    await send('message/send');
+    await server.waitFor({}, { completed: true });
+    const before = JSON.stringify(server.journal.entries());
+    vandalize(server.journal.entries());
+    vandalize(server.journal.requests());
+    vandalize(server.journal.entry(1));
+    vandalize(server.journal.last());
+    vandalize(await server.waitFor({}));
+    expect(JSON.stringify(server.journal.entries())).toBe(before);
+  });
+
   it('records a request and its response', async () => {
     server.prime([completed]);
     const text = await send('message/send', 'hi', { Authorization: 'Bearer secret' });

@@ -1,3 +1,4 @@
+import { copyJson } from '../../primitives/json.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { TestClock } from '../clock/test-clock.ts';
 import {
@@ -74,8 +75,12 @@ export class Journal {
     return this.#open.get(id);
   }
 
-  /** Returns the matching entries, oldest first. */
+  /** Returns copies of the matching entries, oldest first. */
   entries(filter: JournalFilter = {}): JournalEntry[] {
+    return copyJson(this.#find(filter));
+  }
+
+  #find(filter: JournalFilter): JournalEntry[] {
     const found: JournalEntry[] = [];
     for (const capture of this.#present()) {
       const entry = capture.entry();
@@ -90,7 +95,7 @@ export class Journal {
   }
 
   entry(id: number): JournalEntry | undefined {
-    for (const capture of this.#present()) if (capture.id === id) return capture.entry();
+    for (const capture of this.#present()) if (capture.id === id) return copyJson(capture.entry());
     return undefined;
   }
 
@@ -98,7 +103,7 @@ export class Journal {
   last(filter: JournalFilter = {}): JournalEntry | undefined {
     for (let at = this.#captures.length - 1; at >= this.#first; at--) {
       const entry = this.#captures[at]?.entry();
-      if (entry && matchesJournalFilter(entry, filter)) return entry;
+      if (entry && matchesJournalFilter(entry, filter)) return copyJson(entry);
     }
     return undefined;
   }
@@ -112,7 +117,7 @@ export class Journal {
     const { count = 1, timeout = 5_000, completed = false } = options;
     return new Promise((resolve, reject) => {
       const findEntries = (): JournalEntry[] =>
-        this.entries(filter).filter(({ response }) => !completed || response !== undefined);
+        this.#find(filter).filter(({ response }) => !completed || response !== undefined);
       const finish = (): void => {
         stop();
         this.#waiters.delete(waiter);
@@ -122,7 +127,7 @@ export class Journal {
           const entries = findEntries();
           if (entries.length < count) return;
           finish();
-          resolve(entries);
+          resolve(copyJson(entries));
         },
         reject: (error) => {
           finish();
@@ -130,7 +135,7 @@ export class Journal {
         },
       };
       const stop = this.#clock.after(timeout, () => {
-        const latest = this.entries().slice(-10).map(formatEntry).join('\n') || '(none)';
+        const latest = this.#find({}).slice(-10).map(formatEntry).join('\n') || '(none)';
         const text = `${findEntries().length} of ${count} requests arrived within ${timeout} ms. Latest requests:\n${latest}`;
         waiter.reject(new A2AError('TIMEOUT', text));
       });

@@ -15,13 +15,15 @@ export interface EventAppearance {
   readonly state?: TaskState;
 }
 
-/** Keyed by the metadata object of the event, whose identity the engine preserves. */
-const appearances = new WeakMap<Metadata, EventAppearance>();
+/** Key of the appearance in the metadata of an event. Copies preserve a symbol; JSON does not contain it. */
+const appearanceKey = Symbol('appearance');
+
+type ShapedMetadata = Metadata & { [appearanceKey]?: EventAppearance };
 
 /** Copies the metadata of an event and attaches an appearance to the copy. */
 export function withAppearance(metadata: Metadata | undefined, appearance: EventAppearance = {}): Metadata {
-  const copy = { ...metadata };
-  appearances.set(copy, appearance);
+  const copy: ShapedMetadata = { ...metadata };
+  copy[appearanceKey] = appearance;
   return copy;
 }
 
@@ -53,7 +55,7 @@ export class StreamShaper {
       return isFirst && this.#hideInitialTask() ? undefined : event;
     }
     this.#reducer?.apply(event);
-    const appearance = event.metadata && appearances.get(event.metadata);
+    const appearance = (event.metadata as ShapedMetadata | undefined)?.[appearanceKey];
     if (appearance?.isHidden || (event.kind === 'status' && isEngineStatus(event))) return undefined;
     this.isEnded = appearance?.endsStream ?? false;
     this.suppressFinalStatus = this.isEnded || (appearance?.isTask ?? false);

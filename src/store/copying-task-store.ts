@@ -1,0 +1,119 @@
+import { copyJson } from '../primitives/json.ts';
+import type { MaybePromise } from '../primitives/maybe-promise.ts';
+import { publishCopying } from '../primitives/shared-view.ts';
+import { copiedStream } from '../protocol/copied-stream.ts';
+import type { StreamEvent } from '../protocol/event.ts';
+import type { TaskChange } from '../protocol/reduce.ts';
+import type { Task, TaskState } from '../protocol/task.ts';
+import type { TaskLog, TaskStore } from './task-store.ts';
+
+/**
+ * Returns a task store that copies everything it accepts and returns, so that a caller can modify its objects without
+ * changing a stored task. `sharedViewOf` returns the store itself, for components that do not modify them.
+ */
+export function copyingTaskStore(taskStore: TaskStore): TaskStore {
+  return publishCopying(new CopyingTaskStore(taskStore), taskStore);
+}
+
+function then<T, R>(value: MaybePromise<T>, map: (value: T) => R): MaybePromise<R> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}
+
+class CopyingTaskStore implements TaskStore {
+  readonly #store: TaskStore;
+
+  constructor(taskStore: TaskStore) {
+    this.#store = taskStore;
+  }
+
+  get isShared(): boolean | undefined {
+    return this.#store.isShared;
+  }
+
+  outage: TaskStore['outage'] = () => this.#store.outage?.();
+
+  create: TaskStore['create'] = (owner, task, messageId) =>
+    then(this.#store.create(owner, copyJson(task), messageId), copyingLog);
+
+  open: TaskStore['open'] = (owner, id) => then(this.#store.open(owner, id), (log) => log && copyingLog(log));
+
+  findByMessageId: TaskStore['findByMessageId'] = (owner, id) => this.#store.findByMessageId(owner, id);
+
+  list: TaskStore['list'] = (owner, request) => then(this.#store.list(owner, request), copyJson);
+
+  listUnfinished: TaskStore['listUnfinished'] = () => this.#store.listUnfinished();
+
+  expire: TaskStore['expire'] = (before) => this.#store.expire(before);
+
+  putPushConfig: TaskStore['putPushConfig'] = (owner, config, delivered) =>
+    then(this.#store.putPushConfig(owner, copyJson(config), delivered), copyJson);
+
+  listPushConfigs: TaskStore['listPushConfigs'] = (owner, taskId) =>
+    then(this.#store.listPushConfigs(owner, taskId), copyJson);
+
+  deletePushConfig: TaskStore['deletePushConfig'] = (owner, taskId, id) =>
+    this.#store.deletePushConfig(owner, taskId, id);
+
+  putDelivery: TaskStore['putDelivery'] = (owner, taskId, id, state) =>
+    this.#store.putDelivery(owner, taskId, id, { ...state });
+
+  listDeliveries: TaskStore['listDeliveries'] = () => then(this.#store.listDeliveries(), copyJson);
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#store[Symbol.asyncDispose]();
+  }
+}
+
+/** One wrapper per log, so that opening a task twice returns the same log. */
+const wrappers = new WeakMap<TaskLog, TaskLog>();
+
+function copyingLog(log: TaskLog): TaskLog {
+  let wrapper = wrappers.get(log);
+  if (!wrapper) wrappers.set(log, (wrapper = new CopyingTaskLog(log)));
+  return wrapper;
+}
+
+class CopyingTaskLog implements TaskLog {
+  readonly #log: TaskLog;
+  readonly owner: string;
+  readonly id: string;
+  readonly contextId: string;
+
+  constructor(log: TaskLog) {
+    this.#log = log;
+    this.owner = log.owner;
+    this.id = log.id;
+    this.contextId = log.contextId;
+  }
+
+  get sequence(): number {
+    return this.#log.sequence;
+  }
+
+  get state(): TaskState {
+    return this.#log.state;
+  }
+
+  set onAbandoned(notify: TaskLog['onAbandoned']) {
+    this.#log.onAbandoned = notify && ((_log, error) => notify(this, error));
+  }
+
+  append(change: TaskChange, expected?: number): number {
+    return this.#log.append(copyJson(change), expected);
+  }
+
+  whenPersisted(): Promise<void> | undefined {
+    return this.#log.whenPersisted();
+  }
+
+  task(): Task {
+    return copyJson(this.#log.task());
+  }
+
+  subscribe(
+    after: number | 'now',
+    isLast?: (event: StreamEvent) => boolean,
+  ): AsyncIterableIterator<StreamEvent> {
+    return copiedStream(this.#log.subscribe(after, isLast && ((event) => isLast(copyJson(event)))));
+  }
+}
