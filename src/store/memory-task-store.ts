@@ -9,6 +9,7 @@ import { isTerminal, type Task } from '../protocol/task.ts';
 import type { PushDelivery, TaskStore, TaskLog } from './task-store.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
 import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
+import { PageTokens } from './page-tokens.ts';
 import {
   countUndelivered,
   OwnerTasks,
@@ -72,6 +73,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   #archived = 0;
   /** Number of events retained by finished tasks that still have a log. */
   #replayable = 0;
+  readonly #pageTokens = new PageTokens();
   readonly #maxTasks: number;
   readonly #maxAge: number;
   readonly #maxReplayable: number;
@@ -128,7 +130,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   }
 
   list: TaskStore['list'] = (owner, request) =>
-    (this.#owners.get(owner) ?? new OwnerTasks(owner)).list(request);
+    (this.#owners.get(owner) ?? new OwnerTasks(owner)).list(request, this.#pageTokens);
 
   listUnfinished: TaskStore['listUnfinished'] = () => {
     const unfinished: { owner: string; id: string }[] = [];

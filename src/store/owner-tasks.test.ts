@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskState } from '../protocol/task.ts';
 import { OwnerTasks, type TaskRecord } from './owner-tasks.ts';
+import { PageTokens } from './page-tokens.ts';
+
+const tokens = new PageTokens();
 
 let touched = 0;
 
@@ -38,7 +41,7 @@ function touch(record: TaskRecord): void {
 }
 
 const listIds = (ownerTasks: OwnerTasks, contextId?: string): string[] =>
-  ownerTasks.list({ contextId }).tasks.map(({ id }) => id);
+  ownerTasks.list({ contextId }, tokens).tasks.map(({ id }) => id);
 
 describe('OwnerTasks', () => {
   it('lists the tasks of a context with one or more tasks', () => {
@@ -52,7 +55,7 @@ describe('OwnerTasks', () => {
     expect(listIds(ownerTasks, 'c')).toEqual(['b', 'a']);
     touch(a);
     expect(listIds(ownerTasks, 'c')).toEqual(['a', 'b']);
-    expect(ownerTasks.list({ contextId: 'c' }).totalSize).toBe(2);
+    expect(ownerTasks.list({ contextId: 'c' }, tokens).totalSize).toBe(2);
   });
 
   it('deletes a task together with its message and context entries', () => {
@@ -68,8 +71,8 @@ describe('OwnerTasks', () => {
     expect(listIds(ownerTasks, 'alone')).toEqual([]);
     expect([...ownerTasks.byMessage.keys()]).toEqual(['message of b']);
     ownerTasks.delete(b);
-    expect(ownerTasks.list({ contextId: 'c' })).toMatchObject({ tasks: [], totalSize: 0 });
-    expect(ownerTasks.list({ status: 'working' }).totalSize).toBe(0);
+    expect(ownerTasks.list({ contextId: 'c' }, tokens)).toMatchObject({ tasks: [], totalSize: 0 });
+    expect(ownerTasks.list({ status: 'working' }, tokens).totalSize).toBe(0);
   });
 
   it('keeps a message id that belongs to another task by now', () => {

@@ -3,7 +3,8 @@ import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
 import type { PushDeliveryState } from './task-store.ts';
 import type { InMemoryTaskLog } from './in-memory-log.ts';
-import { toListEntry, checkPageSize, readPageToken, parseStatusAfter, writePageToken } from './paging.ts';
+import type { PageTokens } from './page-tokens.ts';
+import { toListEntry, checkPageSize, parseStatusAfter } from './paging.ts';
 import { type RecencyEntry, RecencyIndex } from './recency-index.ts';
 
 /** A task in memory. `log` is undefined after the task was archived. */
@@ -105,9 +106,9 @@ export class OwnerTasks {
   }
 
   /** Returns one page of tasks, newest status first. */
-  list(request: ListTasksRequest): TaskPage {
+  list(request: ListTasksRequest, pageTokens: PageTokens): TaskPage {
     const pageSize = checkPageSize(request);
-    const before = readPageToken(request.pageToken);
+    const before = pageTokens.read(this.owner, request.pageToken);
     const since = parseStatusAfter(request);
     const index = this.#smallestIndex(request);
     const matches = (record: TaskRecord): boolean =>
@@ -128,7 +129,7 @@ export class OwnerTasks {
     }
     return {
       tasks,
-      nextPageToken: more ? writePageToken(last) : '',
+      nextPageToken: more ? pageTokens.write(this.owner, last) : '',
       pageSize,
       totalSize: this.#count(request, index, since),
     };

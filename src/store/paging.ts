@@ -13,20 +13,6 @@ export function checkPageSize({ pageSize }: ListTasksRequest): number {
   return pageSize;
 }
 
-/** Encodes the recency of the last task of a page as a page token, which is opaque to clients. */
-export function writePageToken(touched: number): string {
-  return `p${touched.toString(36)}`;
-}
-
-/** Decodes a page token. Returns Infinity for the first page. */
-export function readPageToken(token: string | undefined): number {
-  if (token === undefined || token === '') return Number.POSITIVE_INFINITY;
-  const touched = /^p[0-9a-z]{1,11}$/.test(token) ? Number.parseInt(token.slice(1), 36) : Number.NaN;
-  if (!Number.isSafeInteger(touched))
-    throw invalidField('pageToken', 'must be a page token returned by this agent');
-  return touched;
-}
-
 /** Returns the list entry of a task: with the requested history, and with artifacts only if requested. */
 export function toListEntry(task: Task, { includeArtifacts, historyLength }: ListTasksRequest): Task {
   const entry = limitHistory(task, historyLength);

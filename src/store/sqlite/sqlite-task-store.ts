@@ -6,13 +6,15 @@ import type { Outage } from '../../protocol/outage.ts';
 import type { Task } from '../../protocol/task.ts';
 import type { PushDelivery, PushDeliveryState, TaskStore, TaskLog, UnfinishedTask } from '../task-store.ts';
 import type { InMemoryTaskLog, LogBackend } from '../in-memory-log.ts';
-import { toListEntry, checkPageSize, readPageToken, parseStatusAfter, writePageToken } from '../paging.ts';
+import { PageTokens } from '../page-tokens.ts';
+import { toListEntry, checkPageSize, parseStatusAfter } from '../paging.ts';
 import { taskCacheKey, LogCache } from './log-cache.ts';
 import { decodeColumn } from './column-encoding.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Database, inTransaction, type SqlRow, TemporaryStorageError } from './database.ts';
 import { type DamagedRowError, readTexts, textColumns } from './text-columns.ts';
 import { LruSet } from '../../primitives/lru-map.ts';
+import { readPageTokenKey } from './page-token-key.ts';
 import { SqliteTaskLog } from './sqlite-task-log.ts';
 import { TaskExpiry } from './task-expiry.ts';
 import type { Lease } from './lease/lease.ts';
@@ -49,6 +51,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly #externalWrites: ExternalWriteMonitor;
   readonly #expiry: TaskExpiry;
   readonly #lease: Lease | undefined;
+  readonly #pageTokens: PageTokens;
   /** Task ids by message id, for tasks that are not committed yet. */
   #messages = new Map<string, string>();
   /** Damaged rows that were reported. */
@@ -58,6 +61,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   constructor(database: Database, settings: SqliteTaskStoreSettings) {
     this.#database = database;
+    this.#pageTokens = new PageTokens(readPageTokenKey(database));
     this.#owners = new OwnerTable(database);
     this.#reader = new TaskReader(database, (error) => this.#reportDamage(error));
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
@@ -136,7 +140,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   list(owner: string, request: ListTasksRequest): TaskPage {
     this.#checkOpen();
     const pageSize = checkPageSize(request);
-    const before = readPageToken(request.pageToken);
+    const before = this.#pageTokens.read(owner, request.pageToken);
     const since = parseStatusAfter(request);
     const ownerRow = this.#owners.find(owner);
     if (ownerRow === undefined) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
@@ -148,7 +152,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const shown = found.slice(0, pageSize);
     return {
       tasks: shown.flatMap(({ task }) => (task ? [toListEntry(task, request)] : [])),
-      nextPageToken: found.length > pageSize ? writePageToken(shown.at(-1)?.touched ?? 0) : '',
+      nextPageToken: found.length > pageSize ? this.#pageTokens.write(owner, shown.at(-1)?.touched ?? 0) : '',
       pageSize,
       totalSize: this.#reader.count(ownerRow, request, floor),
     };

@@ -71,6 +71,36 @@ export function describePaging(fixture: ContractFixture): void {
       expect(second.tasks.map(({ id }) => id)).toEqual(['t2', 't1']);
     });
 
+    it('reveals neither the number of changes nor the order of tasks', async () => {
+      for (let n = 0; n < 4; n++) await createTask(fixture.taskStore, `t${n}`, ['working']);
+      const tokens: string[] = [];
+      for (const pageSize of [1, 2, 3])
+        tokens.push((await fixture.taskStore.list(owner, { pageSize })).nextPageToken);
+      for (const token of tokens) expect(token).toMatch(/^[\w-]{22}$/);
+      expect(new Set(tokens.map((token) => token.slice(0, 4))).size).toBe(3);
+    });
+
+    it('rejects tokens of other owners and forged ones', async () => {
+      for (const as of [owner, 'bob'])
+        for (let n = 0; n < 3; n++) await createTask(fixture.taskStore, `${as}${n}`, ['working'], {}, as);
+      const { nextPageToken } = await fixture.taskStore.list('bob', { pageSize: 1 });
+      const forged = (nextPageToken.startsWith('A') ? 'B' : 'A') + nextPageToken.slice(1);
+      for (const pageToken of [
+        nextPageToken,
+        forged,
+        'p1',
+        '1',
+        nextPageToken.repeat(2),
+        '\u0000'.repeat(22),
+      ]) {
+        const list = async () => fixture.taskStore.list(owner, { pageSize: 1, pageToken });
+        await expect(list()).rejects.toMatchObject({
+          reason: 'INVALID_PARAMS',
+          message: 'pageToken must be a page token returned by this agent',
+        });
+      }
+    });
+
     it('returns 50 tasks by default', async () => {
       for (let n = 0; n < 60; n++) await fixture.taskStore.create(owner, { ...(await makeTask(n)) });
       const log = await createTask(fixture.taskStore, 'last');
