@@ -91,7 +91,7 @@ export interface AgentOptions {
   /** Options of push notification delivery. */
   push?: PushOptions;
   /** @defaultValue the system clock */
-  clock?: Pick<Clock, 'now' | 'every'>;
+  clock?: Pick<Clock, 'now' | 'monotonic' | 'every'>;
   /** Generates task, context, message and artifact ids. @defaultValue UUIDv7 */
   generateId?: () => string;
 }

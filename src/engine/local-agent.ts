@@ -61,7 +61,7 @@ export function defineAgent(definition: AgentDefinition, options: AgentOptions =
 class Engine implements LocalAgent, TaskRunHost {
   readonly definition: AgentDefinition;
   readonly options: AgentOptions;
-  readonly now: () => number;
+  readonly elapsed: () => number;
   readonly timestamp: () => string;
   readonly newId: () => string;
   readonly report: LogSink;
@@ -86,16 +86,17 @@ class Engine implements LocalAgent, TaskRunHost {
     const clock = options.clock ?? systemClock;
     this.definition = definition;
     this.options = options;
-    this.now = () => clock.now();
+    this.elapsed = () => Math.trunc(clock.monotonic());
     this.timestamp = monotonicTimestamps(clock);
     this.newId = options.generateId ?? uuidV7;
     this.#card = buildCard(definition);
-    this.#taskStore = sharedViewOf(options.taskStore ?? memoryTaskStore({ now: this.now }));
+    this.#taskStore = sharedViewOf(options.taskStore ?? memoryTaskStore({ now: () => clock.now() }));
     this.#ownsTaskStore = options.taskStore === undefined;
     this.report = quietLogSink(options.log);
     this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));
     this.onTaskState = options.metrics?.countTaskState;
     options.metrics?.observeRuns(() => this.#runs.size);
+    options.metrics?.observeStore(this.#taskStore);
     this.#recoverTasks = options.recoverTasks ?? !this.#taskStore.isShared;
     this.#validator = new MessageValidator(definition);
     this.#stopWatchdog = startWatchdog(this.#runs, clock, options);
@@ -252,8 +253,9 @@ class Engine implements LocalAgent, TaskRunHost {
       history: [withTaskIds(request.message, contextId, id)],
     };
     if (call.version === '0.1') task.originVersion = '0.1';
+    const log = this.#taskStore.create(call.owner ?? '', task, request.message.messageId);
     this.onTaskState?.('submitted');
-    return this.#taskStore.create(call.owner ?? '', task, request.message.messageId);
+    return log;
   }
 
   #startTask(log: TaskLog, request: SendRequest, call: CallContext): ActiveTurn | Promise<ActiveTurn> {
@@ -310,10 +312,8 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   #createRun(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {
-    const run = new TaskRun(this, log, call, request);
     log.onAbandoned ??= this.#onAbandoned;
-    this.#runs.add(run);
-    return run;
+    return this.#runs.add(new TaskRun(this, log, call, request));
   }
 
   readonly #onAbandoned = (log: TaskLog, error: A2AError): void => {

@@ -45,6 +45,15 @@ export const metricNames = {
     labels: ['state'],
   },
   runs: { name: 'dragoman_runs', help: 'Tasks running in this process.' },
+  storedTasks: { name: 'dragoman_stored_tasks', help: 'Tasks in task stores in memory.' },
+  storedBytes: {
+    name: 'dragoman_stored_bytes',
+    help: 'Approximate size of the tasks in task stores in memory.',
+  },
+  evictedTasks: {
+    name: 'dragoman_evicted_tasks_total',
+    help: 'Finished tasks that task stores in memory evicted to make room.',
+  },
   pushes: {
     name: 'dragoman_push_deliveries_total',
     help: 'Push notification delivery attempts, by outcome.',
@@ -56,6 +65,13 @@ export const metricNames = {
 const durations: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ];
+
+/** Use of a task store. */
+export interface StoreUse {
+  readonly tasks: number;
+  readonly bytes: number;
+  readonly evicted: number;
+}
 
 /** Outcome of a delivery attempt of a push notification. */
 export type PushOutcome = 'delivered' | 'retried' | 'dropped' | 'refused';
@@ -69,6 +85,7 @@ export class Metrics {
   readonly #limits: MetricFamily<Counter>;
   readonly #tasks: MetricFamily<Counter>;
   readonly #runs: (() => number)[] = [];
+  readonly #stores: (() => StoreUse)[] = [];
   readonly #pushes: MetricFamily<Counter>;
 
   constructor(registry: Registry = new Registry()) {
@@ -78,6 +95,11 @@ export class Metrics {
     this.#limits = registry.counter(metricNames.limits);
     this.#tasks = registry.counter(metricNames.tasks);
     registry.observed(metricNames.runs, 'gauge', () => this.#runs.reduce((sum, read) => sum + read(), 0));
+    const sumOf = (member: keyof StoreUse) => (): number =>
+      this.#stores.reduce((sum, read) => sum + read()[member], 0);
+    registry.observed(metricNames.storedTasks, 'gauge', sumOf('tasks'));
+    registry.observed(metricNames.storedBytes, 'gauge', sumOf('bytes'));
+    registry.observed(metricNames.evictedTasks, 'counter', sumOf('evicted'));
     this.#pushes = registry.counter(metricNames.pushes);
   }
 
@@ -93,6 +115,11 @@ export class Metrics {
   /** Adds a source to the number of task runs; it is read at each scrape. */
   observeRuns(read: () => number): void {
     this.#runs.push(read);
+  }
+
+  /** Adds a task store to the use of task stores; it is read at each scrape. */
+  observeStore({ usage }: { readonly usage?: () => StoreUse }): void {
+    if (usage) this.#stores.push(usage);
   }
 
   countPush(outcome: PushOutcome): void {

@@ -1,7 +1,9 @@
 /** Source of the current time and of timers. Replaceable in tests. */
 export interface Clock {
-  /** Returns milliseconds since 1970. */
+  /** Returns the wall-clock time in milliseconds since 1970. It can jump, so it must not be used to measure durations. */
   now(): number;
+  /** Returns milliseconds since an arbitrary moment. Never decreases and does not jump: measures durations. */
+  monotonic(): number;
   /** Runs a function once after a delay. @returns a function that cancels it */
   after(milliseconds: number, run: () => void): () => void;
   /** Runs a function periodically, without keeping the process alive. @returns a function that stops it */
@@ -14,6 +16,7 @@ const maxTimerDelay = 2 ** 31 - 1;
 /** The system clock. Its `after` timers keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(milliseconds, run) {
     const timer = setTimeout(run, milliseconds);
     return () => clearTimeout(timer);

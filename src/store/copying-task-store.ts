@@ -59,6 +59,10 @@ class CopyingTaskStore implements TaskStore {
 
   listDeliveries: TaskStore['listDeliveries'] = () => then(this.#store.listDeliveries(), copyJson);
 
+  get usage(): TaskStore['usage'] {
+    return this.#store.usage;
+  }
+
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#store[Symbol.asyncDispose]();
   }

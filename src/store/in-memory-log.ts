@@ -3,11 +3,14 @@ import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import { type TaskChange, TaskReducer } from '../protocol/reduce.ts';
 import { isTerminal, type Task, type TaskState } from '../protocol/task.ts';
+import { changeSize, taskSize } from './content-size.ts';
 import { LogSubscription } from './log-subscription.ts';
 import type { TaskLog } from './task-store.ts';
 
 /** Storage operations that a driver provides for its logs. */
 export interface LogBackend {
+  /** Called before a change is appended. @throws {@link A2AError} if there is no room for `size` more bytes. */
+  admit?(log: InMemoryTaskLog, change: TaskChange, size: number): void;
   /** Stores a change and calls {@link InMemoryTaskLog.publish}, now or later. */
   appended(log: InMemoryTaskLog, change: TaskChange): void;
   /** See {@link TaskLog.whenPersisted}. */
@@ -28,6 +31,8 @@ export class InMemoryTaskLog implements TaskLog {
   /** The newest sequence number that subscribers may see. */
   visible: number;
   state: TaskState;
+  /** Approximate memory use of the task and its changes, in bytes. */
+  bytes: number;
   #backend: LogBackend;
   #reducer: TaskReducer;
   /** The retained changes. The first one has the sequence number `#first`. */
@@ -55,6 +60,7 @@ export class InMemoryTaskLog implements TaskLog {
     this.visible = this.sequence;
     this.#appliedUpTo = this.sequence;
     this.state = task.status.state;
+    this.bytes = sequence === undefined ? taskSize(task) : 0;
     this.#reducer = new TaskReducer(task);
     this.#changes = sequence === undefined ? [{ kind: 'task', task, sequence: 1 }] : [];
     this.#first = this.sequence + 1 - this.#changes.length;
@@ -65,7 +71,10 @@ export class InMemoryTaskLog implements TaskLog {
     if (expected !== undefined && expected !== this.sequence) {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: this.id } });
     }
+    const size = changeSize(change);
+    this.#backend.admit?.(this, change, size);
     this.#add(change);
+    this.bytes += size;
     this.#backend.appended(this, change);
     return this.sequence;
   }

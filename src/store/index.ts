@@ -8,6 +8,7 @@ export type {
   PushDeliveryState,
   TaskStore,
   TaskLog,
+  TaskStoreUsage,
   UnfinishedTask,
 } from './task-store.ts';
 export type { MaybePromise } from '../primitives/maybe-promise.ts';

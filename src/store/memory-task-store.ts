@@ -6,9 +6,11 @@
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
-import type { PushDelivery, TaskStore, TaskLog } from './task-store.ts';
+import type { PushDelivery, TaskStore, TaskLog, TaskStoreUsage } from './task-store.ts';
+import { isSmallStatus, taskSize, taskTooLargeError } from './content-size.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
 import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
+import { OwnerShares } from './owner-shares.ts';
 import { PageTokens } from './page-tokens.ts';
 import {
   countUndelivered,
@@ -27,10 +29,29 @@ const maxUndeliveredAge = 7 * 24 * 3_600_000;
 /** Options of {@link memoryTaskStore}. */
 export interface MemoryTaskStoreOptions {
   /**
-   * Maximum number of tasks. Above it, the tasks that finished first are evicted.
+   * Maximum number of tasks. Above it, finished tasks are evicted, oldest first: those of the owner that adds a task, or
+   * of the owner that uses the most if the former uses less than its share. Unfinished tasks are never evicted.
    * @defaultValue 250,000
    */
   maxTasks?: number;
+  /**
+   * Approximate maximum size of all tasks, in bytes; a character counts as one byte. Above it, finished tasks are evicted
+   * as with `maxTasks`. If none may be evicted, adding to the store fails with `RESOURCE_EXHAUSTED`.
+   * @defaultValue 256 MiB
+   */
+  maxBytes?: number;
+  /**
+   * Approximate maximum size of the tasks of one owner, in bytes. Above it, finished tasks of this owner are evicted; if
+   * there are none, adding fails with `RESOURCE_EXHAUSTED`.
+   * @defaultValue half of `maxBytes`
+   */
+  maxOwnerBytes?: number;
+  /**
+   * Approximate maximum size of one task with its events, in bytes. Above it, events are discarded, and changes that make
+   * the task itself larger fail with `RESOURCE_EXHAUSTED`.
+   * @defaultValue 64 MiB, at most `maxOwnerBytes`
+   */
+  maxTaskBytes?: number;
   /**
    * Milliseconds for which a finished task is retained.
    * @defaultValue 7 days
@@ -58,7 +79,7 @@ class RecordedTaskLog extends InMemoryTaskLog {
   record: TaskRecord | undefined = undefined;
 }
 
-/** Creates a task store in memory, bounded by count and age. */
+/** Creates a task store in memory, bounded by count, size and age. */
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
   return copyingTaskStore(new MemoryTaskStore(options));
 }
@@ -67,14 +88,25 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   #owners = new Map<string, OwnerTasks>();
   #touched = 0;
   #count = 0;
-  /** Finished tasks in order of completion. Those before `#evicted` are deleted, those before `#archived` have no log. */
+  #bytes = 0;
+  #evictedCount = 0;
+  readonly #shares: OwnerShares;
+  /**
+   * Finished tasks in order of completion. Those before `#expired` are deleted, those before `#archived` have no log.
+   * Further ones may be deleted as well.
+   */
   #finished: (TaskRecord | undefined)[] = [];
-  #evicted = 0;
+  #expired = 0;
   #archived = 0;
+  /** Number of deleted tasks in `#finished`. */
+  #deleted = 0;
   /** Number of events retained by finished tasks that still have a log. */
   #replayable = 0;
   readonly #pageTokens = new PageTokens();
   readonly #maxTasks: number;
+  readonly #maxBytes: number;
+  readonly #maxOwnerBytes: number;
+  readonly #maxTaskBytes: number;
   readonly #maxAge: number;
   readonly #maxReplayable: number;
   readonly #maxEvents: number;
@@ -82,6 +114,10 @@ class MemoryTaskStore implements TaskStore, LogBackend {
 
   constructor(options: MemoryTaskStoreOptions) {
     this.#maxTasks = options.maxTasks ?? 250_000;
+    this.#maxBytes = options.maxBytes ?? 256 * 1_024 * 1_024;
+    this.#maxOwnerBytes = options.maxOwnerBytes ?? this.#maxBytes / 2;
+    this.#maxTaskBytes = options.maxTaskBytes ?? Math.min(64 * 1_024 * 1_024, this.#maxOwnerBytes);
+    this.#shares = new OwnerShares({ maxTasks: this.#maxTasks, maxBytes: this.#maxBytes }, this.#owners);
     this.#maxAge = options.maxAge ?? 7 * 24 * 3_600_000;
     this.#maxReplayable = options.maxReplayableEvents ?? 5_000;
     this.#maxEvents = options.maxEvents ?? 10_000;
@@ -89,11 +125,12 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   }
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
-    let ownerTasks = this.#owners.get(owner);
-    if (!ownerTasks) this.#owners.set(owner, (ownerTasks = new OwnerTasks(owner)));
+    const ownerTasks = this.#owners.get(owner) ?? new OwnerTasks(owner);
     if (ownerTasks.tasks.has(task.id))
       throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
     const log = new RecordedTaskLog(this, owner, task);
+    this.#checkRoom(ownerTasks, task.id, log.bytes);
+    if (ownerTasks.tasks.size === 0) this.#owners.set(owner, ownerTasks);
     const record: TaskRecord = {
       touched: ++this.#touched,
       ownerTasks,
@@ -105,6 +142,8 @@ class MemoryTaskStore implements TaskStore, LogBackend {
       log,
       task: undefined,
       sequence: 1,
+      bytes: log.bytes,
+      isDeleted: false,
       messageId,
       configs: undefined,
       isHeld: false,
@@ -114,8 +153,10 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     if (messageId !== undefined) ownerTasks.byMessage.set(messageId, task.id);
     ownerTasks.add(record);
     this.#count++;
+    this.#bytes += log.bytes;
+    ownerTasks.bytes += log.bytes;
     if (isTerminal(task.status.state)) this.#finish(record);
-    this.#makeRoom();
+    if (this.#count > this.#maxTasks) this.#makeRoom(ownerTasks, 0);
     return log;
   }
 
@@ -144,16 +185,31 @@ class MemoryTaskStore implements TaskStore, LogBackend {
 
   expire(before: Date): number {
     const time = before.getTime();
-    return this.#evictWhile(
-      (record) => record.changedAt < time,
+    return this.#expireBefore(
+      time,
       (record) => record.changedAt >= time - maxUndeliveredAge && countUndelivered(record) > 0,
     );
+  }
+
+  usage = (): TaskStoreUsage => ({ tasks: this.#count, bytes: this.#bytes, evicted: this.#evictedCount });
+
+  admit(log: InMemoryTaskLog, change: TaskChange, size: number): void {
+    const { record } = log as RecordedTaskLog;
+    if (!record || record.isDeleted) return;
+    if (log.bytes + size > this.#maxTaskBytes) {
+      // Replaced artifacts are part of the events only.
+      log.trim(0);
+      this.#resize(record, log, taskSize(log.task()));
+    }
+    if (isSmallStatus(change, size)) this.#makeRoom(record.ownerTasks, size);
+    else this.#checkRoom(record.ownerTasks, log.id, size, log.bytes);
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {
     log.publish();
     const { record } = log as RecordedTaskLog;
-    if (!record) return;
+    if (!record || record.isDeleted) return;
+    this.#resize(record, log, log.bytes);
     if (log.retainedCount > this.#maxEvents * 2) {
       const undelivered = Math.min(countUndelivered(record), this.#maxEvents * maxUndeliveredFactor);
       log.trim(Math.max(this.#maxEvents, undelivered));
@@ -236,7 +292,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     this.#replayable += record.log?.retainedCount ?? 0;
     while (this.#replayable > this.#maxReplayable && this.#finished.length - this.#archived > 1)
       this.#archive(this.#finished[this.#archived++]);
-    this.#evictWhile((oldest) => oldest.changedAt < this.#now() - this.#maxAge);
+    this.#expireBefore(this.#now() - this.#maxAge);
   }
 
   /** Replaces the log of a finished task by its final state. */
@@ -249,42 +305,93 @@ class MemoryTaskStore implements TaskStore, LogBackend {
 
   /** Drops the events of a finished task when all webhooks have received them. */
   #releaseEvents(record: TaskRecord): void {
-    if (!record.log || countUndelivered(record) > 0) return;
+    const { log } = record;
+    if (!log || countUndelivered(record) > 0) return;
     record.isHeld = false;
-    record.task = record.log.task();
-    record.sequence = record.log.sequence;
+    record.task = log.task();
+    record.sequence = log.sequence;
+    this.#resize(record, log, taskSize(record.task));
     record.log = undefined;
   }
 
-  #makeRoom(): void {
-    if (this.#count > this.#maxTasks) this.#evictWhile(() => this.#count > this.#maxTasks);
+  #resize(record: TaskRecord, log: InMemoryTaskLog, bytes: number): void {
+    const growth = bytes - record.bytes;
+    log.bytes = bytes;
+    record.bytes = bytes;
+    record.ownerTasks.bytes += growth;
+    this.#bytes += growth;
   }
 
-  /** Evicts finished tasks, the oldest first, except for those that are kept. */
-  #evictWhile(
-    isTooMuch: (oldest: TaskRecord) => boolean,
-    isKept: (record: TaskRecord) => boolean = () => false,
-  ): number {
-    let evicted = 0;
-    for (let index = this.#evicted; index < this.#finished.length; index++) {
-      const oldest = this.#finished[index];
-      if (oldest && !isTooMuch(oldest)) break;
-      if (oldest && isKept(oldest)) continue;
-      this.#finished[index] = undefined;
-      if (index === this.#evicted) this.#evicted++;
-      if (!oldest) continue;
-      if (!oldest.isHeld) this.#replayable -= oldest.log?.retainedCount ?? 0;
-      oldest.ownerTasks.delete(oldest);
-      this.#count--;
-      evicted++;
+  /** @throws {@link A2AError} `RESOURCE_EXHAUSTED` if there is no room for `size` more bytes. */
+  #checkRoom(ownerTasks: OwnerTasks, taskId: string, size: number, taskBytes = 0): void {
+    if (taskBytes + size > this.#maxTaskBytes) throw taskTooLargeError(taskId, this.#maxTaskBytes);
+    if (this.#makeRoom(ownerTasks, size)) return;
+    throw new A2AError('RESOURCE_EXHAUSTED', 'The task store is full of unfinished tasks', {
+      hint: 'Finish or cancel tasks, or raise maxBytes and maxOwnerBytes of the task store.',
+    });
+  }
+
+  /** Evicts finished tasks until `size` more bytes fit. @returns false if they do not. */
+  #makeRoom(ownerTasks: OwnerTasks, size: number): boolean {
+    while (ownerTasks.bytes + size > this.#maxOwnerBytes) {
+      const oldest = ownerTasks.oldestFinished();
+      if (!oldest) return false;
+      this.#evict(oldest);
     }
-    if (this.#evicted > 1_000 && this.#evicted * 2 > this.#finished.length) this.#compact();
-    return evicted;
+    while (this.#bytes + size > this.#maxBytes || this.#count > this.#maxTasks) {
+      const total = { count: this.#count, bytes: this.#bytes };
+      const oldest = this.#shares.chooseOwner(ownerTasks, total)?.oldestFinished();
+      // Unfinished tasks are limited by their size, not by their number.
+      if (!oldest) return this.#bytes + size <= this.#maxBytes;
+      this.#evict(oldest);
+    }
+    return true;
+  }
+
+  #evict(record: TaskRecord): void {
+    this.#evictedCount++;
+    this.#delete(record);
+    this.#deleted++;
+    if (this.#deleted > 1_000 && this.#deleted * 2 > this.#finished.length) this.#compact();
+  }
+
+  #delete(record: TaskRecord): void {
+    const { ownerTasks, log } = record;
+    if (!record.isHeld) this.#replayable -= log?.retainedCount ?? 0;
+    ownerTasks.delete(record);
+    ownerTasks.bytes -= record.bytes;
+    this.#bytes -= record.bytes;
+    this.#count--;
+    record.isDeleted = true;
+    record.log = undefined;
+    record.task = undefined;
+    if (ownerTasks.tasks.size === 0) this.#owners.delete(ownerTasks.owner);
+  }
+
+  /** Deletes finished tasks whose last status change is older than `time`, except for those that are kept. */
+  #expireBefore(time: number, isKept: (record: TaskRecord) => boolean = () => false): number {
+    let expired = 0;
+    for (let index = this.#expired; index < this.#finished.length; index++) {
+      const oldest = this.#finished[index];
+      if (oldest && !oldest.isDeleted) {
+        if (oldest.changedAt >= time) break;
+        if (isKept(oldest)) continue;
+        this.#delete(oldest);
+        this.#deleted++;
+        expired++;
+      }
+      this.#finished[index] = undefined;
+      if (index === this.#expired) this.#expired++;
+    }
+    if (this.#deleted > 1_000 && this.#deleted * 2 > this.#finished.length) this.#compact();
+    return expired;
   }
 
   #compact(): void {
-    this.#finished.splice(0, this.#evicted);
-    this.#archived = Math.max(0, this.#archived - this.#evicted);
-    this.#evicted = 0;
+    const isPresent = (record: TaskRecord | undefined): boolean => record !== undefined && !record.isDeleted;
+    this.#archived = this.#finished.slice(0, this.#archived).filter(isPresent).length;
+    this.#finished = this.#finished.filter(isPresent);
+    this.#expired = 0;
+    this.#deleted = 0;
   }
 }

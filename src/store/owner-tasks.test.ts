@@ -24,6 +24,8 @@ function addTask(
     log: undefined,
     task: { id, contextId, status: { state } },
     sequence: 1,
+    bytes: 0,
+    isDeleted: false,
     messageId: `message of ${id}`,
     configs: undefined,
     isHeld: false,

@@ -1,11 +1,13 @@
 import type { PushConfig } from '../protocol/push.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
-import type { Task, TaskState } from '../protocol/task.ts';
+import { isTerminal, type Task, type TaskState, taskStates } from '../protocol/task.ts';
 import type { PushDeliveryState } from './task-store.ts';
 import type { InMemoryTaskLog } from './in-memory-log.ts';
 import type { PageTokens } from './page-tokens.ts';
 import { toListEntry, checkPageSize, parseStatusAfter } from './paging.ts';
 import { type RecencyEntry, RecencyIndex } from './recency-index.ts';
+
+const terminalStates = taskStates.filter(isTerminal);
 
 /** A task in memory. `log` is undefined after the task was archived. */
 export interface TaskRecord extends RecencyEntry {
@@ -21,6 +23,10 @@ export interface TaskRecord extends RecencyEntry {
   /** Final state of an archived task. */
   task: Task | undefined;
   sequence: number;
+  /** Approximate memory use, in bytes. */
+  bytes: number;
+  /** True after it was evicted or has expired. */
+  isDeleted: boolean;
   messageId: string | undefined;
   configs: PushConfigRecord[] | undefined;
   /** True if the task has finished and keeps its events only for webhooks. */
@@ -51,6 +57,8 @@ export class OwnerTasks {
   readonly owner: string;
   readonly tasks = new Map<string, TaskRecord>();
   readonly byMessage = new Map<string, string>();
+  /** Approximate memory use of all tasks, in bytes. */
+  bytes = 0;
   #all = new RecencyIndex<TaskRecord>();
   #byState = new Map<TaskState, RecencyIndex<TaskRecord>>();
   /** Most contexts have one task, which is then stored without an index. */
@@ -97,6 +105,16 @@ export class OwnerTasks {
     if (record.messageId !== undefined && this.byMessage.get(record.messageId) === record.id) {
       this.byMessage.delete(record.messageId);
     }
+  }
+
+  /** Returns the task that finished first. */
+  oldestFinished(): TaskRecord | undefined {
+    let oldest: TaskRecord | undefined;
+    for (const state of terminalStates) {
+      const record = this.#byState.get(state)?.oldest();
+      if (record && (!oldest || record.touched < oldest.touched)) oldest = record;
+    }
+    return oldest;
   }
 
   #stateIndex(state: TaskState): RecencyIndex<TaskRecord> {

@@ -14,6 +14,8 @@ export class RecencyIndex<T extends RecencyEntry> {
   #slots: (T | undefined)[] = [];
   #touched: number[] = [];
   #compactAt = 64;
+  /** All slots before this one are holes. */
+  #start = 0;
 
   /** Appends an entry. Its `touched` must be higher than that of all others. */
   add(entry: T): void {
@@ -31,9 +33,16 @@ export class RecencyIndex<T extends RecencyEntry> {
     if (index === this.#slots.length - 1) {
       this.#slots.pop();
       this.#touched.pop();
+      this.#start = Math.min(this.#start, this.#slots.length);
     } else this.#slots[index] = undefined;
     // Without this, a state that many tasks left at once would keep their holes until as many tasks return.
     if (this.#slots.length > 64 && this.size * 4 < this.#slots.length) this.#compact();
+  }
+
+  /** Returns the entry that has been unchanged for the longest time. */
+  oldest(): T | undefined {
+    while (this.#start < this.#slots.length && this.#slots[this.#start] === undefined) this.#start++;
+    return this.#slots[this.#start];
   }
 
   /** Yields the entries older than `touched`, newest first. */
@@ -62,6 +71,7 @@ export class RecencyIndex<T extends RecencyEntry> {
     if (this.size * 2 <= this.#slots.length) {
       const remaining = this.#slots.filter((entry) => entry !== undefined);
       this.#slots = remaining;
+      this.#start = 0;
       this.#touched = remaining.map((entry) => entry.touched);
     }
     this.#compactAt = Math.max(64, this.#slots.length * 2);

@@ -10,6 +10,7 @@ import type { TaskStore } from './task-store.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
 import { openDatabase } from './sqlite/database.ts';
 import { Lease } from './sqlite/lease/lease.ts';
+import { findStaleLeases } from './sqlite/lease/stale-leases.ts';
 import { createSchema } from './sqlite/schema.ts';
 import { SqliteTaskStore } from './sqlite/sqlite-task-store.ts';
 
@@ -33,8 +34,9 @@ export interface SqliteTaskStoreOptions {
    */
   withoutLease?: boolean;
   /**
-   * Milliseconds without a heartbeat after which another process may take over the lease; at least 1,000. The lease of
-   * a process that ended on the same host is taken over at once.
+   * Milliseconds without a heartbeat after which another process may take over the lease; at least 1,000. It observes the
+   * lease for this time, because clocks may have been set. The lease of a process that ended on the same host is taken
+   * over at once.
    * @defaultValue 10,000
    */
   leaseTimeout?: number;
@@ -73,6 +75,12 @@ export interface SqliteTaskStoreOptions {
    */
   maxCachedBytes?: number;
   /**
+   * Approximate maximum size of one task, in bytes; a character counts as one byte. Changes that make a task larger fail
+   * with `RESOURCE_EXHAUSTED`. The size of the file is not limited; `expire()` deletes finished tasks.
+   * @defaultValue 64 MiB
+   */
+  maxTaskBytes?: number;
+  /**
    * Milliseconds between checks for writes of other processes, which are then passed to subscribers.
    * @defaultValue 250
    */
@@ -100,15 +108,17 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
     // Access to indexes of random ids is random; pages outside of this cache are read again for every task.
     database.exec('pragma cache_size = -16000');
     createSchema(database);
+    const stale = withoutLease ? undefined : await findStaleLeases(database, { shared });
     const taskStore = new SqliteTaskStore(database, {
       now: options.now ?? Date.now,
       maxCachedTasks: options.maxCachedTasks ?? 4_096,
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
+      maxTaskBytes: options.maxTaskBytes ?? 64 * 1_024 * 1_024,
       pollInterval: options.pollInterval ?? 250,
       busyTimeout,
       onOutage,
       onDamage: options.onDamage,
-      lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost }),
+      lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost, stale }),
     });
     return copyingTaskStore(taskStore);
   } catch (error) {

@@ -26,7 +26,8 @@ export interface TaskLog {
    * Appends a change and assigns the next sequence number to it.
    *
    * @param expected - the newest sequence number that the caller knows (optimistic concurrency control).
-   * @throws {@link A2AError} `CONFLICT` if the log has a newer sequence number than `expected`.
+   * @throws {@link A2AError} `CONFLICT` if the log has a newer sequence number than `expected`; `RESOURCE_EXHAUSTED` if
+   * there is no room, but never for a short status.
    */
   append(change: TaskChange, expected?: number): number;
 
@@ -91,6 +92,15 @@ export interface PushDelivery {
   sequence: number;
 }
 
+/** Use of a task store. */
+export interface TaskStoreUsage {
+  readonly tasks: number;
+  /** Approximate size in memory. */
+  readonly bytes: number;
+  /** Number of finished tasks that were evicted to make room. */
+  readonly evicted: number;
+}
+
 /**
  * Stores tasks and their events. Every entry belongs to an owner; an owner cannot see entries of another owner.
  *
@@ -108,7 +118,7 @@ export interface TaskStore extends AsyncDisposable {
    * Creates a task. Its first event is the task itself, with sequence number 1.
    *
    * @param messageId - the message that started the task; see {@link TaskStore.findByMessageId}.
-   * @throws {@link A2AError} `CONFLICT` if the owner has a task with this id.
+   * @throws {@link A2AError} `CONFLICT` if the owner has a task with this id; `RESOURCE_EXHAUSTED` if there is no room.
    */
   create(owner: string, task: Task, messageId?: string): MaybePromise<TaskLog>;
   open(owner: string, id: string): MaybePromise<TaskLog | undefined>;
@@ -139,4 +149,6 @@ export interface TaskStore extends AsyncDisposable {
   putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): MaybePromise<boolean>;
   /** Lists configurations of all owners with a running task or outstanding deliveries, dead letters included. */
   listDeliveries(): MaybePromise<readonly PushDelivery[]>;
+  /** Returns the use of the store, for metrics. */
+  readonly usage?: () => TaskStoreUsage;
 }

@@ -10,6 +10,7 @@ async function pollDelays(artifacts: readonly number[], options: ConnectOptions 
   const delays: number[] = [];
   const clock = {
     now: () => 0,
+    monotonic: () => 0,
     every: () => () => {},
     after(milliseconds: number, run: () => void) {
       delays.push(milliseconds);

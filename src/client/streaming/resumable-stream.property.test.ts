@@ -94,7 +94,12 @@ class InterruptedAgent implements StreamSource {
 
 const settings = resolveSettings({
   random: () => 0,
-  clock: { now: () => 0, every: () => () => {}, after: (_ms, run) => (queueMicrotask(run), () => {}) },
+  clock: {
+    now: () => 0,
+    monotonic: () => 0,
+    every: () => () => {},
+    after: (_ms, run) => (queueMicrotask(run), () => {}),
+  },
   maxResumes: 3,
 });
 

@@ -13,11 +13,13 @@ export class TaskRunTable {
     return this.#owners.get(owner)?.get(id);
   }
 
-  add(run: TaskRun): void {
+  /** @returns the run */
+  add(run: TaskRun): TaskRun {
     const { owner, id } = run.log;
     let runs = this.#owners.get(owner);
     if (!runs) this.#owners.set(owner, (runs = new Map()));
     runs.set(id, run);
+    return run;
   }
 
   /** Removes a run, unless another run has replaced it. */

@@ -26,7 +26,8 @@ import {
 
 /** Collaborators of {@link TaskRun}. */
 export interface TaskRunHost {
-  now(): number;
+  /** Returns milliseconds of the monotonic clock, as an integer. */
+  elapsed(): number;
   timestamp(): string;
   readonly newId: () => string;
   report(entry: LogEntry): void;
@@ -41,7 +42,7 @@ export interface TaskRunHost {
 /** One execution of the process function: from a message until the task reaches a terminal or interrupted state. */
 export class TaskRun {
   readonly log: TaskLog;
-  /** Start time, reset when a question is answered; in milliseconds since 1970. */
+  /** Start time by the monotonic clock, reset when a question is answered. */
   startedAt: number;
   /** Time of the last output, for the idle timeout. */
   get activeAt(): number {
@@ -71,7 +72,7 @@ export class TaskRun {
     this.log = log;
     this.#call = call;
     this.#request = request;
-    this.startedAt = host.now();
+    this.startedAt = host.elapsed();
   }
 
   get taskId(): string {
@@ -162,7 +163,7 @@ export class TaskRun {
     end
       .then(() => {
         this.isPaused = false;
-        this.#activeAfter = this.#host.now() - this.startedAt;
+        this.#activeAfter = this.#host.elapsed() - this.startedAt;
         if (!this.#isOver) advance();
       })
       .catch((error: unknown) => this.fail(error));
@@ -183,7 +184,7 @@ export class TaskRun {
   /** Converts output of the agent to events. */
   emit(output: AgentOutput): void {
     if (this.#isOver) return;
-    this.#activeAfter = this.#host.now() - this.startedAt;
+    this.#activeAfter = this.#host.elapsed() - this.startedAt;
     if (typeof output === 'string') this.#emitText(output);
     else if (typeof output !== 'object' || output === null) throw invalidOutputError(output);
     else if ('artifact' in output) {
@@ -367,7 +368,7 @@ export class TaskRun {
   answer(message: Message): void {
     const answer = this.#pendingQuestion;
     this.#pendingQuestion = undefined;
-    this.startedAt = this.#host.now();
+    this.startedAt = this.#host.elapsed();
     this.#activeAfter = 0;
     this.status('working');
     answer?.resolve(message);

@@ -11,7 +11,7 @@ const defaultIdleTimeout = 15 * 60_000;
  */
 export function startWatchdog(
   runs: TaskRunTable,
-  clock: Pick<Clock, 'now' | 'every'>,
+  clock: Pick<Clock, 'monotonic' | 'every'>,
   options: AgentOptions,
 ): () => void {
   const idleTimeout = options.idleTimeout ?? defaultIdleTimeout;
@@ -19,7 +19,7 @@ export function startWatchdog(
   const limits = [idleTimeout, deadline].filter((limit) => limit > 0);
   if (limits.length === 0) return () => {};
   return clock.every(Math.max(10, Math.min(1_000, ...limits.map((limit) => limit / 4))), () => {
-    const now = clock.now();
+    const now = clock.monotonic();
     for (const run of runs.all()) {
       // The time that the client takes to answer does not count, nor does an outage of the task store.
       if (run.isAsking || run.isPaused) continue;

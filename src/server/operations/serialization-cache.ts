@@ -8,12 +8,15 @@ import type { Task } from '../../protocol/task.ts';
  */
 const slotCount = 16;
 
+/** Longer texts, in characters, use one common slot, so that the cache never retains more than one of them. */
+const maxSlotLength = 64 * 1_024;
+
 /** Caches the JSON of events and tasks in one dialect, so that it is serialized once for all clients. */
 export class SerializationCache {
   readonly #dialect: Dialect;
   readonly #writer: EventWriter;
-  readonly #events: (object | undefined)[] = new Array<object | undefined>(slotCount).fill(undefined);
-  readonly #eventTexts: string[] = new Array<string>(slotCount).fill('');
+  readonly #events: (object | undefined)[] = new Array<object | undefined>(slotCount + 1).fill(undefined);
+  readonly #eventTexts: string[] = new Array<string>(slotCount + 1).fill('');
   readonly #tasks = new WeakMap<Task, string>();
 
   constructor(dialect: Dialect) {
@@ -27,10 +30,12 @@ export class SerializationCache {
     const key = event.kind === 'task' ? event.task : event;
     const slot = (event.sequence ?? 0) % slotCount;
     if (this.#events[slot] === key) return this.#eventTexts[slot] ?? '';
+    if (this.#events[slotCount] === key) return this.#eventTexts[slotCount] ?? '';
     const { texts } = this.#dialect;
     const text = texts ? texts.event(event) : JSON.stringify(this.#writer.write(event)[0]);
-    this.#events[slot] = key;
-    this.#eventTexts[slot] = text;
+    const used = text.length > maxSlotLength ? slotCount : slot;
+    this.#events[used] = key;
+    this.#eventTexts[used] = text;
     return text;
   }
 
@@ -40,7 +45,8 @@ export class SerializationCache {
     if (text === undefined) {
       const { texts, results } = this.#dialect;
       text = texts ? texts.task(task) : JSON.stringify(results.getTask.write(task));
-      this.#tasks.set(task, text);
+      // The text lives as long as the task, which the size limits of a task store do not take into account.
+      if (text.length <= maxSlotLength) this.#tasks.set(task, text);
     }
     return text;
   }

@@ -6,6 +6,7 @@ import type { Outage } from '../../protocol/outage.ts';
 import type { Task } from '../../protocol/task.ts';
 import type { PushDelivery, PushDeliveryState, TaskStore, TaskLog, UnfinishedTask } from '../task-store.ts';
 import type { InMemoryTaskLog, LogBackend } from '../in-memory-log.ts';
+import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
 import { PageTokens } from '../page-tokens.ts';
 import { toListEntry, checkPageSize, parseStatusAfter } from '../paging.ts';
 import { taskCacheKey, LogCache } from './log-cache.ts';
@@ -31,6 +32,7 @@ export interface SqliteTaskStoreSettings {
   now: () => number;
   maxCachedTasks: number;
   maxCachedBytes: number;
+  maxTaskBytes: number;
   pollInterval: number;
   busyTimeout: number;
   onOutage: ((error?: A2AError) => void) | undefined;
@@ -52,6 +54,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly #expiry: TaskExpiry;
   readonly #lease: Lease | undefined;
   readonly #pageTokens: PageTokens;
+  readonly #maxTaskBytes: number;
   /** Task ids by message id, for tasks that are not committed yet. */
   #messages = new Map<string, string>();
   /** Damaged rows that were reported. */
@@ -61,6 +64,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   constructor(database: Database, settings: SqliteTaskStoreSettings) {
     this.#database = database;
+    this.#maxTaskBytes = settings.maxTaskBytes;
     this.#pageTokens = new PageTokens(readPageTokenKey(database));
     this.#owners = new OwnerTable(database);
     this.#reader = new TaskReader(database, (error) => this.#reportDamage(error));
@@ -91,6 +95,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
     }
     const log = new SqliteTaskLog(this, owner, task);
+    if (log.bytes > this.#maxTaskBytes) throw taskTooLargeError(task.id, this.#maxTaskBytes);
     log.visible = 0;
     log.pending.push({ kind: 'task', task, sequence: 1 });
     log.ownerRow = ownerRow;
@@ -123,6 +128,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     log.stored = loaded.stored;
     log.snapshotSize = loaded.snapshotSize;
     log.changesSize = loaded.changesSize;
+    log.bytes = loaded.snapshotSize;
     log.comparedVersion = version;
     this.#cache.put(log);
     return log;
@@ -214,6 +220,13 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   listDeliveries(): readonly PushDelivery[] {
     this.#checkOpen();
     return this.#configs.listDeliveries();
+  }
+
+  admit(log: InMemoryTaskLog, change: TaskChange, size: number): void {
+    if (log.bytes + size <= this.#maxTaskBytes || isSmallStatus(change, size)) return;
+    // Replaced artifacts are part of the events only.
+    log.bytes = taskSize(log.task());
+    if (log.bytes + size > this.#maxTaskBytes) throw taskTooLargeError(log.id, this.#maxTaskBytes);
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {

@@ -55,6 +55,10 @@ export class VirtualClock implements TestClock {
     return this.#now;
   }
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   /** Number of pending timers. */
   get pending(): number {
     return this.#timers.size;

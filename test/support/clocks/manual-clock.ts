@@ -8,13 +8,24 @@ interface Timer {
 /** A clock that stands still until `advance()` is called. */
 export class ManualClock implements Clock {
   #now = 1_000_000;
+  /** Difference of the wall clock. */
+  #offset = 0;
   #timers = new Set<Timer>();
   #waiting: { matches: (milliseconds: number) => boolean; resolve: () => void }[] = [];
   /** The delays of all timers so far, in milliseconds. */
   readonly delays: number[] = [];
 
   now(): number {
+    return this.#now + this.#offset;
+  }
+
+  monotonic(): number {
     return this.#now;
+  }
+
+  /** Sets the wall clock forward or back; timers and the monotonic time do not change. */
+  step(milliseconds: number): void {
+    this.#offset += milliseconds;
   }
 
   after(milliseconds: number, run: () => void): () => void {

@@ -76,11 +76,17 @@ export function createDeferred(): Deferred {
 }
 
 /** A clock that stands still until `step()` is called; intervals fire once per step. */
-export class SteppedClock implements Pick<Clock, 'now' | 'every'> {
+export class SteppedClock implements Pick<Clock, 'now' | 'monotonic' | 'every'> {
   #now = Date.UTC(2026, 5, 1);
+  /** Milliseconds by which the wall clock was set forward. */
+  offset = 0;
   readonly #intervals = new Set<() => void>();
 
   now(): number {
+    return this.#now + this.offset;
+  }
+
+  monotonic(): number {
     return this.#now;
   }
 

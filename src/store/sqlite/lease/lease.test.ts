@@ -6,6 +6,7 @@ import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
 import type { A2AError } from '../../../protocol/errors.ts';
 import { type Database, openDatabase } from '../database.ts';
 import { Lease } from './lease.ts';
+import { findStaleLeases } from './stale-leases.ts';
 import { createSchema } from '../schema.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
@@ -37,6 +38,23 @@ const fakeProcess = (pid: number, more: Partial<ProcessIdentity> = {}): ProcessI
 
 const acquire = (self: ProcessIdentity, shared = false): Lease =>
   new Lease(database, { file: 'tasks.db', shared, timeout, clock, self });
+
+/** A process that sends no heartbeats, because its clock stands still. */
+const acquirePaused = (self: ProcessIdentity, shared = false): Lease =>
+  new Lease(database, { file: 'tasks.db', shared, timeout, clock: new ManualClock(), self });
+
+/** Observes leases without heartbeats for a time, then acquires the lease. */
+async function acquireAfter(milliseconds: number, self: ProcessIdentity, shared = false): Promise<Lease> {
+  let isDone = false;
+  const finding = findStaleLeases(database, { shared, clock, self }).finally(() => (isDone = true));
+  for (let waited = 0; waited < milliseconds && !isDone; waited += 100) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(100);
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  const stale = isDone ? await finding : undefined;
+  return new Lease(database, { file: 'tasks.db', shared, timeout, clock, self, stale });
+}
 
 const acquireShared = (self: ProcessIdentity): Lease => acquire(self, true);
 
@@ -137,21 +155,21 @@ describe('Lease', () => {
     expect(pids()).toEqual([2, 3]);
   });
 
-  it('keeps a shared lease without heartbeat until an exclusive lease is requested', () => {
-    const first = acquireShared(fakeProcess(1));
-    database.exec(`update lease set heartbeat_at = ${clock.now() - timeout}`);
-    const second = acquireShared(fakeProcess(2));
+  it('keeps a shared lease without heartbeat until an exclusive lease is requested', async () => {
+    const first = acquirePaused(fakeProcess(1), true);
+    clock.advance(timeout);
+    const second = await acquireAfter(timeout, fakeProcess(2), true);
     expect(isHeld(first)).toBe(true);
     second.release();
-    acquire(fakeProcess(2));
+    await acquireAfter(timeout, fakeProcess(2));
     expect(isHeld(first)).toBe(false);
     expect(first.error?.hint).toMatch(/after the other one has ended/);
   });
 
-  it('takes over a shared lease of another host after the heartbeat timeout', () => {
-    const first = acquireShared(fakeProcess(1, { host: 'there' }));
-    database.exec(`update lease set heartbeat_at = ${clock.now() - timeout}`);
-    acquireShared(fakeProcess(2));
+  it('takes over a shared lease of another host after the heartbeat timeout', async () => {
+    const first = acquirePaused(fakeProcess(1, { host: 'there' }), true);
+    clock.advance(timeout);
+    await acquireAfter(timeout, fakeProcess(2), true);
     expect(isHeld(first)).toBe(false);
     expect(first.error).toMatchObject({
       cause: { message: expect.stringContaining('process 2 on here took over the lease of tasks.db') },
@@ -175,14 +193,28 @@ describe('Lease', () => {
     expect(isHeld(first)).toBe(false);
   });
 
-  it('is taken over from a live pid after the heartbeat timeout', () => {
-    const first = acquire(fakeProcess(1));
-    database.exec(`update lease set heartbeat_at = ${clock.now() - timeout + 1}`);
-    expect(() => acquire(fakeProcess(2))).toThrow('in use by process 1');
-    database.exec(`update lease set heartbeat_at = ${clock.now() - timeout}`);
-    expect(isHeld(acquire(fakeProcess(2)))).toBe(true);
+  it('is taken over from a live pid when its heartbeat does not change for the timeout', async () => {
+    const first = acquirePaused(fakeProcess(1));
+    clock.advance(timeout - 1);
+    await expect(acquireAfter(0, fakeProcess(2))).rejects.toThrow('in use by process 1');
+    clock.advance(1);
+    await expect(acquireAfter(timeout - 100, fakeProcess(2))).rejects.toThrow('in use by process 1');
+    expect(isHeld(await acquireAfter(timeout, fakeProcess(2)))).toBe(true);
     expect(isHeld(first)).toBe(false);
   });
+
+  it.each([60_000, -60_000, 3_600_000])(
+    'is not taken over from a living process when the clock is set by %i ms',
+    async (step) => {
+      for (const more of [{}, { host: 'there' }]) {
+        const first = acquire(fakeProcess(1, more));
+        clock.step(step);
+        await expect(acquireAfter(2 * timeout, fakeProcess(2))).rejects.toThrow('in use by process 1');
+        expect(isHeld(first)).toBe(true);
+        first.release();
+      }
+    },
+  );
 
   it('uses the timeout recorded by its holder', () => {
     acquire(fakeProcess(1));
@@ -194,10 +226,10 @@ describe('Lease', () => {
     );
   });
 
-  it('is taken over when its heartbeat is in the future', () => {
-    acquire(fakeProcess(1));
-    database.exec(`update lease set heartbeat_at = ${clock.now() + timeout}`);
-    expect(isHeld(acquire(fakeProcess(2)))).toBe(true);
+  it('is taken over when its heartbeat stays in the future', async () => {
+    acquirePaused(fakeProcess(1));
+    clock.step(-timeout);
+    expect(isHeld(await acquireAfter(timeout, fakeProcess(2)))).toBe(true);
   });
 
   it.each([

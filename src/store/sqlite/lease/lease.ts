@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, unrefClock } from '../../../primitives/clock.ts';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import { type Database, inTransaction, type SqlRow, type SqlStatement } from '../database.ts';
+import { hasProcessEnded, isSamePidNamespace, isSharedLease, readHolders } from './lease-holders.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
+import type { StaleLeases } from './stale-leases.ts';
 
 /** Options of {@link Lease}. */
 export interface LeaseOptions {
@@ -16,6 +18,8 @@ export interface LeaseOptions {
   onLost?: (error: A2AError) => void;
   clock?: Clock;
   self?: ProcessIdentity;
+  /** Leases that may be taken over although their process seems to run; see {@link findStaleLeases}. */
+  stale?: StaleLeases;
 }
 
 /** Number of heartbeats within `timeout`. */
@@ -39,6 +43,7 @@ export class Lease {
   readonly #clock: Clock;
   readonly #self: ProcessIdentity;
   readonly #database: Database;
+  readonly #stale: StaleLeases;
   readonly #selectToken: SqlStatement;
   readonly #renewToken: SqlStatement;
   readonly #deleteToken: SqlStatement;
@@ -60,6 +65,7 @@ export class Lease {
     this.#clock = clock;
     this.#self = self;
     this.#database = database;
+    this.#stale = options.stale ?? new Map();
     this.#selectToken = database.prepare('select 1 from lease where token = ?');
     this.#renewToken = database.prepare('update lease set heartbeat_at = ? where token = ?');
     this.#deleteToken = database.prepare('delete from lease where token = ?');
@@ -120,7 +126,7 @@ export class Lease {
 
   /** Returns all recorded leases, oldest first. */
   #holders(): readonly SqlRow[] {
-    return this.#database.prepare('select * from lease order by since').all([]);
+    return readHolders(this.#database);
   }
 
   /** Deletes the lease of a holder that has ended. @returns false if it is still active. */
@@ -129,22 +135,10 @@ export class Lease {
   }
 
   #hasEnded(holder: SqlRow): boolean {
-    if (this.#isSamePidNamespace(holder)) {
-      const self = this.#self;
-      const pid = Number(holder['pid']);
-      if (!self.isAlive(pid)) return true;
-      // The same pid, but older than this process: the pid was reused, as in a container that restarts.
-      if (pid === self.pid && Number(holder['since']) < self.startedAt) return true;
-      // Shared leases do not exclude each other, so a process that is too busy for heartbeats keeps its own.
-      if (this.isShared && isSharedLease(holder)) return false;
-    }
-    // A heartbeat from the future was written before the clock was set back.
-    return Math.abs(this.#timeSinceHeartbeat(holder)) >= Number(holder['timeout']);
-  }
-
-  /** Returns true if the pid of the holder is valid in this process: same host, same PID namespace. */
-  #isSamePidNamespace(holder: SqlRow): boolean {
-    return holder['host'] === this.#self.host && holder['pid_namespace'] === this.#self.pidNamespace;
+    const hasEnded = hasProcessEnded(holder, this.#self);
+    // Shared leases do not exclude each other, so a process that is too busy for heartbeats keeps its own.
+    if (hasEnded === false && this.isShared && isSharedLease(holder)) return false;
+    return hasEnded === true || this.#stale.get(String(holder['token'])) === holder['heartbeat_at'];
   }
 
   #timeSinceHeartbeat(holder: SqlRow): number {
@@ -153,7 +147,7 @@ export class Lease {
 
   #conflictError(first: SqlRow, blocking: readonly SqlRow[]): A2AError {
     const since = formatTime(first['since']);
-    if (this.#isSamePidNamespace(first) && Number(first['pid']) === this.#self.pid) {
+    if (isSamePidNamespace(first, this.#self) && Number(first['pid']) === this.#self.pid) {
       return new A2AError('CONFLICT', `${this.#file} has been open in this process since ${since}`, {
         hint:
           'Use the open task store or close it first. Pass withoutLease: true for read access, or shared: true to every ' +
@@ -166,7 +160,7 @@ export class Lease {
     const stop = isOne ? 'Stop that process' : 'Stop those processes';
     // The holder has recorded its own timeout.
     const waits = blocking.map((each) => Number(each['timeout']) - this.#timeSinceHeartbeat(each));
-    const wait = blocking.some((each) => this.#isSamePidNamespace(each))
+    const wait = blocking.some((each) => isSamePidNamespace(each, this.#self))
       ? ''
       : ` If ${isOne ? 'it has' : 'they have'} already ended, the lease expires in ${Math.ceil(Math.max(...waits) / 1_000)} seconds.`;
     return new A2AError('CONFLICT', `${this.#file} is ${use} by ${who} since ${since}`, {
@@ -201,10 +195,6 @@ export class Lease {
           : 'Restart this process after the other one has ended, or use another file.',
     });
   }
-}
-
-function isSharedLease(holder: SqlRow): boolean {
-  return Number(holder['shared']) === 1;
 }
 
 function describeHolder(holder: SqlRow): string {

@@ -1,0 +1,62 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+let server: ChildProcess;
+let url: string;
+
+beforeEach(async () => {
+  server = fork(join(import.meta.dirname, 'fixtures/counter-server.mjs'), { execArgv: [] });
+  const ended = once(server, 'exit').then(([code]) => Promise.reject(new Error(`The server ended: ${code}`)));
+  [{ url }] = (await Promise.race([once(server, 'message'), ended])) as [{ url: string }];
+  ended.catch(() => {});
+});
+
+afterEach(async () => {
+  if (server.exitCode !== null) return;
+  server.kill('SIGKILL');
+  await once(server, 'exit');
+});
+
+async function call(client: string, method: string, params: object): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'A2A-Version': '1.0',
+      Authorization: `Bearer token-of-${client}`,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+}
+
+const sendRequest = (text: string) => ({
+  message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] },
+  configuration: { historyLength: 0 },
+});
+
+async function peakMemory(): Promise<number> {
+  server.send('peak');
+  const [{ peak }] = (await once(server, 'message')) as [{ peak: number }];
+  return peak;
+}
+
+it('stays below 1 GB while one client sends 500 messages of 9.9 MB, and keeps the tasks of others', async () => {
+  const theirs = await (await call('bob', 'SendMessage', sendRequest('hello'))).json();
+  const text = 'x'.repeat(9_900_000);
+  const outcomes = new Set<number>();
+  for (let n = 0; n < 500; n++) {
+    const response = await call('ann', 'SendMessage', sendRequest(text));
+    outcomes.add(response.status);
+    await response.arrayBuffer();
+    if (n % 50 === 0) console.log(`${n} messages: ${Math.round((await peakMemory()) / 1e6)} MB at most`);
+  }
+  const peak = await peakMemory();
+  console.log(`500 messages: ${Math.round(peak / 1e6)} MB at most`);
+  expect([...outcomes]).toEqual([200]);
+  expect(peak).toBeLessThan(1_000_000_000);
+  const { id } = (theirs as { result: { task: { id: string } } }).result.task;
+  const response = await call('bob', 'GetTask', { id });
+  expect(await response.json()).toMatchObject({ result: { id } });
+}, 600_000);
