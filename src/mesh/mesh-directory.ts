@@ -60,6 +60,8 @@ export async function meshDirectory(options: MeshDirectoryOptions): Promise<Mesh
 
 interface Entry extends MeshPeer {
   readonly dialect: Dialect;
+  /** `lastSeen` by the monotonic clock. */
+  readonly seenAt: number;
   /** Used to detect that a card changed. */
   readonly payload: string;
 }
@@ -160,8 +162,8 @@ class Directory implements MeshDirectory {
     });
   }
 
-  #isAlive({ lastSeen }: MeshPeer): boolean {
-    return this.#clock.now() - lastSeen < this.#expiry;
+  #isAlive({ seenAt }: Entry): boolean {
+    return this.#clock.monotonic() - seenAt < this.#expiry;
   }
 
   #listAlive(kind: MeshPeer['kind']): MeshPeer[] {
@@ -178,8 +180,18 @@ class Directory implements MeshDirectory {
     try {
       const { card, kind, dialect } = readMeshCard(parseJsonOrUndefined(payload));
       const lastSeen = this.#clock.now();
+      const seenAt = this.#clock.monotonic();
       checkAgentName(card.name);
-      this.#put({ name: card.name, kind, card, version: dialect.version, dialect, lastSeen, payload });
+      this.#put({
+        name: card.name,
+        kind,
+        card,
+        version: dialect.version,
+        dialect,
+        lastSeen,
+        seenAt,
+        payload,
+      });
     } catch (error) {
       this.#log({ level: 'warn', message: 'Ignored an invalid card', error, fields: { topic } });
     }

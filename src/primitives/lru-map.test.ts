@@ -17,7 +17,7 @@ describe('LruMap', () => {
 
   it('expires entries maxAge after they were set', () => {
     let now = 0;
-    const map = new LruMap<string, number>({ maxEntries: 9, maxAge: 10, clock: { now: () => now } });
+    const map = new LruMap<string, number>({ maxEntries: 9, maxAge: 10, clock: { monotonic: () => now } });
     map.set('a', 1);
     now = 9;
     map.set('b', 2);
@@ -32,7 +32,7 @@ describe('LruMap', () => {
     const map = new LruMap<string, number>({
       maxEntries: 1,
       maxAge: 10,
-      clock: { now: () => now },
+      clock: { monotonic: () => now },
       canEvict: (value) => !needed.has(value),
     });
     map.set('a', 1);

@@ -6,7 +6,7 @@ export interface LruOptions<V> {
   /** Milliseconds from `set` until an entry expires. @defaultValue unlimited */
   readonly maxAge?: number;
   /** @defaultValue the system clock */
-  readonly clock?: Pick<Clock, 'now'>;
+  readonly clock?: Pick<Clock, 'monotonic'>;
   /** Returns false for entries that must be retained beyond both limits. @defaultValue all entries can be evicted */
   readonly canEvict?: (value: V) => boolean;
 }
@@ -19,7 +19,7 @@ export class LruMap<K, V> {
   readonly #entries = new Map<K, { value: V; storedAt: number }>();
   readonly #maxEntries: number;
   readonly #maxAge: number;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #canEvict: ((value: V) => boolean) | undefined;
 
   constructor({ maxEntries, maxAge = Infinity, clock = systemClock, canEvict }: LruOptions<V>) {
@@ -52,7 +52,7 @@ export class LruMap<K, V> {
 
   set(key: K, value: V): void {
     this.#entries.delete(key);
-    this.#entries.set(key, { value, storedAt: this.#maxAge === Infinity ? 0 : this.#clock.now() });
+    this.#entries.set(key, { value, storedAt: this.#maxAge === Infinity ? 0 : this.#clock.monotonic() });
     this.#evict();
   }
 
@@ -70,7 +70,7 @@ export class LruMap<K, V> {
   }
 
   #isExpired({ storedAt }: { storedAt: number }): boolean {
-    return this.#maxAge !== Infinity && this.#clock.now() - storedAt >= this.#maxAge;
+    return this.#maxAge !== Infinity && this.#clock.monotonic() - storedAt >= this.#maxAge;
   }
 
   #isEvictable({ value }: { value: V }): boolean {

@@ -42,9 +42,9 @@ function signal(name: NodeJS.Signals | 0): boolean {
 
 /** Exits when the group has ended; calls `onTimeout` if it has not after `milliseconds`. */
 function exitAfterGroup(milliseconds: number, onTimeout: () => void): void {
-  const deadline = Date.now() + milliseconds;
+  const deadline = performance.now() + milliseconds;
   const timer = setInterval(() => {
-    if (signal(0) && Date.now() < deadline) return;
+    if (signal(0) && performance.now() < deadline) return;
     clearInterval(timer);
     if (signal(0)) onTimeout();
     else process.exit(0);

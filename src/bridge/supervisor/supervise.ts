@@ -168,7 +168,7 @@ class Supervisor implements Supervised {
       if (!wasReady) return this.#setState('failed', error);
       if (isClean && !restartOnExit) return this.#setState('stopped', error);
       if (!isClean && !restartOnCrash) return this.#setState('failed', error);
-      if (readyAt !== undefined && clock.now() - readyAt >= healthyAfter) consecutive = 0;
+      if (readyAt !== undefined && clock.monotonic() - readyAt >= healthyAfter) consecutive = 0;
       if (consecutive >= maxRestarts) return this.#setState('failed', gaveUpError(error, consecutive));
       const delay = backoffDelay(consecutive, { minDelay, maxDelay, jitter: 'none' });
       consecutive++;
@@ -210,7 +210,7 @@ class Supervisor implements Supervised {
     try {
       await this.#waitUntilReady(AbortSignal.any([signal, ended.signal]));
       if (!ended.signal.aborted && !signal.aborted) {
-        run.readyAt = clock.now();
+        run.readyAt = clock.monotonic();
         this.#setState('ready');
       }
     } catch (thrown) {
@@ -234,14 +234,14 @@ class Supervisor implements Supervised {
   /** Waits until the URL does not respond, because another agent there would be mistaken for the new one. */
   async #waitUntilFree(signal: AbortSignal): Promise<void> {
     const { probe, clock } = this.#settings;
-    const deadline = clock.now() + portReleaseTimeout;
+    const deadline = clock.monotonic() + portReleaseTimeout;
     for (;;) {
       const isInUse = await probe(signal).then(
         () => true,
         () => false,
       );
       if (!isInUse || signal.aborted) return;
-      if (clock.now() >= deadline)
+      if (clock.monotonic() >= deadline)
         throw new A2AError('UNAVAILABLE', `Another agent is already running at ${this.url}`, {
           hint: 'Stop it, choose another port, or omit the command to use the running agent.',
         });

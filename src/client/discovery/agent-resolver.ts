@@ -38,7 +38,8 @@ export class AgentResolver {
     const isKnown = this.selection !== undefined;
     const selection = await this.resolve(signal);
     const { fetchedCard } = selection.agent;
-    if (!isKnown || !fetchedCard || this.#settings.clock.now() < fetchedCard.freshUntil) return selection;
+    if (!isKnown || !fetchedCard || this.#settings.clock.monotonic() < fetchedCard.freshUntil)
+      return selection;
     this.#refreshing ??= this.#refreshExpired(selection).finally(() => {
       this.#refreshing = undefined;
     });

@@ -12,7 +12,7 @@ export interface FetchedCard {
   readonly etag: string | undefined;
   /** Milliseconds for which the response may be cached; undefined if not stated. */
   readonly maxAge: number | undefined;
-  /** Time at which the card expires. */
+  /** Time at which the card expires, by the monotonic clock. */
   freshUntil: number;
 }
 
@@ -22,7 +22,7 @@ export async function fetchCard(
   url: string,
   errors: A2AError[],
 ): Promise<FetchedCard | undefined> {
-  const began = settings.clock.now();
+  const began = settings.clock.monotonic();
   const response = await requestWithAuth(settings, url);
   const unexpected = {
     status: response.status,
@@ -44,7 +44,7 @@ export async function fetchCard(
  * @returns the old card with a new expiry if it has not changed.
  */
 export async function refetchCard(settings: ClientSettings, old: FetchedCard): Promise<FetchedCard> {
-  const began = settings.clock.now();
+  const began = settings.clock.monotonic();
   const { url, etag } = old;
   const response = await requestWithAuth(settings, url, etag === undefined ? {} : { 'if-none-match': etag });
   const { status, text } = response;

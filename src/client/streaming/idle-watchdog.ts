@@ -21,7 +21,7 @@ export class IdleWatchdog {
     this.#clock = settings.clock;
     this.#idleTimeout = settings.timeouts.idle;
     this.#outer = outer;
-    this.#lastByteAt = this.#clock.now();
+    this.#lastByteAt = this.#clock.monotonic();
     if (outer.aborted) this.#onAbort();
     outer.addEventListener('abort', this.#onAbort);
     if (this.#idleTimeout > 0) this.#schedule(this.#idleTimeout);
@@ -39,7 +39,7 @@ export class IdleWatchdog {
   /** Restarts the timeout after a byte arrived or the consumer continues. */
   reset(): void {
     this.#isPaused = false;
-    this.#lastByteAt = this.#clock.now();
+    this.#lastByteAt = this.#clock.monotonic();
   }
 
   stop(): void {
@@ -72,7 +72,7 @@ export class IdleWatchdog {
     this.#cancelTimer = this.#clock.after(milliseconds, () => {
       const remaining = this.#isPaused
         ? this.#idleTimeout
-        : this.#lastByteAt + this.#idleTimeout - this.#clock.now();
+        : this.#lastByteAt + this.#idleTimeout - this.#clock.monotonic();
       if (remaining > 0) {
         this.#schedule(remaining);
         return;

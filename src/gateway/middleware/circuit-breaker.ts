@@ -81,7 +81,7 @@ export class CircuitBreaker implements CallInterceptor {
   /** Returns the outage while calls are rejected. Its end may admit one call only, the probe. */
   outage(): Outage | undefined {
     const { clock } = this.#options;
-    const remaining = this.#until - clock.now();
+    const remaining = this.#until - clock.monotonic();
     if (this.#state === 'closed' || (this.#state === 'open' && remaining <= 0)) return undefined;
     if (!this.#change) {
       let resolve = (): void => {};
@@ -118,19 +118,19 @@ export class CircuitBreaker implements CallInterceptor {
   /** Lets the next call through as a probe, after a successful health check. */
   allowProbe(): void {
     if (this.#state !== 'open') return;
-    this.#until = this.#options.clock.now();
+    this.#until = this.#options.clock.monotonic();
     this.#signalChange();
   }
 
   #open(error: A2AError): void {
     const { clock, openFor, maxOpenFor } = this.#options;
     const backoff = { minDelay: openFor, maxDelay: maxOpenFor, jitter: 'none' } as const;
-    this.#until = clock.now() + backoffDelay(this.#opened++, backoff);
+    this.#until = clock.monotonic() + backoffDelay(this.#opened++, backoff);
     this.#setState('open', error);
   }
 
   #admitProbe(): void {
-    if (this.#state === 'open' && this.#options.clock.now() >= this.#until) {
+    if (this.#state === 'open' && this.#options.clock.monotonic() >= this.#until) {
       this.#setState('half-open', this.#error);
       return;
     }
@@ -141,7 +141,7 @@ export class CircuitBreaker implements CallInterceptor {
     const { name, clock } = this.#options;
     const since = new Date(this.#since).toISOString();
     const why = this.#error ? `: ${shortErrorText(this.#error)}` : '';
-    const secondsLeft = Math.max(1, Math.ceil((this.#until - clock.now()) / 1000));
+    const secondsLeft = Math.max(1, Math.ceil((this.#until - clock.monotonic()) / 1000));
     const error = new A2AError('UNAVAILABLE', `The agent ${name} has been unavailable since ${since}${why}`, {
       cause: this.#error,
       details: { agent: name, circuit: this.#state, since, retryAfter: String(secondsLeft) },

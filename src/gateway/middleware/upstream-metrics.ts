@@ -43,11 +43,11 @@ export class UpstreamMetrics {
   interceptor(upstream: string): CallInterceptor {
     return {
       begin: (operation) => {
-        const startedAt = this.#clock.now();
+        const startedAt = this.#clock.monotonic();
         return {
           onEnd: (error) => {
             this.#requests.of(upstream, operation, error ? classifyError(error) : 'ok').add();
-            this.#duration.of(upstream, operation).observe((this.#clock.now() - startedAt) / 1000);
+            this.#duration.of(upstream, operation).observe((this.#clock.monotonic() - startedAt) / 1000);
             return undefined;
           },
         };

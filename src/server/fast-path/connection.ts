@@ -36,7 +36,7 @@ export class FastPathConnection implements TextSink {
   /** True while there is backpressure. */
   #isStalled = false;
   /** Time of the connection or of the last response, in milliseconds since 1970. */
-  #since = Date.now();
+  #since = performance.now();
   #hasAnswered = false;
   /** Called when the last response has been sent. */
   #onSent: (() => void) | undefined = undefined;
@@ -129,8 +129,8 @@ export class FastPathConnection implements TextSink {
   }
 
   #formatHead({ status, headers }: HttpServerResponse): string {
-    this.#since = Date.now();
-    return formatResponseHead(status, headers, this.#server.connectionHeaders, this.#since);
+    this.#since = performance.now();
+    return formatResponseHead(status, headers, this.#server.connectionHeaders, Date.now());
   }
 
   #openStream(response: HttpServerResponse, stream: SseStream, request: FastPathRequest): void {
@@ -219,7 +219,7 @@ export class FastPathConnection implements TextSink {
   end(last = ''): void {
     if (last === '') this.#writeChunk('', '\r\n');
     else this.#writeChunk(last, '\r\n0\r\n\r\n');
-    this.#since = Date.now();
+    this.#since = performance.now();
     this.#finishResponse();
   }
 

@@ -97,7 +97,7 @@ export class FastPathServer extends Server {
   }
 
   #checkConnections(interval: number): void {
-    const now = Date.now();
+    const now = performance.now();
     const idleSince = this.keepAliveTimeout > 0 ? now - this.keepAliveTimeout - keepAliveTolerance : 0;
     for (const connection of this.fastPathConnections) connection.checkTimeout(now - interval, idleSince);
   }

@@ -172,8 +172,8 @@ async function requestDeviceToken(
   process.stderr.write('Waiting for your approval (Ctrl-C cancels)\n');
   // RFC 8628, section 3.2: the default interval is 5 seconds.
   let interval = Math.max(0.1, Number(authorization.body.interval ?? 5)) * 1_000;
-  const deadline = Date.now() + Math.min(Number(authorization.body.expires_in) || 900, 3_600) * 1_000;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + Math.min(Number(authorization.body.expires_in) || 900, 3_600) * 1_000;
+  while (performance.now() < deadline) {
     await sleep(systemClock, interval, session.call.signal, canceledError);
     const response = await requestToken(tokenUrl, {
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',

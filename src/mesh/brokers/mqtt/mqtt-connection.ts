@@ -186,10 +186,10 @@ export class MqttConnection {
    */
   start(timeout: number): Promise<void> {
     const { clock } = this.#options;
-    const deadline = clock.now() + timeout;
+    const deadline = clock.monotonic() + timeout;
     return new Promise((resolve, reject) => {
       this.#onFirstAttempt = (error) => {
-        if (error && error.reason === 'UNAVAILABLE' && clock.now() < deadline) return;
+        if (error && error.reason === 'UNAVAILABLE' && clock.monotonic() < deadline) return;
         this.#onFirstAttempt = undefined;
         if (!error) {
           resolve();

@@ -121,7 +121,7 @@ export class MqttPublisher {
   /** Adds or updates an announced queue. */
   addQueue(announcement: QueueAnnouncement): void {
     const known = this.#queues.get(announcement.key);
-    const expiresAt = this.#options.clock.now() + announcement.expiry * 1_000;
+    const expiresAt = this.#options.clock.monotonic() + announcement.expiry * 1_000;
     if (!known) {
       if (this.#queues.size >= this.#options.maxQueues) return;
       const queue: RemoteQueue = {
@@ -275,7 +275,7 @@ export class MqttPublisher {
   #query(queue: RemoteQueue): void {
     if (queue.unfinished.size === 0) return;
     const question = ++this.#numbers;
-    queue.query = { question, at: this.#options.clock.now() };
+    queue.query = { question, at: this.#options.clock.monotonic() };
     const query: DeliveryQuery = { peer: this.#options.id, question, numbers: [...queue.unfinished.keys()] };
     this.#window.push({
       number: question,
@@ -329,10 +329,10 @@ export class MqttPublisher {
   #scheduleCheck(): void {
     const { clock } = this.#options;
     this.#stopTimer = clock.after(checkInterval, () => {
-      const now = clock.now();
+      const now = clock.monotonic();
       for (const queue of this.#queues.values()) {
         if (queue.expiresAt < now) this.removeQueue(queue.announcement.key);
-        else if (this.#socket && !queue.hasProgressed && now - (queue.query?.at ?? 0) >= queryTimeout)
+        else if (this.#socket && !queue.hasProgressed && now - (queue.query?.at ?? -Infinity) >= queryTimeout)
           this.#query(queue);
         queue.hasProgressed = false;
       }

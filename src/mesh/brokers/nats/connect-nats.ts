@@ -120,14 +120,14 @@ class NatsBrokerConnection implements BrokerConnection {
   }
 
   async start(): Promise<void> {
-    const deadline = this.#clock.now() + (this.#options.connectTimeout ?? 10_000);
+    const deadline = this.#clock.monotonic() + (this.#options.connectTimeout ?? 10_000);
     for (;;) {
       try {
         this.#connection = await this.#nats.connect(this.#connectOptions());
         break;
       } catch (error) {
         const explained = explainNatsError(error, this.#url);
-        if (explained.reason !== 'UNAVAILABLE' || this.#clock.now() >= deadline) throw explained;
+        if (explained.reason !== 'UNAVAILABLE' || this.#clock.monotonic() >= deadline) throw explained;
         await sleep(this.#clock, this.#nextDelay());
       }
     }

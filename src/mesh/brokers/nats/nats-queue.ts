@@ -172,7 +172,7 @@ export class NatsQueue {
     for (const { remaining } of this.#pulls.values()) room -= remaining;
     if (room < 1 || (this.#pulls.size > 0 && room < concurrency / 2)) return;
     const reply = `${this.#inbox}.${++this.#pullCount}`;
-    this.#pulls.set(reply, { remaining: room, until: clock.now() + pullExpiry + 5_000 });
+    this.#pulls.set(reply, { remaining: room, until: clock.monotonic() + pullExpiry + 5_000 });
     nats.publish(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`,
       JSON.stringify({ batch: room, expires: pullExpiry * 1e6 }),
@@ -236,7 +236,7 @@ export class NatsQueue {
     const { clock, ackWait, nats } = this.#options;
     this.#stopTick = clock.after(ackWait / 3, () => {
       if (!nats.isClosed()) for (const message of this.#active) message.respond('+WPI');
-      const now = clock.now();
+      const now = clock.monotonic();
       for (const [reply, { until }] of this.#pulls) if (until < now) this.#pulls.delete(reply);
       this.#pull();
       this.#scheduleTick();
