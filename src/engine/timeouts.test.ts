@@ -79,6 +79,17 @@ describe('idleTimeout', () => {
     expect(expectTask(await sent).status.state).toBe('completed');
   });
 
+  it.each([3_600_000, -3_600_000])('is not affected when the wall clock is set by %i ms', async (step) => {
+    const { agent, clock } = stuck({ idleTimeout: 60_000, deadline: 600_000 });
+    const sent = agent.send(userRequest('hi'));
+    await new Promise(setImmediate);
+    clock.offset = step;
+    clock.step(59_999);
+    expect((await agent.listTasks({})).tasks[0]?.status.state).toBe('working');
+    clock.step(1);
+    expect(statusTextOf(expectTask(await sent))).toBe('The agent produced no output for 60 s.');
+  });
+
   it('is disabled by 0', async () => {
     const { agent, clock, go } = stuck({ idleTimeout: 0 });
     expect(clock.hasTimers).toBe(false);

@@ -40,9 +40,9 @@ const setups: [string, () => StoreSetup][] = [
       return {
         first: () => sqliteTaskStore({ file }),
         async second() {
-          // Simulates an expired lease of the first process.
+          // Simulates that the first process has ended.
           const database = await openDatabase(file);
-          database.exec('update lease set heartbeat_at = 0');
+          database.exec(`update lease set pid = ${2 ** 22 + 1}`);
           database.close();
           return sqliteTaskStore({ file });
         },

@@ -105,7 +105,7 @@ it('serve --store exits with an error after its lease was taken over during a su
   first.process.kill('SIGSTOP');
   // Simulates a long suspension.
   const database = await openDatabase(file);
-  database.exec('update lease set heartbeat_at = 0');
+  database.exec('update lease set heartbeat_at = 0, timeout = 1000');
   database.close();
   const second = await start(file);
   expect((await second.agent.getTask({ id })).status.state).toBe('failed');
