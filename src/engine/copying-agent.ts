@@ -12,7 +12,7 @@ import { failingStream } from './streams/iterables.ts';
  * changing a stored task. `sharedViewOf` returns the agent itself, for servers, which only serialize the results.
  */
 export function copyingAgent(agent: LocalAgent): LocalAgent {
-  return publishCopying(new CopyingAgent(agent), agent);
+  return publishCopying<LocalAgent>(new CopyingAgent(agent), agent);
 }
 
 class CopyingAgent implements LocalAgent {
@@ -71,6 +71,8 @@ class CopyingAgent implements LocalAgent {
   ready: LocalAgent['ready'] = () => this.#agent.ready();
 
   outage: LocalAgent['outage'] = () => this.#agent.outage();
+
+  whenIdle: Agent['whenIdle'] = async (timeout) => this.#agent.whenIdle?.(timeout);
 
   close: LocalAgent['close'] = () => this.#agent.close();
 

@@ -154,7 +154,7 @@ export class ResumableStream {
   /** Waits before the next attempt. @throws the error of the last attempt if the time or the number is exhausted */
   async #waitForResume(error: A2AError, taskId?: string): Promise<void> {
     const { clock, maxResumes, timeouts, random, warn } = this.#settings;
-    const remaining = (this.#interruptedAt ??= clock.now()) + timeouts.resume - clock.now();
+    const remaining = (this.#interruptedAt ??= clock.monotonic()) + timeouts.resume - clock.monotonic();
     if (this.#failedResumes >= maxResumes || remaining <= 0)
       throw resumeFailedError(error, this.#failedResumes);
     const stream = taskId === undefined ? 'The stream' : `The stream of task ${taskId}`;

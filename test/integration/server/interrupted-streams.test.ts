@@ -102,6 +102,7 @@ function skippingClock(): Clock & { readonly elapsed: number } {
       return now - 1_000_000;
     },
     now: () => now,
+    monotonic: () => now,
     after(milliseconds, run) {
       if (milliseconds > 10_000) return () => {};
       const immediate = setImmediate(() => {
