@@ -43,7 +43,7 @@ async function add(
 
 async function idsOf(taskStore: TaskStore, owner: string): Promise<string[]> {
   const { tasks } = await taskStore.list(owner, { pageSize: 100 });
-  return tasks.map(({ id }) => id).reverse();
+  return tasks.map(({ id }) => id).toReversed();
 }
 
 const exhausted = expect.objectContaining({ reason: 'RESOURCE_EXHAUSTED' });

@@ -55,7 +55,8 @@ export class StreamShaper {
       return isFirst && this.#hideInitialTask() ? undefined : event;
     }
     this.#reducer?.apply(event);
-    const appearance = (event.metadata as ShapedMetadata | undefined)?.[appearanceKey];
+    const metadata: ShapedMetadata | undefined = event.metadata;
+    const appearance = metadata?.[appearanceKey];
     if (appearance?.isHidden || (event.kind === 'status' && isEngineStatus(event))) return undefined;
     this.isEnded = appearance?.endsStream ?? false;
     this.suppressFinalStatus = this.isEnded || (appearance?.isTask ?? false);
@@ -66,7 +67,7 @@ export class StreamShaper {
         sequence: event.sequence,
       };
     }
-    const { metadata, ...bare } = event;
+    const { metadata: _metadata, ...bare } = event;
     const visible = metadata && Object.keys(metadata).length > 0 ? event : bare;
     if (visible.kind !== 'status' || appearance?.state === undefined) return visible;
     return { ...visible, status: { ...visible.status, state: appearance.state } };

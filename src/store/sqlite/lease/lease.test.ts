@@ -6,7 +6,7 @@ import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
 import type { A2AError } from '../../../protocol/errors.ts';
 import { type Database, openDatabase } from '../database.ts';
 import { Lease } from './lease.ts';
-import { findStaleLeases } from './stale-leases.ts';
+import { findStaleLeases, type StaleLeases } from './stale-leases.ts';
 import { createSchema } from '../schema.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
@@ -45,14 +45,14 @@ const acquirePaused = (self: ProcessIdentity, shared = false): Lease =>
 
 /** Observes leases without heartbeats for a time, then acquires the lease. */
 async function acquireAfter(milliseconds: number, self: ProcessIdentity, shared = false): Promise<Lease> {
-  let isDone = false;
-  const finding = findStaleLeases(database, { shared, clock, self }).finally(() => (isDone = true));
-  for (let waited = 0; waited < milliseconds && !isDone; waited += 100) {
+  let stale: StaleLeases | undefined;
+  void findStaleLeases(database, { shared, clock, self }).then((found) => (stale = found));
+  for (let waited = 0; waited < milliseconds; waited += 100) {
     await new Promise((resolve) => setImmediate(resolve));
+    if (stale) break;
     clock.advance(100);
   }
   await new Promise((resolve) => setImmediate(resolve));
-  const stale = isDone ? await finding : undefined;
   return new Lease(database, { file: 'tasks.db', shared, timeout, clock, self, stale });
 }
 
