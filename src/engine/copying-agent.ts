@@ -1,7 +1,7 @@
 import { copyJson } from '../primitives/json.ts';
-import { publishCopying } from '../primitives/shared-view.ts';
+import { publishCopying } from '../primitives/copies/shared-view.ts';
 import type { Agent } from '../protocol/agent.ts';
-import { copiedStream } from '../primitives/copied-stream.ts';
+import { copiedStream } from '../primitives/copies/copied-stream.ts';
 import { invalidField } from '../protocol/errors.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { AgentDefinition, AgentOptions, LocalAgent } from './agent-definition.ts';

@@ -14,7 +14,7 @@ import { type MessageClass, classifyMessage } from './messages/classify-message.
 import { buildCard, extendedCardMembers } from './build-card.ts';
 import { copyingAgent } from './copying-agent.ts';
 import { systemClock } from '../primitives/clock.ts';
-import { sharedViewOf } from '../primitives/shared-view.ts';
+import { sharedViewOf } from '../primitives/copies/shared-view.ts';
 import { monotonicTimestamps } from './monotonic-timestamps.ts';
 import type { AgentDefinition, AgentOptions, LocalAgent, ProcessFunction } from './agent-definition.ts';
 import { type DirectReply, runWithoutTask } from './runs/direct-reply.ts';
@@ -74,7 +74,6 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly #push: PushConfigService;
   readonly #card: AgentCard;
   readonly #taskStore: TaskStore;
-  readonly #ownsTaskStore: boolean;
   readonly #process: ProcessFunction;
   readonly #validator: MessageValidator;
   readonly #recoverTasks: boolean;
@@ -91,7 +90,6 @@ class Engine implements LocalAgent, TaskRunHost {
     this.newId = options.generateId ?? uuidV7;
     this.#card = buildCard(definition);
     this.#taskStore = sharedViewOf(options.taskStore ?? memoryTaskStore({ now: () => clock.now() }));
-    this.#ownsTaskStore = options.taskStore === undefined;
     this.report = quietLogSink(options.log);
     this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));
     this.onTaskState = options.metrics?.countTaskState;
@@ -144,9 +142,9 @@ class Engine implements LocalAgent, TaskRunHost {
 
   async close(): Promise<void> {
     this.#stopWatchdog();
-    await this.#runs.endAll(this.definition.resume !== undefined && !this.#ownsTaskStore);
+    await this.#runs.endAll(this.definition.resume !== undefined && this.options.taskStore !== undefined);
     await this.#push.close();
-    if (this.#ownsTaskStore) await this.#taskStore[Symbol.asyncDispose]();
+    if (!this.options.taskStore) await this.#taskStore[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

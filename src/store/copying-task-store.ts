@@ -1,7 +1,7 @@
 import { copyJson } from '../primitives/json.ts';
 import type { MaybePromise } from '../primitives/maybe-promise.ts';
-import { publishCopying } from '../primitives/shared-view.ts';
-import { copiedStream } from '../primitives/copied-stream.ts';
+import { publishCopying } from '../primitives/copies/shared-view.ts';
+import { copiedStream } from '../primitives/copies/copied-stream.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { Task, TaskState } from '../protocol/task.ts';

@@ -1,4 +1,4 @@
-import { sharedViewOf } from '../../primitives/shared-view.ts';
+import { sharedViewOf } from '../../primitives/copies/shared-view.ts';
 import { sseHeaders } from '../../primitives/formats/sse.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Agent } from '../../protocol/agent.ts';

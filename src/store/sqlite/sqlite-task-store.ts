@@ -15,7 +15,7 @@ import { GroupCommit } from './group-commit.ts';
 import { type Database, inTransaction, type SqlRow, TemporaryStorageError } from './database.ts';
 import { type DamagedRowError, readTexts, textColumns } from './text-columns.ts';
 import { LruSet } from '../../primitives/lru-map.ts';
-import { readPageTokenKey } from './page-token-key.ts';
+import { readPageTokenKey } from './schema.ts';
 import { SqliteTaskLog } from './sqlite-task-log.ts';
 import { TaskExpiry } from './task-expiry.ts';
 import type { Lease } from './lease/lease.ts';

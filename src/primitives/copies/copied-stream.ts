@@ -1,4 +1,4 @@
-import { copyJson } from './json.ts';
+import { copyJson } from '../json.ts';
 
 /** Returns a stream of copies of the items, so that a reader cannot change items that others read as well. */
 export function copiedStream<T>(items: AsyncIterable<T>): AsyncIterableIterator<T> {
