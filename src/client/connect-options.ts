@@ -146,6 +146,12 @@ export interface ConnectOptions {
    * @defaultValue all, in the order of the card
    */
   versions?: readonly ProtocolVersion[];
+  /**
+   * Whether the agent expects JSON-RPC requests at REST paths: `message/send` at `{url}/message:send`, tasks at
+   * `{url}/tasks/{id}`.
+   * @defaultValue tried last
+   */
+  restEnvelope?: boolean;
   /** Tenant, instead of the one in the card. */
   tenant?: string;
   /**
@@ -218,6 +224,7 @@ export interface ClientSettings {
   readonly endpoint: string | undefined;
   readonly redirects: RedirectPolicy;
   readonly transports: readonly Transport[] | undefined;
+  readonly restEnvelope: boolean | undefined;
   readonly versions: readonly ProtocolVersion[] | undefined;
   readonly tenant: string | undefined;
   readonly destinations: DestinationPolicy;
@@ -267,6 +274,7 @@ export function resolveSettings(options: ConnectOptions): ClientSettings {
     endpoint: options.endpoint,
     redirects: options.redirects ?? 'origin',
     transports: options.transports,
+    restEnvelope: options.restEnvelope,
     versions: options.versions,
     tenant: options.tenant,
     destinations: new DestinationPolicy(options.egress, options.credentialOrigins),

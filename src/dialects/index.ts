@@ -42,6 +42,8 @@ export {
   strictMode,
 } from './translation-loss.ts';
 export { decode, type DecodeOptions, type Translatable, type TranslatableName, encode } from './translate.ts';
+export { readSseEvents, type ReadSseOptions, type SseReadResult } from './sse/read-sse-events.ts';
+export { SseWriter, type SseWriterOptions } from './sse/sse-writer.ts';
 export { v0_1 } from './v0_1/index.ts';
 export { v0_3 } from './v0_3/index.ts';
 export { v0_3_rest } from './v0_3_rest/index.ts';

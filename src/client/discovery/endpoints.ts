@@ -4,6 +4,7 @@ import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { AgentCard, AgentInterface, ProtocolVersion, Transport } from '../../protocol/card.ts';
+import { envelopedRest } from '../transports/enveloped-rest.ts';
 import type { Endpoint } from '../transports/transport-binding.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import type { ClientSettings } from '../connect-options.ts';
@@ -72,7 +73,7 @@ export function listEndpoints(card: AgentCard, origin: CardOrigin, settings: Cli
     if (rebased !== undefined)
       add({ url: rebased, protocolBinding: transport, protocolVersion: dialect.version, tenant }, namedBy);
   }
-  return [...endpoints.values()].slice(0, maxEndpoints);
+  return withEnveloped([...endpoints.values()], settings).slice(0, maxEndpoints);
 }
 
 /** Endpoints that are tried at most: a card may list any number of interfaces. */
@@ -90,9 +91,23 @@ export function fallbackEndpoints(url: string, settings: ClientSettings): Endpoi
     ...['1.0', '0.3'].map((protocolVersion) => ({ url, protocolBinding: 'HTTP+JSON', protocolVersion })),
   ];
   const origin = { url: undefined, uncertain: false };
-  return rankInterfaces(interfaces, settings).flatMap(
+  const endpoints = rankInterfaces(interfaces, settings).flatMap(
     (each) => toEndpoint(each, undefined, { origin, settings }) ?? [],
   );
+  return withEnveloped(endpoints, settings);
+}
+
+/** Adds the endpoints of agents that expect JSON-RPC requests at REST paths, which no card can state. They are tried last. */
+function withEnveloped(endpoints: readonly Endpoint[], settings: ClientSettings): Endpoint[] {
+  const { restEnvelope } = settings;
+  const isTried = restEnvelope ?? allows(settings, envelopedRest.version, 'HTTP+JSON');
+  if (!isTried) return [...endpoints];
+  const byUrl = new Map<string, Endpoint>();
+  for (const each of endpoints) {
+    const enveloped = { ...each, transport: 'HTTP+JSON', dialect: envelopedRest, tenant: undefined } as const;
+    if (!byUrl.has(each.url)) byUrl.set(each.url, enveloped);
+  }
+  return [...(restEnvelope === true ? [] : endpoints), ...byUrl.values()];
 }
 
 function majorMinor(text: string): string {

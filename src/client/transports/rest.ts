@@ -3,13 +3,14 @@
  *
  * @module
  */
-import type {
-  EventReader,
-  RequestCodec,
-  RequestOf,
-  RestRoute,
-  ResultOf,
-  UnaryOperation,
+import {
+  type EventReader,
+  rpcMethodName,
+  type RequestCodec,
+  type RequestOf,
+  type RestRoute,
+  type ResultOf,
+  type UnaryOperation,
 } from '../../dialects/dialect.ts';
 import type { DecodeMode } from '../../dialects/translation-loss.ts';
 import type { CallContext, Operation } from '../../protocol/agent.ts';
@@ -30,6 +31,7 @@ import {
   type StreamingOperation,
   unreadableResponse,
 } from './transport-binding.ts';
+import { envelopedRest } from './enveloped-rest.ts';
 import { type OutboundRequest, requestBuffered } from '../http/send-request.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
@@ -51,6 +53,9 @@ class RestBinding implements TransportBinding {
   readonly #basePath: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #routes = new Map<Operation, RestRoute[]>();
+  /** True if POST requests contain JSON-RPC requests. */
+  readonly #isEnveloped: boolean;
+  #lastId = 0;
 
   constructor(settings: ClientSettings, endpoint: Endpoint) {
     const { dialect, tenant } = endpoint;
@@ -58,6 +63,7 @@ class RestBinding implements TransportBinding {
     const tenantPath = tenant === undefined ? '' : `/${encodeURIComponent(tenant)}`;
     this.endpoint = endpoint;
     this.#settings = settings;
+    this.#isEnveloped = dialect === envelopedRest;
     this.#origin = url.origin;
     this.#basePath = stripTrailing(url.pathname, '/') + tenantPath;
     this.#headers = {
@@ -155,7 +161,10 @@ class RestBinding implements TransportBinding {
     };
     if (verb === 'POST') {
       headers['content-type'] = dialect.restMediaType;
-      outbound.body = JSON.stringify(rest);
+      const method = rpcMethodName(dialect, operation);
+      outbound.body = JSON.stringify(
+        this.#isEnveloped ? { jsonrpc: '2.0', id: ++this.#lastId, method, params } : rest,
+      );
     }
     return outbound;
   }
@@ -177,6 +186,7 @@ class RestBinding implements TransportBinding {
   #extractResult(response: ResponseInfo, text: string, route: RestRoute): unknown {
     if (text === '' && response.status < 300) return undefined;
     const body = parseJsonOrUndefined(text);
+    if (isRpcResponse(body)) return this.#extractRpcResult(body, response);
     if (response.status >= 400) {
       if (!isErrorBody(body)) throw notA2AResponse(this.endpoint, response, text);
       const error = this.endpoint.dialect.restError.read(body, response.status);
@@ -186,8 +196,23 @@ class RestBinding implements TransportBinding {
     return body;
   }
 
+  /**
+   * Returns the result of a JSON-RPC response. To a plain REST request it means that the agent expects JSON-RPC requests
+   * at its REST paths, and that the request had no effect.
+   */
+  #extractRpcResult({ error, result }: RpcResponse, response: ResponseInfo): unknown {
+    if (error === undefined || error === null) return result;
+    const read = this.endpoint.dialect.rpcError.read(error, response.status);
+    if (this.#isEnveloped || !notJsonRpc.has(read.reason)) throw refineError(read, this.endpoint, response);
+    const { message, status } = read;
+    throw new A2AError('METHOD_NOT_FOUND', message, { cause: read, ...(status !== undefined && { status }) });
+  }
+
   #decodeFrame(event: ServerSentEvent, reader: EventReader): StreamFrame {
-    const body = parseJsonOrUndefined(event.data);
+    const data = parseJsonOrUndefined(event.data);
+    if (isRpcResponse(data) && data.error !== undefined && data.error !== null)
+      return { events: [], id: event.id, error: this.endpoint.dialect.rpcError.read(data.error) };
+    const body = isRpcResponse(data) ? data.result : data;
     if (typeof body !== 'object' || body === null)
       return skipFrame(this.#settings, event, 'not a JSON object');
     const wire = body as JsonObject;
@@ -217,6 +242,17 @@ class RestBinding implements TransportBinding {
       throw unreadableResponse(thrown, this.endpoint.url);
     }
   }
+}
+
+type RpcResponse = { readonly result?: unknown; readonly error?: unknown };
+
+/** Errors of agents that found no JSON-RPC request in a plain REST request. */
+const notJsonRpc: ReadonlySet<string> = new Set(['PARSE_ERROR', 'INVALID_REQUEST', 'METHOD_NOT_FOUND']);
+
+function isRpcResponse(body: unknown): body is RpcResponse {
+  return (
+    typeof body === 'object' && body !== null && 'jsonrpc' in body && ('result' in body || 'error' in body)
+  );
 }
 
 function acceptHeader(mediaType: string): string {
