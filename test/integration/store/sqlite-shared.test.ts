@@ -76,9 +76,11 @@ it('shared SQLite store lets a process read, subscribe to and cancel tasks of an
   expect(alone.code).toBe(2);
 
   expect((await second.agent.cancelTask({ id: canceledId })).status.state).toBe('canceled');
-  const pendingEvents = collectStream(second.agent.subscribe({ id }));
+  const events = second.agent.subscribe({ id })[Symbol.asyncIterator]();
+  // The first event is the task: the subscription exists before the task continues.
+  expect((await events.next()).value).toMatchObject({ kind: 'task', task: { status: { state: 'working' } } });
   await first.agent.send(userRequest('go'));
-  expect(statesOf(await pendingEvents).at(-1)).toBe('completed');
+  expect(statesOf(await collectStream({ [Symbol.asyncIterator]: () => events })).at(-1)).toBe('completed');
   const task = await second.agent.getTask({ id });
   expect(artifactTexts(task)).toEqual([`begun by ${first.process.pid}, done`]);
   expect(await first.agent.getTask({ id })).toEqual(task);
