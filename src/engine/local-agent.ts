@@ -131,9 +131,7 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#createRun(log, { owner: log.owner }, undefined).start(process, message);
   }
 
-  outage(): Outage | undefined {
-    return this.#taskStore.outage?.();
-  }
+  readonly outage = (): Outage | undefined => this.#taskStore.outage?.();
 
   #checkAvailable(): void {
     const error = this.outage()?.error;

@@ -154,9 +154,8 @@ describe.skipIf(!browser)('console security in the browser', () => {
   it('rejects foreign host names (DNS rebinding)', async () => {
     const context = await (browser as Browser).newContext();
     const page = await context.newPage();
-    // Chromium resolves every name below localhost to loopback.
     const { port } = new URL(running.origin);
-    const answer = await page.goto(`http://evil.localhost:${port}/?token=${running.token}`);
+    const answer = await page.goto(`http://rebound.example:${port}/?token=${running.token}`);
     expect(answer?.status()).toBe(403);
     await context.close();
   });

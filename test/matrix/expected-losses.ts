@@ -1,7 +1,8 @@
 import type { Cell } from './matrix.ts';
 
-const noMessageId = 'dropped: 0.1 messages have no messageId; it travels in the metadata';
-const guessedIndex = 'guessed: 0.1 artifacts have an index; 0 stands for a-0, which travels in the metadata';
+const noMessageId = 'dropped: 0.1 messages have no messageId; stored in the metadata';
+const guessedIndex =
+  'guessed: 0.1 artifacts have an index; 0 is used for a-0, which is stored in the metadata';
 
 /**
  * Returns the exact translation losses of a cell, sorted. Only 0.1 causes losses, on either side. Fields that it does
@@ -10,16 +11,13 @@ const guessedIndex = 'guessed: 0.1 artifacts have an index; 0 stands for a-0, wh
 export function expectedLosses({ client, transport, upstream, scenario }: Cell): string[] {
   const losses: string[] = [];
   if (upstream === '0.1') {
-    losses.push(
-      'protocolVersion defaulted: taken for 0.2, which had none',
-      `message.messageId ${noMessageId}`,
-    );
+    losses.push('protocolVersion defaulted: missing; read as 0.2', `message.messageId ${noMessageId}`);
     // A 0.1 client chooses the task id; on a mesh the upstream gets a different one.
     if (client !== '0.1' || transport === 'mesh') {
-      losses.push('id defaulted: 0.1 needs a task id of the caller; it is …');
+      losses.push('id defaulted: 0.1 requires a task id from the client: …');
       if (scenario === 'input-required')
         losses.push(
-          'message.taskId guessed: it became the id of the request; a 0.1 agent makes a task that it does not know',
+          'message.taskId guessed: sent as the id of the request; a 0.1 agent creates unknown tasks',
         );
     }
   }

@@ -53,6 +53,12 @@ const transientReasons: ReadonlySet<string> = new Set(['UNAVAILABLE', 'TIMEOUT',
 /** Milliseconds that an agent has to close the stream of an ended task. */
 const closeTimeout = 2000;
 
+/**
+ * Maximum number of resumed streams that end without an error and without a new event: the agent is reachable and does not
+ * process the task.
+ */
+const maxEarlyEnds = 5;
+
 /** Maximum reconnection delay that an agent may request with `retry:`, in milliseconds. */
 const maxRetryDelay = 30_000;
 
@@ -81,6 +87,8 @@ export class ResumableStream {
   #isFinal = false;
   /** Attempts to resume since the last event. */
   #failedResumes = 0;
+  /** Connections since the last event that ended without an error. */
+  #earlyEnds = 0;
   /** Time of the first interruption since the last event. */
   #interruptedAt: number | undefined;
   /** Reconnection delay that the agent requested, in milliseconds. */
@@ -113,7 +121,7 @@ export class ResumableStream {
   async *#run(opened: FrameStream, first: StreamConnection): EventBatches {
     const interruption = yield* this.#read(opened, first, false);
     if (this.#isOver(interruption)) return;
-    const error = interruption ?? earlyEndError();
+    const error = interruption ?? this.#earlyEnd();
     yield* this.#continue(this.#reducer?.id ?? (await this.#findTask(error)), error);
   }
 
@@ -127,7 +135,7 @@ export class ResumableStream {
       this.#mayRepeat = true;
       const next = yield* this.#read(frames, connection, true);
       if (this.#isOver(next)) return;
-      error = next ?? earlyEndError();
+      error = next ?? this.#earlyEnd();
     }
   }
 
@@ -151,12 +159,18 @@ export class ResumableStream {
     }
   }
 
+  /** Counts an end of the stream before the end of the task. */
+  #earlyEnd(): A2AError {
+    this.#earlyEnds++;
+    return earlyEndError();
+  }
+
   /** Waits before the next attempt. @throws the error of the last attempt if the time or the number is exhausted */
   async #waitForResume(error: A2AError, taskId?: string): Promise<void> {
     const { clock, maxResumes, timeouts, random, warn } = this.#settings;
     const remaining = (this.#interruptedAt ??= clock.monotonic()) + timeouts.resume - clock.monotonic();
-    if (this.#failedResumes >= maxResumes || remaining <= 0)
-      throw resumeFailedError(error, this.#failedResumes);
+    const isExhausted = this.#failedResumes >= maxResumes || this.#earlyEnds > maxEarlyEnds;
+    if (isExhausted || remaining <= 0) throw resumeFailedError(error, this.#failedResumes);
     const stream = taskId === undefined ? 'The stream' : `The stream of task ${taskId}`;
     warn({
       kind: 'resume',
@@ -293,6 +307,7 @@ export class ResumableStream {
 
   #apply(event: StreamEvent): StreamEvent {
     this.#failedResumes = 0;
+    this.#earlyEnds = 0;
     this.#interruptedAt = undefined;
     if (event.kind === 'message') this.#isDirectMessage = this.#reducer === undefined;
     else {

@@ -52,7 +52,7 @@ describe('dragoman push', () => {
     cleanups.push(() => agent.close());
     const pushConfig = { url: `${hook.url}?key=secret`, id: 'p', token: 'secret' };
     const { id } = expectTask(await agent.send(userRequest('go', {}, { configuration: { pushConfig } })));
-    await running.prints(/given up \(attempts: 1\)/, 'stderr');
+    await running.prints(/Dead letter: .* \(attempts: 1\)/, 'stderr');
 
     const { stdout: text, code } = await push('list', '--store', store);
     expect(text).toMatch(

@@ -54,7 +54,11 @@ async function open(options: ServeOptions = {}) {
 }
 
 function asked(method: string, text: string, id = 1): Buffer {
-  const message = { messageId: `${method}-${text}-${id}`, role: 'ROLE_USER', parts: [{ text }] };
+  const message = {
+    messageId: `${method}-${text.slice(0, 100)}-${id}`,
+    role: 'ROLE_USER',
+    parts: [{ text }],
+  };
   return rawRequest('POST', '/', JSON.stringify({ jsonrpc: '2.0', id, method, params: { message } }), modern);
 }
 

@@ -9,6 +9,8 @@ export async function launchChromium(): Promise<Browser | undefined> {
     return undefined;
   }
   // The sandbox of Chromium does not start as root.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  // A name of a foreign site that resolves to this machine, as after DNS rebinding.
+  const args = [...sandbox, '--host-resolver-rules=MAP *.example 127.0.0.1'];
   return chromium.launch({ executablePath, args });
 }
