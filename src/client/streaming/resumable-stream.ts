@@ -18,6 +18,7 @@ import { HttpTransportError } from '../http/http-client.ts';
 import { retryBackoff } from '../http/retry.ts';
 import { StreamConnection } from './stream-connection.ts';
 import { fingerprintPart, fingerprintEvent } from './fingerprint.ts';
+import { earlyEndError, resumeFailedError } from './resume-errors.ts';
 
 /** Operations of the agent that a {@link ResumableStream} uses. */
 export interface StreamSource {
@@ -391,18 +392,4 @@ function toUpdates(event: StreamEvent, length: number): StreamEvent[] {
   if (length > 1) return [];
   const { id: taskId, contextId, status } = event.task;
   return [{ kind: 'status', taskId, contextId, status }];
-}
-
-function earlyEndError(): A2AError {
-  return new A2AError('UNAVAILABLE', 'The stream ended before the task did', {
-    hint: 'The agent or a proxy closed the connection early.',
-  });
-}
-
-function resumeFailedError(cause: A2AError, attempts: number): A2AError {
-  return new A2AError(
-    'UNAVAILABLE',
-    `The stream was interrupted and could not be resumed in ${attempts} attempts`,
-    { cause, hint: cause.hint ?? 'The task may still be running: fetch it with getTask.' },
-  );
 }
