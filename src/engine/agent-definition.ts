@@ -83,7 +83,7 @@ export interface AgentOptions {
   deadline?: number;
   /**
    * Resumes or fails unfinished tasks of the task store at startup. Disable it if several agents share a task store.
-   * @defaultValue true, unless the task store is shared with other processes
+   * @defaultValue true; if the task store is shared with other processes, only for tasks that one of them handed over
    */
   recoverTasks?: boolean;
   /** Maximum number of push configurations of one task. @defaultValue 10 */

@@ -24,7 +24,7 @@ import { deferredStream, failingStream, singleEventStream, unsupportedStream } f
 import { rejectOnAbort, endOnAbort } from './streams/abort.ts';
 import { PushConfigService } from './push-config-service.ts';
 import { failAbandonedTask } from './runs/fail-task.ts';
-import { recoverTasks } from './runs/recovery.ts';
+import { TaskRecovery } from './runs/recovery.ts';
 import { TaskRun, type TaskRunHost, persistedTask } from './runs/task-run.ts';
 import { TaskRunTable } from './runs/run-table.ts';
 import {
@@ -76,10 +76,9 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly #taskStore: TaskStore;
   readonly #process: ProcessFunction;
   readonly #validator: MessageValidator;
-  readonly #recoverTasks: boolean;
+  readonly #recovery: TaskRecovery;
   readonly #runs = new TaskRunTable();
   readonly #stopWatchdog: () => void;
-  #recovered: Promise<void> | undefined;
 
   constructor(definition: AgentDefinition, options: AgentOptions) {
     const clock = options.clock ?? systemClock;
@@ -95,10 +94,10 @@ class Engine implements LocalAgent, TaskRunHost {
     this.onTaskState = options.metrics?.countTaskState;
     options.metrics?.observeRuns(() => this.#runs.size);
     options.metrics?.observeStore(this.#taskStore);
-    this.#recoverTasks = options.recoverTasks ?? !this.#taskStore.isShared;
     this.#validator = new MessageValidator(definition);
     this.#stopWatchdog = startWatchdog(this.#runs, clock, options);
     this.#push = new PushConfigService(this.#taskStore, definition, options, this);
+    this.#recovery = new TaskRecovery(this.#taskStore, definition.resume, this, this.#push);
     this.createPushConfig = this.#push.create;
     this.getPushConfig = this.#push.get;
     this.listPushConfigs = this.#push.list;
@@ -114,14 +113,12 @@ class Engine implements LocalAgent, TaskRunHost {
     return { ...this.#card, ...(await extendedCardMembers(this.definition, call)) };
   }
 
-  ready(): Promise<void> {
-    this.#recovered ??= this.#recoverTasks
-      ? recoverTasks(this.#taskStore, this.definition.resume, this).then(() => this.#push.resume())
-      : Promise.resolve();
-    return this.#recovered;
-  }
+  readonly ready = (): Promise<void> => this.#recovery.start(this.options.recoverTasks);
 
-  readonly whenIdle = (timeout: number): Promise<void> => this.#runs.whenIdle(timeout);
+  readonly whenIdle = (timeout: number): Promise<void> => {
+    this.#recovery.stop();
+    return this.#runs.whenIdle(timeout);
+  };
 
   isRunning(log: TaskLog): boolean {
     return this.#runs.find(log) !== undefined;
@@ -140,8 +137,11 @@ class Engine implements LocalAgent, TaskRunHost {
 
   async close(): Promise<void> {
     this.#stopWatchdog();
-    await this.#runs.endAll(this.definition.resume !== undefined && this.options.taskStore !== undefined);
+    this.#recovery.stop();
+    const canResume = this.definition.resume !== undefined && this.options.taskStore !== undefined;
+    const unfinished = await this.#runs.endAll(canResume);
     await this.#push.close();
+    await this.#recovery.handOver(unfinished);
     if (!this.options.taskStore) await this.#taskStore[Symbol.asyncDispose]();
   }
 

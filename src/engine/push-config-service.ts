@@ -103,10 +103,12 @@ export class PushConfigService {
     (await this.#outboxPromise)?.remove(owner, taskId, configId);
   };
 
-  /** Resumes the deliveries of an earlier process. */
-  async resume(): Promise<void> {
+  /** Resumes the deliveries of an earlier process, of all tasks or of selected ones. */
+  async resume(isSelected: (owner: string, taskId: string) => boolean = () => true): Promise<void> {
     if (!this.#isSupported) return;
-    const deliveries = await this.#taskStore.listDeliveries();
+    const deliveries = (await this.#taskStore.listDeliveries()).filter(({ owner, config }) =>
+      isSelected(owner, config.taskId),
+    );
     if (deliveries.length > 0) await (await this.#outbox()).resume(deliveries);
   }
 

@@ -41,9 +41,13 @@ async function open(): Promise<TaskStore> {
 }
 
 /** Simulates an agent in another process: its own task store on the same file. */
-async function createAgent(process: ProcessFunction, options: AgentOptions = {}): Promise<LocalAgent> {
+async function createAgent(
+  process: ProcessFunction,
+  options: AgentOptions = {},
+  resume?: ProcessFunction,
+): Promise<LocalAgent> {
   const agent = defineAgent(
-    { name: 'T', description: 'T', pushNotifications: true, process },
+    { name: 'T', description: 'T', pushNotifications: true, process, ...(resume && { resume }) },
     { taskStore: await open(), push: { egress: { allowLoopback: true } }, ...options },
   );
   cleanups.push(() => agent.close());
@@ -164,5 +168,74 @@ describe('agents on a shared SQLite file', () => {
       expect(ids.length).toBeGreaterThan(1);
       expect(new Set(ids).size).toBe(ids.length);
     }
+  });
+});
+
+describe('agents that hand over tasks on a shared SQLite file', () => {
+  /** Agent whose runs never end, but whose resumed runs end at once. */
+  const createResuming = (name: string, options: AgentOptions = {}) =>
+    createAgent(never, options, ({ text }) => `${name} finished ${text}`);
+
+  it('continue the tasks of an agent that closes, for subscribers of any agent', async () => {
+    const one = await createResuming('one');
+    const two = await createResuming('two');
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
+    const events = collectStream(two.subscribe({ id }));
+    await one.close();
+    expect(statesOf(await events).at(-1)).toBe('completed');
+    expect(artifactTexts(await two.getTask({ id }))).toEqual(['two finished hi']);
+  });
+
+  it('continue them after a restart of the only agent', async () => {
+    const one = await createResuming('one');
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
+    await one.close();
+    const again = await createResuming('again');
+    await waitUntilTrue(async () => (await again.getTask({ id })).status.state === 'completed');
+    expect(artifactTexts(await again.getTask({ id }))).toEqual(['again finished hi']);
+  });
+
+  it('continue each of 600 tasks once', async () => {
+    const one = await createResuming('one');
+    const resumed: string[] = [];
+    const others = [];
+    for (let i = 0; i < 3; i++)
+      others.push(await createAgent(never, {}, ({ text }) => void resumed.push(text)));
+    const texts = Array.from({ length: 600 }, (_, i) => `${i}`);
+    await Promise.all(texts.map((text) => one.send(userRequest(text, {}, immediately))));
+    await one.close();
+    await waitUntilTrue(() => resumed.length >= texts.length);
+    for (const other of others) await other.close();
+    expect(resumed.toSorted()).toEqual(texts.toSorted());
+  });
+
+  it('do not take over tasks with recoverTasks: false, nor those of an agent without resume', async () => {
+    const one = await createResuming('one');
+    const two = await createResuming('two', { recoverTasks: false });
+    const without = await createAgent(never);
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
+    const { id: failing } = expectTask(await without.send(userRequest('hi', {}, immediately)));
+    await one.close();
+    await without.close();
+    expect((await two.getTask({ id })).status.state).toBe('working');
+    expect((await two.getTask({ id: failing })).status.state).toBe('failed');
+    const taskStore = await open();
+    expect(await taskStore.takeOver?.()).toEqual([{ owner: '', id }]);
+    expect(await taskStore.takeOver?.()).toEqual([]);
+  });
+
+  it('deliver the push notifications of the tasks that they take over', async () => {
+    const hook = await new TestWebhook().start();
+    cleanups.push(() => hook.stop());
+    const one = await createResuming('one');
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
+    await one.createPushConfig({ taskId: id, id: 'one', url: `${hook.url}/one` });
+    await createResuming('two');
+    await one.close();
+    const taskStore = await open();
+    await waitUntilTrue(async () => (await taskStore.listDeliveries()).length === 0);
+    const ids = hook.received.map((each) => each.id);
+    expect(ids.length).toBeGreaterThan(1);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 });

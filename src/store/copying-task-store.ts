@@ -43,6 +43,18 @@ class CopyingTaskStore implements TaskStore {
 
   listUnfinished: TaskStore['listUnfinished'] = () => this.#store.listUnfinished();
 
+  handOver: TaskStore['handOver'] = (tasks) => this.#store.handOver?.(tasks);
+
+  takeOver: TaskStore['takeOver'] = () => this.#store.takeOver?.() ?? [];
+
+  get onHandOver(): TaskStore['onHandOver'] {
+    return this.#store.onHandOver;
+  }
+
+  set onHandOver(notify: TaskStore['onHandOver']) {
+    this.#store.onHandOver = notify;
+  }
+
   expire: TaskStore['expire'] = (before) => this.#store.expire(before);
 
   putPushConfig: TaskStore['putPushConfig'] = (owner, config, delivered) =>

@@ -23,7 +23,8 @@ export interface SqliteTaskStoreOptions {
   file: string;
   /**
    * Takes a shared lease: all processes that set it may write, for example to use more cores or to subscribe to a task
-   * of another process. Each process runs the tasks that it created; `recoverTasks` of an agent controls the others.
+   * of another process. Each process runs the tasks that it created. An agent with `resume` that closes hands its running
+   * tasks over to another process.
    * @defaultValue false
    */
   shared?: boolean;

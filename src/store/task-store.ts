@@ -129,6 +129,15 @@ export interface TaskStore extends AsyncDisposable {
   /** Lists the tasks in state `submitted` or `working`: after a restart, those that need recovery. */
   listUnfinished(): MaybePromise<readonly UnfinishedTask[]>;
   /**
+   * Leaves unfinished tasks to another process that shares the store, because this one ends. Their events must be
+   * persisted.
+   */
+  handOver?(tasks: readonly UnfinishedTask[]): MaybePromise<void>;
+  /** Takes tasks that other processes handed over. A task is returned to one process only; empty if there are none. */
+  takeOver?(): MaybePromise<readonly UnfinishedTask[]>;
+  /** Called when another process has handed over tasks. */
+  onHandOver?: (() => void) | undefined;
+  /**
    * Deletes tasks in a terminal state whose last status change is older. A task with undelivered notifications is kept
    * for up to 7 days more.
    *

@@ -1,36 +1,114 @@
 import type { TaskLog, TaskStore, UnfinishedTask } from '../../store/task-store.ts';
+import { compositeKey } from '../../primitives/composite-key.ts';
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
 import { type FailTaskHost, failTask } from './fail-task.ts';
 
-/** Collaborators of {@link recoverTasks}. */
+/** Collaborators of {@link TaskRecovery}. */
 interface RecoveryHost extends FailTaskHost {
   /** Returns true if a run of this process owns the task. */
   isRunning(log: TaskLog): boolean;
   resume(log: TaskLog, process: ProcessFunction, message: Message): void;
 }
 
+/** Resumes deliveries of push notifications, of all tasks or of selected ones. */
+interface DeliveryRecovery {
+  resume(isSelected?: (owner: string, taskId: string) => boolean): Promise<void>;
+}
+
 /** Tasks per transaction. Requests are processed between two batches. */
 const batchSize = 256;
 
 /**
- * Resumes or fails the tasks that were unfinished when an earlier process ended. Requests may arrive meanwhile: a task
- * that a client cancels or changes first is left as it is.
+ * Resumes or fails the tasks of processes that have ended: at startup all unfinished tasks, and in a shared store at any
+ * time those that another process handed over. Requests may arrive meanwhile: a task that a client cancels or changes
+ * first is left as it is.
  */
-export async function recoverTasks(
-  taskStore: TaskStore,
-  process: ProcessFunction | undefined,
-  host: RecoveryHost,
-): Promise<void> {
-  const unfinished = await taskStore.listUnfinished();
-  for (let start = 0; start < unfinished.length; start += batchSize) {
-    const batch = unfinished.slice(start, start + batchSize);
-    const recovered = await Promise.all(batch.map((task) => recoverTask(taskStore, task, process, host)));
-    for (const log of recovered) if (log) await waitUntilStored(log, host);
-    await taskStore.outage?.()?.ended;
-    await new Promise((resolve) => setImmediate(resolve));
+export class TaskRecovery {
+  readonly #taskStore: TaskStore;
+  readonly #process: ProcessFunction | undefined;
+  readonly #host: RecoveryHost;
+  readonly #deliveries: DeliveryRecovery;
+  #started: Promise<void> | undefined;
+  #takingOver: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(
+    taskStore: TaskStore,
+    process: ProcessFunction | undefined,
+    host: RecoveryHost,
+    deliveries: DeliveryRecovery,
+  ) {
+    this.#taskStore = taskStore;
+    this.#process = process;
+    this.#host = host;
+    this.#deliveries = deliveries;
+  }
+
+  /** @param mode - `recoverTasks` of the agent. Resolves when the tasks run; later calls return the same promise. */
+  start(mode: boolean | undefined): Promise<void> {
+    this.#started ??= this.#start(mode);
+    return this.#started;
+  }
+
+  async #start(mode: boolean | undefined): Promise<void> {
+    const { isShared = false } = this.#taskStore;
+    if (mode ?? !isShared) {
+      await this.#recover(await this.#taskStore.listUnfinished());
+      await this.#deliveries.resume();
+    }
+    if (mode === false || !isShared) return;
+    this.#taskStore.onHandOver = () => void this.#takeOver();
+    await this.#takeOver();
+  }
+
+  /** Takes over no more tasks, because this process is about to end. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#taskStore.onHandOver = undefined;
+  }
+
+  /** Leaves tasks to another process that shares the store. */
+  async handOver(tasks: readonly UnfinishedTask[]): Promise<void> {
+    await this.#takingOver;
+    if (!this.#taskStore.isShared || tasks.length === 0) return;
+    try {
+      await this.#taskStore.handOver?.(tasks);
+    } catch (error) {
+      this.#host.report({ level: 'error', message: 'Tasks could not be left to another process', error });
+    }
+  }
+
+  #takeOver(): Promise<void> {
+    this.#takingOver ??= this.#takeOverAll()
+      .catch((error: unknown) =>
+        this.#host.report({ level: 'error', message: 'Tasks could not be taken over', error }),
+      )
+      .finally(() => (this.#takingOver = undefined));
+    return this.#takingOver;
+  }
+
+  async #takeOverAll(): Promise<void> {
+    while (!this.#isStopped) {
+      const tasks = (await this.#taskStore.takeOver?.()) ?? [];
+      if (tasks.length === 0) return;
+      await this.#recover(tasks);
+      const keys = new Set(tasks.map(({ owner, id }) => compositeKey(owner, id)));
+      await this.#deliveries.resume((owner, taskId) => keys.has(compositeKey(owner, taskId)));
+    }
+  }
+
+  async #recover(unfinished: readonly UnfinishedTask[]): Promise<void> {
+    const host = this.#host;
+    for (let start = 0; start < unfinished.length; start += batchSize) {
+      const batch = unfinished.slice(start, start + batchSize);
+      const recovering = batch.map((task) => recoverTask(this.#taskStore, task, this.#process, host));
+      for (const log of await Promise.all(recovering)) if (log) await waitUntilStored(log, host);
+      await this.#taskStore.outage?.()?.ended;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 }
 

@@ -41,14 +41,17 @@ export class TaskRunTable {
    * Ends all runs because the agent closes, and waits until their last events are persisted.
    *
    * @param canResume - leaves the tasks unfinished, as if the process had been killed, so that they can be resumed.
+   * @returns the logs of these tasks
    */
-  async endAll(canResume: boolean): Promise<void> {
+  async endAll(canResume: boolean): Promise<TaskLog[]> {
     const runs = this.all();
+    const unfinished = canResume ? runs.filter((run) => !run.isAsking).map(({ log }) => log) : [];
     for (const run of runs) {
       if (run.isAsking || canResume) run.detach();
       else run.stop('failed', 'The agent was shut down while it processed this task.');
     }
     await Promise.allSettled(runs.map(async ({ log }) => log.whenPersisted()));
+    return unfinished;
   }
 
   /** Waits until no run is working, at most `timeout` milliseconds. Runs that wait for input do not count. */

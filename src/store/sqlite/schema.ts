@@ -74,6 +74,9 @@ const schema = `
   ) without rowid;
 `;
 
+/** Tables that files of the same schema version may lack. `handed_over` contains keys of `tasks`. */
+const laterTables = 'create table if not exists handed_over (task integer primary key)';
+
 function readVersion(database: Database): number {
   return Number(database.prepare('pragma user_version').get([])?.['user_version'] ?? 0);
 }
@@ -84,7 +87,11 @@ function readVersion(database: Database): number {
  * @throws {@link A2AError} `UNAVAILABLE` if the file has another schema version.
  */
 export function createSchema(database: Database): void {
-  if (readVersion(database) === schemaVersion) return;
+  if (readVersion(database) !== schemaVersion) createTables(database);
+  database.exec(laterTables);
+}
+
+function createTables(database: Database): void {
   inTransaction(database, () => {
     // Another process may have created the tables while this one waited for the lock.
     const version = readVersion(database);

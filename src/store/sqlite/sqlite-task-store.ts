@@ -16,13 +16,14 @@ import { type Database, inTransaction, type SqlRow, TemporaryStorageError } from
 import { type DamagedRowError, readTexts, textColumns } from './text-columns.ts';
 import { LruSet } from '../../primitives/lru-map.ts';
 import { readPageTokenKey } from './schema.ts';
+import { HandOverTable } from './sharing/hand-over-table.ts';
 import { SqliteTaskLog } from './sqlite-task-log.ts';
 import { TaskExpiry } from './task-expiry.ts';
 import type { Lease } from './lease/lease.ts';
 import { OwnerTable } from './owner-table.ts';
 import { PushConfigTable } from './push-config-table.ts';
 import { TaskReader } from './task-reader.ts';
-import { ExternalWriteMonitor } from './external-writes.ts';
+import { ExternalWriteMonitor } from './sharing/external-writes.ts';
 
 /** Changes of a running task that stay in memory. Slow subscribers read older ones from disk. */
 const maxRetainedChanges = 1_000;
@@ -44,6 +45,7 @@ export interface SqliteTaskStoreSettings {
 /** Task store in a SQLite file. Reads are synchronous; writes are committed together at the end of the event-loop turn. */
 export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly isShared: boolean;
+  onHandOver: (() => void) | undefined = undefined;
   readonly #database: Database;
   readonly #owners: OwnerTable;
   readonly #reader: TaskReader;
@@ -52,6 +54,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly #configs: PushConfigTable;
   readonly #externalWrites: ExternalWriteMonitor;
   readonly #expiry: TaskExpiry;
+  readonly #handOvers: HandOverTable;
   readonly #lease: Lease | undefined;
   readonly #pageTokens: PageTokens;
   readonly #maxTaskBytes: number;
@@ -79,9 +82,11 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#onDamage = settings.onDamage;
     this.#configs = new PushConfigTable(database, (error) => this.#reportDamage(error));
     this.#expiry = new TaskExpiry(database);
-    this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () =>
-      this.#refreshSubscribed(),
-    );
+    this.#handOvers = new HandOverTable(database);
+    this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () => {
+      this.#refreshSubscribed();
+      if (this.onHandOver && !this.#handOvers.isEmpty) this.onHandOver();
+    });
   }
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
@@ -172,7 +177,19 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
          where t.owner = o.key and t.state in ('submitted', 'working') order by t.touched`,
       )
       .all([]);
-    return this.#readable(rows).map(([name, id]) => ({ owner: decodeColumn(name), id: decodeColumn(id) }));
+    return this.#toUnfinished(rows);
+  }
+
+  handOver(tasks: readonly UnfinishedTask[]): void {
+    this.#checkWritable();
+    this.#write(() => {
+      for (const { owner, id } of tasks) this.#handOvers.add(this.#owners.find(owner) ?? 0, id);
+    });
+  }
+
+  takeOver(): readonly UnfinishedTask[] {
+    this.#checkOpen();
+    return this.#toUnfinished(this.#handOvers.take(() => this.#checkWritable()));
   }
 
   async expire(before: Date): Promise<number> {
@@ -295,6 +312,10 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
       if (this.#lease && thrown instanceof TemporaryStorageError) this.#commits.suspend(thrown);
       throw thrown;
     }
+  }
+
+  #toUnfinished(rows: readonly SqlRow[]): UnfinishedTask[] {
+    return this.#readable(rows).map(([name, id]) => ({ owner: decodeColumn(name), id: decodeColumn(id) }));
   }
 
   /** Returns the texts of all rows that are not damaged. */

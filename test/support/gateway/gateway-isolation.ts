@@ -165,7 +165,9 @@ class IsolationRun {
     };
     const taskId = this.#taskIds[task];
     if (this.#contextIds[context] !== undefined) message.contextId = this.#contextIds[context];
-    if (taskId !== undefined && task % 2 === 0) message.taskId = taskId;
+    // A 0.1 client that names a finished task of a later version starts a second task with the same id.
+    const isContinued = task % 2 === 0 && (!isChosen || this.#chosenIds.has(taskId ?? ''));
+    if (taskId !== undefined && isContinued) message.taskId = taskId;
     else if (taskId !== undefined) message.referenceTaskIds = [taskId];
     return isChosen && chosen !== undefined ? { message, clientTaskId: chosen } : { message };
   }

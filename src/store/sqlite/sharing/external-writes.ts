@@ -1,4 +1,4 @@
-import type { Database, SqlStatement } from './database.ts';
+import type { Database, SqlStatement } from '../database.ts';
 
 /** Detects writes to the database file by other processes. */
 export class ExternalWriteMonitor {
