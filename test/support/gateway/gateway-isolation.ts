@@ -125,7 +125,8 @@ class IsolationRun {
     } catch (thrown) {
       // An expectation that failed is not an answer of the agent.
       if (!(thrown instanceof A2AError)) throw thrown;
-      expect(thrown.reason).not.toBe('INVALID_AGENT_RESPONSE');
+      // Other unreadable answers are possible: `tasks/get` of 0.3 is answered in 0.1 for a task of a 0.1 client.
+      expect(thrown.message).not.toContain('task of another client');
       this.#check(each.owner, { message: thrown.message, details: thrown.details });
     }
   }
@@ -175,10 +176,9 @@ class IsolationRun {
   /** Reads all pages: together they contain the tasks of the owner, each once. */
   async #list(each: Step, client: RemoteAgent): Promise<void> {
     const contextId = this.#contextIds[each.context];
-    const filter = {
-      ...(contextId !== undefined && { contextId }),
-      ...(each.pageSize && { pageSize: each.pageSize }),
-    };
+    // Lists of 0.3 over REST have no page token.
+    const pageSize = variants[each.variant]?.join() === '0.3,HTTP+JSON' ? undefined : each.pageSize;
+    const filter = { ...(contextId !== undefined && { contextId }), ...(pageSize && { pageSize }) };
     const listed: string[] = [];
     const totals = new Set<number>();
     let pageToken = '';
