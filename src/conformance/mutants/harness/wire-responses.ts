@@ -2,7 +2,7 @@ import type { WireRequest, WireResponse } from './mutant-agent.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 
 /** Creates a response with a text body. */
-export function textResponse(status: number, contentType: string, text: string): WireResponse {
+function textResponse(status: number, contentType: string, text: string): WireResponse {
   return { status, headers: { 'content-type': contentType }, text, json: undefined };
 }
 
