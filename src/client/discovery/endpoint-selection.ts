@@ -107,6 +107,7 @@ export class EndpointSelection {
       .some(
         (other) =>
           endpoint.transport === 'JSONRPC' &&
+          other.endpoint.transport === 'JSONRPC' &&
           other.endpoint.url === endpoint.url &&
           other.endpoint.dialect !== endpoint.dialect &&
           method !== undefined &&
