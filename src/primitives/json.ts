@@ -16,7 +16,7 @@ export function asJsonObject(value: unknown): JsonObject | undefined {
 }
 
 /** Limits of texts of peers: far above real messages, and below what ends in a stack overflow or blocks the process. */
-const peerJsonLimits: JsonLimits = { depth: 500, members: 1_000_000 };
+const peerJsonLimits: JsonLimits = { depth: 2000, members: 1_000_000 };
 
 /** A JSON text exceeds a limit. */
 class JsonLimitError extends SyntaxError {

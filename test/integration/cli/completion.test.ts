@@ -14,7 +14,7 @@ import {
 
 /** Typed lines with their completions; flags are compared only where a flag is typed. */
 const wordCases: [line: string, completions: string[]][] = [
-  ['dragoman s', ['send', 'serve']],
+  ['dragoman s', ['send', 'serve', 'store']],
   ['dragoman --vers', ['--version']],
   ['dragoman task push-config ', ['create', 'delete', 'get', 'list']],
   ['dragoman conformance ', ['diff', 'matrix', 'selftest']],
