@@ -1,6 +1,6 @@
 import { A2AError } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
-import type { Part } from '../protocol/part.ts';
+import type { Part, TextPart } from '../protocol/part.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { Artifact, Task } from '../protocol/task.ts';
 
@@ -65,8 +65,8 @@ function messageSize({ messageId, parts, extensions, referenceTaskIds, metadata 
 function partsSize(parts: readonly Part[]): number {
   let size = 0;
   for (const part of parts) {
-    const isPlainText = 'text' in part && part.metadata === undefined;
-    size += isPlainText ? objectSize + part.text.length : jsonSize(part);
+    const { text, metadata } = part as Partial<TextPart>;
+    size += text !== undefined && metadata === undefined ? objectSize + text.length : jsonSize(part);
   }
   return size;
 }

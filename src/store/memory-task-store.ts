@@ -196,6 +196,19 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   admit(log: InMemoryTaskLog, change: TaskChange, size: number): void {
     const { record } = log as RecordedTaskLog;
     if (!record || record.isDeleted) return;
+    const { ownerTasks } = record;
+    if (
+      log.bytes + size > this.#maxTaskBytes ||
+      ownerTasks.bytes + size > this.#maxOwnerBytes ||
+      this.#bytes + size > this.#maxBytes
+    )
+      this.#admitToFullStore(record, log, change, size);
+    record.bytes += size;
+    ownerTasks.bytes += size;
+    this.#bytes += size;
+  }
+
+  #admitToFullStore(record: TaskRecord, log: InMemoryTaskLog, change: TaskChange, size: number): void {
     if (log.bytes + size > this.#maxTaskBytes) {
       // Replaced artifacts are part of the events only.
       log.trim(0);
@@ -209,7 +222,6 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     log.publish();
     const { record } = log as RecordedTaskLog;
     if (!record || record.isDeleted) return;
-    this.#resize(record, log, log.bytes);
     if (log.retainedCount > this.#maxEvents * 2) {
       const undelivered = Math.min(countUndelivered(record), this.#maxEvents * maxUndeliveredFactor);
       log.trim(Math.max(this.#maxEvents, undelivered));
