@@ -48,6 +48,13 @@ export function taskTooLargeError(taskId: string, maxTaskBytes: number): A2AErro
   });
 }
 
+/** Creates the error of a change for which there is no room. */
+export function storeFullError(): A2AError {
+  return new A2AError('RESOURCE_EXHAUSTED', 'The task store is full of unfinished tasks', {
+    hint: 'Finish or cancel tasks, or raise maxBytes and maxOwnerBytes of the task store.',
+  });
+}
+
 function artifactSize({ artifactId, parts, description, extensions, metadata }: Artifact): number {
   let size = objectSize + artifactId.length + partsSize(parts);
   if (description !== undefined) size += description.length;

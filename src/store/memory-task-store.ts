@@ -6,8 +6,8 @@
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
-import type { PushDelivery, TaskStore, TaskLog, TaskStoreUsage } from './task-store.ts';
-import { isSmallStatus, taskSize, taskTooLargeError } from './content-size.ts';
+import type { TaskStore, TaskLog, TaskStoreUsage } from './task-store.ts';
+import { isSmallStatus, storeFullError, taskSize, taskTooLargeError } from './content-size.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
 import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
 import { OwnerShares } from './owner-shares.ts';
@@ -265,19 +265,8 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     return true;
   };
 
-  listDeliveries: TaskStore['listDeliveries'] = () => {
-    const deliveries: PushDelivery[] = [];
-    for (const { owner, tasks } of this.#owners.values()) {
-      for (const { configs, log, state, sequence: last } of tasks.values()) {
-        const sequence = log?.sequence ?? last;
-        for (const each of configs ?? []) {
-          if (isTerminal(state) && each.state.delivered >= sequence) continue;
-          deliveries.push({ owner, ...each, sequence });
-        }
-      }
-    }
-    return deliveries;
-  };
+  listDeliveries: TaskStore['listDeliveries'] = () =>
+    [...this.#owners.values()].flatMap((ownerTasks) => ownerTasks.listDeliveries());
 
   #findPushConfig(owner: string, taskId: string, id: string): PushConfigRecord | undefined {
     const configs = this.#owners.get(owner)?.tasks.get(taskId)?.configs;
@@ -338,9 +327,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   #checkRoom(ownerTasks: OwnerTasks, taskId: string, size: number, taskBytes = 0): void {
     if (taskBytes + size > this.#maxTaskBytes) throw taskTooLargeError(taskId, this.#maxTaskBytes);
     if (this.#makeRoom(ownerTasks, size)) return;
-    throw new A2AError('RESOURCE_EXHAUSTED', 'The task store is full of unfinished tasks', {
-      hint: 'Finish or cancel tasks, or raise maxBytes and maxOwnerBytes of the task store.',
-    });
+    throw storeFullError();
   }
 
   /** Evicts finished tasks until `size` more bytes fit. @returns false if they do not. */

@@ -1,7 +1,7 @@
 import type { PushConfig } from '../protocol/push.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import { isTerminal, type Task, type TaskState, taskStates } from '../protocol/task.ts';
-import type { PushDeliveryState } from './task-store.ts';
+import type { PushDelivery, PushDeliveryState } from './task-store.ts';
 import type { InMemoryTaskLog } from './in-memory-log.ts';
 import type { PageTokens } from './page-tokens.ts';
 import { toListEntry, checkPageSize, parseStatusAfter } from './paging.ts';
@@ -121,6 +121,19 @@ export class OwnerTasks {
     let index = this.#byState.get(state);
     if (!index) this.#byState.set(state, (index = new RecencyIndex()));
     return index;
+  }
+
+  /** Returns the push configurations with a running task or outstanding deliveries. */
+  listDeliveries(): PushDelivery[] {
+    const deliveries: PushDelivery[] = [];
+    for (const { configs, log, state, sequence: last } of this.tasks.values()) {
+      const sequence = log?.sequence ?? last;
+      for (const each of configs ?? []) {
+        if (isTerminal(state) && each.state.delivered >= sequence) continue;
+        deliveries.push({ owner: this.owner, ...each, sequence });
+      }
+    }
+    return deliveries;
   }
 
   /** Returns one page of tasks, newest status first. */
