@@ -220,7 +220,8 @@ describe.skipIf(!browser)('chat view', () => {
     await Promise.all([isWorking, log.getByText('My last words are').waitFor()]);
     await server.stop(0);
     await mortal.close();
-    await log.getByRole('alert').waitFor();
+    // The client tries to resume the stream for 30 seconds.
+    await log.getByRole('alert').waitFor({ timeout: 90_000 });
     await tab.show('Agents');
     await tab.page.getByRole('button', { name: 'Reconnect' }).waitFor();
   });
