@@ -26,7 +26,7 @@ const taskStore = store?.startsWith('sqlite:')
   ? await (await import('../../dist/store/sqlite.js')).sqliteTaskStore({
       file: store.slice('sqlite:'.length),
     })
-  : memoryTaskStore({ maxTasks: 2_000_000 });
+  : memoryTaskStore({ maxTasks: 2_000_000, maxBytes: Infinity, maxOwnerBytes: Infinity });
 const agent = defineAgent(
   {
     name: 'Echo',

@@ -205,8 +205,7 @@ export class TaskRun {
     const artifactId = draft.artifactId ?? this.#host.newId();
     this.#chunkTracker ??= new ChunkTracker(this.log);
     const isAppended = this.#chunkTracker.add(artifactId, append, lastChunk ?? false);
-    // The process function may modify or reuse its objects.
-    this.#appendArtifact(artifactId, copyJson(draft), isAppended, lastChunk, copyJson(metadata));
+    this.#appendArtifact(artifactId, draft, isAppended, lastChunk, metadata);
   }
 
   #appendArtifact(
@@ -220,18 +219,19 @@ export class TaskRun {
       kind: 'artifact',
       taskId: this.log.id,
       contextId: this.log.contextId,
-      // All members are listed, so that all artifacts have the same hidden class.
+      // All members are listed, so that all artifacts have the same hidden class. Objects are copied, because the process
+      // function may modify or reuse them.
       artifact: {
         artifactId,
         name: draft.name,
         description: draft.description,
         parts: draftParts(draft),
-        extensions: draft.extensions,
-        metadata: draft.metadata,
+        extensions: copyJson(draft.extensions),
+        metadata: copyJson(draft.metadata),
       },
       append,
       lastChunk,
-      metadata,
+      metadata: copyJson(metadata),
       sequence: 0,
     });
   }

@@ -5,7 +5,7 @@ import { type TextSink, SseStream } from '../http/sse-stream.ts';
 import type { BufferedRequestHandler } from './buffered-handler.ts';
 import type { FastPathServer } from './fast-path-server.ts';
 import { FastPathRequest } from './fast-path-request.ts';
-import { type RequestHead, parseRequestHead } from './parse-head.ts';
+import type { RequestHead } from './request-head-parser.ts';
 import { formatResponseHead } from './response-head.ts';
 
 /** Bytes that are buffered while another request is handled; above it the socket is paused. */
@@ -83,7 +83,7 @@ export class FastPathConnection implements TextSink {
    * and again.
    */
   #parse(bytes: Buffer, isLate: boolean): void {
-    const head = this.#server.isEnabled ? parseRequestHead(bytes, this.#server.settings) : undefined;
+    const head = this.#server.isEnabled ? this.#server.headParser.parse(bytes) : undefined;
     const handler = head && this.#server.handlerFor(head.target);
     if (!handler || head.end < bytes.length) {
       this.handOffToNode(bytes);

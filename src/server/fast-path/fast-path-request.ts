@@ -1,6 +1,6 @@
 import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
-import type { RequestHead } from './parse-head.ts';
+import type { RequestHead } from './request-head-parser.ts';
 
 /** Addresses of a connection. */
 interface SocketAddresses {

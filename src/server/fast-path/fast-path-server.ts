@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { BufferedRequestHandler } from './buffered-handler.ts';
 import { FastPathConnection } from './connection.ts';
-import type { RequestHeadLimits } from './parse-head.ts';
+import { type RequestHeadLimits, RequestHeadParser } from './request-head-parser.ts';
 
 /** Settings of a {@link FastPathServer}. */
 export interface FastPathSettings extends RequestHeadLimits {
@@ -23,6 +23,7 @@ export interface FastPathSettings extends RequestHeadLimits {
  */
 export class FastPathServer extends Server {
   readonly settings: FastPathSettings;
+  readonly headParser: RequestHeadParser;
   /** Returns the handler for a path with query; undefined if Node must handle the request. */
   readonly handlerFor: (target: string) => BufferedRequestHandler | undefined;
   /** Connections that were not handed off to Node. */
@@ -42,6 +43,7 @@ export class FastPathServer extends Server {
   ) {
     super(bounds, listener);
     this.settings = settings;
+    this.headParser = new RequestHeadParser(settings);
     this.handlerFor = handlerFor;
     const seconds = Math.floor(this.keepAliveTimeout / 1_000);
     const hint = this.keepAliveTimeout > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';

@@ -22,6 +22,11 @@ export class AddressLimiter {
     if (failedAuthRate) this.#makeFailureBucket = () => new TokenBucket(failedAuthRate, now());
   }
 
+  /** False while no address is limited, so that requests need not be counted. */
+  get isActive(): boolean {
+    return this.#makeRequestBucket !== undefined || this.#failures.size > 0;
+  }
+
   /** Counts a request. @returns an error if the address sends too many requests or too many invalid credentials. */
   admit(address: string): A2AError | undefined {
     const failureWait = this.#failures.get(address)?.wait(this.#now()) ?? 0;

@@ -51,7 +51,7 @@ export class ClientLimiter {
 
   /** Counts a request before authentication. @returns an error if its address exceeds a rate limit. */
   admit(request: HttpServerRequest): A2AError | undefined {
-    return this.#addresses.admit(addressKey(request));
+    return this.#addresses.isActive ? this.#addresses.admit(addressKey(request)) : undefined;
   }
 
   /** Counts a request with invalid credentials. */

@@ -29,15 +29,43 @@ const specialHeaders = new Set(['transfer-encoding', 'upgrade', 'expect', 'trail
 
 const lengthPattern = /^\d{1,10}$/;
 
+/** Number of heads that are cached, and their maximum size in bytes. */
+const cachedHeads = 32;
+const maxCachedHeadBytes = 2_048;
+
+interface CachedHead {
+  readonly text: string;
+  readonly head: RequestHead;
+}
+
 /**
- * Parses the head of a request strictly.
- *
- * @returns undefined if the request does not qualify for the fast path or is incomplete.
+ * Parses heads of requests strictly. Clients with persistent connections repeat their heads byte for byte, so recent
+ * heads are cached.
  */
-export function parseRequestHead(bytes: Buffer, limits: RequestHeadLimits): RequestHead | undefined {
-  const headEnd = bytes.indexOf(blankLine);
-  if (headEnd < 0 || headEnd > limits.headerBytes) return undefined;
-  const text = bytes.toString('latin1', 0, headEnd);
+export class RequestHeadParser {
+  readonly #limits: RequestHeadLimits;
+  /** Recent heads; the index is the length of the text modulo the size. */
+  readonly #cache: (CachedHead | undefined)[] = Array.from({ length: cachedHeads }, () => undefined);
+
+  constructor(limits: RequestHeadLimits) {
+    this.#limits = limits;
+  }
+
+  /** @returns undefined if the request does not qualify for the fast path or is incomplete. */
+  parse(bytes: Buffer): RequestHead | undefined {
+    const headEnd = bytes.indexOf(blankLine);
+    if (headEnd < 0 || headEnd > this.#limits.headerBytes) return undefined;
+    const text = bytes.toString('latin1', 0, headEnd);
+    const slot = headEnd % cachedHeads;
+    const cached = this.#cache[slot];
+    if (cached?.text === text) return cached.head;
+    const head = parseHead(text, this.#limits);
+    if (head && headEnd <= maxCachedHeadBytes) this.#cache[slot] = { text, head };
+    return head;
+  }
+}
+
+function parseHead(text: string, limits: RequestHeadLimits): RequestHead | undefined {
   if (!headPattern.test(text)) return undefined;
   const methodEnd = text.indexOf(' ');
   const targetEnd = text.indexOf(' ', methodEnd + 1);
@@ -46,12 +74,12 @@ export function parseRequestHead(bytes: Buffer, limits: RequestHeadLimits): Requ
   const method = text.slice(0, methodEnd);
   const length = parseLength(method, headers['content-length']);
   if (length === undefined || length > limits.bodyBytes) return undefined;
-  const bodyAt = headEnd + blankLine.length;
+  const bodyAt = text.length + blankLine.length;
   return { method, target: text.slice(methodEnd + 1, targetEnd), headers, bodyAt, end: bodyAt + length };
 }
 
 /** Parses the headers; returns undefined for duplicates and special headers. */
-function parseHeaders(text: string, maxHeaders: number): Record<string, string> | undefined {
+function parseHeaders(text: string, maxHeaders: number): Readonly<Record<string, string>> | undefined {
   const headers: Record<string, string> = {};
   let count = 0;
   let lineEnd = text.indexOf('\r\n');
@@ -65,7 +93,7 @@ function parseHeaders(text: string, maxHeaders: number): Record<string, string> 
     if (headers[name] !== undefined || specialHeaders.has(name)) return undefined;
     headers[name] = text.slice(colon + 1, lineEnd < 0 ? undefined : lineEnd).trim();
   }
-  return headers;
+  return Object.freeze(headers);
 }
 
 function isKeepAlive(connection: string | undefined): boolean {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseRequestHead } from './parse-head.ts';
+import { RequestHeadParser } from './request-head-parser.ts';
 
 const limits = { headerBytes: 1_000, headers: 5, bodyBytes: 100 };
-const parse = (text: string) => parseRequestHead(Buffer.from(text, 'latin1'), limits);
+const parse = (text: string) => new RequestHeadParser(limits).parse(Buffer.from(text, 'latin1'));
 
-describe('parseRequestHead', () => {
+describe('RequestHeadParser', () => {
   it('returns lower-case headers and the body offset', () => {
     const head = parse('POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length:  5 \r\nX-Empty:\r\n\r\nhello');
     expect(head).toEqual({
@@ -31,7 +31,30 @@ describe('parseRequestHead', () => {
   });
 });
 
-describe('parseRequestHead returns undefined if the head', () => {
+describe('RequestHeadParser with cached heads', () => {
+  const parser = new RequestHeadParser(limits);
+  const parse = (text: string) => parser.parse(Buffer.from(text, 'latin1'));
+  const request = (host: string, body = '') =>
+    `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+  it('returns the same frozen head for equal bytes', () => {
+    const first = parse(request('x', 'one'));
+    expect(parse(request('x', 'two'))).toBe(first);
+    expect(Object.isFrozen(first?.headers)).toBe(true);
+  });
+
+  it('distinguishes heads of equal length', () => {
+    expect(['x', 'y', 'x'].map((host) => parse(request(host))?.headers.host)).toEqual(['x', 'y', 'x']);
+    expect(parse(request('x', 'a'))?.end).toBe(parse(request('x'))!.end + 1);
+  });
+
+  it('rejects a head that differs from a cached one in one byte', () => {
+    parse(request('x'));
+    expect(parse(request('\0'))).toBeUndefined();
+  });
+});
+
+describe('RequestHeadParser returns undefined if the head', () => {
   const post = (...lines: string[]) => ['POST / HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
 
   it.each([
