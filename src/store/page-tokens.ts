@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import {
+  type Cipher,
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  type Decipher,
+  randomBytes,
+} from 'node:crypto';
 import { invalidField } from '../protocol/errors.ts';
 
 /** Length of the key, in bytes. */
@@ -10,19 +17,24 @@ const keyLength = 16;
  * rejected.
  */
 export class PageTokens {
-  readonly #key: Buffer;
+  // Each block is independent of the others, so that one cipher object encrypts all of them.
+  readonly #cipher: Cipher;
+  readonly #decipher: Decipher;
+  /** Hash of the owner of the last list. */
+  #lastHash: { readonly owner: string; readonly hash: Buffer } | undefined = undefined;
 
   /** @param key - in base64url; tokens stay valid as long as it stays the same. */
   constructor(key = createPageTokenKey()) {
-    this.#key = Buffer.from(key, 'base64url');
+    const bytes = Buffer.from(key, 'base64url');
+    this.#cipher = createCipheriv('aes-128-ecb', bytes, null).setAutoPadding(false);
+    this.#decipher = createDecipheriv('aes-128-ecb', bytes, null).setAutoPadding(false);
   }
 
   write(owner: string, touched: number): string {
-    const cipher = createCipheriv('aes-128-ecb', this.#key, null).setAutoPadding(false);
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(touched));
-    hashOwner(owner).copy(block, 8);
-    return Buffer.concat([cipher.update(block), cipher.final()]).toString('base64url');
+    this.#hashOwner(owner).copy(block, 8);
+    return this.#cipher.update(block).toString('base64url');
   }
 
   /**
@@ -33,19 +45,22 @@ export class PageTokens {
   read(owner: string, token: string | undefined): number {
     if (token === undefined || token === '') return Number.POSITIVE_INFINITY;
     if (/^[\w-]{22}$/.test(token)) {
-      const decipher = createDecipheriv('aes-128-ecb', this.#key, null).setAutoPadding(false);
-      const block = Buffer.concat([decipher.update(token, 'base64url'), decipher.final()]);
-      if (block.subarray(8).equals(hashOwner(owner))) return Number(block.readBigUInt64BE());
+      const block = this.#decipher.update(token, 'base64url');
+      if (block.subarray(8).equals(this.#hashOwner(owner))) return Number(block.readBigUInt64BE());
     }
     throw invalidField('pageToken', 'must be a page token returned by this agent');
+  }
+
+  #hashOwner(owner: string): Buffer {
+    if (this.#lastHash?.owner !== owner) {
+      const hash = createHash('sha256').update(owner).digest().subarray(0, 8);
+      this.#lastHash = { owner, hash };
+    }
+    return this.#lastHash.hash;
   }
 }
 
 /** Creates a random key, in base64url. */
 export function createPageTokenKey(): string {
   return randomBytes(keyLength).toString('base64url');
-}
-
-function hashOwner(owner: string): Buffer {
-  return createHash('sha256').update(owner).digest().subarray(0, 8);
 }

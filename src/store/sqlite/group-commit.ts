@@ -10,6 +10,7 @@ import {
   type SqlValue,
   TemporaryStorageError,
 } from './database.ts';
+import { serializeChanges } from './stored-changes.ts';
 import type { SqliteTaskLog } from './sqlite-task-log.ts';
 import { RowWriter } from './row-writer.ts';
 
@@ -304,7 +305,7 @@ function conflict(log: SqliteTaskLog): A2AError {
 
 function buildShare(log: SqliteTaskLog, changedAt: number): Share {
   const { stored, pending } = log;
-  const changes = pending.length > 0 ? JSON.stringify(pending) : '';
+  const changes = pending.length > 0 ? serializeChanges(pending) : '';
   // The first event of a task contains the whole task.
   const isDue =
     isTerminal(log.state) ||

@@ -16,6 +16,8 @@ export class LogCache {
   readonly #maxLogs: number;
   readonly #maxBytes: number;
   #logs = new Map<string, SqliteTaskLog>();
+  /** The same logs by the key of their row, if they are stored. */
+  #byRow = new Map<number, SqliteTaskLog>();
   #sizes = new Map<string, number>();
   #bytes = 0;
   #evicted = new Map<string, WeakRef<SqliteTaskLog>>();
@@ -43,6 +45,11 @@ export class LogCache {
     return evicted;
   }
 
+  /** Returns a log by the key of its row, without marking it as used. */
+  getByRow(row: number): SqliteTaskLog | undefined {
+    return this.#byRow.get(row);
+  }
+
   /** Adds a log, or updates its size. */
   put(log: SqliteTaskLog): void {
     const key = taskCacheKey(log.owner, log.id);
@@ -50,6 +57,7 @@ export class LogCache {
     this.#bytes += size - (this.#sizes.get(key) ?? 0);
     this.#sizes.set(key, size);
     this.#logs.set(key, log);
+    if (log.stored.row !== 0) this.#byRow.set(log.stored.row, log);
     if (this.#evicted.size > 0) this.#evicted.delete(key);
     this.#evict();
   }
@@ -70,6 +78,8 @@ export class LogCache {
   }
 
   #remove(key: string): void {
+    const log = this.#logs.get(key);
+    if (log) this.#byRow.delete(log.stored.row);
     this.#logs.delete(key);
     this.#evicted.delete(key);
     this.#bytes -= this.#sizes.get(key) ?? 0;

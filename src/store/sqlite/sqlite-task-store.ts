@@ -156,8 +156,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const ownerRow = this.#owners.find(owner);
     if (ownerRow === undefined) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
     const floor = this.#reader.floor(ownerRow, since);
-    const found = this.#reader.page(ownerRow, request, floor, before, pageSize + 1, (id, sequence) => {
-      const log = this.#cache.get(owner, id);
+    const found = this.#reader.page(ownerRow, request, floor, before, pageSize + 1, (row, sequence) => {
+      const log = this.#cache.getByRow(row);
       return log?.visible === sequence ? log.task() : undefined;
     });
     const shown = found.slice(0, pageSize);
@@ -265,7 +265,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   replay(log: InMemoryTaskLog, after: number): readonly TaskChange[] | undefined {
     const { row } = (log as SqliteTaskLog).stored;
     if (row === 0 || this.#isClosed) return undefined;
-    const changes = this.#reader.changes(row, after, log.visible, false);
+    const changes = this.#reader.changes(row, after, log.visible, false, log);
     // Tasks of early versions were stored without their first event.
     return after === 0 && changes[0]?.sequence !== 1 ? undefined : changes;
   }
@@ -362,7 +362,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
       return false;
     }
     if (stored.sequence === log.sequence) return true;
-    const changes = this.#reader.changes(stored.row, log.sequence, stored.sequence, true);
+    const changes = this.#reader.changes(stored.row, log.sequence, stored.sequence, true, log);
     log.stored = stored;
     log.receive(changes);
     return true;

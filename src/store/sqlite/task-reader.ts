@@ -4,6 +4,7 @@ import type { Task, TaskState } from '../../protocol/task.ts';
 import { decodeColumn, encodeColumn } from './column-encoding.ts';
 import type { Database, SqlRow, SqlStatement, SqlValue } from './database.ts';
 import type { StoredTaskState } from './sqlite-task-log.ts';
+import { parseChanges } from './stored-changes.ts';
 import { DamagedRowError, parseStored, readTexts, textColumns } from './text-columns.ts';
 
 /** Characters of stored changes that one replay returns at limit. */
@@ -18,7 +19,7 @@ export interface LoadedTask {
 }
 
 const rowColumns = `t.key, t.touched, t.changed_at, t.sequence, t.snapshot_at,
-  ${textColumns('t.state', 't.message_id', 't.id', 's.body')}`;
+  ${textColumns('t.state', 't.message_id', 's.body')}`;
 const withSnapshot = 'left join task_events s on s.task = t.key and s.sequence = 0';
 
 function placeOf(row: SqlRow): string {
@@ -43,6 +44,7 @@ export class TaskReader {
   readonly #onDamage: (error: DamagedRowError) => void;
   readonly #exists: SqlStatement;
   readonly #task: SqlStatement;
+  readonly #tasks: SqlStatement;
   readonly #changes: SqlStatement;
   readonly #selectState: SqlStatement;
   readonly #message: SqlStatement;
@@ -57,6 +59,9 @@ export class TaskReader {
     this.#exists = database.prepare('select 1 as found from tasks where owner = ? and id = ?');
     this.#task = database.prepare(
       `select ${rowColumns} from tasks t ${withSnapshot} where t.owner = ? and t.id = ?`,
+    );
+    this.#tasks = database.prepare(
+      `select ${rowColumns} from json_each(?) e join tasks t on t.key = e.value ${withSnapshot}`,
     );
     this.#changes = database.prepare(
       `select ${textColumns('body')} from task_events
@@ -106,8 +111,18 @@ export class TaskReader {
     );
   }
 
-  /** Returns the changes with `after` < sequence ≤ `upTo`: all of them, or about {@link replaySize} characters. */
-  changes(row: number, after: number, upTo: number, isAll: boolean): TaskChange[] {
+  /**
+   * Returns the changes with `after` < sequence ≤ `upTo`: all of them, or about {@link replaySize} characters.
+   *
+   * @param task - the ids of the task; not needed if its first change is read.
+   */
+  changes(
+    row: number,
+    after: number,
+    upTo: number,
+    isAll: boolean,
+    task?: Pick<Task, 'id' | 'contextId'>,
+  ): TaskChange[] {
     const changes: TaskChange[] = [];
     let size = 0;
     let last = after;
@@ -117,7 +132,8 @@ export class TaskReader {
       for (const each of rows) {
         const text = readTexts(each, place)[0] ?? '';
         size += text.length;
-        for (const change of parseStored(text, place) as TaskChange[]) {
+        for (const change of parseChanges(text, task, place)) {
+          if (change.kind === 'task') task ??= change.task;
           last = change.sequence ?? last;
           if (last > after) changes.push(change);
         }
@@ -129,7 +145,7 @@ export class TaskReader {
 
   #toLoadedTask(row: SqlRow, texts: readonly (string | null)[]): LoadedTask {
     const stored = toStoredState(row, texts);
-    const [, , , body] = texts;
+    const [, , body] = texts;
     if (body === null || body === undefined) return this.#reduceChanges(stored, undefined, 0);
     const task = parseStored(body, () => placeOf(row)) as Task;
     if (stored.snapshotAt !== stored.sequence) return this.#reduceChanges(stored, task, body.length);
@@ -138,7 +154,7 @@ export class TaskReader {
 
   /** Applies the changes after the snapshot. Without a snapshot, the first change contains the task. */
   #reduceChanges(stored: StoredTaskState, snapshot: Task | undefined, snapshotSize: number): LoadedTask {
-    const changes = this.changes(stored.row, stored.snapshotAt, stored.sequence, true);
+    const changes = this.changes(stored.row, stored.snapshotAt, stored.sequence, true, snapshot);
     const [first] = changes;
     const start = snapshot ?? (first?.kind === 'task' ? first.task : undefined);
     if (!start) throw new DamagedRowError(`tasks ${stored.row}`);
@@ -161,25 +177,45 @@ export class TaskReader {
     floor: number,
     before: number,
     limit: number,
-    cached: (id: string, sequence: number) => Task | undefined,
+    cached: (row: number, sequence: number) => Task | undefined,
   ): { task: Task | undefined; touched: number }[] {
     const { from, where, values } = buildQuery(owner, request);
+    // Text is expensive to read, so that of cached tasks is not.
     const list = this.#prepareCached(
-      `select ${rowColumns} from ${from} ${withSnapshot} where ${where} and t.touched > ? and t.touched < ?
+      `select t.key, t.touched, t.sequence from ${from} where ${where} and t.touched > ? and t.touched < ?
        order by t.touched desc limit ?`,
     );
     const top = before === Number.POSITIVE_INFINITY ? Number.MAX_SAFE_INTEGER : before;
-    return list.all([...values, floor, top, limit]).map((row) => ({
-      task: this.#readListed(row, cached),
-      touched: Number(row['touched']),
-    }));
+    const tasks = new Map<number, Task>();
+    const rows = list.all([...values, floor, top, limit]).map((row) => {
+      const key = Number(row['key']);
+      const task = cached(key, Number(row['sequence']));
+      if (task) tasks.set(key, task);
+      return { key, touched: Number(row['touched']) };
+    });
+    if (tasks.size < rows.length)
+      this.#readListed(
+        rows.filter(({ key }) => !tasks.has(key)),
+        tasks,
+      );
+    return rows.map(({ key, touched }) => ({ task: tasks.get(key), touched }));
+  }
+
+  /** Reads the tasks of rows, except for damaged ones. */
+  #readListed(rows: readonly { readonly key: number }[], tasks: Map<number, Task>): void {
+    for (const row of this.#tasks.all([JSON.stringify(rows.map(({ key }) => key))])) {
+      const task = this.#tryLoad(row);
+      if (task) tasks.set(Number(row['key']), task);
+    }
   }
 
   /** Returns the task of a row; undefined if it is damaged. */
-  #readListed(row: SqlRow, cached: (id: string, sequence: number) => Task | undefined): Task | undefined {
+  #tryLoad(row: SqlRow): Task | undefined {
     try {
-      const texts = readTexts(row, () => placeOf(row));
-      return cached(decodeColumn(texts[2]), Number(row['sequence'])) ?? this.#toLoadedTask(row, texts).task;
+      return this.#toLoadedTask(
+        row,
+        readTexts(row, () => placeOf(row)),
+      ).task;
     } catch (error) {
       if (!(error instanceof DamagedRowError)) throw error;
       this.#onDamage(error);
