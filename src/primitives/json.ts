@@ -79,16 +79,3 @@ export function freezeJson<T>(value: T): T {
   for (const member of Object.values(value)) freezeJson(member);
   return value;
 }
-
-/** Approximate memory use of an object without its strings, in bytes. */
-const objectSize = 64;
-
-/** Returns the approximate memory use of a JSON value, in bytes. A character counts as one byte. */
-export function jsonSize(value: unknown): number {
-  if (typeof value === 'string') return 16 + value.length;
-  if (typeof value !== 'object' || value === null) return 8;
-  let size = objectSize;
-  if (Array.isArray(value)) for (const member of value) size += jsonSize(member);
-  else for (const name of Object.keys(value)) size += name.length + jsonSize((value as JsonObject)[name]);
-  return size;
-}

@@ -1,4 +1,3 @@
-import { jsonSize } from '../primitives/json.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Part, TextPart } from '../protocol/part.ts';
@@ -76,5 +75,14 @@ function partsSize(parts: readonly Part[]): number {
     const { text, metadata } = part as Partial<TextPart>;
     size += text !== undefined && metadata === undefined ? objectSize + text.length : jsonSize(part);
   }
+  return size;
+}
+
+function jsonSize(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = objectSize;
+  if (Array.isArray(value)) for (const member of value) size += jsonSize(member);
+  else for (const [name, member] of Object.entries(value)) size += name.length + jsonSize(member);
   return size;
 }
