@@ -1,8 +1,11 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const tests = ['test/**/*.test.ts', 'src/**/*.test.ts', 'console/src/**/*.test.ts'];
-const fullTests = tests.map((pattern) => pattern.replace('*.test.ts', '*.full.test.ts'));
+const unitTests = ['src/**/*.test.ts', 'console/src/**/*.test.ts'];
+const otherTests = ['test/**/*.test.ts'];
+const full = (patterns: readonly string[]): string[] =>
+  patterns.map((pattern) => pattern.replace('*.test.ts', '*.full.test.ts'));
+const fullTests = [...full(unitTests), ...full(otherTests)];
 
 /** Runs tests with processes, brokers and browsers before unit tests, so that no long file runs alone at the end. */
 class IntegrationFirst extends BaseSequencer {
@@ -22,7 +25,9 @@ export default defineConfig({
     sequence: { sequencer: IntegrationFirst },
     // The first tier (`npm test`) and the second (`npm run test:full`). The file name alone decides.
     projects: [
-      { extends: true, test: { name: 'first', include: tests, exclude: fullTests } },
+      { extends: true, test: { name: 'first', include: otherTests, exclude: fullTests } },
+      // Unit tests share processes: starting one for each file takes longer than the tests.
+      { extends: true, test: { name: 'unit', include: unitTests, exclude: fullTests, isolate: false } },
       { extends: true, test: { name: 'full', include: fullTests } },
     ],
   },

@@ -15,6 +15,6 @@ await runSteps(
         { name: 'page', command: types('console/tsconfig.json') },
         build,
         { name: 'unused', command: [bin('knip')] },
-        vitestStep('tests', ['--project=first']),
+        vitestStep('tests', ['--project=first', '--project=unit']),
       ],
 );

@@ -8,7 +8,6 @@ import { type RunningServer, serve } from '../../src/server/node/serve.ts';
 import { writeTrafficFile } from '../../src/tap/index.ts';
 import type { TrafficRecord } from '../../src/tap/traffic-record.ts';
 import { launchChromium } from '../support/console/chromium.ts';
-import { accessibilityViolations } from './accessibility.ts';
 import { UpConsole } from './page.ts';
 
 const browser: Browser | undefined = await launchChromium();
@@ -223,19 +222,6 @@ describe.skipIf(!browser)('console page', () => {
       .getByRole('img', { name: /Requests per second.*requests: now \d+, maximum [1-9]/ })
       .waitFor();
   });
-
-  for (const scheme of ['light', 'dark'] as const)
-    it(`has no serious accessibility violations in ${scheme} mode`, {
-      timeout: 120_000,
-    }, async () => {
-      await upConsole.page.emulateMedia({ colorScheme: scheme });
-      for (const view of ['Agents', 'Chat', 'Traffic', 'Tasks', 'Conformance', 'Load']) {
-        await upConsole.show(view);
-        // Only the colors differ in dark mode.
-        const rules = scheme === 'light' ? undefined : ['color-contrast'];
-        expect(await accessibilityViolations(upConsole.page, rules), view).toEqual([]);
-      }
-    });
 
   it('fits a viewport of 390 pixels', async () => {
     await upConsole.page.setViewportSize({ width: 390, height: 800 });

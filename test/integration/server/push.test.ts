@@ -22,6 +22,8 @@ import { type ReceivedNotification, pushReceiver } from '../../../src/push/recei
 import { pushSigner } from '../../../src/push/sending/signer.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { createDeferred, reasonOf, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { deliveredSequences } from '../../support/push/delivered-sequences.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { waitUntilTrue, type ReceivedPost, TestWebhook } from '../../support/push/test-webhook.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -199,74 +201,6 @@ it('denies webhooks in private networks by default', async () => {
   expect(await reasonOf(sent)).toBe('INVALID_PARAMS');
 });
 
-/** Deterministic pseudo-random numbers. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-/** Returns the delivered sequence numbers by task and webhook, without duplicates. Fails if the order is wrong. */
-function stories(posted: readonly ReceivedPost[]): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  for (const { id } of posted) {
-    const end = id.lastIndexOf(':');
-    const story = id.slice(0, end);
-    const place = Number(id.slice(end + 1));
-    const before = places.get(story) ?? [];
-    if (before.at(-1) === place) continue;
-    expect(place).toBeGreaterThan(before.at(-1) ?? 0);
-    places.set(story, [...before, place]);
-  }
-  return places;
-}
-
-describe('1,000 tasks with 3 webhooks each and 30 % failed responses', () => {
-  it('delivers all notifications in order, with duplicates only under the same id', async () => {
-    const random = seeded(7);
-    const fails = () => {
-      const dice = random();
-      return dice < 0.15 ? 500 : dice < 0.25 ? 503 : dice < 0.3 ? 'reset' : 200;
-    };
-    const hooks = await Promise.all([webhook(fails), webhook(fails), webhook(fails)]);
-    const ledger = memoryTaskStore();
-    const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
-    const agent = agentOf(() => 'Done.', push, { taskStore: ledger });
-    const [first, ...others] = hooks.map(({ url }, n) => ({ url, id: `p${n}` }));
-    const ids = await Promise.all(
-      Array.from({ length: 1_000 }, async () => {
-        const task = expectTask(
-          await agent.send(userRequest('go', {}, { configuration: { pushConfig: first } })),
-        );
-        for (const config of others) {
-          // From the first event, as if registered with the message.
-          await ledger.putPushConfig('', { ...config, taskId: task.id });
-          await agent.createPushConfig({ ...config, taskId: task.id });
-        }
-        return task.id;
-      }),
-    );
-    const last = (await ledger.open('', ids[0] ?? ''))?.sequence ?? 0;
-    for (const hook of hooks) await hook.waitUntil(() => hook.accepted.length >= 1_000 * last);
-    await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
-    for (const [n, hook] of hooks.entries()) {
-      const told = stories(hook.accepted);
-      const tried = stories(hook.received);
-      expect(told.size).toBe(1_000);
-      const all = Array.from({ length: last }, (_, place) => place + 1);
-      for (const id of ids) {
-        expect(told.get(`${id}:p${n}`)).toEqual(all);
-        expect(tried.get(`${id}:p${n}`)).toEqual(all);
-      }
-      expect(hook.received.length).toBeGreaterThan(hook.accepted.length * 1.3);
-    }
-  }, 90_000);
-});
-
 describe('push delivery after a restart', () => {
   it('continues without loss', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-push-'));
@@ -276,7 +210,7 @@ describe('push delivery after a restart', () => {
       ends.push(async () => ledger[Symbol.asyncDispose]());
       return ledger;
     };
-    const random = seeded(11);
+    const random = seededRandom(11);
     const hook = await webhook(() => (hook.accepted.length >= 150 || random() < 0.3 ? 500 : 200));
     const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
     const first = await open();
@@ -298,7 +232,7 @@ describe('push delivery after a restart', () => {
     const next = agentOf(work, push, { taskStore: ledger });
     await next.ready();
     await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
-    const told = stories(hook.accepted);
+    const told = deliveredSequences(hook.accepted);
     for (const id of ids) {
       const last = (await ledger.open('', id))?.sequence ?? 0;
       expect(told.get(`${id}:p`)?.at(-1)).toBe(last);

@@ -5,6 +5,7 @@ import { buildReport } from '../../../src/conformance/report/build-report.ts';
 import { Redactor } from '../../../src/primitives/redaction.ts';
 import { reportFormats, writeReport } from '../../../src/conformance/report/report-formats.ts';
 import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
+import { cliEntry, runNode } from '../../support/cli/run-command.ts';
 import { type RawServerRequest, startRawServer } from '../../support/http/raw-server.ts';
 
 /** What the whole run may take, in milliseconds; and how many characters of evidence it may hold on to. */
@@ -130,4 +131,36 @@ describe('dragoman conformance with a malformed agent', () => {
     expect(outcome.unreachable).toContain('ECONNREFUSED');
     expectReport(outcome);
   });
+});
+
+it('dragoman conformance uses bounded memory for an agent that streams without end', async () => {
+  const chatty = await startRawServer((request, response, url) => {
+    const isCard = request.path.startsWith('/.well-known/');
+    response.writeHead(200, { 'content-type': isCard ? 'application/json' : 'text/event-stream' });
+    const card = {
+      name: 'Chatty',
+      supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    };
+    if (isCard) response.end(JSON.stringify(card));
+    const text = `data: {"pad":"${'x'.repeat(1_000)}"}\n\n`.repeat(50);
+    const more = (): void => {
+      while (!response.destroyed && response.write(text));
+      if (!response.destroyed) response.once('drain', more);
+    };
+    if (!isCard) more();
+  });
+  const args = [
+    '--max-old-space-size=256',
+    cliEntry,
+    'conformance',
+    chatty.url,
+    '--timeout',
+    '1',
+    '--max-time',
+    '5',
+  ];
+  const { code, stdout } = await runNode(args, {}).ended;
+  expect(stdout).toContain('Chatty: non-conformant');
+  expect(code).toBe(1);
+  await chatty.close();
 });

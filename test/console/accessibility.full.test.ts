@@ -1,0 +1,31 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../support/console/chromium.ts';
+import { accessibilityViolations } from './accessibility.ts';
+import { UpConsole } from './page.ts';
+
+const browser: Browser | undefined = await launchChromium();
+
+describe.skipIf(!browser)('console page', () => {
+  let upConsole: UpConsole;
+  beforeAll(async () => {
+    upConsole = await UpConsole.open(browser as Browser);
+  });
+  afterAll(async () => {
+    await upConsole?.close();
+    await browser?.close();
+  });
+
+  for (const scheme of ['light', 'dark'] as const)
+    it(`has no serious accessibility violations in ${scheme} mode`, {
+      timeout: 120_000,
+    }, async () => {
+      await upConsole.page.emulateMedia({ colorScheme: scheme });
+      for (const view of ['Agents', 'Chat', 'Traffic', 'Tasks', 'Conformance', 'Load']) {
+        await upConsole.show(view);
+        // Only the colors differ in dark mode.
+        const rules = scheme === 'light' ? undefined : ['color-contrast'];
+        expect(await accessibilityViolations(upConsole.page, rules), view).toEqual([]);
+      }
+    });
+});
