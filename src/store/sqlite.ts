@@ -8,7 +8,7 @@
 import type { A2AError } from '../protocol/errors.ts';
 import type { TaskStore } from './task-store.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
-import { openDatabase } from './sqlite/database.ts';
+import { type Database, openDatabase } from './sqlite/database.ts';
 import { Lease } from './sqlite/lease/lease.ts';
 import { findStaleLeases } from './sqlite/lease/stale-leases.ts';
 import { createSchema } from './sqlite/schema.ts';
@@ -77,10 +77,16 @@ export interface SqliteTaskStoreOptions {
   maxCachedBytes?: number;
   /**
    * Approximate maximum size of one task, in bytes; a character counts as one byte. Changes that make a task larger fail
-   * with `RESOURCE_EXHAUSTED`. The size of the file is not limited; `expire()` deletes finished tasks.
+   * with `RESOURCE_EXHAUSTED`.
    * @defaultValue 64 MiB
    */
   maxTaskBytes?: number;
+  /**
+   * Maximum size of the file, in bytes, without its write-ahead log. A full file is an outage: new tasks are rejected with
+   * `UNAVAILABLE` and changes wait until `expire()` has deleted finished tasks.
+   * @defaultValue unlimited
+   */
+  maxFileBytes?: number;
   /**
    * Milliseconds between checks for writes of other processes, which are then passed to subscribers.
    * @defaultValue 250
@@ -109,6 +115,7 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
     // Access to indexes of random ids is random; pages outside of this cache are read again for every task.
     database.exec('pragma cache_size = -16000');
     createSchema(database);
+    if (options.maxFileBytes !== undefined) limitFileSize(database, options.maxFileBytes);
     const stale = withoutLease ? undefined : await findStaleLeases(database, { shared });
     const taskStore = new SqliteTaskStore(database, {
       now: options.now ?? Date.now,
@@ -126,4 +133,9 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
     database.close();
     throw error;
   }
+}
+
+function limitFileSize(database: Database, maxBytes: number): void {
+  const pageSize = Number(database.prepare('pragma page_size').get([])?.['page_size']);
+  database.prepare(`pragma max_page_count = ${Math.max(1, Math.floor(maxBytes / pageSize))}`).get([]);
 }

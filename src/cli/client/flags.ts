@@ -1,7 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { asJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { transportParser } from '../inputs/parse-transport.ts';
-import { collectValues, durationOption, insecureOption, outputOption } from '../inputs/shared-options.ts';
+import {
+  collectValues,
+  durationOption,
+  insecureOption,
+  outputOption,
+  credentialOriginOption,
+} from '../inputs/shared-options.ts';
 
 /** Flags that all client commands share. */
 export interface ClientFlags {
@@ -75,12 +81,7 @@ function connectionFlags(): Option[] {
     new Option('--svc-param <k:v>', 'service parameter, sent as an HTTP header; repeatable')
       .argParser(parseServiceParameter)
       .default([], 'none'),
-    new Option(
-      '--credential-origin <origin>',
-      'further origin that may receive the credentials, if the card lists an interface there; repeatable',
-    )
-      .argParser(collectValues)
-      .default([], 'only the origin of the agent card'),
+    credentialOriginOption(),
     new Option('--extension <uri>', 'URI of a protocol extension to declare; repeatable')
       .argParser(collectValues)
       .default([], 'none'),

@@ -1,6 +1,7 @@
 import type { TaskStore } from '../../store/task-store.ts';
 import type { SqliteTaskStoreOptions } from '../../store/sqlite.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { parseStore } from './parse-store.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** A task store with a description of its location. */
@@ -19,21 +20,18 @@ export async function openStore(
   store: string,
   options: Pick<SqliteTaskStoreOptions, 'withoutLease' | 'onLeaseLost' | 'onOutage' | 'onDamage'> = {},
 ): Promise<OpenedStore> {
-  if (store === 'memory') {
+  const spec = parseStore(store);
+  if (spec.kind === 'memory') {
     const { memoryTaskStore } = await import('../../store/memory-task-store.ts');
-    return { taskStore: memoryTaskStore(), location: 'in memory, until this process stops' };
+    return { taskStore: memoryTaskStore(spec.limits), location: 'in memory, until this process stops' };
   }
-  const [, file, sharedSuffix] = /^sqlite:(.+?)(\?shared)?$/.exec(store) ?? [];
-  if (file === undefined) {
-    throw new UsageError(
-      `Invalid task store "${store}"`,
-      'Use --store memory or --store sqlite:FILE, such as --store sqlite:tasks.db.',
-    );
-  }
-  const shared = sharedSuffix !== undefined;
+  const { file, shared } = spec;
   const { sqliteTaskStore } = await import('../../store/sqlite.ts');
   try {
-    return { taskStore: await sqliteTaskStore({ file, shared, ...options }), location: `in ${file}` };
+    return {
+      taskStore: await sqliteTaskStore({ file, shared, ...spec.limits, ...options }),
+      location: `in ${file}`,
+    };
   } catch (thrown) {
     if (!(thrown instanceof A2AError) || thrown.reason !== 'CONFLICT') throw thrown;
     throw new UsageError(
@@ -49,7 +47,7 @@ export async function openStore(
  * @throws {@link UsageError} for a store in memory.
  */
 export function openForeignStore(store: string): Promise<OpenedStore> {
-  if (store !== 'memory') return openStore(store, { withoutLease: true });
+  if (parseStore(store).kind !== 'memory') return openStore(store, { withoutLease: true });
   throw new UsageError(
     '--store memory cannot be read from another process',
     'Serve the agent with --store sqlite:FILE and name that file here.',

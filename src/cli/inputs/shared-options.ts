@@ -19,6 +19,16 @@ export function outputOption(formats: readonly string[] = ['text', 'json'], note
   return new Option('-o, --output <format>', `output format${note}`).choices(formats).default('text');
 }
 
+/** `--credential-origin`: origins besides that of the card to which credentials are sent. */
+export function credentialOriginOption(): Option {
+  return new Option(
+    '--credential-origin <origin>',
+    'further origin that may receive the credentials, if the card lists an interface there; repeatable',
+  )
+    .argParser(collectValues)
+    .default([], 'only the origin of the agent card');
+}
+
 /** `-p, --port`: the port of every server. Without a default, the port of the configuration file applies. */
 export function portOption(defaultPort?: number, note = ''): Option {
   const option = new Option('-p, --port <port>', `port to listen on; 0 for any free port${note}`);

@@ -121,3 +121,24 @@ it('abandons pending changes when it is closed during an outage', async () => {
   other.exec('rollback');
   expect(other.prepare('select state from tasks').get([])).toMatchObject({ state: 'submitted' });
 });
+
+it('rejects new tasks while a file of limited size is full, until finished tasks are deleted', async () => {
+  const file = join(folder, 'limited.db');
+  await using limited = await sqliteTaskStore({ file, maxFileBytes: 512 * 1_024, busyTimeout: 0 });
+  const metadata = { text: 'x'.repeat(20_000) };
+  const createFinished = async (id: string): Promise<void> => {
+    const log = await limited.create('ann', { ...newTask(id), status: { state: 'completed' }, metadata });
+    await log.whenPersisted();
+  };
+  let count = 0;
+  const fill = async (): Promise<void> => {
+    for (;;) await createFinished(`t${count++}`);
+  };
+  await expect(fill()).rejects.toMatchObject(unavailable);
+  expect(count).toBeGreaterThan(5);
+
+  expect(await limited.expire(new Date(Date.now() + 1))).toBe(count - 1);
+  await limited.outage?.()?.ended;
+  await createFinished('later');
+  expect((await limited.list('ann', {})).totalSize).toBe(1);
+});

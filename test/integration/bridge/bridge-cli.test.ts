@@ -7,6 +7,7 @@ import { defineAgent } from '../../../src/engine/index.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
+import { startRawServer } from '../../support/http/raw-server.ts';
 import { closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
 import { cliEntry, runNode } from '../../support/cli/run-command.ts';
 
@@ -121,6 +122,26 @@ describe('dragoman actions', () => {
     const { code, stdout } = await runNode([...args, '--bearer-env', 'ECHO_TOKEN'], {
       env: { ECHO_TOKEN: 'a-secret-of-some-length' },
     }).ended;
+    expect([code, stdout]).toEqual([0, 'x\n']);
+  });
+
+  it('sends credentials to another origin of the card only with --credential-origin', async () => {
+    const server = await serve(sampleAgent(), {
+      auth: { authenticators: [bearerAuth({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
+    });
+    closeAfterTest(() => server.stop(0));
+    const headers = { 'a2a-version': '1.0' };
+    const card = await (await fetch(`${server.url}/.well-known/agent-card.json`, { headers })).text();
+    const cardServer = await startRawServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(card);
+    });
+    closeAfterTest(() => cardServer.close());
+    const args = [cliEntry, 'actions', 'invoke', 'sample/echo', 'x', '--agent', cardServer.url];
+    const options = { env: { ECHO_TOKEN: 'a-secret-of-some-length' } };
+    const refused = await runNode([...args, '--bearer-env', 'ECHO_TOKEN'], options).ended;
+    expect([refused.code, refused.stdout + refused.stderr]).toEqual([1, expect.stringContaining(server.url)]);
+    const allowed = [...args, '--bearer-env', 'ECHO_TOKEN', '--credential-origin', server.url];
+    const { code, stdout } = await runNode(allowed, options).ended;
     expect([code, stdout]).toEqual([0, 'x\n']);
   });
 

@@ -1,6 +1,11 @@
 import { type Command, Option } from 'commander';
 import { parsePositiveDuration } from '../../inputs/parse-duration.ts';
-import { collectValues, durationOption, outputOption } from '../../inputs/shared-options.ts';
+import {
+  collectValues,
+  durationOption,
+  outputOption,
+  credentialOriginOption,
+} from '../../inputs/shared-options.ts';
 import type { ActionsFlags, InvokeFlags } from './run.ts';
 
 const examples = `
@@ -55,6 +60,7 @@ function addAgentFlags(command: Command): Command {
         .makeOptionMandatory(),
     )
     .option('--bearer-env <variable>', 'environment variable with the bearer token, for all agents')
+    .addOption(credentialOriginOption())
     .addOption(outputOption())
     .addHelpText('after', examples);
 }

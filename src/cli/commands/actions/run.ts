@@ -17,6 +17,7 @@ import { joinLines } from '../../../primitives/text.ts';
 export interface ActionsFlags {
   agent: string[];
   bearerEnv?: string;
+  credentialOrigin: string[];
   output: OutputFormat;
 }
 
@@ -71,7 +72,7 @@ export async function runActionsInvokeCommand(
 }
 
 async function withBridge(
-  { agent: targets, bearerEnv }: ActionsFlags,
+  { agent: targets, bearerEnv, credentialOrigin }: ActionsFlags,
   followUpsFile: string | undefined,
   work: (bridge: Bridge) => Promise<void>,
 ): Promise<void> {
@@ -80,7 +81,7 @@ async function withBridge(
   try {
     for (const target of targets) {
       const [, agentName = '', url = target] = /^([\w.-]+)=(https?:.*)$/i.exec(target) ?? [];
-      const agent = connect(expectUrl(url), auth ? { auth } : {});
+      const agent = connect(expectUrl(url), { credentialOrigins: credentialOrigin, ...(auth && { auth }) });
       agents.push({ agent, agentName });
     }
     const named = await Promise.all(agents.map(nameAfterCard));

@@ -6,6 +6,7 @@ import {
   logOption,
   outputOption,
   portOption,
+  credentialOriginOption,
 } from '../../inputs/shared-options.ts';
 import type { BridgeFlags } from './run.ts';
 
@@ -50,6 +51,7 @@ export function addBridge(program: Command): void {
         'environment variable with the bearer token; name=VARIABLE for one agent; repeatable',
       ).argParser(collectValues),
     )
+    .addOption(credentialOriginOption())
     .option(
       '--client-token-env <variable>',
       'environment variable with the bearer token that MCP clients must send, with --mcp http',

@@ -26,6 +26,7 @@ export interface BridgeFlags {
   port: number;
   header?: string[];
   bearerEnv?: string[];
+  credentialOrigin: string[];
   clientTokenEnv?: string;
   /** In milliseconds. */
   maxWait: number;
@@ -52,6 +53,7 @@ export async function runBridgeCommand(flags: BridgeFlags): Promise<void> {
     const [tokenVariable] = tokens.get(name) ?? [];
     const options = {
       headers: Object.fromEntries((headers.get(name) ?? []).map(parseHeader)),
+      credentialOrigins: flags.credentialOrigin,
       ...(tokenVariable !== undefined && { auth: bearer(readVariable(tokenVariable, '--bearer-env')) }),
     };
     return { agentName: name, agent: connect(url, options) };

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { parseStore } from './parse-store.ts';
+
+describe('parseStore', () => {
+  it.each([
+    ['memory', { kind: 'memory', limits: {} }],
+    ['memory?maxBytes=1gb&maxTasks=10', { kind: 'memory', limits: { maxBytes: 1_024 ** 3, maxTasks: 10 } }],
+    ['sqlite:a.db', { kind: 'sqlite', file: 'a.db', shared: false, limits: {} }],
+    ['sqlite:a.db?shared', { kind: 'sqlite', file: 'a.db', shared: true, limits: {} }],
+    [
+      'sqlite:a.db?shared&maxFileBytes=1.5MB',
+      { kind: 'sqlite', file: 'a.db', shared: true, limits: { maxFileBytes: 1_572_864 } },
+    ],
+  ])('reads %s', (text, spec) => {
+    expect(parseStore(text)).toEqual(spec);
+  });
+
+  it.each([
+    ['postgres', 'Invalid task store "postgres"'],
+    ['sqlite:', 'Invalid task store "sqlite:"'],
+    ['sqlite:?shared', 'Invalid task store "sqlite:?shared"'],
+    ['memory?shared', 'Invalid option "shared" of the task store'],
+    ['memory?maxBytes', 'Invalid option "maxBytes" of the task store'],
+    ['memory?maxBytes=0', 'Invalid option "maxBytes=0" of the task store'],
+    ['memory?maxBytes=1tb', 'Invalid option "maxBytes=1tb" of the task store'],
+    ['sqlite:a.db?maxBytes=1gb', 'Invalid option "maxBytes=1gb" of the task store'],
+    ['sqlite:a.db?', 'Invalid option "" of the task store'],
+  ])('rejects %s', (text, message) => {
+    expect(() => parseStore(text)).toThrow(message);
+  });
+});
