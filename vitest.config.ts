@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -15,7 +16,14 @@ class IntegrationFirst extends BaseSequencer {
   }
 }
 
+/** The modules of package.json#imports, as Node loads them. */
+const alias = {
+  '#http-driver': fileURLToPath(new URL('src/client/http/undici-driver.ts', import.meta.url)),
+  '#node-server': fileURLToPath(new URL('src/server/node/listen.ts', import.meta.url)),
+};
+
 export default defineConfig({
+  resolve: { alias },
   test: {
     // These bound hangs and must not decide results: a busy machine can be ten times slower than a quiet one.
     testTimeout: 120_000,

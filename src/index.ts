@@ -28,6 +28,8 @@ export {
 export type { TaskStore } from './store/task-store.ts';
 export { type MemoryTaskStoreOptions, memoryTaskStore } from './store/memory-task-store.ts';
 export { type ServeOptions, type RunningServer, serve } from './server/node/serve.ts';
+export { type NodeHandler, toNodeHandler } from './server/node/to-node-handler.ts';
+export { type FetchHandler, toFetchHandler } from './server/fetch.ts';
 export type { ServerLimits } from './server/limits/limits.ts';
 export type { ServerOptions } from './server/server-options.ts';
 

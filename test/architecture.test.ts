@@ -131,6 +131,9 @@ const may: { readonly [folder: string]: readonly string[] } = {
 /** The folders that may import a library. */
 const homes: { readonly [library: string]: string | readonly string[] } = {
   undici: 'client',
+  // Modules that package.json#imports replaces in other runtimes.
+  '#http-driver': 'client',
+  '#node-server': 'server',
   libsql: 'store',
   'ipaddr.js': 'egress',
   jose: ['signing', 'push', 'server', 'conformance'],

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
+import tsconfig from '../tsconfig.json' with { type: 'json' };
 import { v0_1 } from '../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
 import { A2AError, errorTable, type ErrorReason } from '../src/protocol/errors.ts';
@@ -20,7 +21,12 @@ import {
 async function typeCheck(fences: readonly DocCodeBlock[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
   try {
-    const paths: { [name: string]: string[] } = {};
+    const paths: { [name: string]: string[] } = Object.fromEntries(
+      Object.entries(tsconfig.compilerOptions.paths).map(([name, [file = '']]) => [
+        name,
+        [join(repositoryRoot, file)],
+      ]),
+    );
     for (const [subpath, target] of Object.entries(packageJson.exports)) {
       if (typeof target === 'string') continue;
       const source = target.default.replace('./dist/', 'src/').replace(/js$/, 'ts');

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { connect } from '../src/client/connect.ts';
 import { runNode, repositoryRoot, type RunningCommand, serveModule } from './support/cli/run-command.ts';
+import { findFreePort } from './support/http/free-port.ts';
+import { userMessage } from './support/server/stream-clients.ts';
 import { codeBlocksOf, readPage } from './support/docs/code-blocks.ts';
 
-const [agent, client] = codeBlocksOf('README.md').filter(({ language }) => language === 'js');
+const [agent, mount, client] = codeBlocksOf('README.md').filter(({ language }) => language === 'js');
 
 let folder: string;
 let running: RunningCommand | undefined;
@@ -24,6 +27,28 @@ afterEach(async () => {
 });
 
 describe('README', () => {
+  it('mounts an agent in Express in 6 lines, which work', async () => {
+    expect(
+      mount?.code
+        .trim()
+        .split('\n')
+        .filter((line) => line !== '').length,
+    ).toBeLessThanOrEqual(6);
+    symlinkSync(join(repositoryRoot, 'node_modules', 'express'), join(folder, 'node_modules', 'express'));
+    const port = await findFreePort();
+    writeFileSync(join(folder, 'agent.js'), agent?.code ?? '');
+    const code = (mount?.code ?? '').replace(
+      'listen(4000)',
+      `listen(${port}, () => console.log('listening'))`,
+    );
+    writeFileSync(join(folder, 'app.js'), code);
+    running = runNode(['app.js'], { cwd: folder });
+    await running.prints(/listening/);
+    const remote = connect(`http://127.0.0.1:${port}/agent`);
+    expect(JSON.stringify(await remote.send({ message: userMessage('hello') }))).toContain('HELLO');
+    await remote.close();
+  });
+
   it('defines an agent in 15 lines and a client in 8', () => {
     expect(agent?.code).toContain('defineAgent');
     expect(agent?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);

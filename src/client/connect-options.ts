@@ -13,7 +13,7 @@ import type { FetchLike } from '../primitives/web/fetch-like.ts';
 import { fetchHttpClient } from './http/fetch-driver.ts';
 import { type CredentialOrigins, DestinationPolicy } from './http/destination-policy.ts';
 import type { HttpClient } from './http/http-client.ts';
-import { undiciHttpClient } from './http/undici-driver.ts';
+import { lazyHttpClient } from './http/lazy-http-client.ts';
 import { type EndpointCache, sharedEndpointCache } from './discovery/endpoint-cache.ts';
 import type { VerifyCard } from './discovery/card-verification.ts';
 
@@ -299,10 +299,10 @@ export function resolveSettings(options: ConnectOptions): ClientSettings {
 
 function createDriver(options: ConnectOptions, timeouts: ClientTimeouts): HttpClient {
   if (options.fetch) return fetchHttpClient(options.fetch);
-  return undiciHttpClient({
-    connectTimeout: timeouts.connect,
-    maxConnections: options.maxConnections ?? 256,
-    tls: options.tls,
+  const { maxConnections = 256, tls } = options;
+  return lazyHttpClient(async () => {
+    const { createHttpDriver } = await import('#http-driver');
+    return createHttpDriver({ connectTimeout: timeouts.connect, maxConnections, tls });
   });
 }
 

@@ -1,10 +1,11 @@
-import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http';
-import { Agent as SecureAgent } from 'node:https';
-import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import type { Agent, AgentOptions, ClientRequestArgs } from 'node:http';
+import type { Agent as SecureAgent } from 'node:https';
+import type { LookupFunction, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as secure } from 'node:tls';
+import { nodeModule } from '../primitives/node/node-module.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { EgressOptions } from './egress-options.ts';
+import { ipVersion } from './rules/ip-address.ts';
 
 /** Policy checks of a connection. */
 export interface ConnectionChecks extends Pick<EgressOptions, 'tls' | 'onConnect'> {
@@ -22,7 +23,7 @@ const poolOptions: AgentOptions = { keepAlive: true, maxFreeSockets: 16, timeout
 
 /** Creates the `node:http` agent; it opens only allowed connections. */
 export function httpConnectionAgent(checks: ConnectionChecks): Agent {
-  return new (class extends Agent {
+  return new (class extends nodeModule('node:http').Agent {
     override createConnection(options: ConnectionOptions, done?: ConnectCallback): undefined {
       openConnection(checks, options, false, done);
     }
@@ -31,7 +32,7 @@ export function httpConnectionAgent(checks: ConnectionChecks): Agent {
 
 /** Creates the `node:https` agent; it opens only allowed connections. */
 export function httpsConnectionAgent(checks: ConnectionChecks): SecureAgent {
-  return new (class extends SecureAgent {
+  return new (class extends nodeModule('node:https').Agent {
     override createConnection(options: ConnectionOptions, done?: ConnectCallback): undefined {
       openConnection(checks, options, true, done);
     }
@@ -72,7 +73,7 @@ function openConnection(
 ): void {
   const host = options.host ?? '';
   const port = Number(options.port);
-  const origin = `${isSecure ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const origin = `${isSecure ? 'https' : 'http'}://${ipVersion(host) === 6 ? `[${host}]` : host}:${port}`;
   let socket: Socket | undefined;
   let isSettled = false;
 
@@ -113,15 +114,26 @@ function openConnection(
     }
     const { servername } = options;
     const ALPNProtocols = ['http/1.1'];
-    const wrapped = secure({ ...checks.tls, socket: plain, host, servername, ALPNProtocols });
+    const wrapped = nodeModule('node:tls').connect({
+      ...checks.tls,
+      socket: plain,
+      host,
+      servername,
+      ALPNProtocols,
+    });
     wrapped.on('error', fail);
     wrapped.once('secureConnect', () => succeed(wrapped));
   };
 
   try {
     // Sockets do not call lookup for IP addresses.
-    if (isIP(host) !== 0) checks.checkAddress(host, host, port);
-    const plain = connect({ host, port, lookup: checks.lookupFor(port), autoSelectFamily: true });
+    if (ipVersion(host) !== 0) checks.checkAddress(host, host, port);
+    const plain = nodeModule('node:net').connect({
+      host,
+      port,
+      lookup: checks.lookupFor(port),
+      autoSelectFamily: true,
+    });
     socket = plain;
     plain.on('error', fail);
     plain.on('connectionAttempt', (address: string) => checks.onConnect?.(address, origin));

@@ -1,11 +1,11 @@
-import { lookup as systemLookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
-import { parseIpAddress } from './rules/ip-address.ts';
+import type { LookupFunction } from 'node:net';
+import { nodeModule } from '../primitives/node/node-module.ts';
+import { ipVersion, parseIpAddress } from './rules/ip-address.ts';
 import type { DnsResolver } from './egress-options.ts';
 
 /** Resolves a name with the system resolver, including its hosts file. */
 export async function systemDnsResolver(host: string): Promise<string[]> {
-  const found = await systemLookup(host, { all: true });
+  const found = await nodeModule('node:dns/promises').lookup(host, { all: true });
   return found.map(({ address }) => address);
 }
 
@@ -31,7 +31,7 @@ export function createCheckedLookup(
     resolveChecked(host).then(
       (addresses) => {
         const matches = addresses
-          .map((address) => ({ address, family: isIP(address) }))
+          .map((address) => ({ address, family: ipVersion(address) }))
           .filter(({ family }) => wantedFamily === 0 || family === wantedFamily);
         const [first] = matches;
         // Outside of the promise, which would catch errors of the callback.

@@ -1,5 +1,5 @@
-import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { nodeModule } from '../primitives/node/node-module.ts';
 import { A2AError } from '../protocol/errors.ts';
 import { type HeaderMap, incomingHeaders } from './headers.ts';
 import type { EgressPolicy } from './egress-policy.ts';
@@ -73,8 +73,8 @@ export function sendOnce(policy: EgressPolicy, request: CheckedRequest): Promise
 }
 
 function openRequest(policy: EgressPolicy, { url, method, headers }: CheckedRequest): ClientRequest {
-  const open = url.protocol === 'https:' ? secureRequest : plainRequest;
-  return open({
+  const { request } = url.protocol === 'https:' ? nodeModule('node:https') : nodeModule('node:http');
+  return request({
     agent: policy.agentFor(url),
     hostname: stripBrackets(url.hostname),
     port: url.port === '' ? undefined : url.port,

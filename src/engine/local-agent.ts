@@ -35,7 +35,7 @@ import {
   type ActiveTurn,
   waitForTurnEnd,
 } from './messages/turn.ts';
-import { startWatchdog } from './runs/watchdog.ts';
+import { Watchdog } from './runs/watchdog.ts';
 import { traceProcess } from './runs/trace-process.ts';
 
 export type { LocalAgent } from './agent-definition.ts';
@@ -78,7 +78,7 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly #validator: MessageValidator;
   readonly #recovery: TaskRecovery;
   readonly #runs = new TaskRunTable();
-  readonly #stopWatchdog: () => void;
+  readonly #watchdog: Watchdog;
 
   constructor(definition: AgentDefinition, options: AgentOptions) {
     const clock = options.clock ?? systemClock;
@@ -95,7 +95,7 @@ class Engine implements LocalAgent, TaskRunHost {
     options.metrics?.observeRuns(() => this.#runs.size);
     options.metrics?.observeStore(this.#taskStore);
     this.#validator = new MessageValidator(definition);
-    this.#stopWatchdog = startWatchdog(this.#runs, clock, options);
+    this.#watchdog = new Watchdog(this.#runs, clock, options);
     this.#push = new PushConfigService(this.#taskStore, definition, options, this);
     this.#recovery = new TaskRecovery(this.#taskStore, definition.resume, this, this.#push);
     this.createPushConfig = this.#push.create;
@@ -136,7 +136,7 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   async close(): Promise<void> {
-    this.#stopWatchdog();
+    this.#watchdog.stop();
     this.#recovery.stop();
     const canResume = this.definition.resume !== undefined && this.options.taskStore !== undefined;
     const unfinished = await this.#runs.endAll(canResume);
@@ -309,7 +309,9 @@ class Engine implements LocalAgent, TaskRunHost {
 
   #createRun(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {
     log.onAbandoned ??= this.#onAbandoned;
-    return this.#runs.add(new TaskRun(this, log, call, request));
+    const run = this.#runs.add(new TaskRun(this, log, call, request));
+    this.#watchdog.runStarted(run.startedAt);
+    return run;
   }
 
   readonly #onAbandoned = (log: TaskLog, error: A2AError): void => {

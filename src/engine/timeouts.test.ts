@@ -160,7 +160,9 @@ it('timestamps never decrease', async () => {
 
 it('close() stops the watchdog timer', async () => {
   const { agent, clock } = stuck({});
+  const sent = agent.send(userRequest('hi'));
   expect(clock.hasTimers).toBe(true);
   await agent.close();
   expect(clock.hasTimers).toBe(false);
+  expect(expectTask(await sent).status.state).toBe('failed');
 });

@@ -13,7 +13,7 @@ import { TrustedProxies } from '../server/limits/trusted-proxies.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
 import { listen, type ServeOptions, type RunningServer } from '../server/node/listen.ts';
-import { nodeListener } from '../server/node/serve.ts';
+import { nodeListener } from '../server/node/node-listener.ts';
 import { resolvePublicUrl } from '../server/cards/public-url.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import type { UpstreamHealth } from './agents/upstream.ts';

@@ -10,6 +10,11 @@ export interface Clock {
   every(milliseconds: number, tick: () => void): () => void;
 }
 
+/** Lets the process end although a timer is active, in runtimes with processes; others return a number. */
+export function unrefTimer(timer: { unref?: () => unknown } | number): void {
+  if (typeof timer === 'object') timer.unref?.();
+}
+
 /** The longest delay of a timer in Node.js; longer ones fire immediately. */
 const maxTimerDelay = 2 ** 31 - 1;
 
@@ -23,8 +28,7 @@ export const systemClock: Clock = {
   },
   every(milliseconds, tick) {
     const timer = setInterval(tick, milliseconds);
-    // Browsers return a number.
-    timer.unref?.();
+    unrefTimer(timer);
     return () => clearInterval(timer);
   },
 };
@@ -34,7 +38,7 @@ export const unrefClock: Clock = {
   ...systemClock,
   after(milliseconds, run) {
     const timer = setTimeout(run, Math.min(maxTimerDelay, milliseconds));
-    timer.unref?.();
+    unrefTimer(timer);
     return () => clearTimeout(timer);
   },
 };
@@ -65,4 +69,20 @@ export function sleep(
     }
     signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** Cloudflare Workers bind timers to the request that creates them. */
+const hasRequestTimers =
+  (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent === 'Cloudflare-Workers';
+
+/** Runs a function at the end of the current event-loop turn, or as soon as possible in runtimes that cannot do that. */
+export const atEndOfTurn: (callback: () => void) => unknown = hasRequestTimers
+  ? (callback) => queueMicrotask(callback)
+  : typeof setImmediate === 'function'
+    ? setImmediate
+    : (callback) => setTimeout(callback, 0);
+
+/** Resolves in a later event-loop turn, so that other work can be done first. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void atEndOfTurn(resolve));
 }

@@ -2,6 +2,7 @@ import type { A2AError } from '../protocol/errors.ts';
 import type { AuthOptions } from './auth/authenticator.ts';
 import type { LogSink } from '../primitives/log.ts';
 import type { HttpServerRequest } from './http/http-message.ts';
+import type { DrainOptions } from './lifecycle/drain.ts';
 import type { ServerLimits } from './limits/limits.ts';
 import type { MetricsOptions } from './telemetry/metrics-endpoint.ts';
 import type { TrafficObserver } from './telemetry/traffic-observer.ts';
@@ -15,13 +16,17 @@ export interface CorsOptions {
   readonly origins: '*' | readonly string[];
 }
 
-/** Options of `serve()`, `fetchHandler()` and `AgentHttpHandler`. All options are optional. */
+/** Options of `serve()`, `toNodeHandler()`, `toFetchHandler()` and `AgentHttpHandler`. All options are optional. */
 export interface ServerOptions {
-  /** Path prefix of all routes. @defaultValue `''` */
+  /**
+   * Path prefix of all routes. Not needed where a framework removes the prefix, as `app.use('/agent', handler)` of Express
+   * does.
+   * @defaultValue `''`
+   */
   basePath?: string;
   /**
    * URL of the agent in its card, including the base path.
-   * @defaultValue derived from the `Host` header
+   * @defaultValue derived from the `Host` header and the path at which a framework mounted the handler
    */
   publicUrl?: string;
   /**
@@ -55,6 +60,8 @@ export interface ServerOptions {
   heartbeat?: number;
   /** Milliseconds after which a connection is closed whose client does not read the response. @defaultValue 60,000 */
   stallTimeout?: number;
+  /** Phases of a shutdown, before connections are closed. @defaultValue none */
+  drain?: DrainOptions;
   /** Limits per request and per client, including the rate limit. */
   limits?: ServerLimits;
   /** Lets web pages of other origins call the agent, without browser credentials. @defaultValue only its own origin */

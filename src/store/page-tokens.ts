@@ -1,15 +1,15 @@
-import {
-  type Cipher,
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  type Decipher,
-  randomBytes,
-} from 'node:crypto';
+import type { Cipher, Decipher } from 'node:crypto';
+import { nodeModule } from '../primitives/node/node-module.ts';
 import { invalidField } from '../protocol/errors.ts';
 
 /** Length of the key, in bytes. */
 const keyLength = 16;
+
+/** Each block is independent of the others, so that one cipher object encrypts all of them. */
+interface PageCipher {
+  readonly cipher: Cipher;
+  readonly decipher: Decipher;
+}
 
 /**
  * Page tokens of lists. A token is one AES block that contains the recency of the last task on a page and a hash of the
@@ -17,24 +17,26 @@ const keyLength = 16;
  * rejected.
  */
 export class PageTokens {
-  // Each block is independent of the others, so that one cipher object encrypts all of them.
-  readonly #cipher: Cipher;
-  readonly #decipher: Decipher;
+  readonly #key: string | undefined;
+  #opened: PageCipher | undefined = undefined;
   /** Hash of the owner of the last list. */
   #lastHash: { readonly owner: string; readonly hash: Buffer } | undefined = undefined;
 
-  /** @param key - in base64url; tokens stay valid as long as it stays the same. */
-  constructor(key = createPageTokenKey()) {
-    const bytes = Buffer.from(key, 'base64url');
-    this.#cipher = createCipheriv('aes-128-ecb', bytes, null).setAutoPadding(false);
-    this.#decipher = createDecipheriv('aes-128-ecb', bytes, null).setAutoPadding(false);
+  /** @param key - in base64url; tokens stay valid as long as it stays the same. @defaultValue a new key */
+  constructor(key?: string) {
+    this.#key = key;
+  }
+
+  /** Created on demand: workers have no random numbers while a module is loaded. */
+  get #ciphers(): PageCipher {
+    return (this.#opened ??= openCiphers(this.#key ?? createPageTokenKey()));
   }
 
   write(owner: string, touched: number): string {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(touched));
     this.#hashOwner(owner).copy(block, 8);
-    return this.#cipher.update(block).toString('base64url');
+    return this.#ciphers.cipher.update(block).toString('base64url');
   }
 
   /**
@@ -45,7 +47,7 @@ export class PageTokens {
   read(owner: string, token: string | undefined): number {
     if (token === undefined || token === '') return Number.POSITIVE_INFINITY;
     if (/^[\w-]{22}$/.test(token)) {
-      const block = this.#decipher.update(token, 'base64url');
+      const block = this.#ciphers.decipher.update(token, 'base64url');
       if (block.subarray(8).equals(this.#hashOwner(owner))) return Number(block.readBigUInt64BE());
     }
     throw invalidField('pageToken', 'must be a page token returned by this agent');
@@ -53,6 +55,7 @@ export class PageTokens {
 
   #hashOwner(owner: string): Buffer {
     if (this.#lastHash?.owner !== owner) {
+      const { createHash } = nodeModule('node:crypto');
       const hash = createHash('sha256').update(owner).digest().subarray(0, 8);
       this.#lastHash = { owner, hash };
     }
@@ -62,5 +65,14 @@ export class PageTokens {
 
 /** Creates a random key, in base64url. */
 export function createPageTokenKey(): string {
-  return randomBytes(keyLength).toString('base64url');
+  return nodeModule('node:crypto').randomBytes(keyLength).toString('base64url');
+}
+
+function openCiphers(key: string): PageCipher {
+  const { createCipheriv, createDecipheriv } = nodeModule('node:crypto');
+  const bytes = Buffer.from(key, 'base64url');
+  return {
+    cipher: createCipheriv('aes-128-ecb', bytes, null).setAutoPadding(false),
+    decipher: createDecipheriv('aes-128-ecb', bytes, null).setAutoPadding(false),
+  };
 }

@@ -5,7 +5,7 @@ import { A2AError } from '../protocol/errors.ts';
 import type { ServerContext } from '../server/http/server-context.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
 import { listen, type RunningServer } from '../server/node/listen.ts';
-import { nodeListener } from '../server/node/serve.ts';
+import { nodeListener } from '../server/node/node-listener.ts';
 import type { ServerOptions } from '../server/server-options.ts';
 import { AdminApi } from './admin/admin-api.ts';
 import type { CardDraft } from './agent/card-draft.ts';

@@ -1,10 +1,19 @@
+import { A2AError } from '../protocol/errors.ts';
 import type { Attributes, Carrier, Span, SpanOptions, Tracing } from './tracing.ts';
 
 type Api = typeof import('@opentelemetry/api');
 
 /** Loads the OpenTelemetry API. Without an SDK its spans are no-ops. */
 export async function loadTracing(): Promise<Tracing> {
-  return tracingOf(await import('@opentelemetry/api'));
+  try {
+    return tracingOf(await import('@opentelemetry/api'));
+  } catch (cause) {
+    // Bundlers accept a library that is not installed only inside of `try`.
+    throw new A2AError('UNAVAILABLE', 'Tracing requires @opentelemetry/api', {
+      cause,
+      hint: 'Run npm install @opentelemetry/api.',
+    });
+  }
 }
 
 const read = {

@@ -52,13 +52,10 @@ let loading: Promise<Tracing> | undefined;
 export function openTracing(option: boolean | undefined): Promise<Tracing | undefined> | undefined {
   if (option === false || (option === undefined && !hasProvider())) return undefined;
   loading ??= import('./otel.ts').then(({ loadTracing }) => loadTracing());
-  return loading.catch((cause: unknown) => {
+  return loading.catch((error: unknown) => {
     loading = undefined;
     if (option === undefined) return undefined;
-    throw new A2AError('UNAVAILABLE', 'Tracing requires @opentelemetry/api', {
-      cause,
-      hint: 'Run npm install @opentelemetry/api.',
-    });
+    throw error;
   });
 }
 

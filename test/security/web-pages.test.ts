@@ -10,7 +10,7 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import { pushListener } from '../../src/push/receiving/listener.ts';
 import { pushReceiver } from '../../src/push/receiving/receiver.ts';
 import { bearerAuth } from '../../src/server/auth/schemes/bearer.ts';
-import { fetchHandler } from '../../src/server/fetch.ts';
+import { toFetchHandler } from '../../src/server/fetch.ts';
 import { serve } from '../../src/server/node/serve.ts';
 import { runTap } from '../../src/tap/proxy/run-tap.ts';
 import { TrafficLog } from '../../src/tap/traffic-log.ts';
@@ -261,13 +261,13 @@ describe('configured access', () => {
 
   it('checks the host on other network interfaces only with allowedHosts', async () => {
     const request = (host: string, more: object = {}) =>
-      fetchHandler(agent, more)(new Request(`http://${host}${card}`)).then(({ status }) => status);
+      toFetchHandler(agent, more)(new Request(`http://${host}${card}`)).then(({ status }) => status);
     expect(await request('service:4000')).toBe(200);
     expect(await request('service:4000', { allowedHosts: ['service'] })).toBe(200);
     expect(await request('evil.example', { allowedHosts: ['service'] })).toBe(403);
     expect(await request('10.1.2.3', { allowedHosts: ['service'] })).toBe(200);
     const foreign = new Request(`http://service${card}`, { headers: { origin: 'https://evil.example' } });
-    expect((await fetchHandler(agent)(foreign)).status).toBe(403);
+    expect((await toFetchHandler(agent)(foreign)).status).toBe(403);
   });
 });
 

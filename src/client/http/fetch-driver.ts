@@ -1,15 +1,17 @@
 /**
- * HTTP driver based on `fetch`, for browsers, workers and custom implementations.
+ * HTTP driver based on `fetch`, for Bun, Deno, browsers, workers and custom implementations.
  *
  * @module
  */
 import {
   BodyTooLargeError,
   type HttpClient,
+  type HttpDriverOptions,
   HttpTransportError,
   type HttpRequest,
   type HttpResponse,
 } from './http-client.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import type { FetchLike } from '../../primitives/web/fetch-like.ts';
 
 /** Creates an HTTP client from a `fetch` function. It cannot control name resolution, so egress policies check only the URL. */
@@ -18,11 +20,25 @@ export function fetchHttpClient(fetch: FetchLike): HttpClient {
     async request(request) {
       const abort = new AbortController();
       const signal = request.signal ? AbortSignal.any([request.signal, abort.signal]) : abort.signal;
-      return new FetchResponse(await callFetch(fetch, request, signal), abort);
+      const response = await callFetch(fetch, request, signal);
+      // Browsers hide status and target of a redirect.
+      if (response.type === 'opaqueredirect') throw redirectError(request);
+      return new FetchResponse(response, abort);
     },
     close: () => Promise.resolve(),
   };
 }
+
+/** Creates the built-in driver of runtimes other than Node; see `imports` in package.json. */
+function createFetchDriver({ tls }: HttpDriverOptions): HttpClient {
+  if (tls)
+    throw new A2AError('UNSUPPORTED_OPERATION', 'The option tls of connect() requires Node', {
+      hint: 'Configure certificates in this runtime, or pass a `fetch` function that uses them.',
+    });
+  return fetchHttpClient((url, init) => globalThis.fetch(url, init));
+}
+
+export { createFetchDriver as createHttpDriver };
 
 async function callFetch(fetch: FetchLike, request: HttpRequest, signal: AbortSignal): Promise<Response> {
   try {
@@ -40,6 +56,12 @@ async function callFetch(fetch: FetchLike, request: HttpRequest, signal: AbortSi
       throw new HttpTransportError(thrown, false);
     throw error;
   }
+}
+
+function redirectError({ origin, path }: HttpRequest): A2AError {
+  return new A2AError('INVALID_AGENT_RESPONSE', `${origin}${path} redirects to another URL`, {
+    hint: 'Browsers do not tell programs the target of a redirect. Use the URL that the agent redirects to.',
+  });
 }
 
 class FetchResponse implements HttpResponse {

@@ -1,4 +1,5 @@
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
+import type { ClientTls } from '../connect-options.ts';
 
 /** An HTTP request. */
 export interface HttpRequest {
@@ -40,6 +41,16 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
+/** Options of the built-in driver. */
+export interface HttpDriverOptions {
+  /** Connection timeout in milliseconds. */
+  connectTimeout: number;
+  /** Maximum number of connections per origin; further requests wait. */
+  maxConnections: number;
+  /** Trusted certificates and client certificate. */
+  tls?: ClientTls | undefined;
+}
+
 /** There was no response, or the connection was interrupted. */
 export class HttpTransportError extends Error {
   override readonly name = 'HttpTransportError';
@@ -53,6 +64,11 @@ export class HttpTransportError extends Error {
     this.code = findErrorCode(cause);
     this.sent = sent;
   }
+}
+
+/** Returns the error of a request to a closed client. */
+export function clientClosedError(): HttpTransportError {
+  return new HttpTransportError(new Error('The client is closed'), false);
 }
 
 /** The body exceeds the limit. */

@@ -8,31 +8,22 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { ClientTls } from '../connect-options.ts';
 import { egressConnector } from './egress-connector.ts';
 import {
   BodyTooLargeError,
+  clientClosedError,
   type HttpClient,
+  type HttpDriverOptions,
   HttpTransportError,
   type HttpRequest,
   type HttpResponse,
 } from './http-client.ts';
 
-/** Options of {@link undiciHttpClient}. */
-export interface UndiciOptions {
-  /** Connection timeout in milliseconds. */
-  connectTimeout: number;
-  /** Maximum number of connections per origin; further requests wait. */
-  maxConnections: number;
-  /** Trusted certificates and client certificate. */
-  tls?: ClientTls | undefined;
-}
-
 /** Number of unread bytes above which reading is paused (backpressure). */
 const highWaterMark = 256 * 1024;
 
 /** Creates an HTTP client based on undici. Its idle connections do not keep the process alive. */
-export function undiciHttpClient(options: UndiciOptions): HttpClient {
+export function undiciHttpClient(options: HttpDriverOptions): HttpClient {
   let agent: Agent | undefined;
   /** Agents that enforce an egress policy. */
   const policyAgents = new Map<EgressPolicy, Agent>();
@@ -73,13 +64,13 @@ export function undiciHttpClient(options: UndiciOptions): HttpClient {
 
   async function loadAndDispatch(request: HttpRequest): Promise<HttpResponse> {
     const undici = await (loading ??= import('undici'));
-    if (closed) throw closedError();
+    if (closed) throw clientClosedError();
     return dispatch(agentFor(undici, request.egress), request);
   }
 
   return {
     request(request) {
-      if (closed) return Promise.reject(closedError());
+      if (closed) return Promise.reject(clientClosedError());
       return agent && !request.egress ? dispatch(agent, request) : loadAndDispatch(request);
     },
     async close() {
@@ -90,9 +81,7 @@ export function undiciHttpClient(options: UndiciOptions): HttpClient {
   };
 }
 
-function closedError(): HttpTransportError {
-  return new HttpTransportError(new Error('The client is closed'), false);
-}
+export { undiciHttpClient as createHttpDriver };
 
 function dispatch(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,8 @@
+import { isIP } from 'node:net';
 import * as fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { type AddressKind, classifyAddress, parseIpAddress, embeddedIpv4 } from './ip-address.ts';
+import { type AddressKind, classifyAddress, parseIpAddress, embeddedIpv4, ipVersion } from './ip-address.ts';
 
 const kind = (text: string): AddressKind | undefined => {
   const address = parseIpAddress(text);
@@ -156,5 +157,49 @@ describe('classifyAddress', () => {
   ])('finds the IPv4 addresses embedded in %s: %j', (text, expected) => {
     const address = parseIpAddress(text);
     expect(address && embeddedIpv4(address).map(String)).toEqual(expected);
+  });
+});
+
+describe('ipVersion', () => {
+  const address = fc.oneof(
+    fc.ipV4(),
+    fc.ipV4Extended(),
+    fc.ipV6(),
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdf:.x'.split('')), maxLength: 30 }),
+    fc
+      .tuple(fc.ipV6(), fc.ipV4Extended())
+      .map(([start, end]) => `${start.slice(0, start.lastIndexOf(':') + 1)}${end}`),
+    fc.tuple(fc.ipV6(), fc.constantFrom('%', '%1', '%eth0', '%25', '/64')).map((parts) => parts.join('')),
+  );
+
+  it('rejects zones that the parser does not accept', () => {
+    for (const text of ['::1%.', '::1%a%b']) expect(parseIpAddress(text)).toBeUndefined();
+  });
+
+  it('agrees with isIP of Node', () => {
+    fc.assert(
+      fc.property(address, (text) => {
+        expect(ipVersion(text)).toBe(isIP(text));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it.each([
+    '',
+    '1',
+    '1.2.3',
+    '01.2.3.4',
+    '1.2.3.256',
+    '::',
+    '::1',
+    '1::2::3',
+    '::ffff:1.2.3.4',
+    '::1.2.3.04',
+    ':::',
+    '[::1]',
+    ' ::1',
+  ])('agrees with isIP of Node for "%s"', (text) => {
+    expect(ipVersion(text)).toBe(isIP(text));
   });
 });

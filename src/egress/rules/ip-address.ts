@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** A parsed IP address. */
@@ -32,7 +31,16 @@ const compatible: CidrBlock = ipaddr.parseCIDR('::/96');
 
 /** Parses a canonical IP address. @returns undefined for other notations, which programs interpret differently */
 export function parseIpAddress(text: string): IpAddress | undefined {
-  return isIP(text) === 0 ? undefined : ipaddr.parse(text);
+  return ipVersion(text) === 0 ? undefined : ipaddr.parse(text);
+}
+
+/** Returns 4 or 6 for a canonical IP address, else 0, like `isIP` of Node. */
+export function ipVersion(text: string): 0 | 4 | 6 {
+  if (!text.includes(':')) return ipaddr.IPv4.isValidFourPartDecimal(text) ? 4 : 0;
+  if (!ipaddr.IPv6.isValid(text)) return 0;
+  const [address = ''] = text.split('%', 1);
+  const last = address.slice(address.lastIndexOf(':') + 1);
+  return !last.includes('.') || ipaddr.IPv4.isValidFourPartDecimal(last) ? 6 : 0;
 }
 
 /** Returns true if the block contains the address. */

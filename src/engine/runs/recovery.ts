@@ -1,5 +1,6 @@
 import type { TaskLog, TaskStore, UnfinishedTask } from '../../store/task-store.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
+import { nextTurn } from '../../primitives/clock.ts';
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
@@ -47,9 +48,16 @@ export class TaskRecovery {
     this.#deliveries = deliveries;
   }
 
-  /** @param mode - `recoverTasks` of the agent. Resolves when the tasks run; later calls return the same promise. */
+  /**
+   * Resolves when the tasks run. Later calls return the same promise; after a failure they try again.
+   *
+   * @param mode - `recoverTasks` of the agent.
+   */
   start(mode: boolean | undefined): Promise<void> {
-    this.#started ??= this.#start(mode);
+    this.#started ??= this.#start(mode).catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
     return this.#started;
   }
 
@@ -107,7 +115,7 @@ export class TaskRecovery {
       const recovering = batch.map((task) => recoverTask(this.#taskStore, task, this.#process, host));
       for (const log of await Promise.all(recovering)) if (log) await waitUntilStored(log, host);
       await this.#taskStore.outage?.()?.ended;
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
   }
 }

@@ -4,32 +4,62 @@ import type { TaskRunTable } from './run-table.ts';
 
 const defaultIdleTimeout = 15 * 60_000;
 
-/**
- * Fails runs that exceed `idleTimeout` or `deadline`. One timer serves all runs.
- *
- * @returns a function that stops it.
- */
-export function startWatchdog(
-  runs: TaskRunTable,
-  clock: Pick<Clock, 'monotonic' | 'every'>,
-  options: AgentOptions,
-): () => void {
-  const idleTimeout = options.idleTimeout ?? defaultIdleTimeout;
-  const deadline = options.deadline ?? 0;
-  const limits = [idleTimeout, deadline].filter((limit) => limit > 0);
-  if (limits.length === 0) return () => {};
-  return clock.every(Math.max(10, Math.min(1_000, ...limits.map((limit) => limit / 4))), () => {
-    const now = clock.monotonic();
-    for (const run of runs.all()) {
+/** Fails runs that exceed `idleTimeout` or `deadline`. One timer serves all runs; it is active only while there are any. */
+export class Watchdog {
+  readonly #runs: TaskRunTable;
+  readonly #clock: Pick<Clock, 'monotonic' | 'every'>;
+  readonly #idleTimeout: number;
+  readonly #deadline: number;
+  /** Milliseconds between two checks; 0 if there is nothing to check. */
+  readonly #interval: number;
+  #stopTimer: (() => void) | undefined = undefined;
+  #checkedAt = 0;
+  #isStopped = false;
+
+  constructor(runs: TaskRunTable, clock: Pick<Clock, 'monotonic' | 'every'>, options: AgentOptions) {
+    this.#runs = runs;
+    this.#clock = clock;
+    this.#idleTimeout = options.idleTimeout ?? defaultIdleTimeout;
+    this.#deadline = options.deadline ?? 0;
+    const limits = [this.#idleTimeout, this.#deadline].filter((limit) => limit > 0);
+    this.#interval =
+      limits.length === 0 ? 0 : Math.max(10, Math.min(1_000, ...limits.map((limit) => limit / 4)));
+  }
+
+  /** Called when a run starts. @param now - monotonic time in milliseconds. */
+  runStarted(now: number): void {
+    if (this.#interval === 0 || this.#isStopped) return;
+    // Some runtimes end a timer with the request that created it.
+    const isOverdue = now - this.#checkedAt > this.#interval * 4;
+    if (this.#stopTimer && !isOverdue) return;
+    this.#stopTimer?.();
+    this.#checkedAt = now;
+    this.#stopTimer = this.#clock.every(this.#interval, () => this.#check());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopTimer?.();
+  }
+
+  #check(): void {
+    const now = this.#clock.monotonic();
+    this.#checkedAt = now;
+    const runs = this.#runs.all();
+    if (runs.length === 0) {
+      this.#stopTimer?.();
+      this.#stopTimer = undefined;
+    }
+    for (const run of runs) {
       // The time that the client takes to answer does not count, nor does an outage of the task store.
       if (run.isAsking || run.isPaused) continue;
-      if (deadline > 0 && now - run.startedAt >= deadline) {
-        run.stop('failed', `The agent did not finish within ${formatSeconds(deadline)}.`);
-      } else if (idleTimeout > 0 && now - run.activeAt >= idleTimeout) {
-        run.stop('failed', `The agent produced no output for ${formatSeconds(idleTimeout)}.`);
+      if (this.#deadline > 0 && now - run.startedAt >= this.#deadline) {
+        run.stop('failed', `The agent did not finish within ${formatSeconds(this.#deadline)}.`);
+      } else if (this.#idleTimeout > 0 && now - run.activeAt >= this.#idleTimeout) {
+        run.stop('failed', `The agent produced no output for ${formatSeconds(this.#idleTimeout)}.`);
       }
     }
-  });
+  }
 }
 
 function formatSeconds(milliseconds: number): string {

@@ -1,5 +1,5 @@
 import type { PushDelivery, PushDeliveryState, TaskStore } from '../../store/task-store.ts';
-import { type Clock, unrefClock } from '../../primitives/clock.ts';
+import { type Clock, nextTurn, unrefClock } from '../../primitives/clock.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import { egressPolicy, type EgressPolicy } from '../../egress/egress-policy.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
@@ -124,7 +124,7 @@ export class PushOutbox {
     });
     for (;;) {
       // A worker that has just received an event becomes busy within this event-loop turn.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       if (this.#busyWorkers === 0 || hasTimedOut) break;
       await new Promise<void>((resolve) => (this.#onIdle = resolve));
     }

@@ -30,6 +30,10 @@ export class AuthenticatedRequest implements HttpServerRequest {
     return this.#inner.body;
   }
 
+  get mountPath(): string | undefined {
+    return this.#inner.mountPath;
+  }
+
   get isSecure(): boolean {
     return this.#inner.isSecure;
   }

@@ -1,5 +1,5 @@
 /**
- * Authenticators for the option `auth` of `serve` and `fetchHandler`.
+ * Authenticators for the option `auth` of `serve`, `toNodeHandler` and `toFetchHandler`.
  *
  * @module
  */

@@ -12,11 +12,12 @@ export type PrincipalsBySecret =
 /** Maximum length of a secret; longer ones are rejected without a lookup. */
 export const maxSecretLength = 4_096;
 
-/** Random key of this process, so that clients cannot predict digests. */
-const processKey = randomBytes(32).toString('hex');
+/** Random key of this process, so that clients cannot predict digests. Created on demand, as workers require. */
+let processKey: string | undefined;
 
 /** Returns the keyed digest that is stored and compared instead of a secret. */
 export function secretDigest(secret: string): Buffer {
+  processKey ??= randomBytes(32).toString('hex');
   return hash('sha256', processKey + secret, 'buffer');
 }
 

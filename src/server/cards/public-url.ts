@@ -7,7 +7,7 @@ export const forwardedHeaders = 'X-Forwarded-Proto, X-Forwarded-Host, X-Forwarde
 
 /** Returns the URL of the agent, without trailing slash because many clients append the operation path directly. */
 export function resolvePublicUrl(
-  request: Pick<HttpServerRequest, 'headers' | 'isSecure'>,
+  request: Pick<HttpServerRequest, 'headers' | 'isSecure' | 'mountPath'>,
   options: Pick<ServerOptions, 'publicUrl' | 'basePath' | 'trustForwarded'>,
 ): string {
   const { publicUrl, basePath = '', trustForwarded = false } = options;
@@ -18,6 +18,11 @@ export function resolvePublicUrl(
   const validHost = /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost';
   const isSecure = (forwarded('x-forwarded-proto') ?? (request.isSecure ? 'https' : 'http')) === 'https';
   const prefix = stripTrailing(forwarded('x-forwarded-prefix') ?? '', '/');
-  const path = /^(\/[\w.~%-]+)*$/.test(prefix) ? prefix : '';
+  const path = validPath(prefix) + validPath(request.mountPath ?? '');
   return `${isSecure ? 'https' : 'http'}://${validHost}${path}${basePath}`;
+}
+
+/** Clients choose these paths, so that unusual ones are omitted. */
+function validPath(path: string): string {
+  return /^(\/[\w.~%-]+)*$/.test(path) ? path : '';
 }

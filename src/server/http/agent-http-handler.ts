@@ -1,6 +1,6 @@
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Agent } from '../../protocol/agent.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { isJsonMediaType, type SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 import { AuthenticatedRequest } from '../auth/authenticated-request.ts';
 import { AuthError } from '../auth/auth-error.ts';
@@ -38,10 +38,14 @@ export class AgentHttpHandler {
   isReady = false;
   /** True once the server stops; `/readyz` responds 503 although requests are accepted. */
   isStopping = false;
+  /** Error of all requests except health checks, while the agent cannot be called. */
+  refusal: A2AError | undefined = undefined;
 
   /** @param budgets - shared by several agents of one server. */
   constructor(agent: Agent, options: ServerOptions = {}, budgets?: ServerBudgets) {
     this.#basePath = stripTrailing(options.basePath ?? '', '/');
+    if (!/^(?:\/[^?#]*)?$/.test(this.#basePath))
+      throw invalidField('basePath', 'must start with "/" and contain neither "?" nor "#"');
     this.#options = { ...options, basePath: this.#basePath };
     this.context = new ServerContext(agent, this.#options, budgets);
     const { metrics = false } = options;
@@ -145,6 +149,7 @@ export class AgentHttpHandler {
    */
   admit(request: HttpServerRequest): A2AError | undefined {
     if (request.isAdmitted) return undefined;
+    if (this.refusal && !healthPaths.has(this.#localPath(request) ?? '')) return this.refusal;
     const { proxies } = this.context;
     if (proxies) request.clientAddress = proxies.clientAddress(request);
     const problem = this.#sameOrigin?.problem(request.headers, request);
@@ -296,13 +301,14 @@ function normalizeSlashes(path: string): string {
   return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
 }
 
+const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 /** Paths that need no authentication: agent cards and health checks. CORS preflight requests need none either. */
 const publicPaths = new Set([
   '/.well-known/agent-card.json',
   '/.well-known/agent.json',
   '/.well-known/jwks.json',
-  '/healthz',
-  '/readyz',
+  ...healthPaths,
 ]);
 
 /** Reasons of bodies that could not be read; they count for the rate limit of the client. */

@@ -17,6 +17,8 @@ export interface HttpServerRequest {
   readonly method: string;
   /** Path without query, percent-encoded. */
   readonly path: string;
+  /** Path prefix that a framework removed from `path`, because it mounted the handler there. */
+  readonly mountPath?: string;
   /** Query without the question mark. */
   readonly query: string;
   readonly headers: RequestHeaders;

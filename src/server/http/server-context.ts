@@ -12,6 +12,7 @@ import { defaultLimits, type ServerLimits } from '../limits/limits.ts';
 import { TrustedProxies } from '../limits/trusted-proxies.ts';
 import { ServerBudgets } from '../limits/server-budgets.ts';
 import type { ServerOptions } from '../server-options.ts';
+import { Heartbeats } from '../lifecycle/heartbeats.ts';
 import type { SseStream } from './sse-stream.ts';
 import { SerializationCache } from '../operations/serialization-cache.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
@@ -46,6 +47,9 @@ export class ServerContext {
   #heartbeatCursor: Iterator<SseStream, undefined> | undefined = undefined;
   /** Number of streams whose heartbeat is due, with the fraction of the last share. */
   #heartbeatsDue = 0;
+  /** False if the adapter sends the heartbeats of each stream itself. */
+  hasSharedHeartbeat = true;
+  readonly #heartbeats: Heartbeats;
 
   /** @param budgets - shared by several agents of one server. */
   constructor(served: Agent, options: ServerOptions, budgets?: ServerBudgets) {
@@ -64,6 +68,7 @@ export class ServerContext {
     this.telemetry = createTelemetry(options);
     this.budgets = budgets ?? new ServerBudgets(options.limits, this.telemetry?.metrics);
     this.#options = options;
+    this.#heartbeats = new Heartbeats(this, options.heartbeat);
   }
 
   /** Returns the serialization cache that all clients of a dialect share. */
@@ -79,6 +84,7 @@ export class ServerContext {
     this.#streams.set(stream, usage);
     stream.openOutput = () => this.budgets.openOutput(request);
     if (telemetry) this.#streamTelemetry.set(stream, telemetry);
+    if (this.hasSharedHeartbeat) this.#heartbeats.start();
     return { status: 200, headers: streamHeaders, body: stream };
   }
 
@@ -128,13 +134,19 @@ export class ServerContext {
         next = this.#heartbeatCursor.next();
       }
       if (next.done) break;
-      const stream = next.value;
-      if (stream.stalledSince > 0 && now - stream.stalledSince > this.stallTimeout) {
-        stalled.push(stream);
-        this.telemetry?.metrics?.countLimitHit('stallTimeout');
-      } else if (this.#options.heartbeat !== 0) stream.sendHeartbeat();
+      if (!this.keepAlive(next.value, now)) stalled.push(next.value);
     }
     return stalled;
+  }
+
+  /** Sends the heartbeat of a stream, if enabled. @returns false if its client has not read for `stallTimeout`. */
+  keepAlive(stream: SseStream, now: number): boolean {
+    if (stream.stalledSince > 0 && now - stream.stalledSince > this.stallTimeout) {
+      this.telemetry?.metrics?.countLimitHit('stallTimeout');
+      return false;
+    }
+    if (this.#options.heartbeat !== 0) stream.sendHeartbeat();
+    return true;
   }
 
   get openStreams(): number {

@@ -1,4 +1,5 @@
 import type { EventWriter } from '../../dialects/dialect.ts';
+import { atEndOfTurn } from '../../primitives/clock.ts';
 import { sseHeartbeat } from '../../primitives/formats/sse.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
@@ -29,10 +30,6 @@ const maxBuffered = 64 * 1_024;
 
 /** Streams with buffered text in this event-loop turn. */
 let pendingStreams: SseStream[] = [];
-
-/** Runtimes without `setImmediate` use a timer. */
-const atEndOfTurn: (callback: () => void) => unknown =
-  typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0);
 
 /**
  * Writes a stream at the end of the event-loop turn, together with all others. Batching is faster than switching between

@@ -14,10 +14,9 @@ import {
   clientErrorResponse,
   observeConnectionBytes,
 } from './connection-limits.ts';
-import type { ServerContext } from '../http/server-context.ts';
 import type { BufferedRequestHandler } from '../fast-path/buffered-handler.ts';
 import { FastPathServer } from '../fast-path/fast-path-server.ts';
-import { HeartbeatSchedule } from '../limits/heartbeat-schedule.ts';
+import { type Drainable, type DrainOptions, drain } from '../lifecycle/drain.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { createTlsServer, type TlsOptions } from './tls.ts';
@@ -30,22 +29,12 @@ export interface ServeOptions extends ServerOptions {
   host?: string;
   /** TLS options. @defaultValue no TLS, for use behind a proxy or on one host */
   tls?: TlsOptions;
-  /** Phases of `stop()`, before connections are closed. @defaultValue none */
-  drain?: DrainOptions;
   /**
    * Fast path: handles simple requests directly on the socket, in half the time. All other requests use `node:http`, as
    * do TLS connections and, if other code listens to the server or traces Node requests, all requests.
    * @defaultValue true, unless the environment variable `DRAGOMAN_FAST_PATH` is `0` or `false`
    */
   fastPath?: boolean;
-}
-
-/** Phases of a graceful shutdown, in milliseconds. */
-export interface DrainOptions {
-  /** Time for which `/readyz` responds 503 while requests are still accepted, so that proxies select other servers. @defaultValue 0 */
-  notReady?: number;
-  /** Maximum time to wait for running tasks before their streams are ended. @defaultValue 0 */
-  tasks?: number;
 }
 
 /** A running HTTP server. */
@@ -65,15 +54,9 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /** Collaborators of {@link listen}. */
-export interface ListenerSetup {
+export interface ListenerSetup extends Drainable {
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Contexts with open streams, for heartbeats and shutdown. */
-  readonly contexts: () => Iterable<ServerContext>;
   readonly metrics: Metrics | undefined;
-  /** Called when the server starts to stop, while it still accepts requests. */
-  readonly onStopping?: () => void;
-  /** Waits until no task is running, for a limited time in milliseconds. */
-  readonly whenIdle?: (timeout: number) => Promise<void>;
   /** Returns the fast-path handler for a path with query; undefined if `listener` must handle the request. */
   readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
 }
@@ -81,10 +64,10 @@ export interface ListenerSetup {
 /** Maximum body size on the fast path, in bytes. Larger bodies arrive in several chunks anyway. */
 const maxFastPathBody = 64 * 1_024;
 
-/** Listens on a port and sends SSE heartbeats. */
+/** Listens on a port. */
 export async function listen(setup: ListenerSetup, options: ServeOptions): Promise<RunningServer> {
-  const { metrics, contexts, listener } = setup;
-  const { limits = {}, heartbeat = defaultLimits.heartbeat, port = 0, host = '127.0.0.1' } = options;
+  const { metrics, listener } = setup;
+  const { limits = {}, port = 0, host = '127.0.0.1' } = options;
   const nodeOptions = nodeServerOptions(limits);
   const server = options.tls
     ? await createTlsServer(options.tls, listener, nodeOptions)
@@ -99,17 +82,9 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  const schedule = new HeartbeatSchedule(heartbeat);
-  const heartbeatTimer = setInterval(() => schedule.send(contexts()), schedule.tick);
-  heartbeatTimer.unref();
   const address = server.address() as AddressInfo;
-  const stop = async (within = 5_000): Promise<void> => {
-    setup.onStopping?.();
-    const { notReady = 0, tasks = 0 } = within > 0 ? (options.drain ?? {}) : {};
-    if (notReady > 0) await new Promise((resolve) => setTimeout(resolve, notReady));
-    await stopServer(server, setup, { within, tasks });
-    clearInterval(heartbeatTimer);
-  };
+  const stop = (within = 5_000): Promise<void> =>
+    stopServer(server, setup, within > 0 ? options.drain : undefined, within);
   return {
     url: formatUrl(address, options.tls ? 'https' : 'http'),
     port: address.port,
@@ -151,17 +126,21 @@ function formatUrl({ address, family, port }: AddressInfo, scheme: string): stri
   return `${scheme}://${host}:${port}`;
 }
 
+/** @param within - milliseconds after which the remaining connections are closed. */
 async function stopServer(
   server: Server | SecureServer,
-  { contexts, whenIdle }: ListenerSetup,
-  { within, tasks }: { within: number; tasks: number },
+  setup: Drainable,
+  phases: DrainOptions = {},
+  within: number,
 ): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Closes keep-alive connections as soon as their last request has finished.
-  const idleTimer = setInterval(() => server.closeIdleConnections(), 20);
-  if (tasks > 0) await whenIdle?.(tasks);
+  let closed: Promise<void> | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  await drain(setup, phases, () => {
+    closed = new Promise((resolve) => server.close(() => resolve()));
+    // Closes keep-alive connections as soon as their last request has finished.
+    idleTimer = setInterval(() => server.closeIdleConnections(), 20);
+  });
   const closeTimer = setTimeout(() => server.closeAllConnections(), within);
-  for (const context of contexts()) context.endStreams();
   server.closeIdleConnections();
   await closed;
   clearTimeout(closeTimer);

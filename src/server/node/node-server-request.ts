@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
 import type { ServerContext } from '../http/server-context.ts';
+import { type MountedMessage, resolveMountedUrl } from './mounted-url.ts';
 import type { SseStream } from '../http/sse-stream.ts';
 import type { ByteReservation } from '../limits/byte-budget.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
@@ -11,9 +12,10 @@ import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 export class NodeServerRequest implements HttpServerRequest {
   readonly method: string;
   readonly path: string;
+  readonly mountPath: string | undefined = undefined;
   readonly query: string;
   readonly headers: RequestHeaders;
-  body: string;
+  body = '';
   telemetry: RequestTelemetry | undefined = undefined;
   isAdmitted = false;
   clientAddress: string | undefined = undefined;
@@ -24,14 +26,19 @@ export class NodeServerRequest implements HttpServerRequest {
   #stream: SseStream | undefined = undefined;
   #context: ServerContext | undefined = undefined;
 
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse, body: string) {
-    const url = incoming.url ?? '/';
+  /** @param basePath - of the handler; a framework may have removed it from the URL. */
+  constructor(incoming: MountedMessage, outgoing: ServerResponse, basePath: string) {
+    const { url = '/', originalUrl } = incoming;
     const queryStart = url.indexOf('?');
     this.method = incoming.method ?? 'GET';
     this.path = queryStart < 0 ? url : url.slice(0, queryStart);
     this.query = queryStart < 0 ? '' : url.slice(queryStart + 1);
+    if (originalUrl !== undefined && originalUrl !== url) {
+      const mounted = resolveMountedUrl(this.path, originalUrl, basePath);
+      this.path = mounted.path;
+      this.mountPath = mounted.mountPath;
+    }
     this.headers = incoming.headers;
-    this.body = body;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
   }

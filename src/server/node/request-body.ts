@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { nodeModule } from '../../primitives/node/node-module.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { HttpServerResponse } from '../http/http-message.ts';
 import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
@@ -18,7 +18,7 @@ export function readBodyText(
   reservation?: ByteReservation,
 ): void {
   if (Number(incoming.headers['content-length']) > maxBodyBytes) {
-    done(tooLarge(maxBodyBytes));
+    done(bodyTooLarge(maxBodyBytes));
     return;
   }
   let first: Buffer | undefined;
@@ -40,7 +40,7 @@ export function readBodyText(
     else (more ??= [first]).push(chunk);
   });
   function sizeError(): A2AError | undefined {
-    if (size > maxBodyBytes) return tooLarge(maxBodyBytes);
+    if (size > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
     if (!reservation || size < minCountedBytes) return undefined;
     if (!reservation.grow(size - counted)) return bodiesExceeded();
     counted = size;
@@ -56,12 +56,20 @@ export function readBodyText(
     // Frees the buffers: an open stream references the request, which references this closure.
     first = undefined;
     more = undefined;
-    if (isUtf8(bytes)) done(bytes.toString('utf8'));
-    else done(new A2AError('PARSE_ERROR', 'The body must be UTF-8'));
+    done(bodyToText(bytes));
   });
 }
 
-function tooLarge(maxBodyBytes: number): A2AError {
+let isUtf8: typeof import('node:buffer').isUtf8 | undefined;
+
+/** Returns the text of a complete body, or an error if it is not UTF-8. */
+export function bodyToText(bytes: Buffer): string | A2AError {
+  isUtf8 ??= nodeModule('node:buffer').isUtf8;
+  return isUtf8(bytes) ? bytes.toString('utf8') : new A2AError('PARSE_ERROR', 'The body must be UTF-8');
+}
+
+/** Returns the error of a body above `maxBodyBytes`. */
+export function bodyTooLarge(maxBodyBytes: number): A2AError {
   return new A2AError('PAYLOAD_TOO_LARGE', `Request body exceeds ${maxBodyBytes} bytes`, {
     details: { limit: 'maxBodyBytes' },
   });

@@ -1,3 +1,4 @@
+import { atEndOfTurn } from '../../primitives/clock.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
 /** Maximum number of queued characters; beyond it, records are queued without their bodies. */
@@ -13,10 +14,6 @@ interface QueuedWork {
   readonly size: number;
   readonly work: () => void;
 }
-
-/** Runtimes without `setImmediate` use a timer. */
-const afterTraffic: (callback: () => void) => unknown =
-  typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0);
 
 const queues = new WeakMap<TrafficLog, DecodeQueue>();
 
@@ -50,7 +47,7 @@ export class DecodeQueue {
     this.#size += size;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    afterTraffic(() => this.#runSlice());
+    atEndOfTurn(() => this.#runSlice());
   }
 
   /** Runs all queued work synchronously. */
@@ -63,7 +60,7 @@ export class DecodeQueue {
     this.#run(performance.now() + timeSlice);
     if (this.#next === this.#queue.length) return;
     this.#isScheduled = true;
-    afterTraffic(() => this.#runSlice());
+    atEndOfTurn(() => this.#runSlice());
   }
 
   #run(until: number): void {

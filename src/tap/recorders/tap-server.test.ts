@@ -3,7 +3,7 @@ import { summarizeRecords, recordsIn, waitForRecord } from '../../../test/suppor
 import { sampleAgent } from '../../../test/interop/sample-agent.ts';
 import { httpGet, httpOpen, httpPost } from '../../../test/support/http/http-calls.ts';
 import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
-import { fetchHandler } from '../../server/fetch.ts';
+import { toFetchHandler } from '../../server/fetch.ts';
 import { serve } from '../../server/node/serve.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import { TrafficLog } from '../traffic-log.ts';
@@ -97,9 +97,9 @@ describe('tapServer', () => {
     });
   });
 
-  it('records traffic of fetchHandler', async () => {
+  it('records traffic of toFetchHandler', async () => {
     const log = new TrafficLog();
-    const handle = fetchHandler(sampleAgent(), tapServer(log, { name: 'Sample' }));
+    const handle = toFetchHandler(sampleAgent(), tapServer(log, { name: 'Sample' }));
     const headers = { 'content-type': 'application/json', ...version };
     const body = JSON.stringify(say('stream'));
     await (

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
-import { type DrainOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import type { DrainOptions } from '../../../src/server/lifecycle/drain.ts';
+import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { createDeferred } from '../../support/engine/conversation.ts';
 import { httpGet, httpOpen, httpPost } from '../../support/http/http-calls.ts';
 import { readSseFrames, streamSseFrames } from '../../support/http/sse-frames.ts';

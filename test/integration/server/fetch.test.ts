@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
-import { fetchHandler } from '../../../src/server/fetch.ts';
+import { toFetchHandler } from '../../../src/server/fetch.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { streamSseFrames } from '../../support/http/sse-frames.ts';
@@ -14,7 +14,7 @@ let handle: (request: Request) => Promise<Response>;
 beforeAll(async () => {
   agent = sampleAgent({ extensions: [{ uri: 'urn:a' }] });
   server = await serve(agent);
-  handle = fetchHandler(agent);
+  handle = toFetchHandler(agent);
 });
 afterAll(async () => {
   await server.stop();
@@ -109,12 +109,12 @@ async function plain(response: Response): Promise<unknown> {
   return { status: response.status, headers, text: settled(await response.text()) };
 }
 
-describe('fetchHandler', () => {
+describe('toFetchHandler', () => {
   it.each(table)('responds to $name like the Node server', async ({ path, init }) => {
     const url = `${server.url}${path}`;
     const overNode = await plain(await fetch(url, init));
     // A new message id, because the same one would be deduplicated.
-    const other = fetchHandler(sampleAgent({ extensions: [{ uri: 'urn:a' }] }));
+    const other = toFetchHandler(sampleAgent({ extensions: [{ uri: 'urn:a' }] }));
     expect(await plain(await other(new Request(url, init)))).toEqual(overNode);
   });
 
@@ -134,7 +134,7 @@ describe('fetchHandler', () => {
       },
     });
     const body = JSON.stringify({ message: { ...says('slow').message, messageId: 'm-slow' } });
-    const response = await fetchHandler(watched)(
+    const response = await toFetchHandler(watched)(
       new Request('http://agent.test/message:stream', { method: 'POST', headers: modern, body }),
     );
     let id = '';
@@ -159,7 +159,7 @@ describe('fetchHandler', () => {
         if (isBroken) throw new Error('the secret of the house');
       },
     });
-    const prepared = fetchHandler(waiting);
+    const prepared = toFetchHandler(waiting);
     const ask = () => prepared(new Request('http://agent.test/tasks/no-such-task', { headers: modern }));
     const early = await ask();
     expect(early.status).toBe(503);
@@ -169,7 +169,7 @@ describe('fetchHandler', () => {
   });
 
   it('responds 413 to a body above maxBodyBytes', async () => {
-    const small = fetchHandler(agent, { maxBodyBytes: 10 });
+    const small = toFetchHandler(agent, { maxBodyBytes: 10 });
     const body = asked('SendMessage', says('hello'));
     const response = await small(
       new Request('http://agent.test/', { method: 'POST', headers: modern, body }),
@@ -178,8 +178,35 @@ describe('fetchHandler', () => {
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
+  it.each([
+    ['Deno', { remoteAddr: { hostname: '127.0.0.1', port: 1, transport: 'tcp' } }],
+    ['Bun', { requestIP: () => ({ address: '127.0.0.1', port: 1, family: 'IPv4' }) }],
+  ])('knows the address of the client in %s', async (_name, runtime) => {
+    const handler = toFetchHandler(agent, { metrics: true });
+    // Metrics are served to local clients only.
+    const read = (...context: unknown[]) => handler(new Request('http://agent.test/metrics'), ...context);
+    expect((await read(runtime)).status).toBe(200);
+    expect((await read({ remoteAddr: { hostname: '192.0.2.1' } })).status).toBe(403);
+    expect((await read({ someBinding: 1 })).status).toBe(403);
+    expect((await read()).status).toBe(403);
+  });
+
+  it('ends streams and rejects requests when it is closed', async () => {
+    const handler = toFetchHandler(agent);
+    const body = JSON.stringify({ message: { ...says('slow').message, messageId: 'm-close' } });
+    const open = () =>
+      handler(new Request('http://agent.test/message:stream', { method: 'POST', headers: modern, body }));
+    const frames = streamSseFrames(await open());
+    const { value } = await frames.next();
+    await handler.close();
+    for await (const _frame of frames);
+    expect((await handler(new Request('http://agent.test/readyz'))).status).toBe(503);
+    expect((await open()).status).toBe(503);
+    await agent.cancelTask({ id: value?.data.task.id as string });
+  });
+
   it('sends SSE heartbeats', async () => {
-    const beating = fetchHandler(agent, { heartbeat: 5 });
+    const beating = toFetchHandler(agent, { heartbeat: 5 });
     const body = JSON.stringify({ message: { ...says('slow').message, messageId: 'm-beat' } });
     const response = await beating(
       new Request('http://agent.test/message:stream', { method: 'POST', headers: modern, body }),

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import type { ProcessFunction } from '../../../src/engine/agent-definition.ts';
 import { Metrics } from '../../../src/metrics/metrics.ts';
-import { fetchHandler } from '../../../src/server/fetch.ts';
+import { toFetchHandler } from '../../../src/server/fetch.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { createDeferred } from '../../support/engine/conversation.ts';
 import { streamSseFrames } from '../../support/http/sse-frames.ts';
@@ -83,7 +83,7 @@ describe('rate limit', () => {
   });
 
   it('applies to all clients together without address', async () => {
-    const handler = fetchHandler(
+    const handler = toFetchHandler(
       defineAgent({ name: 'Limited', description: 'Has limits', process: ({ text }) => text }),
       { limits },
     );

@@ -4,7 +4,7 @@ import { Metrics } from '../../../src/metrics/metrics.ts';
 import type { LogEntry } from '../../../src/primitives/log.ts';
 import { apiKeyAuth } from '../../../src/server/auth/schemes/api-key.ts';
 import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
-import { fetchHandler } from '../../../src/server/fetch.ts';
+import { toFetchHandler } from '../../../src/server/fetch.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { parseExposition, type ExpositionSample } from '../../support/metrics/exposition.ts';
 import { readSseFrames } from '../../support/http/sse-frames.ts';
@@ -121,7 +121,7 @@ describe('metrics endpoint', () => {
   it('denies remote clients by default', async () => {
     const agent = defineAgent({ name: 'A', description: 'B', process: ({ text }) => text });
     const ask = (metrics: ServeOptions['metrics']) =>
-      fetchHandler(agent, { metrics })(new Request('http://agent.example/metrics'));
+      toFetchHandler(agent, { metrics })(new Request('http://agent.example/metrics'));
     expect((await ask(true)).status).toBe(403);
     expect((await ask({ allow: () => true })).status).toBe(200);
   });

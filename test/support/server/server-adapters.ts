@@ -1,6 +1,6 @@
 /** The two server adapters: Node.js HTTP server and fetch handler. */
 import type { Agent } from '../../../src/protocol/agent.ts';
-import { fetchHandler } from '../../../src/server/fetch.ts';
+import { toFetchHandler } from '../../../src/server/fetch.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import type { ServerOptions } from '../../../src/server/server-options.ts';
 
@@ -25,9 +25,9 @@ export const serverAdapters: readonly ServerAdapter[] = [
     },
   },
   {
-    name: 'fetchHandler',
+    name: 'toFetchHandler',
     async open(agent, options) {
-      const handle = fetchHandler(agent, options);
+      const handle = toFetchHandler(agent, options);
       return {
         request: (path, init) => handle(new Request(`http://agent.test${path}`, init)),
         close: async () => {},

@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineAgent } from '../../../src/engine/index.ts';
-import { AgentHttpHandler } from '../../../src/server/http/agent-http-handler.ts';
-import { nodeListener } from '../../../src/server/node/serve.ts';
+import { toNodeHandler } from '../../../src/server/node/to-node-handler.ts';
 import { VirtualClock } from '../../../src/testkit/clock/virtual-clock.ts';
 import { FaultSelector } from '../../../src/testkit/faults/fault-selector.ts';
 import type { Fault } from '../../../src/testkit/faults/fault.ts';
@@ -52,7 +51,7 @@ export async function startFaultyServer(
   const faultyAgent = stubAgent(agent, {
     stream: (request, call) => withEventFaults(agent.stream(request, call), streamFaults),
   });
-  const listener = nodeListener(new AgentHttpHandler(faultyAgent));
+  const listener = toNodeHandler(faultyAgent);
   const server = createServer((request, response) => {
     faulty.requests.push(`${request.method} ${request.url}`);
     const selected = selector.select(
