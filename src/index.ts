@@ -6,6 +6,7 @@
 
 // Define and serve agents.
 export type { ProcessContext } from './engine/process-context.ts';
+export type { HistoryLimits } from './engine/messages/context-history.ts';
 export type {
   AgentDefinition,
   AgentOptions,

@@ -5,6 +5,7 @@
  */
 export { type Clock, systemClock } from '../primitives/clock.ts';
 export type { ProcessContext } from './process-context.ts';
+export type { HistoryLimits } from './messages/context-history.ts';
 export type {
   AgentDefinition,
   AgentOptions,

@@ -17,6 +17,7 @@ import { systemClock } from '../primitives/clock.ts';
 import { sharedViewOf } from '../primitives/copies/shared-view.ts';
 import { monotonicTimestamps } from './monotonic-timestamps.ts';
 import type { AgentDefinition, AgentOptions, LocalAgent, ProcessFunction } from './agent-definition.ts';
+import { type ContextHistory, readContextHistory } from './messages/context-history.ts';
 import { type DirectReply, runWithoutTask } from './runs/direct-reply.ts';
 import { MessageValidator } from './messages/validate-message.ts';
 import { uuidV7 } from './uuid-v7.ts';
@@ -119,6 +120,9 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#recovery.stop();
     return this.#runs.whenIdle(timeout);
   };
+
+  readonly readHistory: ContextHistory['readHistory'] = (turn, limits) =>
+    readContextHistory(this.#taskStore, turn, limits);
 
   isRunning(log: TaskLog): boolean {
     return this.#runs.find(log) !== undefined;
@@ -325,6 +329,7 @@ class Engine implements LocalAgent, TaskRunHost {
 
   #runWithoutTask(request: SendRequest, call: CallContext, taskId: string | undefined): Promise<DirectReply> {
     return runWithoutTask(this.#process, request, call, {
+      history: this,
       newId: this.newId,
       create: (ids) =>
         this.#create(

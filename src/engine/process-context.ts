@@ -5,6 +5,7 @@ import { type Metadata, textOf } from '../protocol/part.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
 import type { MessageContent } from './agent-output.ts';
+import type { ContextHistory, HistoryLimits } from './messages/context-history.ts';
 
 /** The task run of a context. */
 interface Host {
@@ -25,14 +26,22 @@ export class ProcessContext {
   readonly #stored: Message;
   #message: Message | undefined = undefined;
   readonly #acceptedOutputModes: readonly string[] | undefined;
+  readonly #history: ContextHistory;
 
-  constructor(host: Host, message: Message, call: CallContext, request?: SendRequest) {
+  constructor(
+    host: Host,
+    message: Message,
+    call: CallContext,
+    request: SendRequest | undefined,
+    history: ContextHistory,
+  ) {
     this.#stored = message;
     this.call = call;
     // The request itself is not retained: a task may hold its context for hours.
     this.metadata = request?.metadata;
     this.#host = host;
     this.#acceptedOutputModes = request?.configuration?.acceptedOutputModes;
+    this.#history = history;
   }
 
   /** The message to process. */
@@ -66,6 +75,25 @@ export class ProcessContext {
   /** Media types that the client accepts; empty if it did not specify any. */
   get acceptedOutputModes(): readonly string[] {
     return this.#acceptedOutputModes ?? [];
+  }
+
+  /**
+   * Reads the earlier turns of the context, oldest first: messages of this client and of the agent, artifacts as messages
+   * of the agent. Contains only tasks of this client that have ended or wait for input, ordered by their last status. A
+   * direct reply has no task and is not contained.
+   *
+   * @example
+   * ```ts
+   * const earlier = await context.history({ maxMessages: 20 });
+   * const messages = earlier.map(({ role, parts }) => ({ role, content: textOf(parts) }));
+   * ```
+   */
+  get history(): (limits?: HistoryLimits) => Promise<Message[]> {
+    return (limits = {}) => {
+      const { taskId, contextId } = this.#host;
+      const turn = { owner: this.call.owner ?? '', contextId, taskId, messageId: this.#stored.messageId };
+      return this.#history.readHistory(turn, limits);
+    };
   }
 
   /**

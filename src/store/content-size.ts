@@ -62,7 +62,8 @@ function artifactSize({ artifactId, parts, description, extensions, metadata }: 
   return metadata ? size + jsonSize(metadata) : size;
 }
 
-function messageSize({ messageId, parts, extensions, referenceTaskIds, metadata }: Message): number {
+/** Returns the approximate memory use of a message, in bytes. A character counts as one byte. */
+export function messageSize({ messageId, parts, extensions, referenceTaskIds, metadata }: Message): number {
   let size = objectSize + messageId.length + partsSize(parts);
   if (extensions) size += jsonSize(extensions);
   if (referenceTaskIds) size += jsonSize(referenceTaskIds);

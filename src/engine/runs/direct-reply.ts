@@ -6,6 +6,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { ProcessContext } from '../process-context.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
+import type { ContextHistory } from '../messages/context-history.ts';
 import {
   isMessage,
   toIterator,
@@ -20,6 +21,7 @@ export type DirectReply = { kind: 'message'; message: Message } | { kind: 'run';
 
 /** Collaborators of {@link runWithoutTask}, which create the task if it is needed. */
 interface TaskFactory {
+  history: ContextHistory;
   newId: () => string;
   ids: { taskId: string; contextId: string };
   create(ids: { taskId: string; contextId: string }): TaskLog | Promise<TaskLog>;
@@ -40,7 +42,8 @@ export async function runWithoutTask(
   factory: TaskFactory,
 ): Promise<DirectReply> {
   const host = new LazyTask(factory);
-  const first = readFirstOutput(() => process(new ProcessContext(host, request.message, call, request)));
+  const context = new ProcessContext(host, request.message, call, request, factory.history);
+  const first = readFirstOutput(() => process(context));
   const outcome = await Promise.race([first.catch(() => undefined), host.inputRequested]);
   if (outcome && isMessage(outcome.value) && !host.isCreated) {
     closeQuietly(outcome.rest);

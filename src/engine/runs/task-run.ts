@@ -11,6 +11,7 @@ import { isInterrupted, isTerminal, type Task, type TaskState } from '../../prot
 import { ChunkTracker } from './chunk-tracker.ts';
 import { ProcessContext } from '../process-context.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
+import type { ContextHistory } from '../messages/context-history.ts';
 import {
   type ArtifactDraft,
   checkState,
@@ -25,7 +26,7 @@ import {
 } from '../agent-output.ts';
 
 /** Collaborators of {@link TaskRun}. */
-export interface TaskRunHost {
+export interface TaskRunHost extends ContextHistory {
   /** Returns milliseconds of the monotonic clock, as an integer. */
   elapsed(): number;
   timestamp(): string;
@@ -105,7 +106,7 @@ export class TaskRun {
     this.status('working');
     const request = this.#request;
     this.#request = undefined;
-    this.drive(process, new ProcessContext(this, message, this.#call, request));
+    this.drive(process, new ProcessContext(this, message, this.#call, request, this.#host));
   }
 
   /** Calls the process function with an existing context. */
