@@ -2,7 +2,7 @@
 //
 //   npx dragoman serve examples/echo.js        in one terminal
 //   node examples/client.js                    in another terminal; accepts a URL
-import { connect, isTask, reduce, textOf } from 'dragoman';
+import { connect, reduce, textOf } from 'dragoman';
 
 const agent = connect(process.argv[2] ?? 'http://127.0.0.1:4000');
 const { name } = await agent.card();
@@ -10,8 +10,7 @@ const { version, transport } = await agent.describe();
 console.log(`${name} uses A2A ${version} over ${transport}`);
 
 const events = [];
-const message = { messageId: crypto.randomUUID(), role: 'user', parts: [{ text: 'hello' }] };
-for await (const event of agent.stream({ message })) {
+for await (const event of agent.stream('hello')) {
   console.log(event.kind, event.kind === 'status' ? event.status.state : '');
   events.push(event);
 }
@@ -19,7 +18,7 @@ await agent.close();
 
 // reduce() computes the task, with complete artifacts, from its events.
 const task = reduce(events);
-const text = task && isTask(task) ? textOf(task.artifacts?.[0]?.parts ?? []) : '';
+const text = task ? textOf(task) : '';
 console.log(text);
 if (text !== 'You said: hello') {
   console.error('Unexpected response.');

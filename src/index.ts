@@ -12,8 +12,9 @@ export type {
   AgentOptions,
   LogEntry,
   ProcessFunction,
-  SkillDefinition,
 } from './engine/agent-definition.ts';
+export { defineSkill, type SkillDefinition } from './engine/skills/define-skill.ts';
+export type { StandardSchema } from './engine/skills/standard-schema.ts';
 export { defineAgent, type LocalAgent } from './engine/local-agent.ts';
 export {
   type ArtifactDraft,
@@ -41,6 +42,7 @@ export type { ConnectOptions } from './client/connect-options.ts';
 
 // Protocol model.
 export type { Agent, CallContext, Principal } from './protocol/agent.ts';
+export { type AgentInterceptor, withInterceptor } from './protocol/composition/with-interceptor.ts';
 export type {
   AgentCapabilities,
   AgentCard,
@@ -71,6 +73,13 @@ export {
 } from './protocol/part.ts';
 export { reduce } from './protocol/reduce.ts';
 export type { SendConfiguration, SendRequest } from './protocol/requests.ts';
+export {
+  type FileInput,
+  type MessageInput,
+  type SendInput,
+  toSendRequest,
+  userMessage,
+} from './protocol/user-message.ts';
 export {
   type Artifact,
   isTask,

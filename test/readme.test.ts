@@ -65,7 +65,7 @@ describe('README', () => {
     writeFileSync(join(folder, 'client.js'), code.replace('http://127.0.0.1:4000', started.url));
     const { code: exitCode, stdout, stderr } = await runNode(['client.js'], { cwd: folder }).ended;
     expect(stderr).toBe('');
-    expect(stdout).toBe('HELLO \nTHERE \n');
+    expect(stdout).toBe('HELLO THERE \n');
     expect(exitCode).toBe(0);
   });
 

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { connect, textOf } from 'dragoman';
 import { agentTest } from 'dragoman/testkit/vitest';
 import { expect, onTestFinished } from 'vitest';
-import { say } from './say.js';
 
 const scriptFile = fileURLToPath(new URL('../scripts/travel.yaml', import.meta.url));
 const test = agentTest.extend({ agentOptions: { scriptFile } });
@@ -11,12 +10,12 @@ const test = agentTest.extend({ agentOptions: { scriptFile } });
 test('books a journey in two turns', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
-  const asking = await client.send(say('Book Lisbon'));
+  const asking = await client.send('Book Lisbon');
   expect(asking.status.state).toBe('input-required');
   expect(textOf(asking.status.message.parts)).toBe('Which day?');
 
   const { id: taskId, contextId } = asking;
-  const booked = await client.send(say('Friday', { taskId, contextId }));
+  const booked = await client.send({ text: 'Friday', taskId, contextId });
   expect(booked.status.state).toBe('completed');
   expect(booked).toProduceArtifact('ticket.json', { to: 'Lisbon', day: 'Friday' });
   expect(agent).toHaveReceivedMessage({ text: 'Friday', taskId });
@@ -25,7 +24,7 @@ test('books a journey in two turns', async ({ agent }) => {
 test('lists the closest rules if no rule matched', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
-  const task = await client.send(say('Cook Lisbon'));
+  const task = await client.send('Cook Lisbon');
   expect(task.status.state).toBe('rejected');
 
   const [entry] = agent.receivedMessages;

@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import { clientCredentials, connect } from 'dragoman';
 import { agentTest } from 'dragoman/testkit/vitest';
 import { expect, onTestFinished } from 'vitest';
-import { say } from './say.js';
 
 /** Starts a token endpoint that returns token-1, token-2 and so on. */
 async function tokenEndpoint() {
@@ -27,7 +26,7 @@ agentTest('requests a new token after a 401 response', async ({ agent }) => {
   const client = connect(agent.url, { auth });
   onTestFinished(() => client.close());
 
-  const task = await client.send(say('hello'));
+  const task = await client.send('hello');
   expect(task.status.state).toBe('completed');
   expect(issued()).toBe(2);
   expect(agent).toHaveReceivedMessage({

@@ -2,14 +2,13 @@
 import { test } from 'node:test';
 import { connect } from 'dragoman';
 import { assertReceivedMessage, assertStreamed, withTestAgent } from 'dragoman/testkit';
-import { say } from './say.js';
 
 const script = 'rules: [{ when: { text: hello }, then: [{ say: Let me think }, { complete: Hi }] }]';
 
 await test('responds to a greeting', () =>
   withTestAgent({ script }, async (agent) => {
     const client = connect(agent.url);
-    await assertStreamed(client.stream(say('hello')), [
+    await assertStreamed(client.stream('hello'), [
       'submitted',
       'working',
       { state: 'completed', text: 'Hi' },

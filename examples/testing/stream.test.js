@@ -2,7 +2,6 @@
 import { connect } from 'dragoman';
 import { agentTest } from 'dragoman/testkit/vitest';
 import { expect, onTestFinished } from 'vitest';
-import { say } from './say.js';
 
 const script = `
 clock: virtual # ten minutes take no time
@@ -21,7 +20,7 @@ test('streams every step', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
   const events = [];
-  for await (const event of client.stream(say('What is a dragoman?'))) events.push(event);
+  for await (const event of client.stream('What is a dragoman?')) events.push(event);
 
   expect(events).toBeValidStream();
   expect(events).toHaveStreamed([
@@ -38,7 +37,7 @@ test('cancels a task that requests input', async ({ agent }) => {
   const client = connect(agent.url);
   onTestFinished(() => client.close());
   agent.load('rules: [{ then: [{ ask: Go on? }] }]');
-  const { id } = await client.send(say('What is a dragoman?'));
+  const { id } = await client.send('What is a dragoman?');
   await client.cancelTask({ id });
 
   expect(agent).toHaveBeenCanceled(id);

@@ -12,6 +12,7 @@ import { rewriteStream, type StreamRewriteContext } from './middleware/rewrite-s
 import { FilePublisher, TaskFiles } from './middleware/file-publisher.ts';
 import { compositeKey } from '../primitives/composite-key.ts';
 import { LruMap } from '../primitives/lru-map.ts';
+import { withInterceptor } from '../protocol/composition/with-interceptor.ts';
 import type { ArtifactKey, ArtifactStore } from './artifact-store.ts';
 
 /** Limits of {@link withArtifacts}. */
@@ -65,7 +66,7 @@ export interface WithArtifactsOptions {
  * Middleware that keeps file content out of messages: resolves `artifact://` URIs of the client to bytes for the agent,
  * stores bytes of the agent and returns `artifact://` URIs to the client.
  */
-export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agent {
+export function withArtifacts<A extends Agent>(agent: A, options: WithArtifactsOptions): A {
   const { store, app: alias, log, limits = {}, clock = Date } = options;
   const {
     maxBytes = defaultMaxBytes,
@@ -130,46 +131,35 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     return resolved.request;
   }
 
-  return {
-    card: (call) => agent.card(call),
-    extendedCard: (call) => agent.extendedCard(call),
-    async send(request, call = {}) {
-      const response = await agent.send(await resolve(request, call), call);
+  return withInterceptor(agent, {
+    async send(request, call, next) {
+      const response = await next(await resolve(request, call), call);
       const context = rewriteContext(call, request.message.contextId);
       const rewriter = new ResponseRewriter(context);
       if (isTask(response)) return await rewriter.task(response, true);
       const files = response.taskId === undefined ? new TaskFiles() : context.files(response.taskId);
       return withProducedArtifacts(await rewriter.message(response, files, response.contextId), files);
     },
-    stream: (request, call = {}) =>
+    stream: (request, call, next) =>
       rewriteStream(
-        async () => agent.stream(await resolve(request, call), call),
+        async () => next(await resolve(request, call), call),
         rewriteContext(call, request.message.contextId),
       ),
-    async getTask(request, call = {}) {
-      return await new ResponseRewriter(rewriteContext(call)).task(await agent.getTask(request, call));
+    async getTask(request, call, next) {
+      return await new ResponseRewriter(rewriteContext(call)).task(await next(request, call));
     },
-    async listTasks(request, call = {}) {
-      const page = await agent.listTasks(request, call);
+    async listTasks(request, call, next) {
+      const page = await next(request, call);
       const rewriter = new ResponseRewriter(rewriteContext(call));
       const rewritten: Task[] = [];
       for (const task of page.tasks) rewritten.push(await rewriter.task(task));
       return { ...page, tasks: rewritten };
     },
-    async cancelTask(request, call = {}) {
-      return await new ResponseRewriter(rewriteContext(call)).task(await agent.cancelTask(request, call));
+    async cancelTask(request, call, next) {
+      return await new ResponseRewriter(rewriteContext(call)).task(await next(request, call));
     },
-    subscribe: (request, call = {}) =>
-      rewriteStream(() => agent.subscribe(request, call), rewriteContext(call)),
-    createPushConfig: (config, call) => agent.createPushConfig(config, call),
-    getPushConfig: (ref, call) => agent.getPushConfig(ref, call),
-    listPushConfigs: (request, call) => agent.listPushConfigs(request, call),
-    deletePushConfig: (ref, call) => agent.deletePushConfig(ref, call),
-    ...(agent.jwks && { jwks: agent.jwks.bind(agent) }),
-    ...(agent.ready && { ready: agent.ready.bind(agent) }),
-    ...(agent.outage && { outage: agent.outage.bind(agent) }),
-    ...(agent.close && { close: agent.close.bind(agent) }),
-  };
+    subscribe: (request, call, next) => rewriteStream(() => next(request, call), rewriteContext(call)),
+  });
 }
 
 /** Returns the application under which all agents store files, or undefined if files are not shared. */

@@ -25,7 +25,8 @@ export {
   type MemoryFollowUpStoreOptions,
 } from './follow-ups/follow-up-store.ts';
 export type { BridgeOptions } from './bridge-options.ts';
-export { provideRequiredInput, schemasExtension } from './actions/skill-actions.ts';
+export { provideRequiredInput } from './actions/skill-actions.ts';
+export { schemasExtension } from '../protocol/card.ts';
 export { sqliteFollowUpStore, type SqliteFollowUpStoreOptions } from './follow-ups/sqlite-follow-up-store.ts';
 export { buildOpenApi, type OpenApiOptions } from './http/open-api.ts';
 export { serveActions, type ServeActionsOptions } from './http/serve-actions.ts';

@@ -1,7 +1,9 @@
 import type { Agent, CallContext } from '../protocol/agent.ts';
 import type { AgentCard, ProtocolVersion, Transport } from '../protocol/card.ts';
+import { bindAgent } from '../protocol/composition/bind-agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
+import { failingStream } from '../protocol/composition/failing-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import type {
@@ -11,11 +13,11 @@ import type {
   ListTasksRequest,
   PushConfigPage,
   PushConfigRef,
-  SendRequest,
   SubscribeRequest,
   TaskPage,
 } from '../protocol/requests.ts';
 import { isTask, type Task, limitHistory } from '../protocol/task.ts';
+import { type SendInput, toSendRequest } from '../protocol/user-message.ts';
 import { type TaskIdAlias, TaskIdAliases, applyAliasToTask } from './task-id-aliases.ts';
 import { freezeJson } from '../primitives/json.ts';
 import { placeholderCard, AgentResolver } from './discovery/agent-resolver.ts';
@@ -63,36 +65,17 @@ export interface RemoteAgent extends Agent, AsyncDisposable {
  * @example
  * ```ts
  * const agent = connect('http://localhost:4000');
- * const result = await agent.send({ message: { messageId: '1', role: 'user', parts: [{ text: 'hi' }] } });
+ * const result = await agent.send('hi');
  * ```
  */
 export function connect(
   target: string | URL | AgentCard | object,
   options: ConnectOptions = {},
 ): RemoteAgent {
-  const remote = new ConnectedAgent(target, resolveSettings(options));
-  // Bound functions, so that middleware may spread the agent.
-  return {
-    card: (call) => remote.card(call),
-    extendedCard: (call) => remote.extendedCard(call),
-    send: (request, call) => remote.send(request, call),
-    stream: (request, call) => remote.stream(request, call),
-    getTask: (request, call) => remote.getTask(request, call),
-    listTasks: (request, call) => remote.listTasks(request, call),
-    cancelTask: (request, call) => remote.cancelTask(request, call),
-    subscribe: (request, call) => remote.subscribe(request, call),
-    createPushConfig: (config, call) => remote.createPushConfig(config, call),
-    getPushConfig: (ref, call) => remote.getPushConfig(ref, call),
-    listPushConfigs: (request, call) => remote.listPushConfigs(request, call),
-    deletePushConfig: (ref, call) => remote.deletePushConfig(ref, call),
-    describe: (call) => remote.describe(call),
-    check: (call) => remote.check(call),
-    close: () => remote.close(),
-    [Symbol.asyncDispose]: () => remote.close(),
-  };
+  return bindAgent<RemoteAgent>(new ConnectedAgent(target, resolveSettings(options)));
 }
 
-class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
+class ConnectedAgent implements RemoteAgent {
   readonly #caller: OperationCaller;
   readonly #streams: AgentStreams;
   readonly #settings: ClientSettings;
@@ -139,7 +122,8 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     }
   }
 
-  async send(request: SendRequest, call: CallContext = {}): Promise<Task | Message> {
+  async send(input: SendInput, call: CallContext = {}): Promise<Task | Message> {
+    const request = toSendRequest(input);
     const selection = this.#caller.resolver.selection ?? (await this.#caller.resolver.resolve(call.signal));
     const result = await this.#caller.callThrough(selection, 'send', async (binding) => {
       const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
@@ -148,8 +132,12 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     return isTask(result) ? limitHistory(result, request.configuration?.historyLength) : result;
   }
 
-  stream(request: SendRequest, call: CallContext = {}): AsyncIterable<StreamEvent> {
-    return this.#streams.stream(request, call);
+  stream(input: SendInput, call: CallContext = {}): AsyncIterable<StreamEvent> {
+    try {
+      return this.#streams.stream(toSendRequest(input), call);
+    } catch (error) {
+      return failingStream(error);
+    }
   }
 
   async getTask(request: GetTaskRequest, call: CallContext = {}): Promise<Task> {
@@ -232,6 +220,10 @@ class ConnectedAgent implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     this.#caller.resolver.close();
     this.#streams.close();
     if (this.#settings.ownsHttp) await this.#settings.http.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #aliasPushConfig(config: PushConfig, alias: TaskIdAlias | undefined): PushConfig {

@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Agent, CallContext } from '../protocol/agent.ts';
-import type { AgentCard, AgentExtension, AgentSkill } from '../protocol/card.ts';
+import type { AgentCard, AgentExtension } from '../protocol/card.ts';
 import type { Outage } from '../protocol/outage.ts';
 import type { LogSink } from '../primitives/log.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -8,11 +8,9 @@ import type { PushOptions } from '../push/push-options.ts';
 import type { Clock } from '../primitives/clock.ts';
 import type { AgentOutput, AgentResult } from './agent-output.ts';
 import type { ProcessContext } from './process-context.ts';
+import type { SkillDefinition } from './skills/define-skill.ts';
 
 export type { LogEntry } from '../primitives/log.ts';
-
-/** A skill of an agent. Only `id` is required. */
-export type SkillDefinition = Pick<AgentSkill, 'id'> & Partial<AgentSkill>;
 
 /** Implementation of an agent: a generator that yields output, or a function that returns the result. */
 export type ProcessFunction = (
@@ -37,8 +35,11 @@ export interface AgentDefinition
   name: string;
   description: string;
   skills?: SkillDefinition[];
-  /** Processes one message. If it throws, the task fails; the error is logged and not sent to the client. */
-  process: ProcessFunction;
+  /**
+   * Processes one message. If it throws, the task fails; the error is logged, and its message is sent to the client only
+   * if it is an {@link A2AError}. May be omitted if a skill has a function of its own.
+   */
+  process?: ProcessFunction;
   /** Resumes a task that a restart interrupted. Without it, such a task fails. */
   resume?: ProcessFunction;
   /**
@@ -62,7 +63,7 @@ export interface AgentDefinition
 export interface AgentOptions {
   /** @defaultValue a task store in memory */
   taskStore?: TaskStore;
-  /** @defaultValue no log */
+  /** @defaultValue errors are written to standard error, with their stacks */
   log?: LogSink;
   /** Counts task states, runs and deliveries. @defaultValue no metrics */
   metrics?: Metrics;

@@ -101,7 +101,9 @@ export function invalidOutputError(output: unknown): A2AError {
     output === null || typeof output !== 'object'
       ? `a value of type ${output === null ? 'null' : typeof output}`
       : `an object with ${Object.keys(output).join(', ') || 'no members'}`;
-  return new A2AError('INVALID_AGENT_RESPONSE', `The agent returned ${what}, which is not a valid output`);
+  return new A2AError('INVALID_AGENT_RESPONSE', `The agent returned ${what}, which is not a valid output`, {
+    hint: 'Return or yield a string, status(…), artifact(…), chunk(…) or a message.',
+  });
 }
 
 /** Returns the iterator of a generator, or undefined for other values, including arrays and strings. */

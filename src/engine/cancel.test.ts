@@ -127,7 +127,7 @@ describe('cancelTask', () => {
       (entry) => entries.push(entry),
     );
     expect(canceled.status.state).toBe('canceled');
-    expect(entries).toMatchObject([{ level: 'warn', taskId: id, error: { message: 'cleanup failed' } }]);
+    expect(entries).toMatchObject([{ level: 'error', taskId: id, error: { message: 'cleanup failed' } }]);
   });
 
   it('is idempotent', async () => {

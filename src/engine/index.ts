@@ -11,8 +11,9 @@ export type {
   AgentOptions,
   LogEntry,
   ProcessFunction,
-  SkillDefinition,
 } from './agent-definition.ts';
+export { defineSkill, type SkillDefinition } from './skills/define-skill.ts';
+export type { StandardSchema } from './skills/standard-schema.ts';
 export { defineAgent, type LocalAgent } from './local-agent.ts';
 export {
   type ArtifactDraft,

@@ -5,8 +5,9 @@ import type { AgentCard } from '../protocol/card.ts';
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import { type LogSink, quietLogSink } from '../primitives/log.ts';
+import { isThenable, mapResolved, type MaybePromise } from '../primitives/maybe-promise.ts';
 import type { Message } from '../protocol/message.ts';
-import type { Outage } from '../protocol/outage.ts';
+import { type Outage, throwOutage } from '../protocol/outage.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
@@ -21,12 +22,15 @@ import { type ContextHistory, readContextHistory } from './messages/context-hist
 import { type DirectReply, runWithoutTask } from './runs/direct-reply.ts';
 import { MessageValidator } from './messages/validate-message.ts';
 import { uuidV7 } from './uuid-v7.ts';
-import { deferredStream, failingStream, singleEventStream, unsupportedStream } from './streams/iterables.ts';
+import { deferredStream } from '../protocol/composition/deferred-stream.ts';
+import { failingStream } from '../protocol/composition/failing-stream.ts';
+import { singleEventStream, unsupportedStream } from './streams/iterables.ts';
 import { rejectOnAbort, endOnAbort } from './streams/abort.ts';
 import { PushConfigService } from './push-config-service.ts';
 import { failAbandonedTask } from './runs/fail-task.ts';
 import { TaskRecovery } from './runs/recovery.ts';
-import { TaskRun, type TaskRunHost, persistedTask } from './runs/task-run.ts';
+import { persistedTask } from './runs/persisted-task.ts';
+import { TaskRun, type TaskRunHost } from './runs/task-run.ts';
 import { TaskRunTable } from './runs/run-table.ts';
 import {
   replayTurn,
@@ -37,6 +41,7 @@ import {
   waitForTurnEnd,
 } from './messages/turn.ts';
 import { Watchdog } from './runs/watchdog.ts';
+import { processOf, StructuredSkills } from './skills/structured-skills.ts';
 import { traceProcess } from './runs/trace-process.ts';
 
 export type { LocalAgent } from './agent-definition.ts';
@@ -77,6 +82,7 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly #taskStore: TaskStore;
   readonly #process: ProcessFunction;
   readonly #validator: MessageValidator;
+  readonly #skills: StructuredSkills | undefined;
   readonly #recovery: TaskRecovery;
   readonly #runs = new TaskRunTable();
   readonly #watchdog: Watchdog;
@@ -91,7 +97,8 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#card = buildCard(definition);
     this.#taskStore = sharedViewOf(options.taskStore ?? memoryTaskStore({ now: () => clock.now() }));
     this.report = quietLogSink(options.log);
-    this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));
+    this.#skills = StructuredSkills.of(definition);
+    this.#process = traceProcess(processOf(definition, this.#skills), new LazyTracing(options.tracing));
     this.onTaskState = options.metrics?.countTaskState;
     options.metrics?.observeRuns(() => this.#runs.size);
     options.metrics?.observeStore(this.#taskStore);
@@ -134,11 +141,6 @@ class Engine implements LocalAgent, TaskRunHost {
 
   readonly outage = (): Outage | undefined => this.#taskStore.outage?.();
 
-  #checkAvailable(): void {
-    const error = this.outage()?.error;
-    if (error) throw error;
-  }
-
   async close(): Promise<void> {
     this.#watchdog.stop();
     this.#recovery.stop();
@@ -156,12 +158,10 @@ class Engine implements LocalAgent, TaskRunHost {
   send(request: SendRequest, call: CallContext = anonymousCall): Promise<Task | Message> {
     try {
       const incoming = this.#classify(request, call);
-      if (incoming instanceof Promise)
-        return rejectOnAbort(
-          incoming.then((each) => this.#send(each, request, call)),
-          call,
-        );
-      return rejectOnAbort(this.#send(incoming, request, call), call);
+      const sending = isThenable(incoming)
+        ? Promise.resolve(incoming).then((each) => this.#send(each, request, call))
+        : this.#send(incoming, request, call);
+      return rejectOnAbort(sending, call);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -174,7 +174,7 @@ class Engine implements LocalAgent, TaskRunHost {
       );
     }
     const turn = this.#startTurn(incoming, request, call);
-    return turn instanceof Promise
+    return isThenable(turn)
       ? turn.then(({ run, log }) => this.#waitForResult(run, log, request))
       : this.#waitForResult(turn.run, turn.log, request);
   }
@@ -183,13 +183,10 @@ class Engine implements LocalAgent, TaskRunHost {
     if (this.definition.streaming === false) return unsupportedStream();
     try {
       const incoming = this.#classify(request, call);
-      if (incoming instanceof Promise)
-        return endOnAbort(
-          deferredStream(incoming.then((each) => this.#streamTurn(each, request, call))),
-          call,
-        );
-      const streaming = this.#streamTurn(incoming, request, call);
-      return endOnAbort(streaming instanceof Promise ? deferredStream(streaming) : streaming, call);
+      const streaming = isThenable(incoming)
+        ? Promise.resolve(incoming).then((each) => this.#streamTurn(each, request, call))
+        : this.#streamTurn(incoming, request, call);
+      return endOnAbort(isThenable(streaming) ? deferredStream(streaming) : streaming, call);
     } catch (error) {
       return failingStream(error);
     }
@@ -213,15 +210,15 @@ class Engine implements LocalAgent, TaskRunHost {
       isKnown && (request.afterSequence ?? 0) <= incoming.log.sequence ? request.afterSequence : undefined;
     const from = after ?? 0;
     const turn = this.#startTurn(incoming, request, call, isKnown && after === undefined);
-    if (turn instanceof Promise)
-      return turn.then(({ events, log }) => events ?? log.subscribe(from, endsStream));
+    if (isThenable(turn)) return turn.then(({ events, log }) => events ?? log.subscribe(from, endsStream));
     return turn.events ?? turn.log.subscribe(from, endsStream);
   }
 
-  #classify(request: SendRequest, call: CallContext): MessageClass | Promise<MessageClass> {
+  #classify(request: SendRequest, call: CallContext): MaybePromise<MessageClass> {
     this.#validator.check(request, call);
-    this.#checkAvailable();
-    return classifyMessage(this.#taskStore, call.owner ?? '', request);
+    throwOutage(this.outage());
+    const incoming = classifyMessage(this.#taskStore, call.owner ?? '', request);
+    return this.#skills ? this.#skills.check(incoming, request) : incoming;
   }
 
   /** Starts a task, continues one, or returns the existing task of a resent message (idempotency). */
@@ -238,12 +235,12 @@ class Engine implements LocalAgent, TaskRunHost {
     }
     if (incoming.kind === 'continuation') return this.#continue(incoming, request, call, withSnapshot);
     const log = this.#create(request, call, incoming.taskId);
-    return log instanceof Promise
-      ? log.then((each) => this.#startTask(each, request, call))
+    return isThenable(log)
+      ? Promise.resolve(log).then((each) => this.#startTask(each, request, call))
       : this.#startTask(log, request, call);
   }
 
-  #create(request: SendRequest, call: CallContext, taskId: string | undefined): TaskLog | Promise<TaskLog> {
+  #create(request: SendRequest, call: CallContext, taskId: string | undefined): MaybePromise<TaskLog> {
     const id = taskId ?? this.newId();
     const contextId = request.message.contextId ?? this.newId();
     const task: Task = {
@@ -361,7 +358,7 @@ class Engine implements LocalAgent, TaskRunHost {
     try {
       const log = this.#taskStore.open(call.owner ?? '', id);
       // Task stores in memory respond synchronously.
-      if (log && !(log instanceof Promise)) return Promise.resolve(limitHistory(log.task(), historyLength));
+      if (log && !isThenable(log)) return Promise.resolve(limitHistory(log.task(), historyLength));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -372,7 +369,7 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#taskStore.list(call.owner ?? '', request);
 
   async cancelTask({ id }: { id: string }, call: CallContext = anonymousCall): Promise<Task> {
-    this.#checkAvailable();
+    throwOutage(this.outage());
     const log = await this.#open(id, call);
     // Cancellation is idempotent.
     if (log.state === 'canceled') return persistedTask(log);
@@ -388,16 +385,12 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly subscribe: Agent['subscribe'] = ({ id, afterSequence: after }, call = anonymousCall) => {
     if (this.definition.streaming === false) return unsupportedStream();
     const log = this.#taskStore.open(call.owner ?? '', id);
-    const events =
-      log instanceof Promise
-        ? deferredStream(log.then((opened) => subscribeToTask(opened, id, after)))
-        : subscribeToTask(log, id, after);
-    return endOnAbort(events, call);
+    const events = mapResolved(log, (opened) => subscribeToTask(opened, id, after));
+    return endOnAbort(isThenable(events) ? deferredStream(events) : events, call);
   };
 
   async #open(id: string, call: CallContext): Promise<TaskLog> {
-    const opened = this.#taskStore.open(call.owner ?? '', id);
-    const log = opened instanceof Promise ? await opened : opened;
+    const log = await this.#taskStore.open(call.owner ?? '', id);
     if (log) return log;
     throw taskNotFound(id);
   }

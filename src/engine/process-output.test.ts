@@ -56,7 +56,7 @@ describe('process function', () => {
     expect(artifactTexts(task)).toEqual(['You said hello']);
   });
 
-  it('combines yielded strings into one artifact with one part each', async () => {
+  it('joins yielded strings into one text of one artifact', async () => {
     const task = await run(async function* () {
       yield 'a';
       yield status('working', 'still at it');
@@ -64,7 +64,7 @@ describe('process function', () => {
       return 'c';
     });
     expect(task.artifacts).toHaveLength(1);
-    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'abc' }]);
   });
 
   it('may return nothing', async () => {

@@ -11,11 +11,11 @@ import type {
   ListTasksRequest,
   PushConfigPage,
   PushConfigRef,
-  SendRequest,
   SubscribeRequest,
   TaskPage,
 } from './requests.ts';
 import type { Task } from './task.ts';
+import type { SendInput } from './user-message.ts';
 
 /** The authenticated identity of a client. */
 export interface Principal {
@@ -52,7 +52,8 @@ export interface CallContext {
 
 /**
  * The interface that every agent implements: locally defined agents, remote agents over HTTP, agents behind a broker
- * and scripted test agents. Server adapters and middleware accept any `Agent`.
+ * and scripted test agents. Server adapters and middleware accept any `Agent`; they call `send` and `stream` with complete
+ * requests only. Agents of this package are plain objects whose functions need no `this`.
  *
  * Operations reject only with {@link A2AError}.
  */
@@ -60,9 +61,10 @@ export interface Agent {
   card(call?: CallContext): Promise<AgentCard>;
   /** Returns the card for authenticated clients. */
   extendedCard(call?: CallContext): Promise<AgentCard>;
-  send(request: SendRequest, call?: CallContext): Promise<Task | Message>;
-  /** Sends a message and streams events. Leaving the loop closes the stream, not the task. */
-  stream(request: SendRequest, call?: CallContext): AsyncIterable<StreamEvent>;
+  /** Sends a message: a text, its content or a complete request. */
+  send(request: SendInput, call?: CallContext): Promise<Task | Message>;
+  /** Sends a message like `send` and streams events. Leaving the loop closes the stream, not the task. */
+  stream(request: SendInput, call?: CallContext): AsyncIterable<StreamEvent>;
   getTask(request: GetTaskRequest, call?: CallContext): Promise<Task>;
   listTasks(request: ListTasksRequest, call?: CallContext): Promise<TaskPage>;
   cancelTask(request: CancelTaskRequest, call?: CallContext): Promise<Task>;
@@ -90,3 +92,8 @@ export interface Agent {
 
 /** The operations that clients can call. */
 export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'outage' | 'whenIdle' | 'close'>;
+
+/** Returns true for operations with a stream of events. */
+export function isStreamingOperation(operation: keyof Agent): operation is 'stream' | 'subscribe' {
+  return operation === 'stream' || operation === 'subscribe';
+}

@@ -124,3 +124,9 @@ export interface AgentCard {
   securityRequirements?: SecurityRequirement[];
   signatures?: AgentCardSignature[];
 }
+
+/**
+ * URI of the card extension with the schemas of skills: `input_schema` and `output_schema`, for all skills or, under
+ * `skills`, by skill id.
+ */
+export const schemasExtension = 'https://solace.com/a2a/extensions/sam/schemas';

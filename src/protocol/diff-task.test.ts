@@ -29,6 +29,19 @@ describe('diffTask', () => {
       [{ append: true, artifact: { parts: texts('lo') } }],
     ],
     ['joined text chunks without new text', texts('he', 'llo'), texts('hello'), []],
+    [
+      'a text that grew after other parts',
+      [{ data: 1 }, { text: 'he' }],
+      [{ data: 1 }, { text: 'hello' }, { data: 2 }],
+      [{ append: true, artifact: { parts: [{ text: 'llo' }, { data: 2 }] } }],
+    ],
+    ['an older snapshot of such a text', [{ data: 1 }, { text: 'hello' }], [{ data: 1 }, { text: 'he' }], []],
+    [
+      'a replaced text after other parts',
+      [{ data: 1 }, { text: 'he' }],
+      [{ data: 1 }, { text: 'ho' }],
+      [{ artifact: { parts: [{ data: 1 }, { text: 'ho' }] } }],
+    ],
     ['replaced content', texts('x'), texts('y'), [{ artifact: { parts: texts('y') } }]],
     ['an older snapshot', texts('x', 'y'), texts('x'), []],
     [
@@ -124,6 +137,7 @@ describe('isReflectedIn', () => {
   it.each<[string, StreamEvent, boolean]>([
     ['the last chunk', chunk(true, ...texts('y')), true],
     ['a new chunk', chunk(true, ...texts('z')), false],
+    ['a chunk across joined parts', chunk(true, ...texts('x', 'y')), true],
     ['the start of the artifact', chunk(false, ...texts('x')), true],
     ['another artifact content', chunk(false, ...texts('z')), false],
     [
@@ -134,5 +148,13 @@ describe('isReflectedIn', () => {
     ['a new state', { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'failed' } }, false],
   ])('detects %s', (_name, event, isReflected) => {
     expect(isReflectedIn(event, task)).toBe(isReflected);
+  });
+
+  it('detects the last chunk of a text after other parts', () => {
+    const mixed = taskOf({}, artifact('a', { data: 1 }, { text: 'hello' }));
+    expect(isReflectedIn(chunk(true, { text: 'llo' }), mixed)).toBe(true);
+    expect(isReflectedIn(chunk(true, { text: 'x' }), mixed)).toBe(false);
+    expect(isReflectedIn(chunk(true, { data: 1 }, { text: 'hello' }), mixed)).toBe(true);
+    expect(isReflectedIn(chunk(true, { data: 2 }, { text: 'hello' }), mixed)).toBe(false);
   });
 });

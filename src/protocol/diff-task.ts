@@ -1,5 +1,5 @@
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
-import { type Part, textOf } from './part.ts';
+import type { Part } from './part.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /**
@@ -49,13 +49,40 @@ function addedParts(
   normalize: (part: Part) => Part = identity,
 ): Part[] | undefined {
   if (before.length <= after.length && before.every((part, i) => isEqual(part, normalize(after[i] as Part))))
-    return after.slice(before.length);
-  // Some agents join the chunks of a text into one part.
-  if (![...before, ...after].every((part) => 'text' in part)) return undefined;
-  const [oldText, newText] = [textOf(before), textOf(after)];
-  if (!newText.startsWith(oldText)) return oldText.startsWith(newText) ? [] : undefined;
-  const { metadata: _metadata, ...labels } = after.at(-1) ?? {};
-  return newText === oldText ? [] : [{ ...labels, text: newText.slice(oldText.length) }];
+    return withoutEmptyTexts(after.slice(before.length));
+  // The chunks of a text may have been joined into one part.
+  const [known, current] = [joinLabeledTexts(before), joinLabeledTexts(after)];
+  const end = Math.min(known.length, current.length) - 1;
+  if (end < 0) return undefined;
+  if (!known.slice(0, end).every((part, i) => isEqual(part, normalize(current[i] as Part)))) return undefined;
+  const [last, continued] = [known[end] as Part, current[end] as Part];
+  const isKnown = known.length === end + 1;
+  if (isEqual(last, normalize(continued))) return isKnown ? current.slice(end + 1) : [];
+  if (!('text' in last && 'text' in continued)) return undefined;
+  if (isKnown && continued.text.startsWith(last.text))
+    return [{ ...continued, text: continued.text.slice(last.text.length) }, ...current.slice(end + 1)];
+  // An older state of the task.
+  return current.length === end + 1 && last.text.startsWith(continued.text) ? [] : undefined;
+}
+
+/** Empty texts alone are no change: joined to the text before them, they disappear. */
+function withoutEmptyTexts(parts: Part[]): Part[] {
+  return parts.every((part) => 'text' in part && part.text === '') ? [] : parts;
+}
+
+/** Joins texts that follow each other, whatever their labels are. */
+function joinLabeledTexts(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (!('text' in part)) joined.push(part);
+    else {
+      const { metadata: _metadata, ...labels } = part;
+      if (last && 'text' in last) joined[joined.length - 1] = { ...labels, text: last.text + part.text };
+      else joined.push(labels);
+    }
+  }
+  return joined;
 }
 
 function isSameStatus(a: TaskStatus, b: TaskStatus): boolean {
@@ -73,12 +100,12 @@ export function isReflectedIn(event: StreamEvent, task: Task): boolean {
   if (!artifact) return false;
   const { parts } = event.artifact;
   if (!event.append) return addedParts(parts, artifact.parts) !== undefined;
-  const tail = artifact.parts.slice(-parts.length);
-  return (
-    isEqual(parts, tail) ||
-    ([...parts, ...artifact.parts].every((part) => 'text' in part) &&
-      textOf(artifact.parts).endsWith(textOf(parts)))
-  );
+  if (isEqual(parts, artifact.parts.slice(-parts.length))) return true;
+  const chunk = joinLabeledTexts(parts);
+  const tail = joinLabeledTexts(artifact.parts).slice(-chunk.length);
+  const [first, start] = [chunk[0], tail[0]];
+  if (!first || !start || !('text' in first && 'text' in start)) return false;
+  return start.text.endsWith(first.text) && isEqual(chunk.slice(1), tail.slice(1));
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

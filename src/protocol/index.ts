@@ -5,6 +5,12 @@
  * @module
  */
 export type { Agent, CallContext, Operation, Principal } from './agent.ts';
+export { bindAgent } from './composition/bind-agent.ts';
+export {
+  type AgentInterceptor,
+  type OperationResult,
+  withInterceptor,
+} from './composition/with-interceptor.ts';
 export type {
   AgentCapabilities,
   AgentCard,
@@ -52,6 +58,13 @@ export {
   type UrlPart,
 } from './part.ts';
 export type { PushAuthentication, PushConfig } from './push.ts';
+export {
+  type FileInput,
+  type MessageInput,
+  type SendInput,
+  toSendRequest,
+  userMessage,
+} from './user-message.ts';
 export { startReducer, type UserMessageEvent, reduce, type TaskChange, TaskReducer } from './reduce.ts';
 export type {
   CancelTaskRequest,

@@ -5,7 +5,7 @@ export interface Outage {
   /** The error of calls during the outage. */
   readonly error: A2AError;
   /** Resolves when calls may succeed again; undefined if that requires a restart. */
-  readonly ended: Promise<void> | undefined;
+  readonly ended: PromiseLike<void> | undefined;
 }
 
 const outageErrors = new WeakSet<A2AError>();
@@ -19,6 +19,11 @@ export function markOutageError(error: A2AError): A2AError {
 /** Returns true if a call was rejected because of an outage, so that it can be repeated when the outage has ended. */
 export function isOutageError(error: unknown): boolean {
   return outageErrors.has(error as A2AError);
+}
+
+/** @throws the error of an outage, if there is one. */
+export function throwOutage(outage: Outage | undefined): void {
+  if (outage) throw outage.error;
 }
 
 /** Tracks the current outage of a component. */

@@ -1,3 +1,6 @@
+import type { Message } from './message.ts';
+import type { Artifact, Task } from './task.ts';
+
 /** A JSON object with arbitrary keys and values. */
 export type Metadata = { [key: string]: unknown };
 
@@ -5,7 +8,7 @@ export type Metadata = { [key: string]: unknown };
 export const compatKey = 'urn:a2a:compat:v1';
 
 /** Optional fields of all kinds of parts. */
-interface PartLabels {
+export interface PartLabels {
   /** File name or label of the content. */
   filename?: string;
   /** Media type of the content, such as `text/plain`. */
@@ -47,11 +50,46 @@ export function contentKind(part: Part): PartContent {
   return 'data';
 }
 
-/** Concatenates the text parts. */
-export function textOf(parts: readonly Part[]): string {
+/**
+ * Returns the text of parts, of a message or artifact, or of a task: that of its artifacts, one per line, or of the
+ * message of its status if they have none.
+ */
+export function textOf(source: readonly Part[] | Message | Artifact | Task): string {
+  if ('parts' in source) return partsText(source.parts);
+  if (!('status' in source)) return partsText(source);
+  const texts = (source.artifacts ?? []).map(({ parts }) => partsText(parts)).filter((text) => text !== '');
+  return texts.length === 0 ? partsText(source.status.message?.parts ?? []) : texts.join('\n');
+}
+
+function partsText(parts: readonly Part[]): string {
   let text = '';
   for (const part of parts) if ('text' in part) text += part.text;
   return text;
+}
+
+/**
+ * Joins two text parts that follow each other, such as the chunks of a text.
+ *
+ * @returns undefined if they are no texts, have metadata or differ in media type or file name
+ */
+export function joinText(first: Part | undefined, second: Part | undefined): TextPart | undefined {
+  if (!first || !second || !('text' in first && 'text' in second)) return undefined;
+  const { filename, mediaType } = first;
+  if (filename !== second.filename || mediaType !== second.mediaType) return undefined;
+  if (first.metadata !== undefined || second.metadata !== undefined) return undefined;
+  const text = first.text + second.text;
+  return filename === undefined && mediaType === undefined ? { text } : { ...first, text };
+}
+
+/** Joins all texts that follow each other. Other agents may store one part per chunk. */
+export function joinTexts(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const text = joinText(joined.at(-1), part);
+    if (text) joined[joined.length - 1] = text;
+    else joined.push(part);
+  }
+  return joined;
 }
 
 /** Creates a part with bytes. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskArtifactUpdateEvent, StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
-import type { Part } from './part.ts';
+import { joinTexts, type Part } from './part.ts';
 import { startReducer, reduce, type TaskChange, TaskReducer } from './reduce.ts';
 import type { Task, TaskState } from './task.ts';
 
@@ -63,8 +63,48 @@ describe('TaskReducer', () => {
 
   it('appends to an artifact with append and replaces it without', () => {
     const first = [artifact([text('1')]), artifact([text('2')], { append: true })];
-    expect(reduce(first)).toMatchObject({ artifacts: [{ parts: [text('1'), text('2')] }] });
+    expect(reduce(first)).toMatchObject({ artifacts: [{ parts: [text('12')] }] });
     expect(reduce([...first, artifact([text('3')])])).toMatchObject({ artifacts: [{ parts: [text('3')] }] });
+  });
+
+  it('joins texts at the border of two chunks, and only there', () => {
+    const labeled = { text: 'b', mediaType: 'text/markdown' };
+    const chunks: Part[][] = [
+      [text('a'), text('b')],
+      [text('c'), { data: 1 }],
+      [text('d')],
+      [text('e'), labeled],
+      [labeled, text('f')],
+      [{ ...text('g'), metadata: { m: 1 } }],
+      [text('h')],
+    ];
+    const { artifacts } = reduce(chunks.map((parts) => artifact(parts, { append: true }))) as Task;
+    expect(artifacts?.[0]?.parts).toEqual([
+      text('a'),
+      text('bc'),
+      { data: 1 },
+      text('de'),
+      { ...labeled, text: 'bb' },
+      text('f'),
+      { ...text('g'), metadata: { m: 1 } },
+      text('h'),
+    ]);
+  });
+
+  it('leaves the parts of events and of earlier snapshots unchanged when it joins texts', () => {
+    const events = [artifact([text('a')]), artifact([text('b')], { append: true })];
+    const reducer = startReducer(events[0] as StreamEvent) as TaskReducer;
+    reducer.apply(events[0] as StreamEvent);
+    const before = reducer.task();
+    reducer.apply(events[1] as StreamEvent);
+    const between = reducer.task();
+    reducer.apply(artifact([text('c')], { append: true }));
+    expect([before, between, reducer.task()].map((each) => each.artifacts?.[0]?.parts)).toEqual([
+      [text('a')],
+      [text('ab')],
+      [text('abc')],
+    ]);
+    expect(events).toEqual([artifact([text('a')]), artifact([text('b')], { append: true })]);
   });
 
   it('creates an artifact when the first chunk has append', () => {
@@ -87,7 +127,7 @@ describe('TaskReducer', () => {
     const first = names.map((artifactId) => artifact([text('1')], { artifactId }));
     const more = names.map((artifactId) => artifact([text('2')], { artifactId, append: true }));
     const { artifacts } = reduce([...first, ...more]) as Task;
-    expect(artifacts).toEqual(names.map((artifactId) => ({ artifactId, parts: [text('1'), text('2')] })));
+    expect(artifacts).toEqual(names.map((artifactId) => ({ artifactId, parts: [text('12')] })));
   });
 
   it('merges metadata, extensions and names of chunks', () => {
@@ -186,14 +226,16 @@ const anyChange: fc.Arbitrary<TaskChange> = fc.oneof(
 );
 
 describe('TaskReducer properties', () => {
-  it('reduces any chunking of an artifact to the same artifact', () => {
+  it('reduces any chunking of an artifact to the same artifact, except for joined texts', () => {
     fc.assert(
       fc.property(
         fc.array(anyPart, { maxLength: 12 }),
         fc.array(fc.nat(4), { maxLength: 6 }),
         (parts, lengths) => {
           const chunks = split(parts, lengths).map((piece, i) => artifact(piece, { append: i > 0 }));
-          expect(reduce(chunks)).toEqual(reduce([artifact(parts)]));
+          const partsOf = (events: StreamEvent[]) =>
+            (reduce(events) as Task).artifacts?.map((each) => joinTexts(each.parts));
+          expect(partsOf(chunks)).toEqual(partsOf([artifact(parts)]));
         },
       ),
     );
@@ -261,15 +303,28 @@ describe('TaskReducer cost', () => {
 
   it('does not grow with the number of earlier chunks without snapshots', () => {
     const reducer = new TaskReducer(task);
-    reducer.apply(artifact([text('0')]));
-    reducer.apply(artifact([text('1')], { append: true }));
-    const chunk = artifact([text('x')], { append: true });
+    reducer.apply(artifact([{ data: 0 }]));
+    reducer.apply(artifact([{ data: 1 }], { append: true }));
+    const chunk = artifact([{ data: 'x' }], { append: true });
     const append = hundredTimes(() => reducer.apply(chunk));
     const cost = countIterated(append);
     expect(countIterated(append)).toBe(cost);
     expect(reducer.task().artifacts?.[0]?.parts).toHaveLength(202);
     // The snapshot shares the parts, so they are copied once.
     expect(countIterated(append)).toBe(cost + 202);
+  });
+
+  it('does not grow with the number of earlier texts, even with a snapshot after each', () => {
+    const reducer = new TaskReducer(task);
+    reducer.apply(artifact([text('0')]));
+    const chunk = artifact([text('x')], { append: true });
+    const append = hundredTimes(() => {
+      reducer.apply(chunk);
+      reducer.task();
+    });
+    const cost = countIterated(append);
+    expect(countIterated(append)).toBe(cost);
+    expect(reducer.task().artifacts?.[0]?.parts).toEqual([text(`0${'x'.repeat(200)}`)]);
   });
 
   it('does not grow with the number of earlier messages without snapshots', () => {

@@ -1,6 +1,6 @@
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
-import { compatKey, type Metadata } from './part.ts';
+import { compatKey, joinText, type Metadata, type Part } from './part.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /** A message of the user that reached a task. Becomes history; subscribers do not receive it. */
@@ -173,13 +173,20 @@ export class TaskReducer {
       entry.isOwned = true;
     }
     const target = entry.artifact;
-    for (const part of artifact.parts) target.parts.push(part);
+    appendParts(target.parts, artifact.parts);
     if (artifact.metadata) target.metadata = { ...target.metadata, ...artifact.metadata };
     if (artifact.extensions)
       target.extensions = [...new Set([...(target.extensions ?? []), ...artifact.extensions])];
     if (artifact.name !== undefined) target.name ??= artifact.name;
     if (artifact.description !== undefined) target.description ??= artifact.description;
   }
+}
+
+/** Appends the parts of a chunk. A text continues the text before it, so that a streamed text is one part. */
+function appendParts(parts: Part[], chunk: readonly Part[]): void {
+  const text = joinText(parts.at(-1), chunk[0]);
+  if (text) parts[parts.length - 1] = text;
+  for (let at = text ? 1 : 0; at < chunk.length; at++) parts.push(chunk[at] as Part);
 }
 
 /**

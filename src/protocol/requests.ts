@@ -28,6 +28,15 @@ export interface SendRequest {
   afterSequence?: number;
 }
 
+/** Returns the skills that a client names in the metadata of the message or request, as `skillId` or `skill`. */
+export function namedSkillIds({ message, metadata }: SendRequest): string[] {
+  return [message.metadata, metadata].flatMap((each) =>
+    ['skillId', 'skill']
+      .map((name) => (each && Object.hasOwn(each, name) ? each[name] : undefined))
+      .filter((value) => typeof value === 'string'),
+  );
+}
+
 /** Request of `getTask`. */
 export interface GetTaskRequest {
   id: string;

@@ -95,13 +95,16 @@ export interface ServerOptions {
    * @defaultValue true if OpenTelemetry was set up before
    */
   tracing?: boolean;
-  /** Receives one log entry per finished request. @defaultValue no log */
+  /** Receives one log entry per finished request, and errors if there is no `onError`. @defaultValue no log of requests */
   log?: LogSink;
   /**
    * Observes requests and responses verbatim, without credentials of `auth`; `tapServer` of `dragoman/tap` records them.
    * @defaultValue no observer
    */
   onTraffic?: TrafficObserver;
-  /** Called with every error that was not caused by the client. */
+  /**
+   * Called with every error that was not caused by the client, such as an exception of a wrapper or hook.
+   * @defaultValue the error is logged; without `log` it is written to standard error, with its stack
+   */
   onError?: (error: A2AError, request: HttpServerRequest) => void;
 }

@@ -1,5 +1,5 @@
 import { copyJson } from '../primitives/json.ts';
-import type { MaybePromise } from '../primitives/maybe-promise.ts';
+import { mapResolved } from '../primitives/maybe-promise.ts';
 import { publishCopying } from '../primitives/copies/shared-view.ts';
 import { copiedStream } from '../primitives/copies/copied-stream.ts';
 import type { StreamEvent } from '../protocol/event.ts';
@@ -13,10 +13,6 @@ import type { TaskLog, TaskStore } from './task-store.ts';
  */
 export function copyingTaskStore(taskStore: TaskStore): TaskStore {
   return publishCopying(new CopyingTaskStore(taskStore), taskStore);
-}
-
-function then<T, R>(value: MaybePromise<T>, map: (value: T) => R): MaybePromise<R> {
-  return value instanceof Promise ? value.then(map) : map(value);
 }
 
 class CopyingTaskStore implements TaskStore {
@@ -33,13 +29,14 @@ class CopyingTaskStore implements TaskStore {
   outage: TaskStore['outage'] = () => this.#store.outage?.();
 
   create: TaskStore['create'] = (owner, task, messageId) =>
-    then(this.#store.create(owner, copyJson(task), messageId), copyingLog);
+    mapResolved(this.#store.create(owner, copyJson(task), messageId), copyingLog);
 
-  open: TaskStore['open'] = (owner, id) => then(this.#store.open(owner, id), (log) => log && copyingLog(log));
+  open: TaskStore['open'] = (owner, id) =>
+    mapResolved(this.#store.open(owner, id), (log) => log && copyingLog(log));
 
   findByMessageId: TaskStore['findByMessageId'] = (owner, id) => this.#store.findByMessageId(owner, id);
 
-  list: TaskStore['list'] = (owner, request) => then(this.#store.list(owner, request), copyJson);
+  list: TaskStore['list'] = (owner, request) => mapResolved(this.#store.list(owner, request), copyJson);
 
   listUnfinished: TaskStore['listUnfinished'] = () => this.#store.listUnfinished();
 
@@ -58,10 +55,10 @@ class CopyingTaskStore implements TaskStore {
   expire: TaskStore['expire'] = (before) => this.#store.expire(before);
 
   putPushConfig: TaskStore['putPushConfig'] = (owner, config, delivered) =>
-    then(this.#store.putPushConfig(owner, copyJson(config), delivered), copyJson);
+    mapResolved(this.#store.putPushConfig(owner, copyJson(config), delivered), copyJson);
 
   listPushConfigs: TaskStore['listPushConfigs'] = (owner, taskId) =>
-    then(this.#store.listPushConfigs(owner, taskId), copyJson);
+    mapResolved(this.#store.listPushConfigs(owner, taskId), copyJson);
 
   deletePushConfig: TaskStore['deletePushConfig'] = (owner, taskId, id) =>
     this.#store.deletePushConfig(owner, taskId, id);
@@ -69,7 +66,7 @@ class CopyingTaskStore implements TaskStore {
   putDelivery: TaskStore['putDelivery'] = (owner, taskId, id, state) =>
     this.#store.putDelivery(owner, taskId, id, { ...state });
 
-  listDeliveries: TaskStore['listDeliveries'] = () => then(this.#store.listDeliveries(), copyJson);
+  listDeliveries: TaskStore['listDeliveries'] = () => mapResolved(this.#store.listDeliveries(), copyJson);
 
   get usage(): TaskStore['usage'] {
     return this.#store.usage;
@@ -118,7 +115,7 @@ class CopyingTaskLog implements TaskLog {
     return this.#log.append(copyJson(change), expected);
   }
 
-  whenPersisted(): Promise<void> | undefined {
+  whenPersisted(): PromiseLike<void> | undefined {
     return this.#log.whenPersisted();
   }
 

@@ -107,7 +107,9 @@ describe('memoryTaskStore', () => {
     for (let n = 0; n < 50; n++) log.append(chunk(log, `${n}`));
     const { value } = await late.next();
     expect(value).toMatchObject({ kind: 'task', sequence: 52 });
-    expect(value.task.artifacts[0].parts).toHaveLength(50);
+    expect(value.task.artifacts[0].parts).toEqual([
+      { text: Array.from({ length: 50 }, (_, n) => n).join('') },
+    ]);
     const rest = collect(late);
     log.append(status(log, 'completed'));
     expect((await rest).map(({ sequence }) => sequence)).toEqual([53]);

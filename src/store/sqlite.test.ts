@@ -105,7 +105,7 @@ describe('sqliteTaskStore after reopening', () => {
     const after = await open();
     const reopened = await after.open('ann', 't');
     if (!reopened) throw new Error('task not found');
-    expect(reopened.task().artifacts?.[0]?.parts).toHaveLength(5);
+    expect(reopened.task().artifacts?.[0]?.parts).toEqual([{ text: '01234' }]);
     expect(reopened.append(status(reopened, 'completed'), 6)).toBe(7);
     const sequences: (number | undefined)[] = [];
     for await (const event of reopened.subscribe(2)) sequences.push(event.sequence);

@@ -37,7 +37,7 @@ export interface TaskLog {
    * @returns undefined if they already are; otherwise a promise. It rejects if they could not be persisted: during an
    * outage of the store, which persists them later, or because the log was abandoned.
    */
-  whenPersisted(): Promise<void> | undefined;
+  whenPersisted(): PromiseLike<void> | undefined;
 
   /**
    * Called if the log is abandoned: its newest events could not be persisted and never will be. All later calls fail

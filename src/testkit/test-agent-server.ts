@@ -26,6 +26,7 @@ import { Journal, type JournalWaitOptions } from './journal/journal.ts';
 import { failurePlan } from './playback/failure-plan.ts';
 import { PrimedResponses, type PrimeOptions } from './agent/primed-responses.ts';
 import { createSeededRandom } from './seeded-random.ts';
+import { bindAgent } from '../protocol/composition/bind-agent.ts';
 import { ScriptedAgent } from './agent/scripted-agent.ts';
 import { ScriptStack } from './agent/script-stack.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
@@ -47,6 +48,8 @@ export class TestAgentServer implements AsyncDisposable {
   /** Record of all requests and responses. */
   readonly journal: Journal;
   readonly clock: TestClock;
+  /** The agent itself, for calls without HTTP. The journal does not record such calls. */
+  readonly agent: Agent;
   readonly #options: TestAgentOptions;
   readonly #scripts: ScriptStack;
   readonly #primedResponses = new PrimedResponses();
@@ -89,6 +92,7 @@ export class TestAgentServer implements AsyncDisposable {
         this.#primedResponses.decide(received) ??
         (this.#scripts.hasScripts ? this.#scripts.decide(received) : failurePlan(missingDirectives)),
     });
+    this.agent = bindAgent<Agent>(this.#agent);
   }
 
   /** Creates and starts a test agent. */
@@ -168,11 +172,6 @@ export class TestAgentServer implements AsyncDisposable {
 
   get adminUrl(): string {
     return `${this.url}/__admin`;
-  }
-
-  /** The agent itself, for calls without HTTP. The journal does not record such calls. */
-  get agent(): Agent {
-    return this.#agent;
   }
 
   /** The loaded scripts; the first one is evaluated first. */

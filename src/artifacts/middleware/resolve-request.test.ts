@@ -23,7 +23,7 @@ async function wrapAgent(options: Partial<WithArtifactsOptions> = {}) {
   const response: Message = { messageId: 'a-1', role: 'agent', parts: [{ text: 'ok' }] };
   const inner: Agent = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
     async send(request) {
-      received.push(request);
+      received.push(request as SendRequest);
       return response;
     },
   });

@@ -4,7 +4,7 @@ import { stubAgent } from '../../../test/support/agent-stub.ts';
 import { defineAgent } from '../../engine/index.ts';
 import type { TaskArtifactUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { lintStream } from '../../protocol/lint-stream.ts';
-import type { Part, RawPart } from '../../protocol/part.ts';
+import { type Part, type RawPart, textOf } from '../../protocol/part.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 import { memoryArtifactStore } from '../stores/memory.ts';
@@ -89,7 +89,7 @@ it('keeps the stream valid and the content complete for any chunking', async () 
       for (const id of ['a', 'b', 'c']) {
         const bytes = artifactParts(input, id).filter((part): part is RawPart => 'raw' in part);
         const links = artifactParts(output, id).flatMap((part) => ('url' in part ? [part.url] : []));
-        const texts = (task: Task) => artifactParts(task, id).filter((part) => 'text' in part);
+        const texts = (task: Task) => textOf(artifactParts(task, id));
         expect(texts(output)).toEqual(texts(input));
         expect(links).toHaveLength(bytes.length > 0 ? 1 : 0);
         const uri = links[0] === undefined ? undefined : readArtifactUri(links[0]);

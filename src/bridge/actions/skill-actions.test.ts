@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { AgentCard, AgentSkill } from '../../protocol/card.ts';
 import { buildActionMessage } from './action-message.ts';
 import { createParameterCheck } from './parameter-check.ts';
-import { type BridgedSkill, schemasExtension, actionsFromCard } from './skill-actions.ts';
+import { schemasExtension } from '../../protocol/card.ts';
+import { type BridgedSkill, actionsFromCard } from './skill-actions.ts';
 
 const skill: AgentSkill = { id: 's', name: 'Skill', description: 'Does it', tags: [] };
 

@@ -1,13 +1,7 @@
 import { asJsonObject } from '../../primitives/json.ts';
-import type { AgentCard, AgentSkill } from '../../protocol/card.ts';
+import { type AgentCard, type AgentSkill, schemasExtension } from '../../protocol/card.ts';
 import type { Action, JsonSchema } from '../action-types.ts';
 import { type ParameterCheck, createParameterCheck } from './parameter-check.ts';
-
-/**
- * Card extension with the schemas of skills: `input_schema` and `output_schema`, for all skills or, under `skills`, by
- * skill id.
- */
-export const schemasExtension = 'https://solace.com/a2a/extensions/sam/schemas';
 
 /** Larger schemas of untrusted cards are ignored; in characters of JSON. */
 const maxSchemaLength = 64 * 1_024;

@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { RemoteAgent } from '../../client/connect.ts';
 import { abortableStream } from '../../client/streaming/abortable-stream.ts';
-import type { CallContext } from '../../protocol/agent.ts';
+import { type CallContext, isStreamingOperation } from '../../protocol/agent.ts';
 import { A2AError, canceledError } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
 import type { Supervised } from './supervise.ts';
 
 /** Options of {@link supervisedAgent}. */
@@ -21,13 +23,13 @@ export function supervisedAgent(
   agent: RemoteAgent,
   { restartTimeout = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
 ): RemoteAgent {
-  const ready = (call: CallContext | undefined) =>
+  const ready = (call: CallContext | undefined): Promise<void> =>
     whenReady(supervised, { restartTimeout, clock, signal: call?.signal });
   const open = new Set<(reason: unknown) => void>();
   /** A client that disconnects before the agent is ready does not call it. */
   function streamWhenReady<T>(
     events: (call: CallContext) => AsyncIterable<T>,
-    call: CallContext = {},
+    call: CallContext,
   ): AsyncIterable<T> {
     if (supervised.state === 'ready') return events(call);
     return abortableStream({ signal: call.signal, open }, async (signal) => {
@@ -36,23 +38,26 @@ export function supervisedAgent(
       return toBatches(events(own));
     });
   }
-  return {
+  const waiting: RemoteAgent = {
     ...agent,
-    card: (call) => ready(call).then(() => agent.card(call)),
-    extendedCard: (call) => ready(call).then(() => agent.extendedCard(call)),
-    send: (request, call) => ready(call).then(() => agent.send(request, call)),
-    stream: (request, call) => streamWhenReady((own) => agent.stream(request, own), call),
-    getTask: (request, call) => ready(call).then(() => agent.getTask(request, call)),
-    listTasks: (request, call) => ready(call).then(() => agent.listTasks(request, call)),
-    cancelTask: (request, call) => ready(call).then(() => agent.cancelTask(request, call)),
-    subscribe: (request, call) => streamWhenReady((own) => agent.subscribe(request, own), call),
-    createPushConfig: (config, call) => ready(call).then(() => agent.createPushConfig(config, call)),
-    getPushConfig: (ref, call) => ready(call).then(() => agent.getPushConfig(ref, call)),
-    listPushConfigs: (request, call) => ready(call).then(() => agent.listPushConfigs(request, call)),
     describe: (call) => ready(call).then(() => agent.describe(call)),
     check: (call) => ready(call).then(() => agent.check(call)),
-    deletePushConfig: (ref, call) => ready(call).then(() => agent.deletePushConfig(ref, call)),
   };
+  return withInterceptor(waiting, {
+    async card(request, call, next) {
+      await ready(call);
+      return next(request, call);
+    },
+    '*'(operation, request, call, next) {
+      if (isStreamingOperation(operation))
+        return streamWhenReady((own) => next(request, own) as AsyncIterable<StreamEvent>, call);
+      const callWhenReady = async (): Promise<unknown> => {
+        await ready(call);
+        return next(request, call);
+      };
+      return callWhenReady();
+    },
+  });
 }
 
 async function* toBatches<T>(events: AsyncIterable<T>): AsyncGenerator<readonly T[]> {

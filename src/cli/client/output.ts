@@ -1,7 +1,7 @@
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { bytesOf, type Metadata, type Part } from '../../protocol/part.ts';
+import { bytesOf, joinTexts, type Metadata, type Part } from '../../protocol/part.ts';
 import { type Artifact, isTask, type Task, type TaskStatus } from '../../protocol/task.ts';
 import type { ClientFlags } from './flags.ts';
 import { sanitizeForTerminal, terminalSafeJson } from '../terminal/sanitize.ts';
@@ -154,7 +154,7 @@ export class ClientOutput {
       this.#appendText(only.text);
       return;
     }
-    for (const part of parts) this.#part(part);
+    for (const part of joinTexts(parts)) this.#part(part);
   }
 
   /** Appends the text of a chunk to the open block. Returns false if the chunk does not continue it. */

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { LocalAgent } from '../../engine/local-agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -69,10 +68,4 @@ function exportHint(exported: { [name: string]: unknown }): string {
   const names = Object.keys(exported);
   const found = names.length === 0 ? 'nothing' : names.join(', ');
   return `It exports ${found}. Export the agent with \`export default defineAgent({ … })\`.`;
-}
-
-/** Returns true for an agent created by `defineAgent`, also of another copy of this package. */
-export function isLocalAgent(agent: Agent): agent is LocalAgent {
-  const { definition, options } = agent as Partial<LocalAgent>;
-  return typeof definition?.process === 'function' && typeof options === 'object';
 }

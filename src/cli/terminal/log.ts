@@ -1,5 +1,5 @@
 import type { A2AError } from '../../protocol/errors.ts';
-import type { LogSink, LogEntry } from '../../primitives/log.ts';
+import { type LogSink, type LogEntry, maskControls, stackOf } from '../../primitives/log.ts';
 import type { HttpServerRequest } from '../../server/http/http-message.ts';
 import { createColors } from './colors.ts';
 import { errorSummary } from './usage-error.ts';
@@ -41,7 +41,8 @@ async function jsonLog(): Promise<LogSink> {
   );
   return ({ level, message, taskId, error, fields }) => {
     const reason = error === undefined ? undefined : errorSummary(error);
-    logger[level]({ ...fields, taskId, error: reason }, message);
+    const stack = level === 'error' ? stackOf(error) : '';
+    logger[level]({ ...fields, taskId, error: reason, ...(stack.includes('\n') && { stack }) }, message);
   };
 }
 
@@ -53,7 +54,9 @@ function formatEntry({ level, message, taskId, error }: LogEntry): string {
   const label = level === 'warn' ? 'warning' : level;
   const task = taskId === undefined ? '' : ` (task ${taskId})`;
   const cause = error === undefined ? '' : `: ${errorSummary(error)}`;
-  return `${label}: ${maskControls(message)}${task}${cause}`;
+  const summary = `${label}: ${maskLine(message)}${task}${cause}`;
+  const stack = level === 'error' ? stackOf(error) : '';
+  return stack.includes('\n') ? `${summary}\n${maskControls(stack)}` : summary;
 }
 
 /** Formats a request, such as `200 send 1.0 JSONRPC 3 ms 127.0.0.1 task 17`. */
@@ -69,12 +72,10 @@ function formatRequest({ fields = {}, taskId }: LogEntry): string {
     .filter(Boolean)
     .join(' ');
   const error = outcome === 'OK' ? '' : ` ${outcome}`;
-  const text = `${status}${error} ${maskControls(what)}`;
-  return isColorSupported ? `${paint(text)} ${dim(maskControls(rest))}` : `${text} ${maskControls(rest)}`;
+  const text = `${status}${error} ${maskLine(what)}`;
+  return isColorSupported ? `${paint(text)} ${dim(maskLine(rest))}` : `${text} ${maskLine(rest)}`;
 }
 
-/** Replaces control characters: clients choose paths and names, which must not control the terminal. */
-function maskControls(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+function maskLine(text: string): string {
+  return maskControls(text).replaceAll('\n', '?');
 }

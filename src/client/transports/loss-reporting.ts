@@ -4,6 +4,7 @@ import {
   type LossList,
   type DecodeMode,
 } from '../../dialects/translation-loss.ts';
+import { writeErrors } from '../../primitives/log.ts';
 import type { LossContext, ClientSettings } from '../connect-options.ts';
 
 const modeWithoutLosses = lenientMode();
@@ -38,7 +39,7 @@ function report({ onLoss }: ClientSettings, losses: readonly TranslationLoss[], 
   if (losses.length === 0) return;
   try {
     onLoss?.(losses, context);
-  } catch {
-    // Errors in observers must not affect the result.
+  } catch (error) {
+    writeErrors({ level: 'error', message: 'onLoss failed', error });
   }
 }

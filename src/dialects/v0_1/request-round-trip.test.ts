@@ -92,7 +92,7 @@ it('v0_1 reads a stream as a stream that starts with the task', () => {
   expect(read).toEqual(events);
   expect(reduce(read)).toMatchObject({
     status: { state: 'completed' },
-    artifacts: [{ name: 'out', parts: [{ text: 'hel' }, { text: 'lo' }] }],
+    artifacts: [{ name: 'out', parts: [{ text: 'hello' }] }],
   });
 });
 
@@ -118,10 +118,7 @@ it('v0_1 notification contains the complete task', () => {
       {
         name: 'out',
         index: 0,
-        parts: [
-          { type: 'text', text: 'hel' },
-          { type: 'text', text: 'lo' },
-        ],
+        parts: [{ type: 'text', text: 'hello' }],
       },
     ],
   });

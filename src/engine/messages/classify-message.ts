@@ -1,3 +1,4 @@
+import { mapResolved, type MaybePromise } from '../../primitives/maybe-promise.ts';
 import type { TaskStore, TaskLog } from '../../store/task-store.ts';
 import { A2AError, invalidField, taskNotFound } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
@@ -24,21 +25,17 @@ export function classifyMessage(
   taskStore: TaskStore,
   owner: string,
   request: SendRequest,
-): MessageClass | Promise<MessageClass> {
+): MaybePromise<MessageClass> {
   const { message, clientTaskId } = request;
   const taskId = message.taskId ?? clientTaskId;
   if (taskId !== undefined) {
-    const log = taskStore.open(owner, taskId);
-    return log instanceof Promise
-      ? log.then((each) => classifyPersisted(each, request))
-      : classifyPersisted(log, request);
+    return mapResolved(taskStore.open(owner, taskId), (log) => classifyPersisted(log, request));
   }
   const knownTaskId = taskStore.findByMessageId(owner, message.messageId);
-  if (knownTaskId instanceof Promise)
-    return knownTaskId.then((id) =>
-      id === undefined ? newTask : findDuplicate(taskStore, owner, id, message),
-    );
-  return knownTaskId === undefined ? newTask : findDuplicate(taskStore, owner, knownTaskId, message);
+  if (knownTaskId === undefined) return newTask;
+  return mapResolved(knownTaskId, (id) =>
+    id === undefined ? newTask : findDuplicate(taskStore, owner, id, message),
+  );
 }
 
 /** Waits until all events are visible: a duplicate of this message may not be persisted yet. */
@@ -46,8 +43,7 @@ function classifyPersisted(
   log: TaskLog | undefined,
   request: SendRequest,
 ): MessageClass | Promise<MessageClass> {
-  const persisting = log?.whenPersisted();
-  return persisting ? persisting.then(() => classifyForTask(log, request)) : classifyForTask(log, request);
+  return mapResolved(log?.whenPersisted(), () => classifyForTask(log, request));
 }
 
 function classifyForTask(log: TaskLog | undefined, { message, clientTaskId }: SendRequest): MessageClass {
@@ -80,14 +76,12 @@ function findDuplicate(
   knownTaskId: string,
   message: Message,
 ): MessageClass | Promise<MessageClass> {
-  const log = taskStore.open(owner, knownTaskId);
-  if (log instanceof Promise) return log.then((each) => compareWithTask(each, message));
-  return compareWithTask(log, message);
+  return mapResolved(taskStore.open(owner, knownTaskId), (log) => compareWithTask(log, message));
 }
 
 function compareWithTask(log: TaskLog | undefined, message: Message): MessageClass | Promise<MessageClass> {
   const persisting = log?.whenPersisted();
-  if (persisting) return persisting.then(() => compareWithTask(log, message));
+  if (persisting) return Promise.resolve(persisting).then(() => compareWithTask(log, message));
   // A reused message id with different content is a new message, not a resend.
   if (log && isDuplicate(log.task(), message)) return { kind: 'duplicate', log };
   return newTask;

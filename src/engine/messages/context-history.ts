@@ -48,11 +48,11 @@ export async function readContextHistory(
     if (!isCurrent && !isTerminalOrInterrupted(task.status.state)) continue;
     for (const message of (isCurrent ? turnsBefore(task, messageId) : allTurns(task)).toReversed()) {
       bytes += messageSize(message);
-      if (newestFirst.length >= maxMessages || bytes > maxBytes) return newestFirst.reverse();
+      if (newestFirst.length >= maxMessages || bytes > maxBytes) return newestFirst.toReversed();
       newestFirst.push(copyJson(message));
     }
   }
-  return newestFirst.reverse();
+  return newestFirst.toReversed();
 }
 
 /** Yields the tasks of a context, newest status first. */
@@ -71,11 +71,15 @@ function allTurns(task: Task): Message[] {
   return [...history, ...artifactMessages(task), ...(status.message ? [status.message] : [])];
 }
 
-/** The artifacts of a task are output of its earlier turns only if it had some. */
+/**
+ * Returns the turns of the current task before the message, which may not be persisted yet. The artifacts are output of
+ * earlier turns only if there were some.
+ */
 function turnsBefore(task: Task, messageId: string): Message[] {
   const { history = [] } = task;
   const index = history.findLastIndex((message) => message.messageId === messageId);
-  const earlier = history.slice(0, Math.max(index, 0));
+  if (index < 0) return allTurns(task);
+  const earlier = history.slice(0, index);
   return earlier.length === 0 ? [] : [...earlier, ...artifactMessages(task)];
 }
 

@@ -3,8 +3,10 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
-import { failingStream, singleEventStream } from '../streams/iterables.ts';
-import { type TaskRun, persistedTask } from '../runs/task-run.ts';
+import { failingStream } from '../../protocol/composition/failing-stream.ts';
+import { singleEventStream } from '../streams/iterables.ts';
+import { persistedTask } from '../runs/persisted-task.ts';
+import type { TaskRun } from '../runs/task-run.ts';
 
 /** A message that is being processed: its task and, if it runs in this process, its run. */
 export interface ActiveTurn {

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import type { TaskLog } from '../../store/task-store.ts';
 import type { CallContext } from '../../protocol/agent.ts';
 import { copyJson } from '../../primitives/json.ts';
@@ -24,7 +25,7 @@ interface TaskFactory {
   history: ContextHistory;
   newId: () => string;
   ids: { taskId: string; contextId: string };
-  create(ids: { taskId: string; contextId: string }): TaskLog | Promise<TaskLog>;
+  create(ids: { taskId: string; contextId: string }): MaybePromise<TaskLog>;
   startRun(log: TaskLog): Promise<TaskRun>;
 }
 

@@ -1,7 +1,7 @@
 import type { TaskLog, TaskStore, UnfinishedTask } from '../../store/task-store.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import { nextTurn } from '../../primitives/clock.ts';
-import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import { isThenable } from '../../primitives/maybe-promise.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
@@ -128,8 +128,8 @@ async function recoverTask(
   host: RecoveryHost,
 ): Promise<TaskLog | undefined> {
   try {
-    const opening: MaybePromise<TaskLog | undefined> = taskStore.open(owner, id);
-    const log = opening instanceof Promise ? await opening : opening;
+    const opening = taskStore.open(owner, id);
+    const log = isThenable(opening) ? await opening : opening;
     if (!log || (log.state !== 'submitted' && log.state !== 'working') || host.isRunning(log))
       return undefined;
     const message = log.task().history?.findLast(({ role }) => role === 'user');

@@ -3,12 +3,14 @@ import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { copyJson } from '../../primitives/json.ts';
 import type { LogEntry } from '../../primitives/log.ts';
+import { isThenable } from '../../primitives/maybe-promise.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Outage } from '../../protocol/outage.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal, type Task, type TaskState } from '../../protocol/task.ts';
 import { ChunkTracker } from './chunk-tracker.ts';
+import { persistedTask } from './persisted-task.ts';
 import { ProcessContext } from '../process-context.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
 import type { ContextHistory } from '../messages/context-history.ts';
@@ -159,9 +161,9 @@ export class TaskRun {
     advance();
   }
 
-  #pauseUntil(end: Promise<void>, advance: () => void): void {
+  #pauseUntil(end: PromiseLike<void>, advance: () => void): void {
     this.isPaused = true;
-    end
+    Promise.resolve(end)
       .then(() => {
         this.isPaused = false;
         this.#activeAfter = this.#host.elapsed() - this.startedAt;
@@ -326,8 +328,8 @@ export class TaskRun {
     const iterator = this.#iterator;
     this.#iterator = undefined;
     try {
-      const closing = iterator?.return?.();
-      if (closing instanceof Promise) closing.catch((error: unknown) => this.#reportLate(error));
+      const closing: unknown = iterator?.return?.();
+      if (isThenable(closing)) closing.then(undefined, (error: unknown) => this.#reportLate(error));
     } catch (error) {
       this.#reportLate(error);
     }
@@ -335,7 +337,7 @@ export class TaskRun {
 
   #reportLate(error: unknown): void {
     this.#host.report({
-      level: 'warn',
+      level: 'error',
       message: 'Process function failed after the end of its task',
       taskId: this.log.id,
       error,
@@ -391,10 +393,4 @@ export class TaskRun {
     const task = failure ? Promise.reject<Task>(failure) : persistedTask(this.log);
     for (const resolve of waiters) resolve(task);
   }
-}
-
-/** Returns the task after all of its events are persisted. */
-export function persistedTask(log: TaskLog): Promise<Task> | Task {
-  const persisting = log.whenPersisted();
-  return persisting ? persisting.then(() => log.task()) : log.task();
 }

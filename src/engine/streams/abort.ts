@@ -26,6 +26,18 @@ export function endOnAbort<T>(events: AsyncIterable<T>, call: CallContext): Asyn
   return signal ? streamUntilAbort(events, signal) : events;
 }
 
+/**
+ * Ends a stream when the client of a server adapter disconnects, whose signal is inherited. For callers that wrap a local
+ * agent: closing an async generator has no effect while it waits for an event.
+ */
+export function endOnDisconnect<T>(
+  events: AsyncIterable<T>,
+  call: CallContext | undefined,
+): AsyncIterable<T> {
+  const signal = call && !Object.hasOwn(call, 'signal') ? call.signal : undefined;
+  return signal ? streamUntilAbort(events, signal) : events;
+}
+
 async function* streamUntilAbort<T>(
   events: AsyncIterable<T>,
   signal: AbortSignal,

@@ -4,20 +4,20 @@ import type { MeshServer } from '../../mesh/server/serve-on-mesh.ts';
 import type { Agent, CallContext } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import type { LogSink } from '../../primitives/log.ts';
-import { withInterceptors } from '../middleware/interceptors.ts';
-import { CircuitBreaker } from '../middleware/circuit-breaker.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
+import { CircuitBreaker, withCircuitBreaker } from '../middleware/circuit-breaker.ts';
 import type { Gateway, GatewayEntry } from '../gateway.ts';
 import { monitorHealth } from './health-monitor.ts';
 import { formatLosses } from '../telemetry/format-losses.ts';
 import type { MeshConnections } from './mesh-connections.ts';
-import { errorContextInterceptor } from '../middleware/error-context.ts';
+import { withErrorContext } from '../middleware/error-context.ts';
 import { withTaskOwnership } from '../ownership/with-task-ownership.ts';
 import type { OwnershipRegister } from '../ownership/ownership-register.ts';
 import { withPublicCard } from '../middleware/public-card.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway-settings.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 import { type UpstreamHealth, createUpstream } from './upstream.ts';
-import type { UpstreamMetrics } from '../middleware/upstream-metrics.ts';
+import { type UpstreamMetrics, withUpstreamMetrics } from '../middleware/upstream-metrics.ts';
 
 /** Collaborators that all agents of a gateway share. */
 export interface GatewayContext {
@@ -141,14 +141,13 @@ function withOwners(
 /** Rejects `card()` while the upstream is down, so that the mesh server does not announce it. */
 function hideWhileDown({ agent, health }: AgentSource): Agent {
   if (!health) return agent;
-  return {
-    ...withInterceptors(agent),
-    async card(call) {
+  return withInterceptor(agent, {
+    async card(request, call, next) {
       const { state, error } = health();
       if (state === 'down' && error) throw error;
-      return agent.card(call);
+      return next(request, call);
     },
-  };
+  });
 }
 
 function listingInfo(card: AgentCard | undefined, { displayName }: AgentSettings) {
@@ -231,13 +230,9 @@ function openUpstream(
   });
   const forwardsAuthorization =
     config.forward_headers?.some((header) => header.toLowerCase() === 'authorization') ?? false;
-  const interceptors = [
-    errorContextInterceptor(name, forwardsAuthorization),
-    breaker,
-    ...(metrics ? [metrics.interceptor(name)] : []),
-  ];
+  const guarded = withCircuitBreaker(withErrorContext(upstream.agent, name, forwardsAuthorization), breaker);
   return {
-    agent: withInterceptors(upstream.agent, ...interceptors),
+    agent: metrics ? withUpstreamMetrics(guarded, name, metrics) : guarded,
     health: () => upstream.health,
     card: () => card,
     forwardsAuthorization,

@@ -3,7 +3,8 @@ import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { markOutageError, type Outage } from '../../protocol/outage.ts';
-import { withInterceptors, type CallObserver, type CallInterceptor } from './interceptors.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
+import { type CallObserver, observeCalls } from './observe-calls.ts';
 import { shortErrorText, isOutage } from './error-classification.ts';
 
 /** Options of {@link CircuitBreaker}. */
@@ -34,7 +35,7 @@ export interface CircuitBreakerOptions {
 export type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
 /** Rejects calls to a failing agent at once with `UNAVAILABLE`, which gives the agent time to recover. */
-export class CircuitBreaker implements CallInterceptor {
+export class CircuitBreaker {
   readonly #options: Required<Omit<CircuitBreakerOptions, 'onState'>> &
     Pick<CircuitBreakerOptions, 'onState'>;
   #state: CircuitBreakerState = 'closed';
@@ -57,6 +58,7 @@ export class CircuitBreaker implements CallInterceptor {
     return this.#state;
   }
 
+  /** Starts a call. @throws {@link A2AError} `UNAVAILABLE` while calls are rejected. */
   begin(): CallObserver {
     const isProbe = this.#state !== 'closed';
     if (isProbe) this.#admitProbe();
@@ -158,6 +160,16 @@ export class CircuitBreaker implements CallInterceptor {
 }
 
 /** Middleware that calls an agent through a circuit breaker. */
-export function withCircuitBreaker(agent: Agent, options: CircuitBreakerOptions | CircuitBreaker): Agent {
-  return withInterceptors(agent, options instanceof CircuitBreaker ? options : new CircuitBreaker(options));
+export function withCircuitBreaker<A extends Agent>(
+  agent: A,
+  options: CircuitBreakerOptions | CircuitBreaker,
+): A {
+  const breaker = options instanceof CircuitBreaker ? options : new CircuitBreaker(options);
+  return {
+    ...withInterceptor(
+      agent,
+      observeCalls(() => breaker.begin()),
+    ),
+    outage: () => breaker.outage() ?? agent.outage?.(),
+  };
 }

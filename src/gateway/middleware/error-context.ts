@@ -1,18 +1,23 @@
 import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
-import type { CallInterceptor } from './interceptors.ts';
+import type { Agent } from '../../protocol/agent.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
 import { classifyError, shortErrorText } from './error-classification.ts';
+import { observeCalls } from './observe-calls.ts';
 
 /**
- * Replaces the URL of an upstream in errors by the name of the agent. If an upstream rejects the gateway's credentials,
+ * Middleware that replaces the URL of an upstream in errors by the name of the agent. If an upstream rejects the gateway's credentials,
  * the client gets `INTERNAL_ERROR`, because it cannot provide better ones.
  *
  * @param forwardsAuthorization - the upstream checks the credentials of the client.
  */
-export function errorContextInterceptor(name: string, forwardsAuthorization = false): CallInterceptor {
+export function withErrorContext<A extends Agent>(agent: A, name: string, forwardsAuthorization = false): A {
   const observer = {
     onEnd: (error: A2AError | undefined) => error && toClientError(error, name, forwardsAuthorization),
   };
-  return { begin: () => observer };
+  return withInterceptor(
+    agent,
+    observeCalls(() => observer),
+  );
 }
 
 /** Returns undefined if the agent sent an A2A error of its own, which is passed on unchanged. */

@@ -1,6 +1,7 @@
+import { copyJson, freezeJson } from '../../primitives/json.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
-import { withInterceptors } from './interceptors.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
 
 /** Options of {@link withPublicCard}. */
 export interface PublicCardOptions {
@@ -19,14 +20,14 @@ export function withPublicCard(agent: Agent, options: PublicCardOptions = {}): A
   const cache = new WeakMap<AgentCard, AgentCard>();
   const toPublicCard = (card: AgentCard): AgentCard => {
     let result = cache.get(card);
-    if (!result) cache.set(card, (result = publicCard(card, options)));
+    // All callers share it.
+    if (!result) cache.set(card, (result = freezeJson(copyJson(publicCard(card, options)))));
     return result;
   };
-  return {
-    ...withInterceptors(agent),
-    card: async (call) => toPublicCard(await agent.card(call)),
-    extendedCard: async (call) => toPublicCard(await agent.extendedCard(call)),
-  };
+  return withInterceptor(agent, {
+    card: async (request, call, next) => toPublicCard(await next(request, call)),
+    extendedCard: async (request, call, next) => toPublicCard(await next(request, call)),
+  });
 }
 
 function publicCard(card: AgentCard, { displayName, keepSecurity = false }: PublicCardOptions): AgentCard {

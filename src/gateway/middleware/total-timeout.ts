@@ -1,56 +1,31 @@
 import type { Clock } from '../../primitives/clock.ts';
-import type { Agent, CallContext } from '../../protocol/agent.ts';
+import { type Agent, isStreamingOperation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { StreamEvent } from '../../protocol/event.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
+import { observeCalls } from './observe-calls.ts';
 
 /** Middleware that ends streams with `TIMEOUT` after a total duration, even if events still arrive. */
 export function withTotalTimeout<A extends Agent>(agent: A, milliseconds: number, clock: Clock): A {
-  const withTimeout = (open: (call: CallContext) => AsyncIterable<StreamEvent>, call: CallContext = {}) => ({
-    [Symbol.asyncIterator]: () => new TimedStream(open, call, { milliseconds, clock }),
-  });
-  return {
-    ...agent,
-    stream: (request, call) => withTimeout((own) => agent.stream(request, own), call),
-    subscribe: (request, call) => withTimeout((own) => agent.subscribe(request, own), call),
-  };
+  const message = `The stream exceeded its total timeout of ${milliseconds / 1000} s`;
+  return withInterceptor(
+    agent,
+    observeCalls((operation, _request, call) => {
+      if (!isStreamingOperation(operation)) return undefined;
+      const timeout = new AbortController();
+      const stopTimer = clock.after(milliseconds, () => timeout.abort());
+      return {
+        call: { ...call, signal: anySignal(timeout.signal, call.signal) },
+        onEnd(error) {
+          stopTimer();
+          return error && timeout.signal.aborted
+            ? new A2AError('TIMEOUT', message, { cause: error })
+            : undefined;
+        },
+      };
+    }),
+  );
 }
 
-class TimedStream implements AsyncIterator<StreamEvent> {
-  readonly #inner: AsyncIterator<StreamEvent>;
-  readonly #timeout = new AbortController();
-  readonly #milliseconds: number;
-  readonly #start: () => () => void;
-  #cancel: (() => void) | undefined;
-
-  constructor(
-    open: (call: CallContext) => AsyncIterable<StreamEvent>,
-    call: CallContext,
-    { milliseconds, clock }: { milliseconds: number; clock: Clock },
-  ) {
-    const { signal: timeout } = this.#timeout;
-    const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
-    this.#milliseconds = milliseconds;
-    this.#start = () => clock.after(milliseconds, () => this.#timeout.abort());
-    this.#inner = open({ ...call, signal })[Symbol.asyncIterator]();
-  }
-
-  async next(): Promise<IteratorResult<StreamEvent>> {
-    this.#cancel ??= this.#start();
-    try {
-      const next = await this.#inner.next();
-      if (next.done) this.#cancel();
-      return next;
-    } catch (thrown) {
-      this.#cancel();
-      if (!this.#timeout.signal.aborted) throw thrown;
-      const message = `The stream exceeded its total timeout of ${this.#milliseconds / 1000} s`;
-      throw new A2AError('TIMEOUT', message, { cause: thrown });
-    }
-  }
-
-  async return(): Promise<IteratorResult<StreamEvent>> {
-    this.#cancel?.();
-    await this.#inner.return?.();
-    return { done: true, value: undefined };
-  }
+function anySignal(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other ? AbortSignal.any([other, signal]) : signal;
 }

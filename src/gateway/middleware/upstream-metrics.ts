@@ -1,8 +1,9 @@
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { Registry } from '../../metrics/registry.ts';
-import type { Agent } from '../../protocol/agent.ts';
-import { withInterceptors, type CallInterceptor } from './interceptors.ts';
+import type { Agent, Operation } from '../../protocol/agent.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
 import { classifyError } from './error-classification.ts';
+import { type CallObserver, observeCalls } from './observe-calls.ts';
 
 /** Names, labels and help texts of the upstream metrics. */
 export const upstreamMetricNames = {
@@ -39,18 +40,14 @@ export class UpstreamMetrics {
     this.#clock = clock;
   }
 
-  /** Returns an interceptor that records the calls to one upstream. */
-  interceptor(upstream: string): CallInterceptor {
+  /** Starts to record a call to an upstream. */
+  begin(upstream: string, operation: Operation): CallObserver {
+    const startedAt = this.#clock.monotonic();
     return {
-      begin: (operation) => {
-        const startedAt = this.#clock.monotonic();
-        return {
-          onEnd: (error) => {
-            this.#requests.of(upstream, operation, error ? classifyError(error) : 'ok').add();
-            this.#duration.of(upstream, operation).observe((this.#clock.monotonic() - startedAt) / 1000);
-            return undefined;
-          },
-        };
+      onEnd: (error) => {
+        this.#requests.of(upstream, operation, error ? classifyError(error) : 'ok').add();
+        this.#duration.of(upstream, operation).observe((this.#clock.monotonic() - startedAt) / 1000);
+        return undefined;
       },
     };
   }
@@ -62,6 +59,9 @@ export class UpstreamMetrics {
 }
 
 /** Middleware that records the calls to an agent under a name. */
-export function withUpstreamMetrics(agent: Agent, name: string, metrics: UpstreamMetrics): Agent {
-  return withInterceptors(agent, metrics.interceptor(name));
+export function withUpstreamMetrics<A extends Agent>(agent: A, name: string, metrics: UpstreamMetrics): A {
+  return withInterceptor(
+    agent,
+    observeCalls((operation) => metrics.begin(name, operation)),
+  );
 }

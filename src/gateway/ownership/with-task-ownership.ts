@@ -6,7 +6,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { ListTasksRequest, SendRequest, TaskPage } from '../../protocol/requests.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
-import { withInterceptors } from '../middleware/interceptors.ts';
+import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
 import { listOwnedTasks } from './list-owned-tasks.ts';
 import { memoryOwnershipRegister } from './memory-ownership-register.ts';
 import { OwnerScope } from './owner-scope.ts';
@@ -27,7 +27,7 @@ export interface TaskOwnershipOptions {
  * the owner that created it; all others, including unknown ones, are not found. Ids that clients choose (message,
  * context and 0.1 task ids) reach the upstream with a prefix of their owner, so that equal ids of two owners differ.
  */
-export function withTaskOwnership(agent: Agent, options: TaskOwnershipOptions = {}): Agent {
+export function withTaskOwnership<A extends Agent>(agent: A, options: TaskOwnershipOptions = {}): A {
   const { register = memoryOwnershipRegister(), name = '', ownerOf = (call) => call.owner ?? '' } = options;
   const scopes = new LruMap<string, OwnerScope>({ maxEntries: 10_000 });
   const enter = (call: CallContext): OwnedCalls => {
@@ -46,42 +46,39 @@ export function withTaskOwnership(agent: Agent, options: TaskOwnershipOptions = 
     const upstreamRequest = await owned.toTaskRequest(request);
     return owned.orClientError(() => operate(upstreamRequest, owned));
   };
-  return {
-    ...withInterceptors(agent),
-    async send(request, call = {}) {
+  return withInterceptor(agent, {
+    async send(request, call, next) {
       const owned = enter(call);
       const upstreamRequest = await owned.toSendRequest(request);
-      return owned.orClientError(async () => owned.toResult(await agent.send(upstreamRequest, call)));
+      return owned.orClientError(async () => owned.toResult(await next(upstreamRequest, call)));
     },
-    async *stream(request, call = {}) {
+    async *stream(request, call, next) {
       const owned = enter(call);
-      yield* owned.toEvents(agent.stream(await owned.toSendRequest(request), call));
+      yield* owned.toEvents(next(await owned.toSendRequest(request), call));
     },
-    async *subscribe(request, call = {}) {
+    async *subscribe(request, call, next) {
       const owned = enter(call);
-      yield* owned.toEvents(agent.subscribe(await owned.toTaskRequest(request), call));
+      yield* owned.toEvents(next(await owned.toTaskRequest(request), call));
     },
-    getTask: (request, call = {}) =>
-      withTask(request, call, async (inner, owned) => owned.toTask(await agent.getTask(inner, call))),
-    cancelTask: (request, call = {}) =>
-      withTask(request, call, async (inner, owned) => owned.toTask(await agent.cancelTask(inner, call))),
-    listTasks(request, call = {}) {
+    getTask: (request, call, next) =>
+      withTask(request, call, async (inner, owned) => owned.toTask(await next(inner, call))),
+    cancelTask: (request, call, next) =>
+      withTask(request, call, async (inner, owned) => owned.toTask(await next(inner, call))),
+    listTasks(request, call, next) {
       const owned = enter(call);
-      return owned.orClientError(() => owned.list(agent, request, call));
+      return owned.orClientError(() => owned.list(request, (inner) => next(inner, call)));
     },
-    createPushConfig: (config, call = {}) =>
-      withTask(config, call, async (inner, owned) =>
-        owned.toPushConfig(await agent.createPushConfig(inner, call)),
-      ),
-    getPushConfig: (ref, call = {}) =>
-      withTask(ref, call, async (inner, owned) => owned.toPushConfig(await agent.getPushConfig(inner, call))),
-    listPushConfigs: (request, call = {}) =>
+    createPushConfig: (config, call, next) =>
+      withTask(config, call, async (inner, owned) => owned.toPushConfig(await next(inner, call))),
+    getPushConfig: (ref, call, next) =>
+      withTask(ref, call, async (inner, owned) => owned.toPushConfig(await next(inner, call))),
+    listPushConfigs: (request, call, next) =>
       withTask(request, call, async (inner, owned) => {
-        const page = await agent.listPushConfigs(inner, call);
+        const page = await next(inner, call);
         return { ...page, configs: page.configs.map((config) => owned.toPushConfig(config)) };
       }),
-    deletePushConfig: (ref, call = {}) => withTask(ref, call, (inner) => agent.deletePushConfig(inner, call)),
-  };
+    deletePushConfig: (ref, call, next) => withTask(ref, call, (inner) => next(inner, call)),
+  });
 }
 
 /** Calls of one owner: converts requests to the ids of the upstream and responses to those of the client. */
@@ -117,14 +114,17 @@ class OwnedCalls {
       : { ...request, id: await this.#toUpstreamTaskId(request.id) };
   }
 
-  async list(agent: Agent, request: ListTasksRequest, call: CallContext): Promise<TaskPage> {
+  async list(
+    request: ListTasksRequest,
+    list: (request: ListTasksRequest) => Promise<TaskPage>,
+  ): Promise<TaskPage> {
     const { contextId, ...filters } = request;
     const upstreamContextId =
       contextId === undefined ? undefined : await this.#toUpstreamContextId(contextId);
     const upstreamRequest =
       upstreamContextId === undefined ? filters : { ...filters, contextId: upstreamContextId };
     const page = await listOwnedTasks(upstreamRequest, {
-      list: (inner) => agent.listTasks(inner, call),
+      list,
       owns: async ({ id }) => (await this.#register.taskOwner(this.#name, id)) === this.#scope.owner,
       count: () => this.#register.countTasks(this.#name, this.#scope.owner, upstreamContextId),
     });

@@ -1,5 +1,7 @@
 import type { Agent } from '../../protocol/agent.ts';
+import { withCopies } from '../../protocol/composition/with-copies.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import type { SendRequest } from '../../protocol/requests.ts';
 import type { MeshAgentOptions } from './mesh-agent-options.ts';
 import { MeshClient } from './mesh-client.ts';
 
@@ -10,11 +12,11 @@ export function meshAgent(options: MeshAgentOptions): Agent & AsyncDisposable & 
   const client = new MeshClient(options);
   const unsupported = (what: string) => (): Promise<never> =>
     Promise.reject(new A2AError('UNSUPPORTED_OPERATION', `The mesh does not support ${what}`));
-  return {
+  return withCopies({
     card: (call) => client.card(call),
     extendedCard: unsupported('extended cards'),
-    send: (request, call) => client.send(request, call),
-    stream: (request, call) => client.stream(request, call),
+    send: (request, call) => client.send(request as SendRequest, call),
+    stream: (request, call) => client.stream(request as SendRequest, call),
     getTask: (request, call) => client.getTask(request, call),
     listTasks: unsupported('lists of tasks'),
     cancelTask: (request, call) => client.cancelTask(request, call),
@@ -26,5 +28,5 @@ export function meshAgent(options: MeshAgentOptions): Agent & AsyncDisposable & 
     ready: () => client.ready(),
     close: () => client.close(),
     [Symbol.asyncDispose]: () => client.close(),
-  };
+  });
 }

@@ -1,7 +1,7 @@
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
-import type { LogSink } from '../../primitives/log.ts';
+import { type LogSink, quietLogSink } from '../../primitives/log.ts';
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { BrokerConnection } from '../brokers/broker-connection.ts';
 import type { BatchOptions } from './text-batcher.ts';
@@ -128,7 +128,7 @@ export function resolveMeshServerSettings(options: MeshServerOptions): MeshServe
     },
     clock: options.clock ?? systemClock,
     newId: options.newId ?? (() => crypto.randomUUID()),
-    log: options.log ?? (() => {}),
+    log: quietLogSink(options.log),
     onLoss: options.onLoss,
   };
 }

@@ -123,7 +123,7 @@ export class RequestRun {
     for (;;) {
       const ended = this.#parts.agent.outage?.()?.ended;
       if (!ended) return;
-      await this.#untilInterrupted(ended);
+      await this.#untilInterrupted(Promise.resolve(ended));
     }
   }
 

@@ -3,7 +3,7 @@ import type { SecurityScheme } from '../../protocol/card.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { AuthenticationResult, HttpServerRequest } from '../http/http-message.ts';
 import { type AuthenticatedRequest, CredentialFilter } from './authenticated-request.ts';
-import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import { isThenable } from '../../primitives/maybe-promise.ts';
 import type { Authenticator, AuthOptions } from './authenticator.ts';
 import { buildChallenge, type BearerProblem, AuthError } from './auth-error.ts';
 
@@ -51,7 +51,7 @@ export class AuthenticatorChain {
    *
    * @throws {@link AuthError}, or the error of an authenticator that could not decide.
    */
-  authenticate(request: HttpServerRequest): MaybePromise<AuthenticatedRequest> {
+  authenticate(request: HttpServerRequest): Promise<AuthenticatedRequest> | AuthenticatedRequest {
     return this.#tryFrom(0, request, []);
   }
 
@@ -59,7 +59,7 @@ export class AuthenticatorChain {
     from: number,
     request: HttpServerRequest,
     failures: Failure[],
-  ): MaybePromise<AuthenticatedRequest> {
+  ): Promise<AuthenticatedRequest> | AuthenticatedRequest {
     const { authenticators } = this.options;
     for (let index = from; index < authenticators.length; index++) {
       const authenticator = authenticators[index] as Authenticator;
@@ -68,8 +68,8 @@ export class AuthenticatorChain {
       };
       try {
         const result = authenticator.authenticate(request);
-        if (result instanceof Promise) {
-          const principalPromise = result.then(requireId, (thrown: unknown) => fail(thrown));
+        if (isThenable(result)) {
+          const principalPromise = Promise.resolve(result).then(requireId, (thrown: unknown) => fail(thrown));
           return principalPromise.then((principal) =>
             principal
               ? this.#accept(request, principal, authenticator)

@@ -1,7 +1,6 @@
 import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard, SecurityRequirement } from '../../protocol/card.ts';
-import type { Metadata } from '../../protocol/part.ts';
-import type { SendRequest } from '../../protocol/requests.ts';
+import { namedSkillIds, type SendRequest } from '../../protocol/requests.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
 import type { AuthenticatorChain } from './authenticator-chain.ts';
 import { findMissingAccess, effectiveRequirements } from './security-requirements.ts';
@@ -34,7 +33,8 @@ export class Authorizer {
     if (operation === 'extendedCard' && !authentication) throw this.#authenticators.challenge(httpRequest);
     const card = await this.#agent.card();
     this.#require(httpRequest, this.#requirementsOf(card));
-    const skillIds = findSkillIds(operation, request);
+    const isMessage = operation === 'send' || operation === 'stream';
+    const skillIds = isMessage ? namedSkillIds(request as SendRequest) : [];
     for (const { id, securityRequirements = [] } of card.skills) {
       if (securityRequirements.length > 0 && skillIds.includes(id))
         this.#require(httpRequest, securityRequirements);
@@ -65,18 +65,4 @@ export class Authorizer {
     if (!httpRequest.authentication) throw this.#authenticators.challenge(httpRequest);
     throw this.#authenticators.permissionDenied(missing.scopes, httpRequest);
   }
-}
-
-/** Returns the skills named in the metadata of the message or request, as `skillId` or `skill`. */
-function findSkillIds(operation: Operation, request: unknown): string[] {
-  if (operation !== 'send' && operation !== 'stream') return [];
-  const { message, metadata } = request as SendRequest;
-  return [...readSkillIds(message.metadata), ...readSkillIds(metadata)];
-}
-
-function readSkillIds(metadata: Metadata | undefined): string[] {
-  if (!metadata) return [];
-  return ['skillId', 'skill']
-    .map((name) => (Object.hasOwn(metadata, name) ? metadata[name] : undefined))
-    .filter((value) => typeof value === 'string');
 }

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../protocol/agent.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import { mapResolved, type MaybePromise } from '../../primitives/maybe-promise.ts';
 
 /** Principals by secret, or a function that looks them up. */
 export type PrincipalsBySecret =
@@ -35,10 +35,7 @@ export function createSecretLookup(
   field: string,
 ): (secret: string) => MaybePromise<Principal | undefined> {
   if (typeof principals === 'function') {
-    return (secret) => {
-      const holder = principals(secret);
-      return holder instanceof Promise ? holder.then(toPrincipal) : toPrincipal(holder);
-    };
+    return (secret) => mapResolved(principals(secret), toPrincipal);
   }
   const table = new Map<string, { digest: Buffer; principal: Principal | undefined }>();
   const entries = principals instanceof Map ? [...principals.entries()] : Object.entries(principals);

@@ -4,6 +4,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import { isLoopbackHost } from '../../primitives/loopback.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
+import { reportError } from '../telemetry/report-error.ts';
 
 /** Signs cards after the interfaces of this server were added. */
 export class CardSigner {
@@ -54,10 +55,6 @@ export class CardSigner {
     const error = isInternal
       ? thrown
       : new A2AError('INTERNAL_ERROR', 'Cannot sign the card', { cause: thrown });
-    try {
-      this.#options.onError?.(error, request);
-    } catch {
-      // Errors in observers must not affect the response.
-    }
+    reportError(this.#options, error, request);
   }
 }

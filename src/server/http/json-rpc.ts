@@ -22,12 +22,8 @@ import {
   jsonResponse,
   type HttpServerResponse,
 } from './http-message.ts';
-import {
-  type OperationCall,
-  isStreamingOperation,
-  type OpenedStream,
-  resolveStreamTask,
-} from '../operations/invoke-agent.ts';
+import { type OperationCall, type OpenedStream, resolveStreamTask } from '../operations/invoke-agent.ts';
+import { isStreamingOperation } from '../../protocol/agent.ts';
 import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
 import { outputExceeded } from '../limits/server-budgets.ts';

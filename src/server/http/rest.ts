@@ -12,7 +12,8 @@ import { type HttpServerRequest, jsonResponse, type HttpServerResponse } from '.
 import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
 import { outputExceeded } from '../limits/server-budgets.ts';
-import { type OperationCall, isStreamingOperation, type OpenedStream } from '../operations/invoke-agent.ts';
+import { isStreamingOperation } from '../../protocol/agent.ts';
+import type { OperationCall, OpenedStream } from '../operations/invoke-agent.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
 import { mergeRestParams } from './rest-params.ts';
 import { isReservedSegment } from './reserved-paths.ts';

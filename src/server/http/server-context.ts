@@ -15,6 +15,7 @@ import type { ServerOptions } from '../server-options.ts';
 import { Heartbeats } from '../lifecycle/heartbeats.ts';
 import type { SseStream } from './sse-stream.ts';
 import { SerializationCache } from '../operations/serialization-cache.ts';
+import { reportError } from '../telemetry/report-error.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 import { type ServerTelemetry, createTelemetry } from '../telemetry/server-telemetry.ts';
 
@@ -158,15 +159,10 @@ export class ServerContext {
     for (const stream of this.#streams.keys()) stream.end();
   }
 
-  /** Records an error and calls `onError` for errors of the server or agent. */
+  /** Records an error, and reports errors of the server or agent. */
   report(error: A2AError, request: HttpServerRequest): void {
     request.telemetry?.setError(error);
-    if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE') {
-      try {
-        this.#options.onError?.(error, request);
-      } catch {
-        // Errors in observers must not affect the response.
-      }
-    }
+    if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE')
+      reportError(this.#options, error, request);
   }
 }

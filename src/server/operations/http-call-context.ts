@@ -4,33 +4,26 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
 import { requestedExtensions } from '../http/extensions.ts';
 
-/** Call context of an HTTP request. */
+/** Call context of an HTTP request. Its identity is in members of its own, so that `{ ...call }` keeps it. */
 export class HttpCallContext implements CallContext {
   readonly version: ProtocolVersion;
   readonly tenant: string | undefined;
   readonly extensions: readonly string[] | undefined;
+  readonly principal: Principal | undefined;
+  /** Tasks are isolated by principal and tenant. */
+  readonly owner: string;
+  readonly headers: RequestHeaders;
   readonly #request: HttpServerRequest;
-  #owner: string | undefined = undefined;
   #controller: AbortController | undefined = undefined;
 
   constructor(request: HttpServerRequest, version: ProtocolVersion, tenant: string | undefined) {
     this.version = version;
     this.tenant = tenant;
     this.extensions = requestedExtensions(request.headers);
+    this.principal = request.authentication?.principal;
+    this.owner = encodeOwner(this.principal, tenant);
+    this.headers = request.headers;
     this.#request = request;
-  }
-
-  get principal(): Principal | undefined {
-    return this.#request.authentication?.principal;
-  }
-
-  /** Tasks are isolated by principal and tenant. */
-  get owner(): string {
-    return (this.#owner ??= encodeOwner(this.principal, this.tenant));
-  }
-
-  get headers(): RequestHeaders {
-    return this.#request.headers;
   }
 
   /** Created on first access. Local agents never read it, because the task outlives the connection. */

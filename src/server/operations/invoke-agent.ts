@@ -32,11 +32,6 @@ export interface OperationCall {
   finalizeCard(card: AgentCard): AgentCard | Promise<AgentCard>;
 }
 
-/** Returns true for operations with a stream of events. */
-export function isStreamingOperation(operation: Operation): operation is 'stream' | 'subscribe' {
-  return operation === 'stream' || operation === 'subscribe';
-}
-
 /**
  * Executes an operation with a single response. Resolves to the JSON of the result.
  *

@@ -1,5 +1,5 @@
 import { Metrics } from '../../metrics/metrics.ts';
-import type { LogSink } from '../../primitives/log.ts';
+import { type LogSink, quietLogSink } from '../../primitives/log.ts';
 import { LazyTracing } from '../../tracing/tracing.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
@@ -14,7 +14,7 @@ export class ServerTelemetry {
   constructor(metrics: Metrics | undefined, tracing: LazyTracing, log: LogSink | undefined) {
     this.metrics = metrics;
     this.tracing = tracing;
-    this.#log = log;
+    this.#log = log && quietLogSink(log);
   }
 
   start(request: HttpServerRequest): RequestTelemetry {
@@ -36,25 +36,21 @@ export class ServerTelemetry {
     const { method, path, client } = request;
     const optionalFields = { operation, version: version || undefined, transport: transport || undefined };
     const duration = Math.round(milliseconds * 1_000) / 1_000;
-    try {
-      this.#log({
-        level: status >= 500 ? 'error' : 'info',
-        message: 'request',
-        taskId,
-        fields: {
-          method,
-          path,
-          ...optionalFields,
-          status,
-          outcome: reason ?? 'OK',
-          duration,
-          events,
-          client,
-        },
-      });
-    } catch {
-      // Errors in observers must not affect the response.
-    }
+    this.#log({
+      level: status >= 500 ? 'error' : 'info',
+      message: 'request',
+      taskId,
+      fields: {
+        method,
+        path,
+        ...optionalFields,
+        status,
+        outcome: reason ?? 'OK',
+        duration,
+        events,
+        client,
+      },
+    });
   }
 }
 

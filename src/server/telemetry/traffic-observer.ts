@@ -1,5 +1,6 @@
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import { SseStream } from '../http/sse-stream.ts';
+import { reportHookError } from './report-error.ts';
 
 /** How a response ended. `stalled`: aborted because the client did not read. */
 export type TrafficEnd = 'complete' | 'failed' | 'disconnected' | 'stalled';
@@ -17,7 +18,7 @@ export interface TrafficListener {
 /** Observes each request, including its body, before it is handled. @returns a listener for the response. */
 export type TrafficObserver = (request: HttpServerRequest) => TrafficListener | undefined;
 
-/** Passes a request and its response to the observer and ignores its errors. */
+/** Passes a request and its response to the observer and writes its errors to standard error. */
 export function observeTraffic(
   observer: TrafficObserver | undefined,
   request: HttpServerRequest,
@@ -27,13 +28,14 @@ export function observeTraffic(
   const notify = (call: (target: TrafficListener) => void): void => {
     try {
       if (listener) call(listener);
-    } catch {
-      // Errors in observers must not affect the response.
+    } catch (error) {
+      reportHookError('onTraffic', error);
     }
   };
   try {
     listener = observer(request);
-  } catch {
+  } catch (error) {
+    reportHookError('onTraffic', error);
     return (response) => response;
   }
   request.onDisconnect(() => notify((target) => target.ended('disconnected')));

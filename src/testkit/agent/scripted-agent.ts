@@ -12,6 +12,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { Outage } from '../../protocol/outage.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { type Task, limitHistory } from '../../protocol/task.ts';
+import { type SendInput, toSendRequest } from '../../protocol/user-message.ts';
 import { LruMap } from '../../primitives/lru-map.ts';
 import type { CardDraft } from './card-draft.ts';
 import type { TestClock } from '../clock/test-clock.ts';
@@ -165,7 +166,8 @@ export class ScriptedAgent implements Agent {
     return { ...this.#currentCard(), ...extra };
   }
 
-  async send(request: SendRequest, call?: CallContext): Promise<Task | Message> {
+  async send(input: SendInput, call?: CallContext): Promise<Task | Message> {
+    const request = toSendRequest(input);
     const pending = await this.#begin('send', request, call);
     const abandoned = new Promise<string>((resolve) => {
       pending.state.onAbandoned = resolve;
@@ -176,7 +178,8 @@ export class ScriptedAgent implements Agent {
     return Promise.race([response, abandoned.then((id) => this.#currentTask(id, request, pending.call))]);
   }
 
-  async *stream(request: SendRequest, call?: CallContext): AsyncGenerator<StreamEvent> {
+  async *stream(input: SendInput, call?: CallContext): AsyncGenerator<StreamEvent> {
+    const request = toSendRequest(input);
     if (this.#options.card().streaming === false)
       throw new A2AError('UNSUPPORTED_OPERATION', 'This agent does not stream');
     const pending = await this.#begin('stream', request, call);

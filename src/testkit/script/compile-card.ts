@@ -1,4 +1,4 @@
-import type { SkillDefinition } from '../../engine/agent-definition.ts';
+import type { SkillDefinition } from '../../engine/skills/define-skill.ts';
 import type { CardDraft } from '../agent/card-draft.ts';
 import type { AgentSpec } from './schema/agent-schema.ts';
 import { compileSecurityScheme } from './compile-security.ts';

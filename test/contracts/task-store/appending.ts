@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContractFixture } from '../task-store.ts';
-import { chunk, createTask, message, newTask, owner, status } from './actions.ts';
+import { chunk, collect, createTask, message, newTask, owner, status } from './actions.ts';
 
 export function describeAppending(fixture: ContractFixture): void {
   describe('append', () => {
@@ -58,6 +58,28 @@ export function describeAppending(fixture: ContractFixture): void {
       expect(log.task().status.state).toBe('working');
     });
 
+    it('stores a text that arrived in 4,000 chunks as one part, and streams the chunks', async () => {
+      const log = await fixture.taskStore.create(owner, newTask('t'));
+      const words = Array.from({ length: 4_000 }, (_, index) => `word ${index} `);
+      for (const [index, word] of words.entries()) {
+        log.append(chunk(log, word, index > 0));
+        // A reader in between must not make later chunks more expensive.
+        if (index % 500 === 0) {
+          await log.whenPersisted();
+          expect(log.task().artifacts?.[0]?.parts).toHaveLength(1);
+        }
+      }
+      log.append(status(log, 'completed'));
+      await log.whenPersisted();
+      const opened = await fixture.taskStore.open(owner, 't');
+      expect(opened?.task().artifacts).toEqual([{ artifactId: 'a', parts: [{ text: words.join('') }] }]);
+      const tail = await collect(opened?.subscribe(3_990));
+      expect(tail.map((event) => (event.kind === 'artifact' ? event.artifact.parts : event.kind))).toEqual([
+        ...words.slice(3_989).map((text) => [{ text }]),
+        'status',
+      ]);
+    });
+
     it('reduces events to one task', async () => {
       const log = await fixture.taskStore.create(owner, newTask('t', { history: [message('m1')] }));
       log.append(status(log, 'working', 'on it'));
@@ -71,7 +93,7 @@ export function describeAppending(fixture: ContractFixture): void {
       const expected = {
         ...newTask('t'),
         status: { state: 'completed' },
-        artifacts: [{ artifactId: 'a', parts: [{ text: 'one' }, { text: 'two' }] }],
+        artifacts: [{ artifactId: 'a', parts: [{ text: 'onetwo' }] }],
       };
       const task = (await fixture.taskStore.open(owner, 't'))?.task();
       expect(task).toMatchObject(expected);
@@ -93,7 +115,7 @@ export function describeAppending(fixture: ContractFixture): void {
       log.append({ kind: 'input', message: message('m') });
       await log.whenPersisted();
       expect(before).toEqual(copy);
-      expect(log.task().artifacts?.[0]?.parts).toHaveLength(2);
+      expect(log.task().artifacts?.[0]?.parts).toEqual([{ text: 'onetwo' }]);
     });
 
     it('shares events between two logs of the same task', async () => {
@@ -174,9 +196,8 @@ export function describeAppending(fixture: ContractFixture): void {
       for (const [n, log] of logs.entries()) {
         const opened = await fixture.taskStore.open(owner, `t${n}`);
         expect(opened?.sequence).toBe(log.sequence);
-        expect(opened?.task().artifacts?.[0]?.parts).toEqual(
-          Array.from({ length: (n % 5) + 1 }, (_, i) => ({ text: `${n}.${i}` })),
-        );
+        const text = Array.from({ length: (n % 5) + 1 }, (_, i) => `${n}.${i}`).join('');
+        expect(opened?.task().artifacts?.[0]?.parts).toEqual([{ text }]);
         expect(opened?.state).toBe(n % 2 ? 'completed' : 'submitted');
       }
     });

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { Bridge } from '../../../src/bridge/action-types.ts';
 import { serveActions, type ServeActionsOptions } from '../../../src/bridge/http/serve-actions.ts';
-import { schemasExtension } from '../../../src/bridge/actions/skill-actions.ts';
+import { schemasExtension } from '../../../src/protocol/card.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import { apiKeyAuth } from '../../../src/server/auth/schemes/api-key.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';

@@ -271,7 +271,7 @@ describe('dragoman serve', () => {
     expect((await connect(second.url).getTask({ id })).status.state).toBe('completed');
   });
 
-  it('logs the error of a process function in one line and hides it from the client', async () => {
+  it('logs the error of a process function with its stack and hides it from the client', async () => {
     const agent = await serve(
       write(
         'failing.mjs',
@@ -281,10 +281,44 @@ describe('dragoman serve', () => {
     const task = (await connect(agent.url).send(message('go'))) as Task;
     expect(task.status.state).toBe('failed');
     expect(JSON.stringify(task)).not.toContain('hill');
-    await agent.prints(/\n/, 'stderr');
-    expect(agent.stderr).toBe(
-      `error: Process function failed (task ${task.id}): RangeError: too far: hill\n`,
+    await agent.prints(/Caused by: Error: hill\n\s+at /, 'stderr');
+    const [first, ...stack] = agent.stderr.split('\n');
+    expect(first).toBe(`error: Process function failed (task ${task.id}): RangeError: too far: hill`);
+    expect(stack.slice(0, 2)).toEqual(['RangeError: too', 'far']);
+    expect(stack[2]).toMatch(/^\s+at .*failing\.mjs:2:/);
+  });
+
+  it('serves an agent that the module wrapped, and writes exceptions of the wrapper with their stack', async () => {
+    const agent = await serve(
+      write(
+        'wrapped.mjs',
+        `import { defineAgent, withInterceptor } from 'dragoman';
+         const agent = defineAgent({ name: 'Inner', description: 'Repeats', process: ({ text }) => text });
+         const wrapped = withInterceptor(agent, {
+           async send(request, call, next) {
+             if (request.message.parts[0].text === 'fail') throw new RangeError('wrapper detail');
+             return { ...(await next(request, call)), metadata: { wrapped: true } };
+           },
+         });
+         export default { ...wrapped, card: async () => ({ ...(await agent.card()), name: 'Outer' }) };`,
+      ),
     );
+    const remote = connect(agent.url);
+    expect((await remote.card()).name).toBe('Outer');
+    expect(((await remote.send('hi')) as Task).metadata).toEqual({ wrapped: true });
+    await expect(remote.send('fail')).rejects.not.toThrow('wrapper detail');
+    await agent.prints(/RangeError: wrapper detail\n\s+at .*wrapped\.mjs:5:/, 'stderr');
+  });
+
+  it('prints the text of a streamed answer once', async () => {
+    const words = `async function* ({ text }) { for (const word of text.split(' ')) yield word + ' '; }`;
+    const agent = await serve(write('words.mjs', agentModule(words)));
+    const text = Array.from({ length: 40 }, (_, index) => `w${index}`).join(' ');
+    for (const flags of [[], ['--stream'], ['--a2a-version', '0.1']]) {
+      const { stdout } = await runDragoman(['send', '-a', agent.url, text, ...flags]).ended;
+      expect(stdout.match(/^Text:$/gm)).toEqual(['Text:']);
+      expect(stdout).toContain(`\n  ${text}`);
+    }
   });
 });
 

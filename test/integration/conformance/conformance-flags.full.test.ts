@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedAgent, serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
-import { delegateAgent } from '../../../src/protocol/delegate-agent.ts';
+import { withInterceptor } from '../../../src/protocol/composition/with-interceptor.ts';
 import type { ConformanceReport, ConformanceResult } from '../../../src/conformance/report/build-report.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { serve } from '../../../src/server/node/serve.ts';
@@ -51,7 +51,7 @@ describe('flags of dragoman conformance', () => {
         ],
       },
       agent: (agent) =>
-        delegateAgent(agent, {
+        withInterceptor(agent, {
           send(request, call) {
             heard.add(textOf(request.message.parts));
             return agent.send(request, call);
@@ -94,7 +94,7 @@ describe('flags of dragoman conformance', () => {
     const urls: string[] = [];
     const served = await serveMutant({
       agent: (agent) =>
-        delegateAgent(agent, {
+        withInterceptor(agent, {
           createPushConfig(config, call) {
             urls.push(config.url);
             return agent.createPushConfig(config, call);

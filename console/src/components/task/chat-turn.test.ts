@@ -51,8 +51,8 @@ describe('chat turn', () => {
     expect([...half.growing]).toEqual(['a']);
     const whole = applyEvents(half, [chunk('c', true, true)]);
     expect(whole.growing.size).toBe(0);
-    expect(whole.task?.artifacts?.[0]?.parts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
-    expect(half.task?.artifacts?.[0]?.parts).toHaveLength(2);
+    expect(whole.task?.artifacts?.[0]?.parts).toEqual([{ text: 'abc' }]);
+    expect(half.task?.artifacts?.[0]?.parts).toEqual([{ text: 'ab' }]);
   });
 
   it('accepts a stream without an initial task', () => {

@@ -5,7 +5,8 @@ import type { AgentCard } from '../../../protocol/card.ts';
 import type { A2AError } from '../../../protocol/errors.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../server/node/serve.ts';
 import { toListenError } from '../../terminal/listen-error.ts';
-import { isLocalAgent, loadAgent } from '../../inputs/load-agent.ts';
+import { isDefinedAgent } from '../../../engine/copying-agent.ts';
+import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -57,7 +58,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     flags.store === undefined
       ? undefined
       : await openStore(flags.store, { onLeaseLost: exitOnLostLease, onOutage, onDamage });
-  const agent = isLocalAgent(loaded)
+  const agent = isDefinedAgent(loaded)
     ? redefineAgent(loaded, store, flags, { logs, metrics })
     : rejectStore(loaded, flags.store);
   const server = await listen(agent, flags, {
@@ -93,7 +94,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     process.stdout.write(`${formatServeJson(url)}\n`);
     return;
   }
-  const isInMemory = isLocalAgent(agent) && !agent.options.taskStore;
+  const isInMemory = isDefinedAgent(agent) && !agent.options.taskStore;
   const tasks = store?.location ?? (isInMemory ? 'in memory, until this process stops' : undefined);
   process.stdout.write(`${formatServeText({ url, card: await loadCard(agent, logs), tasks })}\n`);
 }

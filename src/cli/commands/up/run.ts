@@ -10,7 +10,8 @@ import { runUp } from '../../../up/run-up.ts';
 import type { UpSettings } from '../../../up/up-settings.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { printValidFile, invalidFileError } from '../../terminal/print-diagnostics.ts';
-import { isLocalAgent, loadAgent } from '../../inputs/load-agent.ts';
+import { isDefinedAgent } from '../../../engine/copying-agent.ts';
+import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -100,7 +101,7 @@ async function withUsageErrors<Result>(work: () => Promise<Result>): Promise<Res
 
 /** Defines the agent again with a log and a task store that the console can read. */
 function redefineAgent(agent: Agent, log: LogSink): Agent {
-  return isLocalAgent(agent)
+  return isDefinedAgent(agent)
     ? defineAgent(agent.definition, { log, taskStore: memoryTaskStore(), ...agent.options })
     : agent;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../primitives/json.ts';
-import { delegateAgent } from '../../../protocol/delegate-agent.ts';
+import { withInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, type MutantSetup, type WireMutation, mutant } from '../harness/mutant-agent.ts';
 import { mutateResult } from '../harness/mutations.ts';
@@ -29,19 +29,19 @@ export const extendedCardMutants: readonly MutantAgent[] = [
     'extended-card.unsupported:not-configured',
     'A request for an undeclared extended card is rejected as not configured.',
     (agent) => ({
-      extendedCard: (call) =>
+      extendedCard: (_request, call) =>
         replaceError(agent.extendedCard(call), 'UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'),
     }),
   ),
   in1_0(
     'extended-card.unsupported:public',
     'Without an extended card, the public card is returned.',
-    (agent) => ({ extendedCard: (call) => agent.card(call) }),
+    (agent) => ({ extendedCard: (_request, call) => agent.card(call) }),
   ),
   extendedCardMutant('extended-card.answers:unsupported', 'A declared extended card is not supported.', {
     wire: () => ({}),
     agent: (agent) =>
-      delegateAgent(agent, {
+      withInterceptor(agent, {
         extendedCard: () => Promise.reject(new A2AError('UNSUPPORTED_OPERATION')),
       }),
   }),

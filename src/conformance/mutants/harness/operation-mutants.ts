@@ -1,5 +1,5 @@
 import type { Agent } from '../../../protocol/agent.ts';
-import { delegateAgent } from '../../../protocol/delegate-agent.ts';
+import { type AgentInterceptor, withInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import { A2AError, type ErrorReason } from '../../../protocol/errors.ts';
 import type { CheckedVersion } from '../../rule-model.ts';
 import { mutant, type MutantAgent } from './mutant-agent.ts';
@@ -13,14 +13,14 @@ export const versionsSince0_3: readonly CheckedVersion[] = ['1.0', '0.3'];
 type OperationMutantFactory = (
   id: string,
   description: string,
-  overrides: (agent: Agent) => Partial<Agent>,
+  overrides: (agent: Agent) => AgentInterceptor,
   alsoViolates?: readonly string[],
 ) => MutantAgent;
 
 /** Returns a factory for mutants of some versions. */
 export function operationMutants(versions: readonly CheckedVersion[]): OperationMutantFactory {
   return (id, description, overrides, alsoViolates) => {
-    const agent = (correct: Agent): Agent => delegateAgent(correct, overrides(correct));
+    const agent = (correct: Agent): Agent => withInterceptor(correct, overrides(correct));
     const created = mutant(id, description, { versions, agent });
     return alsoViolates ? { ...created, violates: [created.violates, alsoViolates].flat(2) } : created;
   };
@@ -44,13 +44,13 @@ export function replaceError<T>(work: Promise<T>, from: ErrorReason, to: ErrorRe
 /** Replaces one error of an operation with another one. */
 export const replaceErrors =
   (operation: 'send' | 'getTask' | 'cancelTask', from: ErrorReason, to: ErrorReason) =>
-  (agent: Agent): Partial<Agent> => ({
+  (agent: Agent): AgentInterceptor => ({
     [operation]: (request: never, call: never) =>
       replaceError((agent[operation] as (r: never, c: never) => Promise<unknown>)(request, call), from, to),
   });
 
 /** Returns every task in the state working. */
-export const returnStaleTasks = (agent: Agent): Partial<Agent> => ({
+export const returnStaleTasks = (agent: Agent): AgentInterceptor => ({
   getTask: async (request, call) => ({
     ...(await agent.getTask(request, call)),
     status: { state: 'working', timestamp: new Date().toISOString() },

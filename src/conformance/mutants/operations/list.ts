@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../primitives/json.ts';
 import type { Agent } from '../../../protocol/agent.ts';
+import type { AgentInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import type { ListTasksRequest } from '../../../protocol/requests.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { mutateResult } from '../harness/mutations.ts';
@@ -11,7 +12,7 @@ const pageMutant = (id: string, description: string, mutate: (page: JsonObject) 
   mutant(id, description, { wire: () => mutateResult(list, mutate) });
 const ignoreParameter =
   (name: keyof ListTasksRequest) =>
-  (agent: Agent): Partial<Agent> => ({
+  (agent: Agent): AgentInterceptor => ({
     listTasks: ({ [name]: _ignored, ...request }, call) => agent.listTasks(request, call),
   });
 const tasksOf = (page: JsonObject): JsonObject[] => page.tasks as JsonObject[];

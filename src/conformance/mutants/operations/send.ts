@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../primitives/json.ts';
 import type { Agent } from '../../../protocol/agent.ts';
+import type { AgentInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Part } from '../../../protocol/part.ts';
 import type { SendRequest } from '../../../protocol/requests.ts';
@@ -20,7 +21,7 @@ function withParts(request: SendRequest, mutate: (parts: readonly Part[]) => Par
 }
 
 /** Starts another task for a message to a finished one. */
-const startAnotherTask = (agent: Agent): Partial<Agent> => ({
+const startAnotherTask = (agent: Agent): AgentInterceptor => ({
   async send(request, call) {
     try {
       return await agent.send(request, call);

@@ -1,5 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import type { Agent } from '../../../protocol/agent.ts';
+import type { AgentInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import type { StreamEvent, TaskStatusUpdateEvent } from '../../../protocol/event.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { framePayload, isCardRequest, mutateStream, withFramePayload } from '../harness/mutations.ts';
@@ -17,7 +18,7 @@ type EventMap = (event: StreamEvent, index: number) => readonly StreamEvent[] | 
 /** Maps the events of `stream` and `subscribe`. */
 const mapStreams =
   (map: EventMap) =>
-  (agent: Agent): Partial<Agent> => ({
+  (agent: Agent): AgentInterceptor => ({
     stream: (request, call) => mapEvents(agent.stream(request, call), map),
     subscribe: (request, call) => mapEvents(agent.subscribe(request, call), map),
   });
@@ -25,18 +26,18 @@ const mapStreams =
 /** Maps the events of `stream`. */
 const mapStream =
   (map: EventMap) =>
-  (agent: Agent): Partial<Agent> => ({
+  (agent: Agent): AgentInterceptor => ({
     stream: (request, call) => mapEvents(agent.stream(request, call), map),
   });
 
 /** Replaces the terminal status of a stream. */
 const mapTerminalStatus = (
   map: (event: TaskStatusUpdateEvent) => readonly StreamEvent[],
-): ((agent: Agent) => Partial<Agent>) =>
+): ((agent: Agent) => AgentInterceptor) =>
   mapStreams((event) => (endsTask(event) && event.kind === 'status' ? map(event) : [event]));
 
 /** Opens streams for messages to finished or unknown tasks, as if they had no taskId. */
-const ignoreTaskId = (agent: Agent): Partial<Agent> => ({
+const ignoreTaskId = (agent: Agent): AgentInterceptor => ({
   stream(request, call) {
     const { taskId: _taskId, ...message } = request.message;
     return agent.stream({ ...request, message }, call);

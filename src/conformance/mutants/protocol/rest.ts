@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
-import { delegateAgent } from '../../../protocol/delegate-agent.ts';
+import { withInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { isTask } from '../../../protocol/task.ts';
 import { type MutantAgent, type WireMutation, mutant } from '../harness/mutant-agent.ts';
@@ -183,7 +183,7 @@ export const restMutants: readonly MutantAgent[] = [
   }),
   mutant('validation.no-side-effect:makes', 'A rejected message creates a task.', {
     agent: (agent) =>
-      delegateAgent(agent, {
+      withInterceptor(agent, {
         async send(request, call) {
           const result = await agent.send(request, call);
           if (request.configuration?.historyLength === 7_777) throw new A2AError('INVALID_PARAMS', 'No');

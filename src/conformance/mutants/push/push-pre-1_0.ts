@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
-import { delegateAgent } from '../../../protocol/delegate-agent.ts';
+import { withInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { CheckedVersion } from '../../rule-model.ts';
 import { type MutantAgent, type MutantSetup, type WireMutation, mutant } from '../harness/mutant-agent.ts';
@@ -49,7 +49,7 @@ export const pushPre1_0Mutants: readonly MutantAgent[] = [
     'A webhook for an unknown task is rejected as invalid parameters.',
     {
       agent: (agent) =>
-        delegateAgent(agent, {
+        withInterceptor(agent, {
           createPushConfig: (config, call) =>
             agent.createPushConfig(config, call).catch(() => {
               throw new A2AError('INVALID_PARAMS', 'taskId is wrong');
@@ -67,13 +67,13 @@ export const pushPre1_0Mutants: readonly MutantAgent[] = [
   }),
   pushMutant('push-before.list:empty', 'The list of webhooks is always empty.', {
     agent: (agent) =>
-      delegateAgent(agent, { listPushConfigs: async () => ({ configs: [], nextPageToken: '' }) }),
+      withInterceptor(agent, { listPushConfigs: async () => ({ configs: [], nextPageToken: '' }) }),
     versions: ['0.3'],
   }),
   pushMutant('push-before.list:all-tasks', 'The list contains the webhooks of all tasks.', {
     agent: (agent) => {
       const tasks = new Set<string>();
-      return delegateAgent(agent, {
+      return withInterceptor(agent, {
         createPushConfig(config, call) {
           tasks.add(config.taskId);
           return agent.createPushConfig(config, call);
@@ -92,7 +92,7 @@ export const pushPre1_0Mutants: readonly MutantAgent[] = [
     versions: ['0.3'],
   }),
   pushMutant('push-before.delete:kept', 'A deleted webhook remains.', {
-    agent: (agent) => delegateAgent(agent, { deletePushConfig: async () => undefined }),
+    agent: (agent) => withInterceptor(agent, { deletePushConfig: async () => undefined }),
     versions: ['0.3'],
   }),
   notificationMutant('push-before.delivers:never', 'Notifications are never sent.', () => 'lost'),

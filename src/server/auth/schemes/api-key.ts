@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../primitives/maybe-promise.ts';
+import { mapResolved } from '../../../primitives/maybe-promise.ts';
 import type { Principal } from '../../../protocol/agent.ts';
 import { singleHeader, type RequestHeaders } from '../../http/http-message.ts';
 import {
@@ -36,13 +36,12 @@ export function apiKeyAuth(options: ApiKeyAuthOptions): Authenticator {
       if (key === undefined) return undefined;
       if (key === '' || key.length > maxSecretLength)
         throw invalidCredentials('The key is empty or too long.');
-      const result = findPrincipal(key);
-      return result instanceof Promise ? result.then(requirePrincipal) : requirePrincipal(result);
+      return mapResolved(findPrincipal(key), requirePrincipal);
     },
   };
 }
 
-function requirePrincipal(principal: Principal | undefined): MaybePromise<Principal> {
+function requirePrincipal(principal: Principal | undefined): Principal {
   if (principal) return principal;
   throw invalidCredentials('Unknown API key.');
 }

@@ -1,5 +1,5 @@
 import { constantTimeEqual } from '../../../primitives/node/constant-time-equal.ts';
-import type { MaybePromise } from '../../../primitives/maybe-promise.ts';
+import { mapResolved, type MaybePromise } from '../../../primitives/maybe-promise.ts';
 import type { Principal } from '../../../protocol/agent.ts';
 import { singleHeader } from '../../http/http-message.ts';
 import { type Authenticator, singleScheme, type SchemeLabel } from '../authenticator.ts';
@@ -24,8 +24,7 @@ export function basicAuth(options: BasicAuthOptions): Authenticator {
       const header = singleHeader(headers, 'authorization');
       if (header === undefined || !/^basic(\s|$)/i.test(header)) return undefined;
       const [name, password] = parseCredentials(header);
-      const result = checkPassword(name, password);
-      return result instanceof Promise ? result.then(requirePrincipal) : requirePrincipal(result);
+      return mapResolved(checkPassword(name, password), requirePrincipal);
     },
   };
 }

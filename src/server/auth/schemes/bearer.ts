@@ -1,3 +1,4 @@
+import { mapResolved } from '../../../primitives/maybe-promise.ts';
 import type { Principal } from '../../../protocol/agent.ts';
 import { singleHeader, type RequestHeaders } from '../../http/http-message.ts';
 import { type Authenticator, singleScheme, type SchemeLabel } from '../authenticator.ts';
@@ -24,8 +25,7 @@ export function bearerAuth(options: BearerAuthOptions): Authenticator {
     authenticate({ headers }) {
       const token = parseBearerToken(headers, maxSecretLength);
       if (token === undefined) return undefined;
-      const result = findPrincipal(token);
-      return result instanceof Promise ? result.then(requirePrincipal) : requirePrincipal(result);
+      return mapResolved(findPrincipal(token), requirePrincipal);
     },
   };
 }
