@@ -1,9 +1,10 @@
+import type { Violation } from './rule-model.ts';
 import type { HttpExchange } from './wire/http-exchange.ts';
 
-/** Expected and actual values of a violation, with the exchanges that show it. */
+/** Expected and actual values of a violation, of any type, with the exchanges that show it. */
 export interface Evidence {
-  readonly expected?: string;
-  readonly actual?: string;
+  readonly expected?: unknown;
+  readonly actual?: unknown;
   readonly exchanges?: readonly HttpExchange[];
 }
 
@@ -22,3 +23,23 @@ export class NotApplicableError extends Error {}
 
 /** Thrown by a check that could not be decided. The message states what would make it possible. */
 export class InconclusiveError extends Error {}
+
+/** Longest value in a violation, in characters. */
+const maxValueLength = 300;
+
+/** Creates the entry of a violation in the report. */
+export function toViolation(message: string, evidence: Evidence): Violation {
+  return {
+    message,
+    ...('expected' in evidence ? { expected: formatValue(evidence.expected) } : {}),
+    ...('actual' in evidence ? { actual: formatValue(evidence.actual) } : {}),
+    exchanges: evidence.exchanges ?? [],
+  };
+}
+
+function formatValue(value: unknown): string {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return 'none';
+  const isPlainList = Array.isArray(value) && value.every((each) => typeof each !== 'object');
+  const text = isPlainList ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+  return text === '' ? '""' : text.slice(0, maxValueLength);
+}

@@ -1,7 +1,7 @@
 import type { Precondition } from './check.ts';
 import { InconclusiveError, NotApplicableError } from './check-errors.ts';
 import { isJsonObject, type JsonObject } from '../primitives/json.ts';
-import { asList, asText } from './drivers/normalized-views.ts';
+import { asList, asText, listOf } from './drivers/normalized-views.ts';
 import type { Probe } from './probe.ts';
 import type { RunChecksOptions } from './run-checks.ts';
 
@@ -25,11 +25,9 @@ export function findUnmetPrecondition(
     credentials: Object.keys(options.headers ?? {}).length > 0,
     'other-user': options.otherUserHeaders !== undefined,
     'restricted-user': options.restrictedUserHeaders !== undefined,
-    signatures: (asList(card.signatures) ?? []).length > 0,
-    extensions: (asList(capabilities.extensions) ?? []).length > 0,
-    tenant: (asList(card.supportedInterfaces) ?? []).some(
-      (each) => isJsonObject(each) && asText(each.tenant),
-    ),
+    signatures: listOf(card.signatures).length > 0,
+    extensions: listOf(capabilities.extensions).length > 0,
+    tenant: listOf(card.supportedInterfaces).some((each) => isJsonObject(each) && asText(each.tenant)),
   };
   const unmet = preconditions.find((each) => !isMet[each]);
   if (unmet === undefined) return undefined;
@@ -59,5 +57,5 @@ export function findUnmetPrecondition(
 /** Supports the members of every version: 1.0, 0.3 and 0.1. */
 function requiresCredentials({ securityRequirements, security, authentication }: JsonObject): boolean {
   const schemes = isJsonObject(authentication) ? authentication.schemes : undefined;
-  return (asList(securityRequirements) ?? asList(security) ?? asList(schemes) ?? []).length > 0;
+  return (asList(securityRequirements) ?? asList(security) ?? listOf(schemes)).length > 0;
 }

@@ -1,7 +1,8 @@
 import { sleep, systemClock } from '../primitives/clock.ts';
-import { RuleViolationError, type Evidence, InconclusiveError } from './check-errors.ts';
+import { CheckAssertions } from './check-assertions.ts';
+import { RuleViolationError, InconclusiveError } from './check-errors.ts';
 import type { PromptCatalog, TargetOutcome } from './prompts/prompt-catalog.ts';
-import { interruptedStates, terminalStates } from './observation/task-tracker.ts';
+import { restingStates, terminalStates } from './observation/task-tracker.ts';
 import type { Observation } from './observation/observation.ts';
 import { describeError, describeResponse } from './drivers/describe-response.ts';
 import { type ErrorResponse, type ProtocolErrorName, errorMismatch } from './drivers/error-response.ts';
@@ -14,7 +15,12 @@ import type {
   ProtocolDriver,
 } from './drivers/protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../primitives/json.ts';
-import type { NormalizedEvent, NormalizedTask } from './drivers/normalized-views.ts';
+import {
+  type NormalizedEvent,
+  type NormalizedMessage,
+  type NormalizedTask,
+  objectOf,
+} from './drivers/normalized-views.ts';
 import { type HttpExchange, isEventStream, toEvidence } from './wire/http-exchange.ts';
 import type { RawRequest } from './wire/raw-http-client.ts';
 import type { ProbeContext } from './probe-context.ts';
@@ -48,14 +54,11 @@ export type PromptInput = Omit<OperationInput, 'message'> & { message?: MessageD
 export type IdentifiedTask = NormalizedTask & { readonly id: string };
 
 /** Sends the requests of one check over one protocol variant and reports every response to the invariants. */
-export class Probe {
+export class Probe extends CheckAssertions {
   readonly context: ProbeContext;
-  /** The exchanges of this check, used as evidence. */
-  readonly exchanges: HttpExchange[] = [];
-  /** Violations after which the check continued. */
-  readonly warnings: { message: string; evidence: Evidence }[] = [];
 
-  constructor(context: ProbeContext) {
+  constructor(context: ProbeContext, exchanges?: HttpExchange[]) {
+    super(exchanges);
     this.context = context;
   }
 
@@ -72,23 +75,17 @@ export class Probe {
   }
 
   get capabilities(): JsonObject {
-    return isJsonObject(this.card.capabilities) ? this.card.capabilities : {};
+    return objectOf(this.card.capabilities);
   }
 
   /** Returns a probe for another transport of the same version. */
   withDriver(driver: ProtocolDriver): Probe {
-    return this.#derive({ ...this.context, driver });
+    return new Probe({ ...this.context, driver }, this.exchanges);
   }
 
   /** Returns a probe with other credentials; an empty object sends none. */
   withCredentials(headers: Readonly<Record<string, string>>): Probe {
-    return this.#derive({ ...this.context, headers });
-  }
-
-  #derive(context: ProbeContext): Probe {
-    const other = new Probe(context);
-    (other as { exchanges: HttpExchange[] }).exchanges = this.exchanges;
-    return other;
+    return new Probe({ ...this.context, headers }, this.exchanges);
   }
 
   /** Sends a request without decoding or observing the response. */
@@ -130,12 +127,7 @@ export class Probe {
     overrides?: RequestOverrides,
   ): Promise<unknown> {
     const response = await this.call(operation, input, overrides);
-    if (response.error || response.decodeError !== undefined)
-      throw new RuleViolationError(`${operation} failed: ${describeResponse(response)}`, {
-        expected: 'a result',
-        actual: describeResponse(response),
-        exchanges: [response.exchange],
-      });
+    this.expectSuccess(response, `${operation} failed: ${describeResponse(response)}`);
     return response.result;
   }
 
@@ -150,14 +142,20 @@ export class Probe {
     return this.assertError(response, names, operation);
   }
 
+  /** Returns the task or the direct message of a response to `send`. */
+  decodeSendResult({ result }: DecodedResponse): NormalizedTask | NormalizedMessage | undefined {
+    return this.driver.decodeTask(result) ?? this.driver.decodeMessage(result);
+  }
+
   /** Opens a stream that must fail with one of the named errors. */
   async expectStreamError(
     operation: 'stream' | 'subscribe',
     input: OperationInput,
     names: ProtocolErrorName | readonly ProtocolErrorName[],
     subject: string,
+    overrides?: RequestOverrides,
   ): Promise<ErrorResponse> {
-    const { exchange, error, events } = await this.openStream(operation, input);
+    const { exchange, error, events } = await this.openStream(operation, input, { overrides });
     return this.assertError({ exchange, ...(error ? { error } : { result: events }) }, names, subject);
   }
 
@@ -175,7 +173,7 @@ export class Probe {
     if (!isJsonObject(error.raw))
       throw new RuleViolationError(`${subject} was rejected without a JSON object: ${actual}`, {
         ...evidence,
-        actual: response.exchange.body.slice(0, 120),
+        actual: response.exchange.body,
       });
     const mismatches = list.map((name) => errorMismatch(error, name, this.driver.transport));
     if (mismatches.every((each) => each !== undefined))
@@ -342,25 +340,6 @@ export class Probe {
     return this.pollTask(id, isTerminalOrInterrupted);
   }
 
-  /** @throws RuleViolationError unless `holds` is truthy. */
-  expect(holds: unknown, message: string, evidence: Evidence = {}): void {
-    if (!holds) throw new RuleViolationError(message, { exchanges: this.exchanges.slice(-1), ...evidence });
-  }
-
-  /** @throws RuleViolationError with both values as evidence unless they are identical. */
-  expectEqual(actual: unknown, expected: unknown, message: string, evidence: Evidence = {}): void {
-    this.expect(actual === expected, message, {
-      expected: format(expected),
-      actual: format(actual),
-      ...evidence,
-    });
-  }
-
-  /** Records a violation and lets the check continue. */
-  warn(message: string, evidence: Evidence = {}): void {
-    this.warnings.push({ message, evidence: { exchanges: this.exchanges.slice(-1), ...evidence } });
-  }
-
   #encode(
     operation: DriverOperation,
     input: OperationInput,
@@ -390,9 +369,5 @@ export class Probe {
 const identify = (task: NormalizedTask): IdentifiedTask => ({ ...task, id: task.id ?? '' });
 
 function isTerminalOrInterrupted({ state }: NormalizedTask): boolean {
-  return terminalStates.has(state) || interruptedStates.has(state);
-}
-
-function format(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none');
+  return restingStates.has(state);
 }

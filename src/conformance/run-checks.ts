@@ -10,7 +10,7 @@ import {
   type CheckedVersion,
   verdictForLevel,
 } from './rule-model.ts';
-import { RuleViolationError, InconclusiveError, NotApplicableError } from './check-errors.ts';
+import { RuleViolationError, InconclusiveError, NotApplicableError, toViolation } from './check-errors.ts';
 import { findUnmetPrecondition } from './preconditions.ts';
 import { Probe } from './probe.ts';
 import type { ProbeContext } from './probe-context.ts';
@@ -238,12 +238,10 @@ class CheckRun {
         ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
         ...probe.warnings,
       ];
-      const violations = recorded.map(({ message: text, evidence }) => ({
-        message: text,
-        ...(evidence.expected === undefined ? {} : { expected: evidence.expected }),
-        ...(evidence.actual === undefined ? {} : { actual: evidence.actual }),
-        exchanges: (evidence.exchanges ?? probe.exchanges.slice(-3)).map(toEvidence),
-      }));
+      const violations = recorded.map(({ message: text, evidence }) => {
+        const exchanges = (evidence.exchanges ?? probe.exchanges.slice(-3)).map(toEvidence);
+        return toViolation(text, { ...evidence, exchanges });
+      });
       const milliseconds = performance.now() - startedAt;
       return buildRuleResult(check, where, { verdict, message, violations, milliseconds });
     };

@@ -4,7 +4,7 @@ import { createDriver0_1 } from '../drivers/v0_1.ts';
 import { createDriver0_3 } from '../drivers/v0_3.ts';
 import { createDriver1_0 } from '../drivers/v1_0.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
-import { asList, asText } from '../drivers/normalized-views.ts';
+import { asText, listOf, objectOf, objectsOf } from '../drivers/normalized-views.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 
 /** A card and the URL at which it was found. */
@@ -51,14 +51,14 @@ export function cardVariants({ card, url, version }: PublishedCard): ProtocolDri
     );
   };
   if (version === '1.0') {
-    for (const each of asList(card.supportedInterfaces) ?? []) {
+    for (const each of listOf(card.supportedInterfaces)) {
       if (!isJsonObject(each)) continue;
       add(parseVersionName(each.protocolVersion) ?? '1.0', each.protocolBinding, each.url, each.tenant);
     }
     return variants;
   }
   add(version, card.preferredTransport ?? 'JSONRPC', card.url);
-  for (const each of asList(card.additionalInterfaces) ?? [])
+  for (const each of listOf(card.additionalInterfaces))
     if (isJsonObject(each)) add(version, each.transport, each.url);
   return variants;
 }
@@ -95,9 +95,7 @@ function createTenantDriver(tenant: string, transport: CheckedTransport, url: st
 
 /** Returns the URIs of the extensions that an agent requires. */
 export function requiredExtensions(card: JsonObject): string[] {
-  const declared = isJsonObject(card.capabilities) ? (asList(card.capabilities.extensions) ?? []) : [];
-  return declared
-    .filter(isJsonObject)
+  return objectsOf(objectOf(card.capabilities).extensions)
     .filter(({ required }) => required === true)
     .flatMap(({ uri }) => asText(uri) ?? []);
 }

@@ -25,6 +25,12 @@ export interface NormalizedTask {
   readonly raw: object;
 }
 
+/** Version-neutral view of a direct message. */
+export interface NormalizedMessage {
+  readonly parts: readonly unknown[];
+  readonly raw: object;
+}
+
 /** Version-neutral view of a stream event. */
 export type NormalizedEvent =
   | { readonly kind: 'task'; readonly task: NormalizedTask; readonly raw: unknown }
@@ -60,6 +66,21 @@ export function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
+/** Returns the value if it is an array, else an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return asList(value) ?? [];
+}
+
+/** Returns the value if it is a JSON object, else an empty one. */
+export function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** Returns the JSON objects in a list; an empty list if the value is none. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return listOf(value).filter(isJsonObject);
+}
+
 /** Concatenates the text of parts of any version. */
 export function partsToText(parts: readonly unknown[]): string {
   return parts.map((part) => (isJsonObject(part) ? (asText(part.text) ?? '') : '')).join('');
@@ -76,7 +97,7 @@ export interface WireNames {
 
 /** Converts a wire task. */
 export function normalizeTask(raw: JsonObject, names: WireNames): NormalizedTask {
-  const status = isJsonObject(raw.status) ? raw.status : {};
+  const status = objectOf(raw.status);
   // REST of 0.3 names the parts of a message `content`.
   const statusParts = isJsonObject(status.message)
     ? (asList(status.message.parts) ?? asList(status.message.content))
@@ -102,7 +123,7 @@ export function normalizeTaskResult(result: unknown, names: WireNames): Normaliz
 
 /** Converts a status update of the event `raw`. */
 export function normalizeStatusUpdate(update: JsonObject, names: WireNames, raw: unknown): NormalizedEvent {
-  const status = isJsonObject(update.status) ? update.status : {};
+  const status = objectOf(update.status);
   return {
     kind: 'status',
     taskId: asText(update[names.taskId]),
@@ -136,11 +157,11 @@ export function normalizeArtifactUpdate(
 
 /** Converts a wire artifact. */
 function normalizeArtifact(raw: unknown, idName: string): NormalizedArtifact {
-  const artifact = isJsonObject(raw) ? raw : {};
+  const artifact = objectOf(raw);
   return {
     id: artifactId(artifact[idName], idName),
     name: asText(artifact.name),
-    parts: asList(artifact.parts) ?? [],
+    parts: listOf(artifact.parts),
     raw: artifact,
   };
 }
@@ -155,6 +176,12 @@ function artifactId(value: unknown, idName: string): string {
 export function eventState(event: NormalizedEvent | undefined): TaskStateName {
   if (event?.kind === 'task') return event.task.state;
   return event?.kind === 'status' ? event.state : '';
+}
+
+/** Returns the task id of an event, if it has one. */
+export function eventTaskId(event: NormalizedEvent): string | undefined {
+  if (event.kind === 'task') return event.task.id;
+  return event.kind === 'status' || event.kind === 'artifact' ? event.taskId : undefined;
 }
 
 /** Removes members that are undefined. */

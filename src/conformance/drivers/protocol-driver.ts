@@ -2,7 +2,7 @@ import type { CheckedTransport, CheckedVersion } from '../rule-model.ts';
 import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 import type { RawRequest } from '../wire/raw-http-client.ts';
 import type { ErrorResponse } from './error-response.ts';
-import type { NormalizedEvent, NormalizedTask } from './normalized-views.ts';
+import type { NormalizedEvent, NormalizedMessage, NormalizedTask } from './normalized-views.ts';
 
 /** Operations of the protocol, named independently of the version. */
 export type DriverOperation =
@@ -107,7 +107,7 @@ export interface ProtocolDriver {
   /** Returns the task of a result, wrapped or not. */
   decodeTask(result: unknown): NormalizedTask | undefined;
   /** Returns the direct message of a result. */
-  decodeMessage(result: unknown): { parts: readonly unknown[]; raw: object } | undefined;
+  decodeMessage(result: unknown): NormalizedMessage | undefined;
   decodeEvent(event: unknown): NormalizedEvent;
   /** Wire names of the task states by their short names. */
   readonly wireStates: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import type {
   OperationInput,
   RequestOverrides,
 } from './protocol-driver.ts';
-import { asText } from './normalized-views.ts';
+import { asText, objectOf } from './normalized-views.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 
 /** Parts of a REST request, before encoding. */
@@ -91,7 +91,7 @@ export function decodeRestFrame(frame: RawFrame): DecodedFrame {
 
 /** Supports the error formats of 1.0, of 0.3 and of `application/problem+json`. */
 function toRestError(json: unknown, httpStatus: number): ErrorResponse {
-  const body = isJsonObject(json) ? json : {};
+  const body = objectOf(json);
   const error = isJsonObject(body.error) ? body.error : body;
   const details = error.details ?? error.data;
   return {

@@ -24,6 +24,7 @@ import {
   normalizeTaskResult,
   type WireNames,
   withoutUndefined,
+  listOf,
 } from './normalized-views.ts';
 
 const stateNames = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected'];
@@ -161,7 +162,7 @@ function decodeEvent(event: unknown, isRpc: boolean): NormalizedEvent {
   const { kind, body } = isRpc ? { kind: event.kind, body: event } : unwrapKind(event);
   const raw = event;
   if (kind === 'task') return { kind, task: normalizeTask(body, names), raw };
-  if (kind === 'message') return { kind, parts: asList(body.parts) ?? asList(body.content) ?? [], raw };
+  if (kind === 'message') return { kind, parts: asList(body.parts) ?? listOf(body.content), raw };
   if (kind === 'status-update') return normalizeStatusUpdate(body, names, raw);
   if (kind === 'artifact-update') return normalizeArtifactUpdate(body, names, raw);
   return { kind: 'unknown', reason: `unknown kind ${JSON.stringify(kind)}`, raw };
@@ -193,7 +194,7 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
       if (!isJsonObject(result)) return undefined;
       const { body, kind } = unwrapKind(result);
       return kind === 'message'
-        ? { parts: asList(body.parts) ?? asList(body.content) ?? [], raw: body }
+        ? { parts: asList(body.parts) ?? listOf(body.content), raw: body }
         : undefined;
     },
     decodeEvent: (event) => decodeEvent(event, isRpc),

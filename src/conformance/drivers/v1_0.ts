@@ -17,7 +17,6 @@ import type {
 } from './protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
-  asList,
   type NormalizedEvent,
   normalizeArtifactUpdate,
   normalizeStatusUpdate,
@@ -25,6 +24,7 @@ import {
   normalizeTaskResult,
   type WireNames,
   withoutUndefined,
+  listOf,
 } from './normalized-views.ts';
 
 const wireStates: Readonly<Record<string, string>> = {
@@ -135,7 +135,7 @@ function decodeEvent(event: unknown): NormalizedEvent {
   if (!isJsonObject(event)) return { kind: 'unknown', reason: 'not an object', raw };
   const { task, message, statusUpdate, artifactUpdate } = event;
   if (isJsonObject(task)) return { kind: 'task', task: normalizeTask(task, names), raw };
-  if (isJsonObject(message)) return { kind: 'message', parts: asList(message.parts) ?? [], raw };
+  if (isJsonObject(message)) return { kind: 'message', parts: listOf(message.parts), raw };
   if (isJsonObject(statusUpdate)) return normalizeStatusUpdate(statusUpdate, names, raw);
   if (isJsonObject(artifactUpdate)) return normalizeArtifactUpdate(artifactUpdate, names, raw);
   return { kind: 'unknown', reason: 'none of task, message, statusUpdate and artifactUpdate', raw };
@@ -160,7 +160,7 @@ export function createDriver1_0(transport: CheckedTransport, url: string): Proto
     decodeTask: (result) => normalizeTaskResult(result, names),
     decodeMessage(result) {
       const message = isJsonObject(result) ? result.message : undefined;
-      return isJsonObject(message) ? { parts: asList(message.parts) ?? [], raw: message } : undefined;
+      return isJsonObject(message) ? { parts: listOf(message.parts), raw: message } : undefined;
     },
     decodeEvent,
   };

@@ -1,7 +1,7 @@
 import { RuleViolationError, InconclusiveError, NotApplicableError } from '../check-errors.ts';
 import { type PeerAnswer, askPeer, type InteropPeer, promptFor } from './interop-peer.ts';
-import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
-import { asList, asText } from '../drivers/normalized-views.ts';
+import type { JsonObject } from '../../primitives/json.ts';
+import { asText, listOf, objectsOf } from '../drivers/normalized-views.ts';
 
 /** Prompt for an agent that declares delegation without an example. */
 const defaultTemplate = 'Ask the agent at {url} this, and give me its answer: {text}';
@@ -145,18 +145,16 @@ function findTemplate(
   mode: DelegationMode,
 ): string | undefined {
   const configured = delegate?.includes('{text}') ? delegate : undefined;
-  const skill = (asList(published?.card.skills) ?? [])
-    .filter(isJsonObject)
-    .find((each) => each.id === delegate || isTagged(each));
+  const skill = objectsOf(published?.card.skills).find((each) => each.id === delegate || isTagged(each));
   if (!skill) return mode === 'as-configured' ? configured : undefined;
-  const example = (asList(skill.examples) ?? []).find(
+  const example = listOf(skill.examples).find(
     (each) => asText(each)?.includes('{url}') && asText(each)?.includes('{text}'),
   );
   return configured ?? asText(example) ?? defaultTemplate;
 }
 
 function isTagged({ tags }: JsonObject): boolean {
-  return (asList(tags) ?? []).some((tag) => /^delegat(?:e|es|ion)$/i.test(asText(tag) ?? ''));
+  return listOf(tags).some((tag) => /^delegat(?:e|es|ion)$/i.test(asText(tag) ?? ''));
 }
 
 function notDeclared(subject: string): NotApplicableError {

@@ -7,7 +7,7 @@ import {
   type RuleVerdict,
   verdictForLevel,
 } from '../rule-model.ts';
-import { RuleViolationError, InconclusiveError, NotApplicableError } from '../check-errors.ts';
+import { RuleViolationError, InconclusiveError, NotApplicableError, toViolation } from '../check-errors.ts';
 import {
   askPeer,
   openPeer,
@@ -210,6 +210,6 @@ async function runRule(
     if (error instanceof NotApplicableError) return result('not-applicable', message);
     if (error instanceof InconclusiveError) return result('inconclusive', message);
     if (!(error instanceof RuleViolationError)) return result('error', message);
-    return result(verdictForLevel(rule.level), message, [{ message, exchanges: [], ...error.evidence }]);
+    return result(verdictForLevel(rule.level), message, [toViolation(message, error.evidence)]);
   }
 }

@@ -1,7 +1,7 @@
 import { must } from '../rule-model.ts';
 import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
 import { isJsonObject } from '../../primitives/json.ts';
-import type { NormalizedEvent } from '../drivers/normalized-views.ts';
+import { eventTaskId } from '../drivers/normalized-views.ts';
 
 /** Evaluates a rule on every notification. `check` returns the violation. */
 function onPush(
@@ -12,11 +12,6 @@ function onPush(
     const message = check(observation);
     return message === undefined ? [] : [message];
   };
-}
-
-function eventTaskId(event: NormalizedEvent): string | undefined {
-  if (event.kind === 'task') return event.task.id;
-  return event.kind === 'status' || event.kind === 'artifact' ? event.taskId : undefined;
 }
 
 const payloads = ['task', 'message', 'statusUpdate', 'artifactUpdate'];

@@ -1,5 +1,5 @@
 import { must } from '../rule-model.ts';
-import { interruptedStates, terminalStates } from '../observation/task-tracker.ts';
+import { restingStates, terminalStates } from '../observation/task-tracker.ts';
 import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
 import { type NormalizedEvent, eventState } from '../drivers/normalized-views.ts';
 
@@ -76,7 +76,7 @@ export const streamInvariants = defineInvariants({ category: 'streaming', versio
         return [`The task state is ${last}, but the stream is still open`];
       if (exchange.end === 'truncated') return [`The connection was closed after ${events.length} events`];
       if (!isComplete || events.some(({ kind }) => kind === 'message')) return undefined;
-      if (terminalStates.has(last) || interruptedStates.has(last)) return [];
+      if (restingStates.has(last)) return [];
       return [`The stream ended with ${last === '' ? 'no task state' : `the task state ${last}`}`];
     }),
   },

@@ -1,7 +1,7 @@
 import { InconclusiveError } from '../check-errors.ts';
 import type { MessageDraft } from '../drivers/protocol-driver.ts';
-import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
-import { asList } from '../drivers/normalized-views.ts';
+import type { JsonObject } from '../../primitives/json.ts';
+import { listOf, objectsOf } from '../drivers/normalized-views.ts';
 
 /** Outcomes that a prompt can lead to. */
 export const targetOutcomes = [
@@ -51,10 +51,9 @@ export const tckPrompts: OutcomePrompts = {
 
 /** Returns the examples of the skills in a card, without templates. */
 export function cardExamples({ skills }: JsonObject, skillIds?: readonly string[]): string[] {
-  return (asList(skills) ?? [])
-    .filter(isJsonObject)
+  return objectsOf(skills)
     .filter(({ id }) => !skillIds || skillIds.includes(String(id)))
-    .flatMap(({ examples }) => (asList(examples) ?? []).filter((each) => typeof each === 'string'))
+    .flatMap(({ examples }) => listOf(examples).filter((each) => typeof each === 'string'))
     .filter((each) => !/\{\w+\}/.test(each));
 }
 

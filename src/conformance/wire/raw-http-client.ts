@@ -97,12 +97,9 @@ export class RawHttpClient {
       const limit = isUnresponsive
         ? { deadline: Math.min(raw.deadline ?? deadline, unresponsiveDeadline) }
         : {};
-      new RawExchange({ ...raw, ...limit }, number, this.#options, done).start(this.#selectAgent(raw.url));
+      const agent = raw.url.startsWith('https:') ? this.#https : this.#http;
+      new RawExchange({ ...raw, ...limit }, number, this.#options, done).start(agent);
     });
-  }
-
-  #selectAgent(url: string): HttpAgent | HttpsAgent {
-    return url.startsWith('https:') ? this.#https : this.#http;
   }
 
   /** Closes all connections. */

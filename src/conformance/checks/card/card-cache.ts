@@ -13,10 +13,7 @@ export const cardCacheChecks = defineChecks({ category: 'agent-card', versions: 
     async run(probe) {
       const { headers } = await fetchCard1_0(probe);
       const actual = headers['cache-control'] ?? 'none';
-      probe.expect(/\bmax-age="?\d+/i.test(actual), 'Cache-Control has no max-age', {
-        expected: 'Cache-Control: max-age=…',
-        actual,
-      });
+      probe.expect(/\bmax-age="?\d+/i.test(actual), 'Cache-Control has no max-age', { actual });
     },
   },
   {
@@ -27,15 +24,9 @@ export const cardCacheChecks = defineChecks({ category: 'agent-card', versions: 
     async run(probe) {
       const [one, two] = [await fetchCard1_0(probe), await fetchCard1_0(probe)];
       const tag = one.headers.etag ?? 'none';
-      probe.expect(/^(W\/)?"[^"]*"$/.test(tag), 'The response has no valid ETag', {
-        expected: 'ETag: "…"',
-        actual: tag,
-      });
-      probe.expect(
-        one.body !== two.body || two.headers.etag === tag,
-        'The same card has another ETag in the second response',
-        { expected: tag, actual: two.headers.etag ?? 'none' },
-      );
+      probe.expect(/^(W\/)?"[^"]*"$/.test(tag), 'The response has no valid ETag', { actual: tag });
+      if (one.body === two.body)
+        probe.expectEqual(two.headers.etag, tag, 'The same card has another ETag in the second response');
     },
   },
   {
@@ -47,15 +38,9 @@ export const cardCacheChecks = defineChecks({ category: 'agent-card', versions: 
       const { headers } = await fetchCard1_0(probe);
       if (headers.etag === undefined) throw new InconclusiveError('The card has no ETag for If-None-Match.');
       const same = await fetchCard1_0(probe, { 'if-none-match': headers.etag });
-      probe.expect(same.status === 304, 'The response to a matching If-None-Match is not 304', {
-        expected: 'HTTP 304',
-        actual: `HTTP ${same.status}`,
-      });
+      probe.expectEqual(same.status, 304, 'The response to a matching If-None-Match is not 304');
       const other = await fetchCard1_0(probe, { 'if-none-match': '"something-else"' });
-      probe.expect(other.status === 200, 'The response to another If-None-Match is not the card', {
-        expected: 'HTTP 200',
-        actual: `HTTP ${other.status}`,
-      });
+      probe.expectEqual(other.status, 200, 'The response to another If-None-Match is not the card');
     },
   },
   {
@@ -66,12 +51,9 @@ export const cardCacheChecks = defineChecks({ category: 'agent-card', versions: 
     async run(probe) {
       const actual = (await fetchCard1_0(probe)).headers['last-modified'];
       if (actual === undefined) return;
-      probe.expect(
-        /^\w{3}, \d{2} \w{3} \d{4} [\d:]{8} GMT$/.test(actual) &&
-          Date.parse(actual) < Date.now() + 86_400_000,
-        'Last-Modified is not an HTTP date in the past',
-        { actual },
-      );
+      const isDate = /^\w{3}, \d{2} \w{3} \d{4} [\d:]{8} GMT$/.test(actual);
+      const isPast = Date.parse(actual) < Date.now() + 86_400_000;
+      probe.expect(isDate && isPast, 'Last-Modified is not an HTTP date in the past', { actual });
     },
   },
   {
@@ -83,12 +65,9 @@ export const cardCacheChecks = defineChecks({ category: 'agent-card', versions: 
       const card1_0 = await fetchCard1_0(probe);
       const card0_3 = await fetchCard1_0(probe, { 'a2a-version': '0.3' });
       const isSame = card1_0.body === card0_3.body || card0_3.status !== 200;
-      const vary = card1_0.headers.vary ?? '';
-      probe.expect(
-        isSame || /\*|a2a-version/i.test(vary),
-        'The card depends on A2A-Version, but Vary does not list it',
-        { expected: 'Vary: A2A-Version', actual: vary || 'no Vary' },
-      );
+      const { vary } = card1_0.headers;
+      const isListed = isSame || /\*|a2a-version/i.test(vary ?? '');
+      probe.expect(isListed, 'The card depends on A2A-Version, but Vary does not list it', { actual: vary });
     },
   },
 ]);

@@ -14,7 +14,7 @@ import {
   shortValue,
 } from '../../invariants/schema.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { replaceJsonWebTokens } from '../../../primitives/json-web-tokens.ts';
 
 function urlSchema(tag: string): Schema {
@@ -203,13 +203,11 @@ const members = objectSchema(
 export function cardSchemaErrors(card: JsonObject): readonly SchemaError[] {
   const errors: SchemaError[] = [];
   members(card, 'card', errors);
-  const skills = (asList(card.skills) ?? []).filter(isJsonObject);
+  const skills = objectsOf(card.skills);
   findDuplicates(skills.map(({ id }) => id)).forEach((id) =>
     errors.push({ tag: 'unique', message: `card.skills contains ${shortValue(id)} more than once` }),
   );
-  const uris = (isJsonObject(card.capabilities) ? (asList(card.capabilities.extensions) ?? []) : [])
-    .filter(isJsonObject)
-    .map(({ uri }) => uri);
+  const uris = objectsOf(objectOf(card.capabilities).extensions).map(({ uri }) => uri);
   findDuplicates(uris).forEach((uri) =>
     errors.push({
       tag: 'unique',
@@ -221,7 +219,7 @@ export function cardSchemaErrors(card: JsonObject): readonly SchemaError[] {
     ['card', card.securityRequirements] as const,
     ...skills.map(({ securityRequirements }, i) => [`card.skills[${i}]`, securityRequirements] as const),
   ])
-    for (const entry of (asList(requirements) ?? []).filter(isJsonObject))
+    for (const entry of objectsOf(requirements))
       for (const name of isJsonObject(entry.schemes) ? Object.keys(entry.schemes) : [])
         if (!declared.includes(name))
           errors.push({

@@ -1,5 +1,5 @@
 import { may, must, should } from '../../rule-model.ts';
-import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { type Check, defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
@@ -9,7 +9,7 @@ import {
   type CardSignatureParts,
   signatureProblem,
 } from './verify-signature.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 
 /** Returns a check of the protected header of each signature. */
@@ -17,14 +17,13 @@ function checkHeaders(findProblem: (header: JsonObject) => string | undefined): 
   return async (probe) => {
     for (const [index, { header }] of parsedSignatures(probe)) {
       const problem = header && findProblem(header);
-      if (problem)
-        probe.warn(`signatures[${index}]: ${problem}`, { actual: JSON.stringify(header), exchanges: [] });
+      if (problem) probe.warn(`signatures[${index}]: ${problem}`, { actual: header, exchanges: [] });
     }
   };
 }
 
 function parsedSignatures(probe: Probe): [number, CardSignatureParts][] {
-  return (asList(probe.card.signatures) ?? []).flatMap((raw, index) => {
+  return listOf(probe.card.signatures).flatMap((raw, index) => {
     const parsed = parseSignature(raw);
     return typeof parsed === 'string' ? [] : [[index, parsed] as [number, CardSignatureParts]];
   });
@@ -39,7 +38,7 @@ async function fetchKey(probe: Probe, { header }: CardSignatureParts): Promise<P
     .withCredentials({})
     .sendRaw({ method: 'GET', url, headers: { accept: 'application/json' } });
   const keySet = status === 200 ? parseJsonOrUndefined(body) : undefined;
-  const keys = isJsonObject(keySet) ? (asList(keySet.keys) ?? []).filter(isJsonObject) : [];
+  const keys = objectsOf(objectOf(keySet).keys);
   return (
     keys.find(({ kid }) => kid === header?.kid) ??
     (keys.length === 1 && keys[0]?.kid === undefined ? keys[0] : undefined)
@@ -61,7 +60,7 @@ export const cardSignatureChecks = defineChecks(shared, [
     sentence: 'A card signature has a protected header and a signature in base64url.',
     remedy: 'Publish the members protected and signature of a JWS in JSON serialization.',
     async run(probe) {
-      for (const [index, raw] of (asList(probe.card.signatures) ?? []).entries()) {
+      for (const [index, raw] of listOf(probe.card.signatures).entries()) {
         const parsed = parseSignature(raw);
         if (typeof parsed === 'string') probe.warn(`signatures[${index}] ${parsed}`, { exchanges: [] });
       }

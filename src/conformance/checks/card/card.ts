@@ -11,7 +11,7 @@ import { NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { errorMismatch } from '../../drivers/error-response.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
@@ -108,23 +108,16 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     sentence: 'The agent serves the card at /.well-known/agent-card.json.',
     remedy: 'Serve the 1.0 card at this path with status 200.',
     async run(probe) {
-      const { cardUrl } = probe.context;
-      const isOldPath = cardUrl.endsWith('/.well-known/agent.json');
-      const url = isOldPath ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
-      const exchange = await probe.sendRaw({
-        method: 'GET',
-        url,
-        headers: { accept: 'application/json', 'a2a-version': '1.0' },
-      });
-      const card = parseJsonOrUndefined(exchange.body);
-      probe.expect(exchange.status === 200 && isJsonObject(card), 'No card found at the well-known URL', {
+      // The card may have been found at the path of 0.3.
+      const url = probe.context.cardUrl.replace(/(?<=\/\.well-known\/)agent\.json$/, 'agent-card.json');
+      const { status, body } = await fetchCard1_0(probe, {}, url);
+      const card = parseJsonOrUndefined(body);
+      probe.expect(status === 200 && isJsonObject(card), 'No card found at the well-known URL', {
         expected: 'HTTP 200 with a JSON object',
-        actual: `HTTP ${exchange.status} ${exchange.body.slice(0, 80)}`,
+        actual: `HTTP ${status} ${body}`,
       });
-      probe.expect(
-        isJsonObject(card) && Array.isArray(card.supportedInterfaces),
-        'The card at the well-known URL is not a 1.0 card',
-      );
+      const isCard1_0 = Array.isArray(objectOf(card).supportedInterfaces);
+      probe.expect(isCard1_0, 'The card at the well-known URL is not a 1.0 card');
     },
   },
   {
@@ -134,11 +127,9 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     remedy: 'Set Content-Type: application/json.',
     async run(probe) {
       const { headers } = await fetchCard1_0(probe);
-      const type = headers['content-type'] ?? 'none';
-      probe.expect(/^application\/(json|a2a\+json)\b/i.test(type), 'The card has the wrong content type', {
-        expected: 'application/json',
-        actual: type,
-      });
+      const actual = headers['content-type'] ?? 'none';
+      const isJson = /^application\/(json|a2a\+json)\b/i.test(actual);
+      probe.expect(isJson, 'The card has the wrong content type', { expected: 'application/json', actual });
     },
   },
   {
@@ -148,10 +139,7 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     remedy: 'Serve the card without authentication.',
     async run(probe) {
       const { status } = await fetchCard1_0(probe.withCredentials({}));
-      probe.expect(status === 200, 'The card cannot be read without credentials', {
-        expected: 'HTTP 200',
-        actual: `HTTP ${status}`,
-      });
+      probe.expectEqual(status, 200, 'The card cannot be read without credentials');
     },
   },
   {
@@ -225,7 +213,7 @@ interface DeclaredInterface {
 }
 
 function declaredInterfaces(probe: Probe): DeclaredInterface[] {
-  return (asList(probe.card.supportedInterfaces) ?? []).filter(isJsonObject).map((each) => ({
+  return objectsOf(probe.card.supportedInterfaces).map((each) => ({
     url: asText(each.url) ?? '',
     binding: asText(each.protocolBinding) ?? '',
     version: asText(each.protocolVersion) ?? '',
@@ -244,16 +232,13 @@ async function interfaceProblem(probe: Probe): Promise<string | undefined> {
   if (!isJsonObject(parseJsonOrUndefined(unknown.exchange.body)))
     return 'the response for an unknown task is not a JSON object';
   const response = await probe.call('send', { message: probe.prompts.anyPrompt() });
-  const isValid =
-    probe.driver.decodeTask(response.result) !== undefined ||
-    probe.driver.decodeMessage(response.result) !== undefined;
-  return isValid ? undefined : `the response to a message is ${describeResponse(response)}`;
+  if (probe.decodeSendResult(response)) return undefined;
+  return `the response to a message is ${describeResponse(response)}`;
 }
 
 /** Returns true if an undeclared interface responds with TaskNotFound to an unknown task. */
 async function isServed(probe: Probe): Promise<boolean> {
-  const response = await probe.call('get', { id: crypto.randomUUID() });
-  const { error } = response;
+  const { error } = await probe.call('get', { id: crypto.randomUUID() });
   const { transport } = probe.driver;
   if (!error || errorMismatch(error, 'TaskNotFound', transport) !== undefined) return false;
   return transport === 'JSONRPC' || error.reason === 'TASK_NOT_FOUND';

@@ -13,9 +13,7 @@ export const contextChecks = defineChecks({ category: 'lifecycle', versions: ['1
       const task = await probe.sendPrompt('completed');
       probe.expect(typeof task.contextId === 'string' && task.contextId !== '', 'The task has no contextId');
       const other = await probe.sendPrompt('completed');
-      probe.expect(task.contextId !== other.contextId, 'Two conversations have the same contextId', {
-        actual: task.contextId ?? '',
-      });
+      probe.expectUnique([task.contextId, other.contextId], 'Two conversations have the same contextId');
     },
   },
   {
@@ -78,10 +76,7 @@ export const contextChecks = defineChecks({ category: 'lifecycle', versions: ['1
       const task = await probe.sendPrompt('input-required');
       const message = { text: 'go on', taskId: task.id, contextId: crypto.randomUUID() };
       const response = await probe.call('send', { message });
-      probe.expect(response.error !== undefined, 'A message with the wrong contextId was accepted', {
-        expected: 'an error',
-        actual: describeResponse(response),
-      });
+      probe.expectFailure(response, 'A message with the wrong contextId was accepted');
       const after = await probe.getTask(task.id);
       probe.expectEqual(after.state, 'input-required', 'The rejected message changed the task');
     },
@@ -97,12 +92,8 @@ export const contextChecks = defineChecks({ category: 'lifecycle', versions: ['1
         message: { text: 'the answer', messageId: crypto.randomUUID(), taskId },
       });
       const { history = [] } = await probe.waitUntilTerminalOrInterrupted(taskId);
-      const ids = history
-        .map((each) => (each as { messageId?: string }).messageId)
-        .filter((id) => id !== undefined);
-      probe.expect(new Set(ids).size === ids.length, 'The history contains a message twice', {
-        actual: ids.join(', '),
-      });
+      const ids = history.flatMap((each) => (each as { messageId?: string }).messageId ?? []);
+      probe.expectUnique(ids, 'The history contains a message twice');
     },
   },
 ]);

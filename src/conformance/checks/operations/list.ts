@@ -4,7 +4,7 @@ import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import type { OperationInput } from '../../drivers/protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
-import { asList } from '../../drivers/normalized-views.ts';
+import { listOf, objectsOf } from '../../drivers/normalized-views.ts';
 
 interface TaskPage {
   readonly tasks: readonly JsonObject[];
@@ -19,7 +19,7 @@ async function list(probe: Probe, input: OperationInput): Promise<TaskPage> {
   if (!isJsonObject(raw))
     throw new RuleViolationError('list did not return an object', { exchanges: probe.exchanges.slice(-1) });
   const { nextPageToken, pageSize, totalSize } = raw;
-  return { tasks: (asList(raw.tasks) ?? []).filter(isJsonObject), nextPageToken, pageSize, totalSize, raw };
+  return { tasks: objectsOf(raw.tasks), nextPageToken, pageSize, totalSize, raw };
 }
 
 /** Creates completed tasks in a new context, the oldest first. */
@@ -66,13 +66,8 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     async run(probe) {
       const { contextId, ids } = await createTasks(probe, 3);
       await probe.completeTask();
-      const page = await list(probe, { contextId });
-      const found = taskIds(page).toSorted();
-      probe.expect(
-        found.join() === ids.toSorted().join(),
-        'The list does not contain exactly the tasks of the context',
-        { expected: ids.toSorted().join(', '), actual: found.join(', ') },
-      );
+      const found = taskIds(await list(probe, { contextId }));
+      probe.expectSameItems(found, ids, 'The list does not contain exactly the tasks of the context');
     },
   },
   {
@@ -86,10 +81,8 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       for (const input of [{}, { includeArtifacts: false }]) {
         const page = await list(probe, { contextId: task.contextId ?? '', ...input });
         probe.expect(page.tasks.length > 0, 'The list does not contain the task');
-        probe.expect(
-          page.tasks.every((each) => !('artifacts' in each)),
-          'A listed task has artifacts without includeArtifacts',
-        );
+        const withArtifacts = page.tasks.filter((each) => 'artifacts' in each);
+        probe.expectEmpty(withArtifacts, 'A listed task has artifacts without includeArtifacts');
       }
     },
   },
@@ -105,7 +98,7 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       const page = await list(probe, { contextId: task.contextId ?? '', includeArtifacts: true });
       const listed = page.tasks.find(({ id }) => id === task.id);
       probe.expect(listed !== undefined, 'The list does not contain the task');
-      const artifacts = asList(listed?.artifacts) ?? [];
+      const artifacts = listOf(listed?.artifacts);
       probe.expectEqual(artifacts.length, ended.artifacts?.length, 'The listed task lacks artifacts');
     },
   },
@@ -119,10 +112,7 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       for (const input of [{ contextId: task.contextId ?? '' }, { contextId: crypto.randomUUID() }]) {
         const page = await list(probe, input);
         probe.expect('nextPageToken' in page.raw, 'nextPageToken is missing');
-        probe.expect(page.nextPageToken === '', 'The last page has a nextPageToken', {
-          expected: '""',
-          actual: JSON.stringify(page.nextPageToken),
-        });
+        probe.expectEqual(page.nextPageToken, '', 'The last page has a nextPageToken');
       }
     },
   },
@@ -135,27 +125,16 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       const { contextId, ids } = await createTasks(probe, 4);
       const pages = await listAllPages(probe, { contextId, pageSize: 1 }, 12);
       const found = pages.flatMap(taskIds);
-      probe.expect(new Set(found).size === found.length, 'A task is on two pages', {
-        actual: found.join(', '),
-      });
-      probe.expect(found.toSorted().join() === ids.toSorted().join(), 'The pages do not contain every task', {
-        expected: ids.toSorted().join(', '),
-        actual: found.toSorted().join(', '),
-      });
+      probe.expectUnique(found, 'A task is on two pages');
+      probe.expectSameItems(found, ids, 'The pages do not contain every task');
       const first = await list(probe, { contextId, pageSize: 2 });
       await probe.completeTask({ message: { contextId } });
       const pageToken = String(first.nextPageToken);
       const second = await list(probe, { contextId, pageSize: 2, pageToken });
       const bothPages = [...taskIds(first), ...taskIds(second)];
-      probe.expect(
-        new Set(bothPages).size === bothPages.length,
-        'A task is on two pages after a new task was created',
-        { actual: bothPages.join(', ') },
-      );
+      probe.expectUnique(bothPages, 'A task is on two pages after a new task was created');
       const missing = ids.filter((id) => !bothPages.includes(id));
-      probe.expect(missing.length === 0, 'A task is missing after a new task was created', {
-        actual: missing.join(', '),
-      });
+      probe.expectEmpty(missing, 'A task is missing after a new task was created');
     },
   },
   {
@@ -172,7 +151,7 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       const { tasks } = await list(probe, { contextId });
       const times = tasks.map(statusTime);
       const isSorted = times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0));
-      probe.expect(isSorted, 'The tasks are not sorted by status timestamp', { actual: times.join(', ') });
+      probe.expect(isSorted, 'The tasks are not sorted by status timestamp', { actual: times });
       probe.expect(tasks[0]?.id === waiting.id, 'The most recently changed task is not first');
     },
   },
@@ -200,7 +179,7 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       for (const pageSize of [0, -1, 101]) await probe.expectError('list', { pageSize }, 'InvalidParams');
       const page = await list(probe, {});
       probe.expect(page.tasks.length <= 50, 'A page without pageSize has more than 50 tasks', {
-        actual: String(page.tasks.length),
+        actual: page.tasks.length,
       });
       await list(probe, { pageSize: 100 });
     },
@@ -243,19 +222,12 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       const middle = all.tasks[1];
       const { timestamp } = (isJsonObject(middle?.status) ? middle.status : {}) as { timestamp?: string };
       if (timestamp === undefined) throw new InconclusiveError('The status has no timestamp.');
-      const since = await list(probe, { contextId, statusTimestampAfter: timestamp });
-      const expected = all.tasks
-        .filter((task) => statusTime(task) >= Date.parse(timestamp))
-        .map(({ id }) => String(id));
-      probe.expect(
-        taskIds(since).toSorted().join() === expected.toSorted().join(),
-        'The list does not contain exactly the tasks since that time',
-        { expected: expected.join(', '), actual: taskIds(since).join(', ') },
-      );
+      const since = taskIds(await list(probe, { contextId, statusTimestampAfter: timestamp }));
+      const isSince = (task: JsonObject): boolean => statusTime(task) >= Date.parse(timestamp);
+      const expected = taskIds({ ...all, tasks: all.tasks.filter(isSince) });
+      probe.expectSameItems(since, expected, 'The list does not contain exactly the tasks since that time');
       const future = await list(probe, { contextId, statusTimestampAfter: '2999-01-01T00:00:00.000Z' });
-      probe.expect(future.tasks.length === 0, `${ids.length} tasks are listed for a time in the future`, {
-        actual: String(future.tasks.length),
-      });
+      probe.expectEmpty(future.tasks, `${ids.length} tasks are listed for a time in the future`);
     },
   },
   {
@@ -266,12 +238,8 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     async run(probe) {
       const task = await probe.completeTask();
       const page = await list(probe, { contextId: task.contextId ?? '', historyLength: 0 });
-      const lengths = page.tasks.map(({ history }) => asList(history)?.length ?? 0);
-      probe.expect(
-        lengths.every((length) => length === 0),
-        'Listed tasks have history despite historyLength = 0',
-        { actual: lengths.join(', ') },
-      );
+      const messages = page.tasks.flatMap(({ history }) => listOf(history));
+      probe.expectEmpty(messages, 'Listed tasks have history despite historyLength = 0');
     },
   },
   {

@@ -1,11 +1,11 @@
 import { must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
-import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
+import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { unsupportedPart } from './send.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 
 const standardBindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 
@@ -22,12 +22,9 @@ export const outputChecks = defineChecks({ category: 'agent-card', versions: ['1
       const task = await probe.getTask(id);
       if ((task.artifacts ?? []).length > 0) return;
       const { status } = task.raw as { status?: unknown };
-      const message = isJsonObject(status) && isJsonObject(status.message) ? status.message : {};
-      if ((asList(message.parts) ?? []).length > 0)
-        throw new RuleViolationError('A completed task has its result in a message and no artifact', {
-          expected: 'an artifact',
-          actual: JSON.stringify(message).slice(0, 200),
-        });
+      const message = objectOf(objectOf(status).message);
+      const parts = listOf(message.parts);
+      probe.expectEmpty(parts, 'A completed task has its result in a message and no artifact');
       throw new InconclusiveError(
         'The completed task has no result. Define a prompt that produces one in a prompts file.',
       );
@@ -78,9 +75,9 @@ export const outputChecks = defineChecks({ category: 'agent-card', versions: ['1
       'Set protocolBinding to the URI of the binding specification, and url to the absolute URL of the endpoint.',
     about: 'card',
     async run(probe) {
-      const custom = (asList(probe.card.supportedInterfaces) ?? [])
-        .filter(isJsonObject)
-        .filter(({ protocolBinding }) => !standardBindings.includes(asText(protocolBinding) ?? ''));
+      const custom = objectsOf(probe.card.supportedInterfaces).filter(
+        ({ protocolBinding }) => !standardBindings.includes(asText(protocolBinding) ?? ''),
+      );
       if (custom.length === 0) throw new NotApplicableError('The card declares no custom binding.');
       for (const { protocolBinding, url } of custom) {
         const name = asText(protocolBinding) ?? '';
@@ -89,7 +86,7 @@ export const outputChecks = defineChecks({ category: 'agent-card', versions: ['1
             expected: 'JSONRPC, HTTP+JSON, GRPC or a URI',
           });
         if (!/^[a-z][\w+.-]*:\/\/\S/i.test(asText(url) ?? ''))
-          probe.warn(`The binding ${JSON.stringify(name)} has no absolute URL`, { actual: String(url) });
+          probe.warn(`The binding ${JSON.stringify(name)} has no absolute URL`, { actual: url });
       }
     },
   },

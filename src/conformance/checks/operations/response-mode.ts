@@ -2,10 +2,7 @@ import { must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { eventState, type NormalizedTask } from '../../drivers/normalized-views.ts';
-import { artifactContent, interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
-
-/** States in which a blocking send returns. */
-const blockingStates = new Set([...terminalStates, ...interruptedStates]);
+import { artifactContent, restingStates, terminalStates } from '../../observation/task-tracker.ts';
 
 function describeArtifacts({ artifacts = [] }: NormalizedTask): string {
   return artifacts.map((each) => `${each.id}: ${artifactContent(each)}`).join('; ');
@@ -22,9 +19,9 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
       const startedAt = performance.now();
       const task = await probe.sendPrompt('slow');
       probe.expect(
-        blockingStates.has(task.state),
+        restingStates.has(task.state),
         `The send returned a task in the state ${task.state} after ${Math.round(performance.now() - startedAt)} ms`,
-        { expected: [...blockingStates].join(', '), actual: task.state },
+        { expected: [...restingStates], actual: task.state },
       );
     },
   },
@@ -37,7 +34,7 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
       const response = await probe.call('send', { message: probe.prompts.promptFor('input-required') });
       const task = probe.driver.decodeTask(response.result);
       if (!task?.id) throw new InconclusiveError('No task could be created.');
-      if (blockingStates.has(task.state)) return;
+      if (restingStates.has(task.state)) return;
       const stopped = await probe.waitUntilTerminalOrInterrupted(task.id);
       probe.expect(
         stopped.state !== 'input-required',
@@ -57,11 +54,8 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
       if (task.state !== 'completed')
         throw new InconclusiveError(`The task is ${task.state}, so its artifacts cannot be compared.`);
       const later = await probe.getTask(task.id);
-      probe.expectEqual(
-        describeArtifacts(task),
-        describeArtifacts(later),
-        'get returned other artifacts than send',
-      );
+      const [sent, stored] = [describeArtifacts(task), describeArtifacts(later)];
+      probe.expectEqual(sent, stored, 'get returned other artifacts than send');
       probe.expectEqual(task.state, later.state, 'get returned another state than send');
     },
   },
@@ -110,7 +104,7 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
         returnImmediately: true,
       });
       const actual = eventState(events.at(-1));
-      probe.expect(blockingStates.has(actual), 'The stream ended before the task', { actual });
+      probe.expect(restingStates.has(actual), 'The stream ended before the task', { actual });
     },
   },
   {
@@ -125,13 +119,9 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
         !('history' in task.raw) || (task.history ?? []).length > 0,
         'The task has an empty history instead of none',
       );
-      probe.expect((task.history ?? []).length === 0, 'get returned history despite historyLength = 0', {
-        actual: String(task.history?.length),
-      });
+      probe.expectEmpty(task.history ?? [], 'get returned history despite historyLength = 0');
       const sent = await probe.sendPrompt('completed', { historyLength: 0 });
-      probe.expect((sent.history ?? []).length === 0, 'send returned history despite historyLength = 0', {
-        actual: String(sent.history?.length),
-      });
+      probe.expectEmpty(sent.history ?? [], 'send returned history despite historyLength = 0');
     },
   },
   {
@@ -146,20 +136,11 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
       await probe.expectResult('send', { message });
       await probe.waitUntilTerminalOrInterrupted(taskId);
       const { history = [] } = await probe.getTask(taskId, 1);
-      probe.expect(history.length <= 1, 'The history is longer than historyLength', {
-        expected: '1',
-        actual: String(history.length),
-      });
+      probe.expectEmpty(history.slice(1), 'The history is longer than historyLength');
       const newest = (await probe.getTask(taskId)).history?.at(-1);
-      if (history.length === 1 && newest !== undefined)
-        probe.expect(
-          JSON.stringify(history[0]) === JSON.stringify(newest),
-          'The history does not contain the newest message',
-          {
-            expected: JSON.stringify(newest).slice(0, 200),
-            actual: JSON.stringify(history[0]).slice(0, 200),
-          },
-        );
+      if (history.length === 0 || newest === undefined) return;
+      const [returned, expected] = [history[0], newest].map((each) => JSON.stringify(each));
+      probe.expectEqual(returned, expected, 'The history does not contain the newest message');
     },
   },
   {

@@ -3,8 +3,15 @@ import { isJsonObject } from '../../../primitives/json.ts';
 import { type Check, defineChecks } from '../../check.ts';
 import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
-import { asList, asText, partsToText } from '../../drivers/normalized-views.ts';
-import type { MessageDraft } from '../../drivers/protocol-driver.ts';
+import {
+  asList,
+  asText,
+  listOf,
+  type NormalizedMessage,
+  objectsOf,
+  partsToText,
+} from '../../drivers/normalized-views.ts';
+import type { DecodedResponse, MessageDraft } from '../../drivers/protocol-driver.ts';
 import type { IdentifiedTask, Probe } from '../../probe.ts';
 
 /**
@@ -13,13 +20,23 @@ import type { IdentifiedTask, Probe } from '../../probe.ts';
  * @throws NotApplicableError if the card accepts any type.
  */
 export function unsupportedPart({ card }: Probe): object {
-  const skills = (asList(card.skills) ?? []).filter(isJsonObject);
+  const skills = objectsOf(card.skills);
   const modes = [card, ...skills]
-    .flatMap((each) => asList(each.defaultInputModes) ?? asList(each.inputModes) ?? [])
+    .flatMap((each) => asList(each.defaultInputModes) ?? listOf(each.inputModes))
     .filter((mode) => typeof mode === 'string');
   if (modes.length === 0 || modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet')))
     throw new NotApplicableError('The card does not exclude any media type.');
   return { raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' };
+}
+
+/** Sends the prompt for a direct message, in a context if one is given. */
+async function sendForMessage(probe: Probe, contextId?: string): Promise<NormalizedMessage> {
+  const prompt = probe.prompts.promptFor('message');
+  const message = contextId === undefined ? prompt : { ...prompt, contextId };
+  const response = await probe.call('send', { message });
+  const decoded = probe.driver.decodeMessage(response.result);
+  if (decoded) return decoded;
+  throw new InconclusiveError(`The response is not a direct message: ${describeResponse(response)}`);
 }
 
 /** Sends a message to the echo prompt and returns the task in a terminal or interrupted state. */
@@ -74,16 +91,9 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     async run(probe) {
       const response = await probe.call('send', { message: probe.prompts.anyPrompt() });
       const actual = describeResponse(response);
-      probe.expect(
-        response.error === undefined && response.decodeError === undefined,
-        `A plain text message failed: ${actual}`,
-        { expected: 'a task or a message', actual },
-      );
-      const { driver } = probe;
-      const isValid =
-        driver.decodeTask(response.result) !== undefined ||
-        driver.decodeMessage(response.result) !== undefined;
-      probe.expect(isValid, 'The response contains neither a task nor a message', { actual });
+      probe.expectSuccess(response, `A plain text message failed: ${actual}`);
+      const decoded = probe.decodeSendResult(response);
+      probe.expect(decoded, 'The response contains neither a task nor a message', { actual });
     },
   },
   ...terminalChecks,
@@ -97,10 +107,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     async run(probe) {
       const task = await probe.completeTask();
       const response = await probe.call('send', { message: { text: 'go on', taskId: task.id } });
-      probe.expect(response.error !== undefined, 'A message to a completed task was accepted', {
-        expected: 'an error',
-        actual: describeResponse(response),
-      });
+      probe.expectFailure(response, 'A message to a completed task was accepted');
     },
   },
   {
@@ -137,10 +144,8 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     versions: ['1.0', '0.3'],
     async run(probe) {
       const tasks = await Promise.all([1, 2, 3, 4].map(() => probe.sendPrompt('completed')));
-      const ids = new Set(tasks.map(({ id }) => id));
-      probe.expect(ids.size === tasks.length, 'Two messages created tasks with the same id', {
-        actual: [...ids].join(', '),
-      });
+      const ids = tasks.map(({ id }) => id);
+      probe.expectUnique(ids, 'Two messages created tasks with the same id');
     },
   },
   {
@@ -155,13 +160,9 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
         { length: 6 },
         (_, index) => `${prompts.promptFor('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
       );
-      const responses = await Promise.all(
-        texts.map((text) =>
-          probe.call('send', {
-            message: { ...prompts.anyPrompt(), text, messageId: crypto.randomUUID() },
-          }),
-        ),
-      );
+      const send = (text: string): Promise<DecodedResponse> =>
+        probe.call('send', { message: { ...prompts.anyPrompt(), text, messageId: crypto.randomUUID() } });
+      const responses = await Promise.all(texts.map(send));
       for (const [index, response] of responses.entries()) {
         const json = JSON.stringify(response.result ?? response.error?.raw ?? '');
         const foreign = texts.find(
@@ -184,10 +185,7 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
       const draft = probe.prompts.promptFor('echo');
       const { artifacts = [] } = await echo(probe, { ...draft, text: `${draft.text ?? ''} ${text}` });
       const echoed = artifacts.map(({ parts }) => partsToText(parts)).join('');
-      probe.expect(echoed.includes(text), 'The returned text differs', {
-        expected: text,
-        actual: echoed.slice(0, 200),
-      });
+      probe.expect(echoed.includes(text), 'The returned text differs', { expected: text, actual: echoed });
     },
   },
   {
@@ -197,26 +195,17 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     remedy: 'Test for the presence of data, not for truthiness.',
     async run(probe) {
       const draft = probe.prompts.promptFor('echo');
-      const values = [
-        { nested: { list: [1, 2.5, true, null, 'x'] }, empty: {} },
-        [1, 'two'],
-        null,
-        0,
-        false,
-        '',
-      ];
+      const nested = { list: [1, 2.5, true, null, 'x'] };
+      const values = [{ nested, empty: {} }, [1, 'two'], null, 0, false, ''];
       const parts = [{ text: draft.text ?? '' }, ...values.map((data) => ({ data }))];
       const { artifacts = [] } = await echo(probe, { ...draft, parts });
       const echoed = artifacts
         .flatMap((each) => each.parts)
-        .filter((part) => isJsonObject(part) && 'data' in part);
+        .filter((part) => isJsonObject(part))
+        .flatMap(({ data }) => (data === undefined ? [] : JSON.stringify(data)));
       probe.expectEqual(echoed.length, values.length, 'Some data parts are missing');
-      for (const [index, part] of echoed.entries())
-        probe.expectEqual(
-          JSON.stringify((part as { data: unknown }).data),
-          JSON.stringify(values[index]),
-          'The returned data differs',
-        );
+      for (const [index, value] of values.entries())
+        probe.expectEqual(echoed[index], JSON.stringify(value), 'The returned data differs');
     },
   },
   {
@@ -227,10 +216,9 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     async run(probe) {
       const draft = probe.prompts.promptFor('echo');
       // All byte values, and a length that needs padding.
-      const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
-        'base64',
-      );
-      const modes = asList(probe.card.defaultInputModes) ?? [];
+      const bytes = [...Array.from({ length: 256 }, (_, byte) => byte), 255, 254];
+      const raw = Buffer.from(bytes).toString('base64');
+      const modes = listOf(probe.card.defaultInputModes);
       // Agents may reject media types that their card does not list.
       const mediaType = modes.map(asText).find((mode) => mode?.includes('/') && !mode.includes('*'));
       const file = { raw, filename: 'bytes.bin', mediaType: mediaType ?? 'application/octet-stream' };
@@ -250,16 +238,10 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     remedy: 'Create a task only if the response contains one.',
     async run(probe) {
       const contextId = crypto.randomUUID();
-      const response = await probe.call('send', {
-        message: { ...probe.prompts.promptFor('message'), contextId },
-      });
-      if (!probe.driver.decodeMessage(response.result))
-        throw new InconclusiveError(`The response is not a direct message: ${describeResponse(response)}`);
+      await sendForMessage(probe, contextId);
       const page = await probe.call('list', { contextId });
       const { tasks } = (page.result ?? {}) as { tasks?: unknown[] };
-      probe.expect((tasks ?? []).length === 0, 'The agent created a task for a direct message', {
-        actual: String(tasks?.length),
-      });
+      probe.expectEmpty(tasks ?? [], 'The agent created a task for a direct message');
     },
   },
   {
@@ -268,11 +250,8 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     sentence: 'The agent sets contextId in direct messages.',
     remedy: 'Add contextId to every message of the agent.',
     async run(probe) {
-      const response = await probe.call('send', { message: probe.prompts.promptFor('message') });
-      const message = probe.driver.decodeMessage(response.result);
-      if (!message)
-        throw new InconclusiveError(`The response is not a direct message: ${describeResponse(response)}`);
-      const { contextId, role } = message.raw as { contextId?: unknown; role?: unknown };
+      const { raw } = await sendForMessage(probe);
+      const { contextId, role } = raw as { contextId?: unknown; role?: unknown };
       probe.expect(typeof contextId === 'string' && contextId !== '', 'The message has no contextId');
       probe.expectEqual(role, 'ROLE_AGENT', 'The message has the wrong role');
     },
@@ -283,16 +262,11 @@ export const sendChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
     sentence: 'The agent accepts a repeated message: it returns the existing task or creates a new one.',
     remedy: 'Return the existing task or a new one for a repeated messageId.',
     async run(probe) {
-      const message = {
-        ...probe.prompts.promptFor('completed'),
-        messageId: `again-${crypto.randomUUID()}`,
-      };
+      const messageId = `again-${crypto.randomUUID()}`;
+      const message = { ...probe.prompts.promptFor('completed'), messageId };
       for (const attempt of ['first', 'second']) {
         const response = await probe.call('send', { message });
-        probe.expect(
-          response.result !== undefined,
-          `The ${attempt} of two identical messages failed: ${describeResponse(response)}`,
-        );
+        probe.expectSuccess(response, `The ${attempt} of two identical messages failed`);
       }
     },
   },

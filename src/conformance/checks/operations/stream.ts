@@ -1,10 +1,15 @@
 import { must } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
-import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
+import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { ObservedStream } from '../../probe.ts';
-import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
-import { type NormalizedEvent, eventState, partsToText } from '../../drivers/normalized-views.ts';
+import { restingStates, terminalStates } from '../../observation/task-tracker.ts';
+import {
+  type NormalizedEvent,
+  eventState,
+  eventTaskId,
+  partsToText,
+} from '../../drivers/normalized-views.ts';
 
 /** Returns the text of each artifact, assembled from the events of a stream. */
 function assembleArtifacts(events: readonly NormalizedEvent[]): Map<string, string> {
@@ -20,12 +25,9 @@ function assembleArtifacts(events: readonly NormalizedEvent[]): Map<string, stri
 }
 
 function requireTaskId({ events }: ObservedStream): string {
-  for (const event of events) {
-    if (event.kind === 'task' && event.task.id !== undefined) return event.task.id;
-    if ((event.kind === 'status' || event.kind === 'artifact') && event.taskId !== undefined)
-      return event.taskId;
-  }
-  throw new InconclusiveError('The stream contains no task id.');
+  const [id] = events.flatMap((event) => eventTaskId(event) ?? []);
+  if (id === undefined) throw new InconclusiveError('The stream contains no task id.');
+  return id;
 }
 
 const shared = {
@@ -46,11 +48,9 @@ export const streamChecks = defineChecks(shared, [
       probe.expect(stream.exchange.status === 200, 'The status of the stream is not 200');
       const states = stream.events.map(eventState).filter((state) => state !== '');
       const isMessage = stream.events.some(({ kind }) => kind === 'message');
-      probe.expect(
-        isMessage || terminalStates.has(states.at(-1) ?? '') || interruptedStates.has(states.at(-1) ?? ''),
-        'The stream ended before the task was terminal or interrupted',
-        { actual: states.join(', ') },
-      );
+      const hasEnded = isMessage || restingStates.has(states.at(-1) ?? '');
+      const message = 'The stream ended before the task was terminal or interrupted';
+      probe.expect(hasEnded, message, { actual: states });
     },
   },
   {
@@ -64,9 +64,7 @@ export const streamChecks = defineChecks(shared, [
       const kinds = stream.events.map(({ kind }) => kind);
       if (!kinds.includes('message'))
         throw new InconclusiveError(`The stream contains no message: ${kinds.join(', ')}.`);
-      probe.expect(kinds.length === 1, 'The stream contains more than the message', {
-        actual: kinds.join(', '),
-      });
+      probe.expect(kinds.length === 1, 'The stream contains more than the message', { actual: kinds });
       probe.expect(stream.isComplete, 'The stream was not closed after the message');
     },
   },
@@ -95,8 +93,7 @@ export const streamChecks = defineChecks(shared, [
       let cancellation: Promise<unknown> | undefined;
       const stream = await probe.streamPrompt('slow', {
         until: (event) => {
-          const id =
-            event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined;
+          const id = eventTaskId(event);
           if (id !== undefined) cancellation ??= probe.call('cancel', { id });
           return false;
         },
@@ -118,9 +115,7 @@ export const streamChecks = defineChecks(shared, [
       const spread = exchange.totalMs - (first?.at ?? 0);
       if (exchange.totalMs < 800)
         throw new InconclusiveError('The task ended too quickly to measure the delay of events.');
-      probe.expect(events.length > 2, 'A slow task sent no intermediate events', {
-        actual: String(events.length),
-      });
+      probe.expect(events.length > 2, 'A slow task sent no intermediate events', { actual: events.length });
       probe.expect(
         spread > exchange.totalMs / 3,
         `All events arrived at the end: the first after ${Math.round(first?.at ?? 0)} of ${Math.round(exchange.totalMs)} ms`,
@@ -168,18 +163,12 @@ export const streamChecks = defineChecks(shared, [
       const task = await probe.waitUntilTerminalOrInterrupted(requireTaskId(stream));
       const stored = new Map((task.artifacts ?? []).map(({ id, parts }) => [id, partsToText(parts)]));
       for (const [id, text] of streamed)
-        probe.expect(stored.get(id) === text, `The stored artifact ${id} differs from the streamed one`, {
-          expected: text.slice(0, 300),
-          actual: (stored.get(id) ?? 'none').slice(0, 300),
-        });
+        probe.expectEqual(stored.get(id), text, `The stored artifact ${id} differs from the streamed one`);
       probe.expectEqual(streamed.size, stored.size, 'Some artifacts were not streamed');
-      const numbers = [...[...streamed.values()].join('').matchAll(/chunk (\d+);/g)].map(([, number]) =>
-        Number(number),
-      );
-      const isOrdered = numbers.every(
-        (number, index) => index === 0 || number === (numbers[index - 1] ?? 0) + 1,
-      );
-      probe.expect(isOrdered, 'The chunks are out of order', { actual: numbers.join(', ') });
+      const all = [...streamed.values()].join('');
+      const numbers = [...all.matchAll(/chunk (\d+);/g)].map(([, number]) => Number(number));
+      const isOrdered = numbers.every((number, index) => number === (numbers[0] ?? 0) + index);
+      probe.expect(isOrdered, 'The chunks are out of order', { actual: numbers });
     },
   },
   {
@@ -243,11 +232,10 @@ export const streamChecks = defineChecks(shared, [
       const subject = 'A stream that the card does not declare';
       await probe.expectStreamError('stream', { message }, 'UnsupportedOperation', subject);
       const task = await probe.completeTask();
-      const subscribed = await probe.openStream('subscribe', { id: task.id });
-      if (!subscribed.error)
-        throw new RuleViolationError(
-          `A subscription was not rejected: ${describeResponse(probe.driver.decode(subscribed.exchange))}`,
-        );
+      const { error, exchange } = await probe.openStream('subscribe', { id: task.id });
+      probe.expect(error, 'A subscription was not rejected', {
+        actual: describeResponse(probe.driver.decode(exchange)),
+      });
     },
   },
 ]);

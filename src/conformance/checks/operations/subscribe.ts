@@ -1,6 +1,6 @@
 import { must } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
-import { type NormalizedEvent, eventState } from '../../drivers/normalized-views.ts';
+import { type NormalizedEvent, eventState, eventTaskId } from '../../drivers/normalized-views.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
 
 /** Returns the part of an event that must be equal for all subscribers. */
@@ -23,9 +23,7 @@ export const subscribeChecks = defineChecks(shared, [
       const { id } = await probe.startSlowTask();
       const { events, isComplete } = await probe.expectStream('subscribe', { id });
       const [first] = events;
-      probe.expect(first?.kind === 'task', 'The first event is not a task', {
-        actual: first?.kind ?? 'none',
-      });
+      probe.expect(first?.kind === 'task', 'The first event is not a task', { actual: first?.kind });
       probe.expect(first?.kind === 'task' && first.task.id === id, 'The first event is another task');
       const actual = eventState(events.at(-1));
       probe.expect(terminalStates.has(actual), 'The stream ended before the task', { actual });
@@ -40,12 +38,8 @@ export const subscribeChecks = defineChecks(shared, [
     versions: ['0.3', '0.1'],
     async run(probe) {
       const { events: opened } = await probe.streamPrompt('slow', { until: (_event, index) => index >= 1 });
-      const id = opened
-        .map((event) =>
-          event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined,
-        )
-        .find((each) => each !== undefined);
-      const { events } = await probe.expectStream('subscribe', { id: id ?? '' });
+      const [id = ''] = opened.flatMap((event) => eventTaskId(event) ?? []);
+      const { events } = await probe.expectStream('subscribe', { id });
       const actual = eventState(events.at(-1));
       probe.expect(terminalStates.has(actual), 'The stream ended before the task', { actual });
     },
@@ -89,15 +83,9 @@ export const subscribeChecks = defineChecks(shared, [
       const [shorter = [], longer = []] = fingerprints.toSorted((a, b) => a.length - b.length);
       const isSame = shorter.every((each, index) => each === longer[longer.length - shorter.length + index]);
       probe.expect(shorter.length > 0, 'One of two subscribers received no events');
-      probe.expect(
-        isSame && longer.length - shorter.length <= 1,
-        'Two subscribers of one task received different events',
-        {
-          expected: longer.join(' | ').slice(0, 300),
-          actual: shorter.join(' | ').slice(0, 300),
-          exchanges: [one.exchange, two.exchange],
-        },
-      );
+      const evidence = { expected: longer, actual: shorter, exchanges: [one.exchange, two.exchange] };
+      const isEqual = isSame && longer.length - shorter.length <= 1;
+      probe.expect(isEqual, 'Two subscribers of one task received different events', evidence);
     },
   },
   {

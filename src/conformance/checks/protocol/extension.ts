@@ -2,11 +2,9 @@ import { must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { requiredExtensions } from '../../discovery/card-variants.ts';
 import { NotApplicableError } from '../../check-errors.ts';
-import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import type { DecodedResponse, RequestOverrides } from '../../drivers/protocol-driver.ts';
-import { isJsonObject } from '../../../primitives/json.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, objectsOf } from '../../drivers/normalized-views.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
 
 const withExtensions = (uris: readonly string[]): RequestOverrides => ({
@@ -14,9 +12,7 @@ const withExtensions = (uris: readonly string[]): RequestOverrides => ({
 });
 
 function declaredExtensions(probe: Probe): string[] {
-  return (asList(probe.capabilities.extensions) ?? [])
-    .filter(isJsonObject)
-    .flatMap(({ uri }) => asText(uri) ?? []);
+  return objectsOf(probe.capabilities.extensions).flatMap(({ uri }) => asText(uri) ?? []);
 }
 
 function send(probe: Probe, uris: readonly string[]): Promise<DecodedResponse> {
@@ -54,18 +50,12 @@ export const extensionChecks = defineChecks(shared, [
     async run(probe) {
       const uris = expectRequiredExtensions(probe);
       for (const missing of uris) {
-        const response = await send(
-          probe,
-          uris.filter((uri) => uri !== missing),
-        );
+        const others = uris.filter((uri) => uri !== missing);
+        const response = await send(probe, others);
         probe.assertError(response, 'ExtensionSupportRequired', `A message without ${missing}`);
       }
       const response = await send(probe, uris);
-      probe.expect(
-        !response.error && response.decodeError === undefined,
-        'A message with all required extensions failed',
-        { expected: 'a result', actual: describeResponse(response) },
-      );
+      probe.expectSuccess(response, 'A message with all required extensions failed');
     },
   },
   {
@@ -76,14 +66,9 @@ export const extensionChecks = defineChecks(shared, [
     preconditions: ['extensions', 'streaming'],
     async run(probe) {
       expectRequiredExtensions(probe);
-      const message = probe.prompts.anyPrompt();
-      const { error, exchange } = await probe.openStream(
-        'stream',
-        { message },
-        { overrides: withExtensions([]) },
-      );
-      const response = { exchange, ...(error ? { error } : {}) };
-      probe.assertError(response, 'ExtensionSupportRequired', 'A stream without extensions');
+      const input = { message: probe.prompts.anyPrompt() };
+      const [error, subject] = ['ExtensionSupportRequired', 'A stream without extensions'] as const;
+      await probe.expectStreamError('stream', input, error, subject, withExtensions([]));
     },
   },
   {
@@ -93,11 +78,8 @@ export const extensionChecks = defineChecks(shared, [
     remedy: 'Compare the complete URI.',
     async run(probe) {
       const response = await send(probe, expectRequiredExtensions(probe).map(otherVersion));
-      probe.assertError(
-        response,
-        'ExtensionSupportRequired',
-        'A message with another version of a required extension',
-      );
+      const subject = 'A message with another version of a required extension';
+      probe.assertError(response, 'ExtensionSupportRequired', subject);
     },
   },
   {
@@ -109,16 +91,10 @@ export const extensionChecks = defineChecks(shared, [
     async run(probe) {
       const unknown = 'https://example.com/extensions/of-nobody/v1';
       const response = await send(probe, [...requiredExtensions(probe.card), unknown]);
-      probe.expect(
-        !response.error && response.decodeError === undefined,
-        'A message with an unknown extension failed',
-        { expected: 'a result', actual: describeResponse(response) },
-      );
-      probe.expect(
-        !activeExtensions(response).includes(unknown),
-        'The response declares an unknown extension as active',
-        { actual: activeExtensions(response).join(', ') },
-      );
+      probe.expectSuccess(response, 'A message with an unknown extension failed');
+      const active = activeExtensions(response);
+      const message = 'The response declares an unknown extension as active';
+      probe.expect(!active.includes(unknown), message, { actual: active });
     },
   },
   {
@@ -132,10 +108,8 @@ export const extensionChecks = defineChecks(shared, [
       if (optional.length === 0) throw new NotApplicableError('All extensions of the card are required.');
       const response = await send(probe, [...required, ...optional.map(otherVersion)]);
       const activated = activeExtensions(response).filter((uri) => optional.includes(uri));
-      probe.expect(activated.length === 0, 'Another version of an extension was activated', {
-        expected: `${required.join(', ') || 'no extension'} active`,
-        actual: activated.join(', '),
-      });
+      const evidence = { expected: `${required.join(', ') || 'no extension'} active` };
+      probe.expectEmpty(activated, 'Another version of an extension was activated', evidence);
     },
   },
   {
@@ -153,9 +127,7 @@ export const extensionChecks = defineChecks(shared, [
       });
       const required = requiredExtensions(probe.card);
       const others = activeExtensions(await send(probe, required)).filter((uri) => !required.includes(uri));
-      probe.expect(others.length === 0, 'An extension is active that was not requested', {
-        actual: others.join(', '),
-      });
+      probe.expectEmpty(others, 'An extension is active that was not requested');
     },
   },
   {

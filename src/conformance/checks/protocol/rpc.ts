@@ -2,36 +2,31 @@ import { must, should } from '../../rule-model.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError } from '../../check-errors.ts';
+import { asText, listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import type { Probe } from '../../probe.ts';
+import type { HttpExchange } from '../../wire/http-exchange.ts';
 
-/** Posts an unmodified body to the JSON-RPC endpoint. */
-async function post(
-  probe: Probe,
-  body: string | Uint8Array,
-  headers: Record<string, string> = {},
-): Promise<JsonObject> {
-  const exchange = await probe.sendRaw({
-    method: 'POST',
-    url: probe.driver.url,
-    headers: { 'content-type': 'application/json', ...probe.driver.headers, ...headers },
-    body,
-  });
+function postBody(probe: Probe, body: string, contentType = 'application/json'): Promise<HttpExchange> {
+  const { url, headers } = probe.driver;
+  return probe.sendRaw({ method: 'POST', url, headers: { ...headers, 'content-type': contentType }, body });
+}
+
+/** Posts an unmodified body to the JSON-RPC endpoint and returns the JSON object of the response. */
+async function post(probe: Probe, body: string): Promise<JsonObject> {
+  const exchange = await postBody(probe, body);
   const response = parseJsonOrUndefined(exchange.body);
   if (!isJsonObject(response))
     throw new RuleViolationError(`HTTP ${exchange.status} without a JSON object`, {
       exchanges: [exchange],
-      actual: exchange.body.slice(0, 120),
+      actual: exchange.body,
     });
   return response;
 }
 
 function expectError(probe: Probe, response: JsonObject, code: number, subject: string): void {
-  const error = isJsonObject(response.error) ? response.error : undefined;
-  probe.expect(error !== undefined, `${subject} was not rejected`, {
-    expected: String(code),
-    actual: JSON.stringify(response).slice(0, 160),
-  });
-  probe.expectEqual(error?.code, code, `${subject} was rejected with the wrong code`);
+  const { error } = response;
+  probe.expect(isJsonObject(error), `${subject} was not rejected`, { expected: code, actual: response });
+  probe.expectEqual(objectOf(error).code, code, `${subject} was rejected with the wrong code`);
 }
 
 /** Posts a JSON-RPC request with replaced members and expects an error. */
@@ -65,8 +60,8 @@ export const rpcChecks = defineChecks(shared, [
     async run(probe) {
       for (const body of ['{"jsonrpc": "2.0", "id": 1, "method": ', '', 'hello', '{"a":1}}']) {
         const response = await post(probe, body);
-        const code =
-          body === '' && isJsonObject(response.error) && response.error.code === -32600 ? -32600 : -32700;
+        const isEmptyRequest = body === '' && objectOf(response.error).code === -32600;
+        const code = isEmptyRequest ? -32600 : -32700;
         expectError(probe, response, code, JSON.stringify(body));
         probe.expectEqual(response.id, null, 'The id of the response to invalid JSON is not null');
       }
@@ -109,12 +104,7 @@ export const rpcChecks = defineChecks(shared, [
     remedy: 'Return -32600 for arrays if batches are not supported.',
     async run(probe) {
       const request = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: crypto.randomUUID() } };
-      const exchange = await probe.sendRaw({
-        method: 'POST',
-        url: probe.driver.url,
-        headers: { 'content-type': 'application/json', ...probe.driver.headers },
-        body: JSON.stringify([request]),
-      });
+      const exchange = await postBody(probe, JSON.stringify([request]));
       const response = parseJsonOrUndefined(exchange.body);
       if (Array.isArray(response)) return;
       probe.expect(isJsonObject(response), `The response to a batch is HTTP ${exchange.status} without JSON`);
@@ -160,27 +150,11 @@ export const rpcChecks = defineChecks(shared, [
     remedy: 'Return the error that A2A defines for an unsupported operation, not -32601.',
     async run(probe) {
       const id = crypto.randomUUID();
-      const operations = [
-        'get',
-        'cancel',
-        'list',
-        'createPush',
-        'getPush',
-        'listPush',
-        'deletePush',
-        'extendedCard',
-      ] as const;
-      for (const operation of operations) {
-        const response = await probe.call(operation, {
-          id,
-          taskId: id,
-          webhook: { url: 'https://example.com/hook' },
-        });
-        probe.expect(response.error?.code !== -32601, `The method for ${operation} does not exist`, {
-          expected: 'a response other than -32601',
-          actual: '-32601',
-          exchanges: [response.exchange],
-        });
+      const input = { id, taskId: id, webhook: { url: 'https://example.com/hook' } };
+      const pushOperations = ['createPush', 'getPush', 'listPush', 'deletePush'] as const;
+      for (const operation of ['get', 'cancel', 'list', ...pushOperations, 'extendedCard'] as const) {
+        const { error } = await probe.call(operation, input);
+        probe.expect(error?.code !== -32601, `The method for ${operation} does not exist`);
       }
     },
   },
@@ -218,12 +192,9 @@ export const rpcChecks = defineChecks(shared, [
       const task = crypto.randomUUID();
       for (const rpcId of ['a text', 17, 0, '17', 'ü✓', Number.MAX_SAFE_INTEGER]) {
         const response = await probe.call('get', { id: task }, { rpcId });
-        const json = parseJsonOrUndefined(response.exchange.body);
-        const id = isJsonObject(json) ? json.id : undefined;
-        probe.expect(id === rpcId, 'The response has another id', {
-          expected: JSON.stringify(rpcId),
-          actual: JSON.stringify(id),
-        });
+        const { id } = objectOf(parseJsonOrUndefined(response.exchange.body));
+        const evidence = { expected: JSON.stringify(rpcId), actual: JSON.stringify(id) };
+        probe.expect(id === rpcId, 'The response has another id', evidence);
       }
     },
   },
@@ -236,10 +207,8 @@ export const rpcChecks = defineChecks(shared, [
     async run(probe) {
       const response = await probe.call('get', { id: crypto.randomUUID() });
       const { code, message } = (response.error?.raw ?? {}) as { code?: unknown; message?: unknown };
-      probe.expect(Number.isInteger(code), 'error.code is not an integer', { actual: JSON.stringify(code) });
-      probe.expect(typeof message === 'string' && message !== '', 'error.message is missing or empty', {
-        actual: JSON.stringify(message),
-      });
+      probe.expect(Number.isInteger(code), 'error.code is not an integer', { actual: code });
+      probe.expect(asText(message), 'error.message is missing or empty', { actual: message });
     },
   },
   {
@@ -251,15 +220,9 @@ export const rpcChecks = defineChecks(shared, [
       const response = await probe.call('get', { id: crypto.randomUUID() });
       const details = response.error?.details;
       if (details === undefined || details === null) return;
-      probe.expect(Array.isArray(details), 'error.data is not a list', {
-        actual: JSON.stringify(details).slice(0, 120),
-      });
-      for (const each of details as unknown[])
-        probe.expect(
-          isJsonObject(each) && typeof each['@type'] === 'string',
-          'A detail of the error has no @type',
-          { actual: JSON.stringify(each).slice(0, 120) },
-        );
+      probe.expect(Array.isArray(details), 'error.data is not a list', { actual: details });
+      const untyped = listOf(details).filter((each) => asText(objectOf(each)['@type']) === undefined);
+      probe.expectEmpty(untyped, 'A detail of the error has no @type');
     },
   },
   {
@@ -270,10 +233,11 @@ export const rpcChecks = defineChecks(shared, [
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
     async run(probe) {
       const response = await probe.call('get', { id: crypto.randomUUID() });
-      const info = ((response.error?.details ?? []) as JsonObject[]).find((each) =>
-        String(each['@type']).endsWith('ErrorInfo'),
+      const details = objectsOf(response.error?.details);
+      expectErrorInfo(
+        probe,
+        details.find((each) => String(each['@type']).endsWith('ErrorInfo')),
       );
-      expectErrorInfo(probe, info);
     },
   },
   {
@@ -283,22 +247,12 @@ export const rpcChecks = defineChecks(shared, [
     remedy: 'Accept application/json only.',
     async run(probe) {
       const request = probe.driver.encode('get', { id: crypto.randomUUID() });
-      const exchange = await probe.sendRaw({
-        method: 'POST',
-        url: probe.driver.url,
-        headers: { ...probe.driver.headers, 'content-type': 'text/plain' },
-        body: String(request?.body),
-      });
-      const json = parseJsonOrUndefined(exchange.body);
-      const { code } = (isJsonObject(json) && isJsonObject(json.error) ? json.error : {}) as {
-        code?: number;
-      };
+      const exchange = await postBody(probe, String(request?.body), 'text/plain');
+      const { code } = objectOf(objectOf(parseJsonOrUndefined(exchange.body)).error);
       // The task does not exist, so TaskNotFound shows that the agent processed the request.
-      probe.expect(
-        exchange.status >= 400 || (code !== undefined && code !== -32001),
-        'A request with the content type text/plain was accepted',
-        { actual: exchange.body.slice(0, 120) },
-      );
+      const isRejected = exchange.status >= 400 || (code !== undefined && code !== -32001);
+      const message = 'A request with the content type text/plain was accepted';
+      probe.expect(isRejected, message, { actual: exchange.body });
     },
   },
   {
@@ -307,15 +261,10 @@ export const rpcChecks = defineChecks(shared, [
     sentence: 'The JSON-RPC endpoint responds to GET with an error, not with an HTML page.',
     remedy: 'Return 405 with a JSON body.',
     async run(probe) {
-      const exchange = await probe.sendRaw({
-        method: 'GET',
-        url: probe.driver.url,
-        headers: probe.driver.headers,
-      });
-      probe.expect(exchange.status >= 400, `The response to GET is HTTP ${exchange.status}`);
-      probe.expect(!/<html/i.test(exchange.body), 'The response to GET is an HTML page', {
-        actual: exchange.body.slice(0, 80),
-      });
+      const { url, headers } = probe.driver;
+      const { status, body } = await probe.sendRaw({ method: 'GET', url, headers });
+      probe.expect(status >= 400, `The response to GET is HTTP ${status}`);
+      probe.expect(!/<html/i.test(body), 'The response to GET is an HTML page', { actual: body });
     },
   },
 ]);

@@ -2,6 +2,7 @@ import { type Citation, must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
+import type { JsonObject } from '../../../primitives/json.ts';
 import type { Probe } from '../../probe.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
 
@@ -10,17 +11,13 @@ type MessageChange = Readonly<Record<string, unknown>>;
 
 /** Sends a message with replaced members and expects InvalidParams. */
 async function expectInvalid(probe: Probe, change: MessageChange, subject: string): Promise<void> {
-  const response = await probe.call(
-    'send',
-    { message: { text: 'hello' } },
-    { transform: (wire) => ({ ...wire, message: { ...(wire.message as object), ...change } }) },
-  );
-  if (!response.error)
-    probe.warn(`${subject} was accepted`, {
-      expected: 'InvalidParams',
-      actual: describeResponse(response),
-      exchanges: [response.exchange],
-    });
+  const transform = (wire: JsonObject): JsonObject => ({
+    ...wire,
+    message: { ...(wire.message as object), ...change },
+  });
+  const response = await probe.call('send', { message: { text: 'hello' } }, { transform });
+  const evidence = { expected: 'InvalidParams', actual: describeResponse(response) };
+  if (!response.error) probe.warn(`${subject} was accepted`, evidence);
   else probe.assertError(response, 'InvalidParams', subject);
 }
 
@@ -95,21 +92,13 @@ export const validationChecks = defineChecks({ category: 'error-handling', versi
     sentence: 'The agent ignores unknown fields.',
     remedy: 'Ignore unknown fields; newer clients send them.',
     async run(probe) {
-      const response = await probe.call(
-        'send',
-        { message: probe.prompts.anyPrompt() },
-        {
-          transform: (wire) => ({
-            ...wire,
-            fromTheFuture: { a: [1] },
-            message: { ...(wire.message as object), alsoNew: true },
-          }),
-        },
-      );
-      probe.expect(
-        !response.error && response.decodeError === undefined,
-        `A message with unknown fields was rejected: ${describeResponse(response)}`,
-      );
+      const transform = (wire: JsonObject): JsonObject => ({
+        ...wire,
+        fromTheFuture: { a: [1] },
+        message: { ...(wire.message as object), alsoNew: true },
+      });
+      const response = await probe.call('send', { message: probe.prompts.anyPrompt() }, { transform });
+      probe.expectSuccess(response, 'A message with unknown fields was rejected');
     },
   },
   {
@@ -121,9 +110,7 @@ export const validationChecks = defineChecks({ category: 'error-handling', versi
       const response = await probe.call('list', { pageSize: 101 });
       if (!response.error) throw new InconclusiveError('A pageSize of 101 was not rejected.');
       const text = `${response.error.message} ${JSON.stringify(response.error.details ?? '')}`;
-      probe.expect(/page_?size/i.test(text), 'The error does not name pageSize', {
-        actual: response.error.message,
-      });
+      probe.expect(/page_?size/i.test(text), 'The error does not name pageSize', { actual: text });
     },
   },
   {
@@ -133,15 +120,13 @@ export const validationChecks = defineChecks({ category: 'error-handling', versi
     remedy: 'Validate the complete request before a task is created.',
     async run(probe) {
       const contextId = crypto.randomUUID();
-      const response = await probe.call('send', {
-        message: { ...probe.prompts.anyPrompt(), contextId },
-        historyLength: -5,
-      });
+      const message = { ...probe.prompts.anyPrompt(), contextId };
+      const response = await probe.call('send', { message, historyLength: -5 });
       if (!response.error)
         throw new InconclusiveError('The message with a negative historyLength was not rejected.');
       const page = await probe.call('list', { contextId });
       const { tasks = [] } = (page.result ?? {}) as { tasks?: unknown[] };
-      probe.expect(tasks.length === 0, 'A rejected message created a task', { actual: String(tasks.length) });
+      probe.expectEmpty(tasks, 'A rejected message created a task');
     },
   },
   {
@@ -171,11 +156,8 @@ export const validationChecks = defineChecks({ category: 'error-handling', versi
       const exchange = await sendBody(probe, (body) => {
         const [before = '', after = ''] = body.split('hello');
         // A buffer, because it does not count towards the heap limit.
-        return Buffer.concat([
-          Buffer.from(before),
-          Buffer.alloc(64 * 1_024 * 1_024, 'x'),
-          Buffer.from(after),
-        ]);
+        const text = Buffer.alloc(64 * 1_024 * 1_024, 'x');
+        return Buffer.concat([Buffer.from(before), text, Buffer.from(after)]);
       });
       const { status } = exchange;
       probe.expect(

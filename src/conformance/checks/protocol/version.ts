@@ -15,8 +15,7 @@ import type {
   RequestOverrides,
   DriverOperation,
 } from '../../drivers/protocol-driver.ts';
-import { isJsonObject } from '../../../primitives/json.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
 
 const withVersion = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
@@ -26,20 +25,16 @@ const withoutVersion: RequestOverrides = withVersion('');
 
 /** Returns true if a response contains a task in the 1.0 format. */
 function hasTask1_0({ result }: DecodedResponse): boolean {
-  const task = isJsonObject(result) && isJsonObject(result.task) ? result.task : result;
-  const status = isJsonObject(task) ? task.status : undefined;
-  return (
-    isJsonObject(status) &&
-    String(status.state).startsWith('TASK_STATE_') &&
-    !(isJsonObject(task) && 'kind' in task)
-  );
+  const { task: wrapped } = objectOf(result);
+  const task = objectOf(wrapped ?? result);
+  return String(objectOf(task.status).state).startsWith('TASK_STATE_') && !('kind' in task);
 }
 
 /** Returns the versions that the card declares for the URL of the driver, with their URLs. */
 function declaredVersions({ card, driver }: Probe): Map<string, string> {
-  const interfaces = (asList(card.supportedInterfaces) ?? [])
-    .filter(isJsonObject)
-    .filter((each) => each.protocolBinding === driver.transport && isSameUrl(asText(each.url), driver.url));
+  const interfaces = objectsOf(card.supportedInterfaces).filter(
+    (each) => each.protocolBinding === driver.transport && isSameUrl(asText(each.url), driver.url),
+  );
   return new Map(
     interfaces.flatMap(({ protocolVersion, url }) => {
       const version = parseVersionName(protocolVersion);
@@ -67,6 +62,11 @@ async function expectTask1_0(
   });
 }
 
+async function expectVersionParameter(probe: Probe): Promise<void> {
+  const { id } = await probe.completeTask();
+  await expectTask1_0(probe, id, { ...withoutVersion, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
+}
+
 /** Versions: section 3.6. */
 export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0'] }, [
   {
@@ -86,10 +86,7 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
     sentence: 'The agent accepts A2A-Version as a query parameter.',
     remedy: 'Read A2A-Version from the query string if the header is missing.',
     transports: ['HTTP+JSON'],
-    async run(probe) {
-      const { id } = await probe.completeTask();
-      await expectTask1_0(probe, id, { ...withoutVersion, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
-    },
+    run: expectVersionParameter,
   },
   {
     id: 'version.parameter-rpc',
@@ -97,10 +94,7 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
     sentence: 'The agent accepts A2A-Version as a query parameter of the JSON-RPC endpoint.',
     remedy: 'Read A2A-Version from the query string if the header is missing.',
     transports: ['JSONRPC'],
-    async run(probe) {
-      const { id } = await probe.completeTask();
-      await expectTask1_0(probe, id, { ...withoutVersion, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
-    },
+    run: expectVersionParameter,
   },
   {
     id: 'version.unknown',
@@ -129,16 +123,9 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
     remedy: 'Check the version before the stream is opened.',
     preconditions: ['streaming'],
     async run(probe) {
-      const { error, exchange } = await probe.openStream(
-        'stream',
-        { message: probe.prompts.anyPrompt() },
-        { overrides: withVersion('9.9') },
-      );
-      probe.assertError(
-        { exchange, ...(error ? { error } : {}) },
-        'VersionNotSupported',
-        'A stream with version 9.9',
-      );
+      const input = { message: probe.prompts.anyPrompt() };
+      const subject = 'A stream with version 9.9';
+      await probe.expectStreamError('stream', input, 'VersionNotSupported', subject, withVersion('9.9'));
     },
   },
   {
@@ -195,14 +182,10 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
       const driver = createDriver('0.3', probe.driver.transport, url);
       const probe0_3 = probe.withDriver(withDeclaredExtensions(driver, requiredExtensions(probe.card)));
       for (const version of ['0.3', '0.3.0', '']) {
-        const response = await probe0_3.call(
-          'send',
-          { message: probe.prompts.anyPrompt() },
-          withVersion(version),
-        );
-        const decoded =
-          probe0_3.driver.decodeTask(response.result) ?? probe0_3.driver.decodeMessage(response.result);
-        probe.expect(decoded !== undefined, `A message of 0.3 with A2A-Version "${version}" failed`, {
+        const input = { message: probe.prompts.anyPrompt() };
+        const response = await probe0_3.call('send', input, withVersion(version));
+        const decoded = probe0_3.decodeSendResult(response);
+        probe.expect(decoded, `A message of 0.3 with A2A-Version "${version}" failed`, {
           expected: 'a task or a message in the 0.3 format',
           actual: describeResponse(response),
         });

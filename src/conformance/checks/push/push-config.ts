@@ -1,10 +1,9 @@
 import { may, must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { isLoopbackUrl } from './loopback.ts';
 import { pushConfigId, registerWebhook } from './webhook-steps.ts';
 
@@ -30,7 +29,7 @@ async function createConfig(
 }
 
 function readConfigs(result: unknown): JsonObject[] {
-  return isJsonObject(result) ? (asList(result.configs) ?? []).filter(isJsonObject) : [];
+  return objectsOf(objectOf(result).configs);
 }
 
 const shared = { category: 'lifecycle', versions: ['1.0'], preconditions: ['push'] } as const;
@@ -47,11 +46,7 @@ export const pushConfigChecks = defineChecks(shared, [
       const { url, config } = await createConfig(probe, taskId);
       const id = pushConfigId(config);
       probe.expectEqual(config.url, url, 'The response has another url');
-      probe.expect(
-        config.taskId === undefined || config.taskId === taskId,
-        'The response has another taskId',
-        { expected: taskId, actual: String(config.taskId) },
-      );
+      probe.expectEqual(config.taskId ?? taskId, taskId, 'The response has another taskId');
       await probe.expectResult('getPush', { taskId, id });
     },
   },
@@ -74,20 +69,11 @@ export const pushConfigChecks = defineChecks(shared, [
     remedy: 'Require url, and validate it.',
     async run(probe) {
       const taskId = await createIdleTask(probe);
-      const withUrl = (url: unknown) => ({
-        transform: (wire: Record<string, unknown>) => ({ ...wire, url }),
-      });
+      const input = { taskId, webhook: { url: unusedUrl } };
       for (const url of [undefined, '', 'not an address', 17]) {
-        const response = await probe.call(
-          'createPush',
-          { taskId, webhook: { url: unusedUrl } },
-          withUrl(url),
-        );
-        probe.assertError(
-          response,
-          ['InvalidParams', 'InvalidRequest'],
-          `A push configuration with the url ${JSON.stringify(url)}`,
-        );
+        const response = await probe.call('createPush', input, { transform: (wire) => ({ ...wire, url }) });
+        const subject = `A push configuration with the url ${JSON.stringify(url)}`;
+        probe.assertError(response, ['InvalidParams', 'InvalidRequest'], subject);
       }
     },
   },
@@ -104,23 +90,14 @@ export const pushConfigChecks = defineChecks(shared, [
       ];
       for (const { url, config } of [one, two]) {
         const id = pushConfigId(config);
-        const stored = await probe.expectResult('getPush', { taskId, id });
-        probe.expect(isJsonObject(stored) && stored.url === url, 'The stored configuration has another url', {
-          expected: url,
-          actual: isJsonObject(stored) ? String(stored.url) : '',
-        });
-        probe.expect(isJsonObject(stored) && stored.id === id, 'The stored configuration has another id', {
-          expected: id,
-        });
+        const stored = objectOf(await probe.expectResult('getPush', { taskId, id }));
+        probe.expectEqual(stored.url, url, 'The stored configuration has another url');
+        probe.expectEqual(stored.id, id, 'The stored configuration has another id');
+        if (config !== one.config) continue;
+        const { scheme } = objectOf(stored.authentication);
+        const message = 'The stored configuration lacks its authentication';
+        probe.expectEqual(asText(scheme)?.toLowerCase(), 'bearer', message, { actual: stored });
       }
-      const stored = await probe.expectResult('getPush', { taskId, id: pushConfigId(one.config) });
-      const { scheme } =
-        isJsonObject(stored) && isJsonObject(stored.authentication) ? stored.authentication : {};
-      probe.expect(
-        asText(scheme)?.toLowerCase() === 'bearer',
-        'The stored configuration lacks its authentication',
-        { expected: 'authentication.scheme Bearer', actual: JSON.stringify(stored).slice(0, 200) },
-      );
     },
   },
   {
@@ -145,19 +122,12 @@ export const pushConfigChecks = defineChecks(shared, [
     async run(probe) {
       const [taskId, otherTaskId] = [await createIdleTask(probe), await createIdleTask(probe)];
       const own = [await createConfig(probe, taskId), await createConfig(probe, taskId)];
-      const foreign = await createConfig(probe, otherTaskId);
+      await createConfig(probe, otherTaskId);
       const found = await listAllConfigs(probe, taskId);
-      for (const { config, url } of own)
-        probe.expect(
-          found.some((each) => each.id === config.id && each.url === url),
-          'The list lacks a configuration of the task',
-          { expected: pushConfigId(config), actual: found.map(({ id }) => String(id)).join(', ') },
-        );
-      probe.expect(
-        found.every(({ url }) => url !== foreign.url),
-        'The list contains a configuration of another task',
-      );
-      probe.expectEqual(found.length, own.length, 'The list contains additional configurations');
+      const describe = ({ id, url }: JsonObject): string => `${String(id)} ${String(url)}`;
+      const expected = own.map(({ config, url }) => describe({ id: config.id, url }));
+      const message = 'The list does not contain exactly the configurations of the task';
+      probe.expectSameItems(found.map(describe), expected, message);
     },
   },
   {
@@ -167,10 +137,7 @@ export const pushConfigChecks = defineChecks(shared, [
     remedy: 'Return an empty list, not an error.',
     async run(probe) {
       const result = await probe.expectResult('listPush', { taskId: await createIdleTask(probe) });
-      probe.expect(
-        readConfigs(result).length === 0,
-        'The list contains configurations that were not created',
-      );
+      probe.expectEmpty(readConfigs(result), 'The list contains configurations that were not created');
     },
   },
   {
@@ -190,17 +157,10 @@ export const pushConfigChecks = defineChecks(shared, [
     remedy: 'Return a page token with each page but the last.',
     async run(probe) {
       const taskId = await createIdleTask(probe);
-      const created = [
-        await createConfig(probe, taskId),
-        await createConfig(probe, taskId),
-        await createConfig(probe, taskId),
-      ];
+      const created: string[] = [];
+      for (let i = 0; i < 3; i++) created.push(pushConfigId((await createConfig(probe, taskId)).config));
       const ids = (await listAllConfigs(probe, taskId, 1)).map(({ id }) => String(id));
-      probe.expect(
-        ids.length === created.length && created.every(({ config }) => ids.includes(pushConfigId(config))),
-        'The pages do not contain each configuration once',
-        { expected: created.map(({ config }) => pushConfigId(config)).join(', '), actual: ids.join(', ') },
-      );
+      probe.expectSameItems(ids, created, 'The pages do not contain each configuration once');
     },
   },
   {
@@ -229,10 +189,7 @@ export const pushConfigChecks = defineChecks(shared, [
       const input = { taskId, id: pushConfigId(config) };
       await probe.expectResult('deletePush', input);
       const second = await probe.call('deletePush', input);
-      probe.expect(!second.error && second.decodeError === undefined, 'The second deletion failed', {
-        expected: 'the same response as for the first deletion',
-        actual: describeResponse(second),
-      });
+      probe.expectSuccess(second, 'The second deletion failed');
     },
   },
   {
@@ -256,13 +213,9 @@ export const pushConfigChecks = defineChecks(shared, [
       if (!other) throw new InconclusiveError('The agent has only one transport.');
       const taskId = await createIdleTask(probe);
       const { url, config } = await createConfig(probe, taskId);
-      const stored = await probe
-        .withDriver(other)
-        .expectResult('getPush', { taskId, id: pushConfigId(config) });
-      probe.expect(
-        isJsonObject(stored) && stored.url === url,
-        `${other.transport} returns another push configuration`,
-      );
+      const input = { taskId, id: pushConfigId(config) };
+      const stored = objectOf(await probe.withDriver(other).expectResult('getPush', input));
+      probe.expectEqual(stored.url, url, `${other.transport} returns another push configuration`);
     },
   },
   {
@@ -315,14 +268,9 @@ async function listAllConfigs(probe: Probe, taskId: string, pageSize?: number): 
   const found: JsonObject[] = [];
   let pageToken: string | undefined;
   for (let page = 0; page < 20; page++) {
-    const input = {
-      taskId,
-      ...(pageSize === undefined ? {} : { pageSize }),
-      ...(pageToken === undefined ? {} : { pageToken }),
-    };
-    const result = await probe.expectResult('listPush', input);
+    const result = await probe.expectResult('listPush', { taskId, pageSize, pageToken });
     found.push(...readConfigs(result));
-    pageToken = isJsonObject(result) ? asText(result.nextPageToken) : undefined;
+    pageToken = asText(objectOf(result).nextPageToken);
     if (!pageToken) return found;
   }
   probe.expect(false, 'The pagination of push configurations did not end after 20 pages');

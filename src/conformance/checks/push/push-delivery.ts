@@ -7,14 +7,14 @@ import type { Probe } from '../../probe.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import {
+  expectNotified,
   receivedNotifications,
   pushConfigId,
   notificationTimeout,
   registerWebhook,
   notificationState,
+  waitForFirst,
 } from './webhook-steps.ts';
-
-const isNotEmpty = (received: readonly WebhookDelivery[]): boolean => received.length > 0;
 
 /** Waits for a terminal state or an undecodable notification, which another rule reports. @returns false on timeout. */
 function waitForEnd(probe: Probe, webhook: WebhookEndpoint): Promise<boolean> {
@@ -38,16 +38,12 @@ export const pushDeliveryChecks = defineChecks(shared, [
       const { id: taskId } = await probe.startSlowTask();
       const webhook = await probe.context.receiver.openEndpoint();
       await registerWebhook(probe, taskId, { url: webhook.url });
-      const hasArrived = await webhook.waitFor(isNotEmpty, notificationTimeout(probe));
+      const hasArrived = await waitForFirst(probe, webhook);
       await probe.call('cancel', { id: taskId });
       const hasEnd = hasArrived && (await waitForEnd(probe, webhook));
       receivedNotifications(probe, webhook, taskId);
-      probe.expect(hasArrived, 'No notification arrived', {
-        expected: `a POST to ${webhook.url}; pass --webhook-url if the agent cannot reach it`,
-        actual: 'none',
-      });
+      expectNotified(probe, webhook);
       probe.expect(hasEnd, 'The webhook did not receive the terminal state', {
-        expected: 'a notification with the terminal state',
         actual: `${webhook.received.length} other notifications`,
       });
     },
@@ -62,10 +58,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
       const task = await probe.completeTask({ webhook: { url: webhook.url } });
       const hasEnd = await waitForEnd(probe, webhook);
       receivedNotifications(probe, webhook, task.id);
-      probe.expect(isNotEmpty(webhook.received), 'No notification arrived', {
-        expected: `a POST to ${webhook.url}`,
-        actual: 'none',
-      });
+      expectNotified(probe, webhook);
       probe.expect(hasEnd, 'The webhook did not receive the terminal state');
     },
   },
@@ -103,11 +96,11 @@ export const pushDeliveryChecks = defineChecks(shared, [
         await registerWebhook(probe, taskId, { url: webhook.url, scheme, credentials: secrets[index] ?? '' });
         webhooks.push(webhook);
       }
-      await Promise.all(webhooks.map((webhook) => webhook.waitFor(isNotEmpty, notificationTimeout(probe))));
+      await Promise.all(webhooks.map((webhook) => waitForFirst(probe, webhook)));
       await probe.call('cancel', { id: taskId });
       for (const [index, webhook] of webhooks.entries()) {
         receivedNotifications(probe, webhook, taskId);
-        probe.expect(isNotEmpty(webhook.received), 'No notification arrived at a webhook with credentials');
+        probe.expect(webhook.received.length > 0, 'No notification arrived at a webhook with credentials');
         const expected = `${schemes[index]} ${secrets[index]}`;
         for (const { headers } of webhook.received) {
           const header = String(headers.authorization ?? '');
@@ -129,21 +122,14 @@ export const pushDeliveryChecks = defineChecks(shared, [
     async run(probe) {
       const { receiver } = probe.context;
       const { id: taskId } = await probe.startSlowTask();
-      const webhooks = [
-        await receiver.openEndpoint(() => 500),
-        await receiver.openEndpoint(),
-        await receiver.openEndpoint(),
-      ];
+      const failing = await receiver.openEndpoint(() => 500);
+      const webhooks = [failing, await receiver.openEndpoint(), await receiver.openEndpoint()];
       for (const webhook of webhooks) await registerWebhook(probe, taskId, { url: webhook.url });
-      const notified = await Promise.all(
-        webhooks.map((webhook) => webhook.waitFor(isNotEmpty, notificationTimeout(probe))),
-      );
+      const notified = await Promise.all(webhooks.map((webhook) => waitForFirst(probe, webhook)));
       await probe.call('cancel', { id: taskId });
       for (const webhook of webhooks) receivedNotifications(probe, webhook, taskId);
-      probe.expect(notified.every(Boolean), 'Not every webhook of the task was notified', {
-        expected: `${webhooks.length} webhooks`,
-        actual: `${notified.filter(Boolean).length} were notified`,
-      });
+      const count = notified.filter(Boolean).length;
+      probe.expectEqual(count, webhooks.length, 'Not every webhook of the task was notified');
     },
   },
   {
@@ -154,13 +140,11 @@ export const pushDeliveryChecks = defineChecks(shared, [
       'Look up the webhooks of a task for each event, and discard pending notifications of a deleted one.',
     async run(probe) {
       const { id: taskId } = await probe.startSlowTask();
-      const [deleted, remaining] = [
-        await probe.context.receiver.openEndpoint(),
-        await probe.context.receiver.openEndpoint(),
-      ];
+      const { receiver } = probe.context;
+      const [deleted, remaining] = [await receiver.openEndpoint(), await receiver.openEndpoint()];
       const config = await registerWebhook(probe, taskId, { url: deleted.url });
       await registerWebhook(probe, taskId, { url: remaining.url });
-      await deleted.waitFor(isNotEmpty, notificationTimeout(probe));
+      await waitForFirst(probe, deleted);
       await probe.expectResult('deletePush', { taskId, id: pushConfigId(config) });
       // Notifications in flight may still arrive.
       await sleep(systemClock, 150);
@@ -170,10 +154,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
       await sleep(systemClock, 250);
       for (const webhook of [deleted, remaining]) receivedNotifications(probe, webhook, taskId);
       probe.expect(hasEnd, 'The remaining webhook did not receive the terminal state');
-      probe.expect(deleted.received.length === before, 'A deleted webhook received a notification', {
-        expected: `${before} notifications`,
-        actual: `${deleted.received.length} notifications`,
-      });
+      probe.expectEqual(deleted.received.length, before, 'A deleted webhook received a notification');
     },
   },
   {
@@ -190,11 +171,9 @@ export const pushDeliveryChecks = defineChecks(shared, [
         return 503;
       });
       const task = await probe.completeTask({ webhook: { url: webhook.url } });
-      const isRetried = await webhook.waitFor(
-        (received) =>
-          received.some(({ body }, index) => received.some((each, i) => i < index && each.body === body)),
-        notificationTimeout(probe),
-      );
+      const hasRepeated = (received: readonly WebhookDelivery[]): boolean =>
+        new Set(received.map(({ body }) => body)).size < received.length;
+      const isRetried = await webhook.waitFor(hasRepeated, notificationTimeout(probe));
       receivedNotifications(probe, webhook, task.id);
       probe.expect(isRetried, 'A notification was not retried after 503', {
         expected: `a second attempt within ${notificationTimeout(probe)} ms`,
@@ -210,10 +189,8 @@ export const pushDeliveryChecks = defineChecks(shared, [
     async run(probe) {
       const webhook = await probe.context.receiver.openEndpoint(() => 'hang');
       const startedAt = performance.now();
-      const response = await probe.call('send', {
-        message: probe.prompts.promptFor('completed'),
-        webhook: { url: webhook.url },
-      });
+      const message = probe.prompts.promptFor('completed');
+      const response = await probe.call('send', { message, webhook: { url: webhook.url } });
       if (probe.driver.decodeMessage(response.result))
         throw new InconclusiveError('The agent responds with a direct message and creates no task.');
       const id = probe.driver.decodeTask(response.result)?.id;

@@ -5,13 +5,15 @@ import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
-import { asList, asText } from '../../drivers/normalized-views.ts';
+import { asText, listOf, objectOf } from '../../drivers/normalized-views.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import {
+  expectNotified,
   receivedNotifications,
   notificationTimeout,
   registerWebhook,
   notificationState,
+  waitForFirst,
 } from './webhook-steps.ts';
 
 /** Creates a task that does not change during the check, and returns its id. */
@@ -30,12 +32,11 @@ async function endTask(probe: Probe, token?: string): Promise<{ taskId: string; 
     ? await probe.sendPrompt('input-required')
     : await probe.startSlowTask();
   const webhook = await probe.context.receiver.openEndpoint();
-  await registerWebhook(probe, taskId, { url: webhook.url, ...(token === undefined ? {} : { token }) });
-  const response = canInterrupt
-    ? await probe.call('send', {
-        message: { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId },
-      })
-    : await probe.call('cancel', { id: taskId });
+  await registerWebhook(probe, taskId, { url: webhook.url, token });
+  const message = { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId };
+  const response = await (canInterrupt
+    ? probe.call('send', { message })
+    : probe.call('cancel', { id: taskId }));
   if (response.error || response.decodeError !== undefined)
     throw new InconclusiveError(`The task could not be ended: ${describeResponse(response)}`);
   return { taskId, webhook };
@@ -43,8 +44,7 @@ async function endTask(probe: Probe, token?: string): Promise<{ taskId: string; 
 
 /** Returns the push configuration of a result, which is nested before 1.0. */
 function readConfig(result: unknown): JsonObject {
-  const nested = isJsonObject(result) ? result.pushNotificationConfig : undefined;
-  return isJsonObject(nested) ? nested : {};
+  return objectOf(objectOf(result).pushNotificationConfig);
 }
 
 async function createConfig(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
@@ -71,9 +71,7 @@ export const pushPre1_0Checks = defineChecks(shared, [
       const { url, config } = await createConfig(probe, taskId);
       probe.expectEqual(config.url, url, 'The response has another url');
       const id = asText(config.id);
-      const stored = readConfig(
-        await probe.expectResult('getPush', { taskId, ...(id === undefined ? {} : { id }) }),
-      );
+      const stored = readConfig(await probe.expectResult('getPush', { taskId, id }));
       probe.expectEqual(stored.url, url, 'The stored configuration has another url');
     },
   },
@@ -85,12 +83,9 @@ export const pushPre1_0Checks = defineChecks(shared, [
     remedy: 'Check that the task exists first, and return -32001.',
     async run(probe) {
       const { url } = await probe.context.receiver.openEndpoint();
-      await probe.expectError(
-        'createPush',
-        { taskId: crypto.randomUUID(), webhook: { url } },
-        'TaskNotFound',
-      );
-      await probe.expectError('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
+      const taskId = crypto.randomUUID();
+      await probe.expectError('createPush', { taskId, webhook: { url } }, 'TaskNotFound');
+      await probe.expectError('getPush', { taskId }, 'TaskNotFound');
     },
   },
   {
@@ -103,13 +98,10 @@ export const pushPre1_0Checks = defineChecks(shared, [
       const [taskId, otherTaskId] = [await createIdleTask(probe), await createIdleTask(probe)];
       const { url } = await createConfig(probe, taskId);
       await createConfig(probe, otherTaskId);
-      const configs = asList(await probe.expectResult('listPush', { taskId }));
-      const urls = (configs ?? []).map((each) => readConfig(each).url);
-      probe.expect(
-        urls.length === 1 && urls[0] === url,
-        'The list does not contain exactly the configurations of the task',
-        { expected: url, actual: JSON.stringify(urls) },
-      );
+      const configs = listOf(await probe.expectResult('listPush', { taskId }));
+      const urls = configs.map((each) => readConfig(each).url);
+      const message = 'The list does not contain exactly the configurations of the task';
+      probe.expectSameItems(urls.map(String), [url], message);
     },
   },
   {
@@ -123,11 +115,9 @@ export const pushPre1_0Checks = defineChecks(shared, [
       const { url, config } = await createConfig(probe, taskId);
       // Without an id, the id of the configuration is the task id.
       await probe.expectResult('deletePush', { taskId, id: asText(config.id) ?? taskId });
-      const configs = asList(await probe.expectResult('listPush', { taskId })) ?? [];
-      probe.expect(
-        configs.every((each) => readConfig(each).url !== url),
-        'The list still contains the deleted configuration',
-      );
+      const configs = listOf(await probe.expectResult('listPush', { taskId }));
+      const deleted = configs.filter((each) => readConfig(each).url === url);
+      probe.expectEmpty(deleted, 'The list still contains the deleted configuration');
     },
   },
   {
@@ -142,10 +132,7 @@ export const pushPre1_0Checks = defineChecks(shared, [
         terminalStates.has(readState(probe, parseJsonOrUndefined(body)) ?? '');
       const hasEnd = await webhook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
       receivedNotifications(probe, webhook, taskId);
-      probe.expect(webhook.received.length > 0, 'No notification arrived', {
-        expected: `a POST to ${webhook.url}; pass --webhook-url if the agent cannot reach it`,
-        actual: 'none',
-      });
+      expectNotified(probe, webhook);
       for (const { method, headers, body } of webhook.received) {
         probe.expect(method === 'POST', `The method is ${method}`);
         const type = String(headers['content-type']);
@@ -165,14 +152,10 @@ export const pushPre1_0Checks = defineChecks(shared, [
     async run(probe) {
       const token = crypto.randomUUID();
       const { webhook } = await endTask(probe, token);
-      const hasArrived = await webhook.waitFor((received) => received.length > 0, notificationTimeout(probe));
-      probe.expect(hasArrived, 'No notification arrived');
-      const tokens = webhook.received.map(({ headers }) => headers['x-a2a-notification-token']);
-      probe.expect(
-        tokens.every((each) => each === token),
-        'A notification lacks the token',
-        { expected: 'x-a2a-notification-token with the token', actual: JSON.stringify(tokens) },
-      );
+      await waitForFirst(probe, webhook);
+      expectNotified(probe, webhook);
+      for (const { headers } of webhook.received)
+        probe.expectEqual(headers['x-a2a-notification-token'], token, 'A notification lacks the token');
     },
   },
   {

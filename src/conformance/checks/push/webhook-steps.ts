@@ -13,6 +13,17 @@ export function notificationTimeout(probe: Probe): number {
   return Math.min(probe.context.deadline, 10_000);
 }
 
+/** Waits for the first notification. @returns false on timeout. */
+export function waitForFirst(probe: Probe, webhook: WebhookEndpoint): Promise<boolean> {
+  return webhook.waitFor((received) => received.length > 0, notificationTimeout(probe));
+}
+
+/** Expects that a notification has arrived. */
+export function expectNotified(probe: Probe, { received, url }: WebhookEndpoint): void {
+  const expected = `a POST to ${url}; pass --webhook-url if the agent cannot reach it`;
+  probe.expect(received.length > 0, 'No notification arrived', { expected, actual: 'none' });
+}
+
 /** Creates a push configuration for a task, which must succeed. */
 export async function registerWebhook(
   probe: Probe,
@@ -31,11 +42,7 @@ export async function registerWebhook(
   if (!isJsonObject(response.result))
     throw new RuleViolationError(
       `The push configuration could not be created: ${describeResponse(response)}`,
-      {
-        expected: 'the configuration with its id',
-        actual: describeResponse(response),
-        exchanges: [response.exchange],
-      },
+      { exchanges: [response.exchange] },
     );
   return response.result;
 }
@@ -49,10 +56,7 @@ function mentionsAddress(text: string): boolean {
 /** Returns the id of a push configuration. @throws RuleViolationError if it has none. */
 export function pushConfigId(config: JsonObject): string {
   const id = asText(config.id);
-  if (!id)
-    throw new RuleViolationError('The push configuration has no id', {
-      actual: JSON.stringify(config).slice(0, 200),
-    });
+  if (!id) throw new RuleViolationError('The push configuration has no id', { actual: config });
   return id;
 }
 

@@ -4,15 +4,14 @@ import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
-import { isJsonObject } from '../../../primitives/json.ts';
-import { asText } from '../../drivers/normalized-views.ts';
+import { asText, objectOf } from '../../drivers/normalized-views.ts';
 import {
   callAny,
-  corruptCredentials,
   isAuthRejection,
   type DriverCall,
   pushCalls,
   streamCalls,
+  withInvalidCredentials,
 } from './credentials.ts';
 
 /** Sends a message as a user that may not send messages. */
@@ -44,23 +43,19 @@ async function supportedCalls(probe: Probe): Promise<DriverCall[]> {
 async function expectAllRejected(probe: Probe, client: Probe, description: string): Promise<void> {
   for (const [operation, input] of await supportedCalls(probe)) {
     const response = await callAny(client, operation, input);
+    const actual = describeResponse(response);
+    const evidence = { expected: 'HTTP 401', actual, exchanges: [response.exchange] };
     if (!isAuthRejection(response))
-      probe.warn(`${operation} is not rejected ${description}: ${describeResponse(response)}`, {
-        expected: 'HTTP 401',
-        actual: describeResponse(response),
-        exchanges: [response.exchange],
-      });
+      probe.warn(`${operation} is not rejected ${description}: ${actual}`, evidence);
   }
 }
 
 /** Returns the HTTP authentication schemes that the card declares, in lower case. */
 function declaredSchemes({ card }: Probe): string[] {
-  const schemes = isJsonObject(card.securitySchemes)
-    ? Object.values(card.securitySchemes).filter(isJsonObject)
-    : [];
-  return schemes.flatMap((each) => {
-    if (isJsonObject(each.httpAuthSecurityScheme))
-      return [asText(each.httpAuthSecurityScheme.scheme)?.toLowerCase() ?? ''];
+  return Object.values(objectOf(card.securitySchemes)).flatMap((scheme) => {
+    const each = objectOf(scheme);
+    const { scheme: httpScheme } = objectOf(each.httpAuthSecurityScheme);
+    if (asText(httpScheme) !== undefined) return [String(httpScheme).toLowerCase()];
     return each.oauth2SecurityScheme || each.openIdConnectSecurityScheme ? ['bearer'] : [];
   });
 }
@@ -90,12 +85,7 @@ export const authChecks = defineChecks(shared, [
     ...must('7.4', 'AUTH-004', 'ERR-003', 'IANA-005'),
     sentence: 'An agent whose card requires security rejects all operations with invalid credentials.',
     remedy: 'Verify credentials, not only their presence.',
-    run: (probe) =>
-      expectAllRejected(
-        probe,
-        probe.withCredentials(corruptCredentials(probe.context.headers)),
-        'with invalid credentials',
-      ),
+    run: (probe) => expectAllRejected(probe, withInvalidCredentials(probe), 'with invalid credentials'),
   },
   {
     id: 'auth.status',
@@ -103,15 +93,9 @@ export const authChecks = defineChecks(shared, [
     sentence: 'The agent rejects unauthenticated requests with HTTP 401.',
     remedy: 'Return 401, also over JSON-RPC.',
     async run(probe) {
-      for (const client of [
-        probe.withCredentials({}),
-        probe.withCredentials(corruptCredentials(probe.context.headers)),
-      ]) {
+      for (const client of [probe.withCredentials({}), withInvalidCredentials(probe)]) {
         const response = await client.call('get', { id: crypto.randomUUID() });
-        probe.expect(response.exchange.status === 401, 'The rejection has the wrong HTTP status', {
-          expected: 'HTTP 401',
-          actual: `HTTP ${response.exchange.status}`,
-        });
+        probe.expectEqual(response.exchange.status, 401, 'The rejection has the wrong HTTP status');
       }
     },
   },
@@ -122,10 +106,7 @@ export const authChecks = defineChecks(shared, [
     remedy: 'Set WWW-Authenticate in 401 responses.',
     async run(probe) {
       const { exchange } = await callAnonymously(probe);
-      probe.expect(exchange.headers['www-authenticate'], 'WWW-Authenticate is missing', {
-        expected: 'WWW-Authenticate: …',
-        actual: 'none',
-      });
+      probe.expect(exchange.headers['www-authenticate'], 'WWW-Authenticate is missing');
     },
   },
   {
@@ -138,11 +119,9 @@ export const authChecks = defineChecks(shared, [
       const declared = declaredSchemes(probe);
       if (header === undefined || declared.length === 0) return;
       const schemes = header.split(',').map((each) => each.trim().split(' ')[0]?.toLowerCase() ?? '');
-      probe.expect(
-        declared.some((scheme) => schemes.includes(scheme)),
-        'WWW-Authenticate contains no scheme of the card',
-        { expected: declared.join(' or '), actual: header },
-      );
+      const isDeclared = declared.some((scheme) => schemes.includes(scheme));
+      const evidence = { expected: declared.join(' or '), actual: header };
+      probe.expect(isDeclared, 'WWW-Authenticate contains no scheme of the card', evidence);
     },
   },
   {
@@ -152,13 +131,10 @@ export const authChecks = defineChecks(shared, [
     remedy: 'Do not include credentials in error messages.',
     async run(probe) {
       const secret = `wrong-${crypto.randomUUID()}`;
-      const { exchange } = await probe
-        .withCredentials(corruptCredentials(probe.context.headers, secret))
-        .call('get', { id: crypto.randomUUID() });
+      const client = withInvalidCredentials(probe, secret);
+      const { exchange } = await client.call('get', { id: crypto.randomUUID() });
       const response = exchange.body + JSON.stringify(exchange.headers);
-      probe.expect(!response.includes(secret), 'The response contains the rejected credentials', {
-        exchanges: [exchange],
-      });
+      probe.expect(!response.includes(secret), 'The response contains the rejected credentials');
     },
   },
   {
@@ -171,9 +147,8 @@ export const authChecks = defineChecks(shared, [
       const response = await sendAsRestrictedUser(probe);
       const { status } = response.exchange;
       // Over JSON-RPC some agents return HTTP 200 with a custom error code.
-      const isRejected =
-        status === 403 ||
-        (probe.driver.transport === 'JSONRPC' && isAuthRejection(response) && status === 200);
+      const isRpcError = probe.driver.transport === 'JSONRPC' && isAuthRejection(response);
+      const isRejected = status === 403 || (isRpcError && status === 200);
       probe.expect(isRejected, 'A user that may not send messages was not rejected with 403', {
         expected: 'HTTP 403',
         actual: `HTTP ${status}, ${describeResponse(response)}`,
@@ -190,11 +165,8 @@ export const authChecks = defineChecks(shared, [
     async run(probe) {
       const { exchange, error } = await sendAsRestrictedUser(probe);
       const text = `${exchange.headers['www-authenticate'] ?? ''} ${error?.message ?? ''} ${JSON.stringify(error?.details ?? '')}`;
-      probe.expect(
-        /scope|role|permission (?:to|for)|requires|without/i.test(text),
-        'The response does not state the missing permission',
-        { actual: text.trim() },
-      );
+      const isStated = /scope|role|permission (?:to|for)|requires|without/i.test(text);
+      probe.expect(isStated, 'The response does not state the missing permission', { actual: text });
     },
   },
   {
@@ -223,10 +195,7 @@ export const authChecks = defineChecks(shared, [
     async run(probe) {
       const task = await probe.sendPrompt('auth-required');
       const { statusParts = [] } = await probe.getTask(task.id);
-      probe.expect(statusParts.length > 0, 'The status has no message', {
-        expected: 'status.message with parts',
-        actual: 'none',
-      });
+      probe.expect(statusParts.length > 0, 'The status has no message');
     },
   },
   {
@@ -238,11 +207,7 @@ export const authChecks = defineChecks(shared, [
     async run(probe) {
       const { id: taskId } = await probe.sendPrompt('auth-required');
       const response = await probe.call('send', { message: { text: 'I have logged in', taskId } });
-      probe.expect(
-        !response.error && response.decodeError === undefined,
-        'A message to the task was rejected',
-        { expected: 'a result', actual: describeResponse(response) },
-      );
+      probe.expectSuccess(response, 'A message to the task was rejected');
     },
   },
 ]);

@@ -32,20 +32,16 @@ export function pushCalls({ capabilities }: Probe, taskId: string, id: string): 
   ];
 }
 
-/** Returns credentials in the format of the given headers, with an invalid secret. */
-export function corruptCredentials(
-  headers: Readonly<Record<string, string>>,
-  secret = 'nobody-has-this-secret',
-): Record<string, string> {
-  if (Object.keys(headers).length === 0) return { authorization: `Bearer ${secret}` };
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => {
-      const [scheme, ...rest] = value.split(' ');
-      if (/^basic$/i.test(scheme ?? ''))
-        return [name, `${scheme} ${Buffer.from(`nobody:${secret}`).toString('base64')}`];
-      return [name, rest.length > 0 ? `${scheme} ${secret}` : secret];
-    }),
-  );
+/** Returns a probe whose credentials have the format of the run and an invalid secret. */
+export function withInvalidCredentials(probe: Probe, secret = 'invalid-secret'): Probe {
+  const headers = Object.entries(probe.context.headers).map(([name, value]) => {
+    const [scheme, ...rest] = value.split(' ');
+    if (/^basic$/i.test(scheme ?? ''))
+      return [name, `${scheme} ${Buffer.from(`user:${secret}`).toString('base64')}`];
+    return [name, rest.length > 0 ? `${scheme} ${secret}` : secret];
+  });
+  const invalid = headers.length > 0 ? headers : [['authorization', `Bearer ${secret}`]];
+  return probe.withCredentials(Object.fromEntries(invalid) as Record<string, string>);
 }
 
 const protocolCodes: ReadonlySet<number> = new Set(Object.values(protocolErrors).map(({ code }) => code));

@@ -88,7 +88,8 @@ function forwardRequest(
   }
   // Bytes that are not valid UTF-8 are forwarded unchanged.
   const isUnchanged = request.json === json && request.body === body;
-  const requestBody = isUnchanged ? raw : encodeBody(request, json);
+  const changed = request.json === json ? request.body : JSON.stringify(request.json);
+  const requestBody = isUnchanged ? raw : Buffer.from(changed);
   const { 'content-length': _length, ...headers } = request.headers;
   const outgoing = httpRequest(`${target}${request.path}`, {
     method: request.method,
@@ -105,10 +106,6 @@ function forwardRequest(
     else void forwardResponse(upstream, mutation, request, response);
   });
   outgoing.end(requestBody);
-}
-
-function encodeBody(request: WireRequest, originalJson: unknown): Buffer {
-  return Buffer.from(request.json === originalJson ? request.body : JSON.stringify(request.json));
 }
 
 /** Returns the JSON-RPC method, or the HTTP method and path of REST with `{id}` in place of ids. */

@@ -16,11 +16,6 @@ export function wireJsonResponse(status: number, json: object): WireResponse {
   return textResponse(status, 'application/json', JSON.stringify(json));
 }
 
-/** Returns the JSON-RPC request in the body; undefined for REST. */
-function rpcRequest({ json }: Pick<WireRequest, 'json'>): JsonObject | undefined {
-  return isJsonObject(json) && 'jsonrpc' in json ? json : undefined;
-}
-
 /** An A2A error in the forms of both transports. */
 export interface WireError {
   /** JSON-RPC error code. */
@@ -37,9 +32,9 @@ export function errorBody(
   request: Pick<WireRequest, 'json'>,
   { code, status, statusName, message }: WireError,
 ): { status: number; json: JsonObject } {
-  const rpc = rpcRequest(request);
-  return rpc
-    ? { status: 200, json: { jsonrpc: '2.0', id: rpc.id, error: { code, message } } }
+  const { json } = request;
+  return isJsonObject(json) && 'jsonrpc' in json
+    ? { status: 200, json: { jsonrpc: '2.0', id: json.id, error: { code, message } } }
     : { status, json: { error: { code: status, status: statusName, message, details: [] } } };
 }
 

@@ -1,4 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
+import { objectOf } from '../../drivers/normalized-views.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, type WireMutation, type WireRequest, mutant } from '../harness/mutant-agent.ts';
 import { isCardRequest, mutateResult } from '../harness/mutations.ts';
@@ -315,7 +316,7 @@ export const pushMutants: readonly MutantAgent[] = [
     if (isJsonObject(statusUpdate)) statusUpdate.taskId = crypto.randomUUID();
   }),
   notificationMutant('model.status:push', 'Notifications have an unknown state.', ({ json }) => {
-    const { statusUpdate } = isJsonObject(json) ? json : {};
+    const { statusUpdate } = objectOf(json);
     if (isJsonObject(statusUpdate) && isJsonObject(statusUpdate.status))
       statusUpdate.status.state = 'TASK_STATE_DONE';
   }),
