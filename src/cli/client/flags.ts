@@ -2,11 +2,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { asJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { transportParser } from '../inputs/parse-transport.ts';
 import {
-  collectValues,
+  credentialOriginOption,
   durationOption,
   insecureOption,
   outputOption,
-  credentialOriginOption,
+  repeatableOption,
 } from '../inputs/shared-options.ts';
 
 /** Flags that all client commands share. */
@@ -82,9 +82,7 @@ function connectionFlags(): Option[] {
       .argParser(parseServiceParameter)
       .default([], 'none'),
     credentialOriginOption(),
-    new Option('--extension <uri>', 'URI of a protocol extension to declare; repeatable')
-      .argParser(collectValues)
-      .default([], 'none'),
+    repeatableOption('--extension <uri>', 'URI of a protocol extension to declare', 'none'),
     insecureOption(),
     new Option('--ca <file>', 'PEM file with trusted certificate authorities'),
     new Option('--client-cert <file>', 'PEM file with the client certificate for mutual TLS'),

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { connect, type ConnectionInfo, type RemoteAgent } from '../../client/connect.ts';
 import type { ClientTls } from '../../client/connect-options.ts';
@@ -22,6 +21,7 @@ import { sanitizeForTerminal } from '../terminal/sanitize.ts';
 import { Redactor } from '../../primitives/redaction.ts';
 import { refreshStoredToken } from './token-request.ts';
 import { withHttpDebugLog } from './http-debug-log.ts';
+import { readInputFile } from '../inputs/read-input-file.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Connection of one client command to one agent. */
@@ -136,11 +136,8 @@ class AgentConnection {
   async open(): Promise<ClientSession> {
     const flags = this.#flags;
     const { agentCard } = flags;
-    if (agentCard === undefined)
-      throw new UsageError(
-        'Missing agent',
-        'Pass an agent with --agent-card, as in -a http://localhost:4000, or set A2ACLI_AGENT_CARD.',
-      );
+    const hint = 'Pass an agent with --agent-card, as in -a http://localhost:4000, or set A2ACLI_AGENT_CARD.';
+    if (agentCard === undefined) throw new UsageError('Missing agent', hint);
     if (flags.insecure) this.#warnInsecure();
     const reference = parseCardReference(agentCard);
     const cards: object[] = [];
@@ -240,19 +237,18 @@ class AgentConnection {
     const location = 'url' in reference ? reference.url.href : reference.file;
     if (this.#lastJsonUrl !== undefined)
       return new ClientError('A2ACLI_ERR_CARD_INVALID', `Not an agent card: ${this.#lastJsonUrl}`);
-    const gatewayOrigin =
-      'url' in reference && reference.url.pathname === '/' ? reference.url.origin : undefined;
-    const agents =
-      gatewayOrigin === undefined
-        ? []
-        : await listGatewayAgents(this.#http, gatewayOrigin, this.#abort.signal);
-    return new ClientError(
-      'A2ACLI_ERR_CARD_NOT_FOUND',
-      `No agent card found at ${location}${agents.length === 0 ? '' : `, which is a gateway to ${formatList(agents)}`}`,
-      agents.length === 0
-        ? 'Pass the URL of the agent or of its card.'
-        : `Name one of its agents: ${this.#commandPath} -a ${gatewayOrigin}/agents/${agents[0]} …`,
-    );
+    const message = `No agent card found at ${location}`;
+    if ('url' in reference && reference.url.pathname === '/') {
+      const { origin } = reference.url;
+      const agents = await listGatewayAgents(this.#http, origin, this.#abort.signal);
+      if (agents.length > 0)
+        return new ClientError(
+          'A2ACLI_ERR_CARD_NOT_FOUND',
+          `${message}, which is a gateway to ${formatList(agents)}`,
+          `Name one of its agents: ${this.#commandPath} -a ${origin}/agents/${agents[0]} …`,
+        );
+    }
+    return new ClientError('A2ACLI_ERR_CARD_NOT_FOUND', message, 'Pass the URL of the agent or of its card.');
   }
 
   async #loadToken(agentKey: string): Promise<void> {
@@ -347,18 +343,10 @@ function loginHint(
 }
 
 function readTlsFiles({ insecure, ca, clientCert, clientKey }: ClientFlags): ClientTls {
-  return {
-    verify: !insecure,
-    ...(ca !== undefined && { ca: readText(ca) }),
-    ...(clientCert !== undefined && { cert: readText(clientCert) }),
-    ...(clientKey !== undefined && { key: readText(clientKey) }),
-  };
+  const read = (file: string | undefined) => (file === undefined ? undefined : readText(file));
+  return { verify: !insecure, ca: read(ca), cert: read(clientCert), key: read(clientKey) };
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`Cannot read ${file}`, 'Pass the path of a file.', { cause });
-  }
+  return readInputFile(file, 'Pass the path of a file.');
 }

@@ -106,10 +106,7 @@ export async function pollToEnd(session: ClientSession, first: Task, historyLeng
       await sleep(systemClock, interval, call.signal, canceledError);
       interval = Math.min(interval * 1.25, minInterval * 5);
       try {
-        task = await agent.getTask(
-          { id: task.id, ...(historyLength !== undefined && { historyLength }) },
-          call,
-        );
+        task = await agent.getTask({ id: task.id, historyLength }, call);
         failures = 0;
       } catch (thrown) {
         const isTransient = ['UNAVAILABLE', 'TIMEOUT'].includes(A2AError.from(thrown).reason);

@@ -1,5 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
-import { IpRange } from '../../primitives/ip-range.ts';
+import { Option } from 'commander';
 import { isLoopbackHost } from '../../primitives/loopback.ts';
 import type { CorsOptions } from '../../server/server-options.ts';
 import { printWarning } from '../terminal/print-error.ts';
@@ -21,12 +20,11 @@ export function outputOption(formats: readonly string[] = ['text', 'json'], note
 
 /** `--credential-origin`: origins besides that of the card to which credentials are sent. */
 export function credentialOriginOption(): Option {
-  return new Option(
+  return repeatableOption(
     '--credential-origin <origin>',
-    'further origin that may receive the credentials, if the card lists an interface there; repeatable',
-  )
-    .argParser(collectValues)
-    .default([], 'only the origin of the agent card');
+    'further origin that may receive the credentials, if the card lists an interface there',
+    'only the origin of the agent card',
+  );
 }
 
 /** `-p, --port`: the port of every server. Without a default, the port of the configuration file applies. */
@@ -44,57 +42,27 @@ export function hostOption(note = ''): Option {
   ).default('127.0.0.1');
 }
 
+/** An option that may be used several times. Without `defaultText`, its value is undefined if it is not used. */
+export function repeatableOption(flags: string, description: string, defaultText?: string): Option {
+  const option = new Option(flags, `${description}; repeatable`).argParser(collectValues);
+  return defaultText === undefined ? option : option.default([], defaultText);
+}
+
+/** `-a, --agent`: an agent that is used by its URL. */
+export function agentOption(): Option {
+  return repeatableOption('-a, --agent <agent>', 'agent to use: URL, or name=URL to name it');
+}
+
 /** `--allow-host`: host names that clients of a server may use. */
 export function allowHostOption(): Option {
-  return new Option(
-    '--allow-host <name>',
-    'host name that clients may use, besides local names; repeatable',
-  ).argParser(collectValues);
+  return repeatableOption('--allow-host <name>', 'host name that clients may use, besides local names');
 }
 
 /** `--cors-origin`: origins of web pages that may call a server. */
 export function corsOriginOption(): Option {
-  return new Option(
+  return repeatableOption(
     '--cors-origin <origin>',
-    "origin whose web pages may call the server, such as https://app.example, or '*'; repeatable",
-  ).argParser(collectValues);
-}
-
-/** `--trust-proxy`: proxies that identify the clients of a server. */
-export function trustProxyOption(): Option {
-  return new Option(
-    '--trust-proxy <address>',
-    'address or CIDR block of a proxy whose X-Forwarded-For header identifies the client; repeatable',
-  ).argParser((value: string, previous?: readonly string[]) => {
-    if (!IpRange.parse(value))
-      throw new InvalidArgumentError('Use an IP address or a block such as 10.0.0.0/8.');
-    return collectValues(value, previous);
-  });
-}
-
-/** `--no-fast-path`: disables the fast path of a server. */
-export function noFastPathOption(): Option {
-  return new Option(
-    '--no-fast-path',
-    'handle all requests with node:http; DRAGOMAN_FAST_PATH=0 does the same for all commands',
-  );
-}
-
-/** `--not-ready`: first phase of a shutdown. */
-export function notReadyOption(): Option {
-  return durationOption(
-    '--not-ready <duration>',
-    'on shutdown, time for which /readyz responds 503 while requests are still accepted',
-    '0s',
-  );
-}
-
-/** `--drain`: second phase of a shutdown. */
-export function drainOption(): Option {
-  return durationOption(
-    '--drain <duration>',
-    'on shutdown, maximum time to wait for running tasks and requests',
-    '5s',
+    "origin whose web pages may call the server, such as https://app.example, or '*'",
   );
 }
 
@@ -125,9 +93,7 @@ export function toBrowserAccess({ allowHost, corsOrigin }: BrowserAccessFlags): 
 
 /** `-H, --header`: HTTP headers for requests to agents. */
 export function headerOption(): Option {
-  return new Option('-H, --header <header>', "HTTP header 'Name: value' for each request; repeatable")
-    .argParser(collectValues)
-    .default([], 'none');
+  return repeatableOption('-H, --header <header>', "HTTP header 'Name: value' for each request", 'none');
 }
 
 /** `--log`: the format of log entries. Without a default, requests are logged only to a terminal. */

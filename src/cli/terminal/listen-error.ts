@@ -1,9 +1,24 @@
 import { UsageError } from './usage-error.ts';
 
-/** Address that a server tried to listen on. */
+/** Address that a server tries to listen on. */
 interface ListenAddress {
-  readonly port: number | undefined;
+  readonly port?: number | undefined;
   readonly host?: string | undefined;
+  /** True if another port is used if this one is taken. */
+  readonly mayMovePort?: boolean;
+}
+
+/** Starts a server. @throws {@link UsageError} if it cannot listen on the address. */
+export async function startListening<Server>(
+  address: ListenAddress,
+  start: (port?: number) => Promise<Server>,
+): Promise<Server> {
+  try {
+    return await start(address.port);
+  } catch (thrown) {
+    if (address.mayMovePort && (thrown as { code?: unknown }).code === 'EADDRINUSE') return start(0);
+    throw toListenError(thrown, address);
+  }
 }
 
 /** Converts an error of `listen()` to a usage error. Returns other errors unchanged. */

@@ -1,10 +1,11 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { parsePositiveDuration } from '../../inputs/parse-duration.ts';
 import {
-  collectValues,
+  agentOption,
+  credentialOriginOption,
   durationOption,
   outputOption,
-  credentialOriginOption,
+  repeatableOption,
 } from '../../inputs/shared-options.ts';
 import type { ActionsFlags, InvokeFlags } from './run.ts';
 
@@ -27,15 +28,12 @@ export function addActions(program: Command): void {
     .description('List and invoke agent skills as functions.')
     .addHelpText('after', examples);
   addAgentFlags(actions.command('list').description('List the actions of one or more agents.')).action(
-    async (flags: ActionsFlags) => {
-      const { runActionsListCommand } = await import('./run.ts');
-      await runActionsListCommand(flags);
-    },
+    async (flags: ActionsFlags) => (await import('./run.ts')).runActionsListCommand(flags),
   );
   addAgentFlags(actions.command('invoke').description('Invoke an action and print its response.'))
     .argument('<action>', 'name such as agent_name/skill_id, or provide_required_input')
     .argument('[parameters...]', 'prompt, or name=value for each parameter; values may be JSON')
-    .addOption(new Option('--file <path>', 'file to attach; repeatable').argParser(collectValues))
+    .addOption(repeatableOption('--file <path>', 'file to attach'))
     .option('--session <id>', 'session ID that groups calls into one conversation')
     .option('--follow-ups <file>', 'SQLite file that stores follow-ups between commands')
     .addOption(
@@ -46,19 +44,14 @@ export function addActions(program: Command): void {
         parsePositiveDuration,
       ),
     )
-    .action(async (action: string, parameters: string[], flags: InvokeFlags) => {
-      const { runActionsInvokeCommand } = await import('./run.ts');
-      await runActionsInvokeCommand(action, parameters, flags);
-    });
+    .action(async (action: string, parameters: string[], flags: InvokeFlags) =>
+      (await import('./run.ts')).runActionsInvokeCommand(action, parameters, flags),
+    );
 }
 
 function addAgentFlags(command: Command): Command {
   return command
-    .addOption(
-      new Option('-a, --agent <agent>', 'agent to use: URL, or name=URL to name it; repeatable')
-        .argParser(collectValues)
-        .makeOptionMandatory(),
-    )
+    .addOption(agentOption().makeOptionMandatory())
     .option('--bearer-env <variable>', 'environment variable with the bearer token, for all agents')
     .addOption(credentialOriginOption())
     .addOption(outputOption())

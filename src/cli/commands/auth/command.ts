@@ -35,8 +35,5 @@ export function addAuth(program: Command): void {
     );
   addClientFlags(login)
     .addHelpText('after', examples)
-    .action(async () => {
-      const { runLoginCommand } = await import('./login.ts');
-      await runLoginCommand(login, () => login.opts<LoginFlags>());
-    });
+    .action(async () => (await import('./login.ts')).runLoginCommand(login, () => login.opts<LoginFlags>()));
 }

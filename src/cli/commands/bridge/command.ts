@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander';
 import { parsePositiveDuration } from '../../inputs/parse-duration.ts';
 import {
-  collectValues,
+  agentOption,
   durationOption,
   logOption,
   outputOption,
   portOption,
   credentialOriginOption,
+  repeatableOption,
 } from '../../inputs/shared-options.ts';
 import type { BridgeFlags } from './run.ts';
 
@@ -27,11 +28,7 @@ export function addBridge(program: Command): void {
   program
     .command('bridge')
     .description('Expose agent skills as MCP tools.')
-    .addOption(
-      new Option('-a, --agent <agent>', 'agent to use: URL, or name=URL to name it; repeatable').argParser(
-        collectValues,
-      ),
-    )
+    .addOption(agentOption())
     .option('-c, --config <file>', 'configuration file in YAML with agents and the commands that start them')
     .option('--command <line>', 'command that starts the agent at --command-url; restarted when it exits')
     .option('--command-url <url>', 'URL of the agent that --command starts, or name=URL')
@@ -40,16 +37,16 @@ export function addBridge(program: Command): void {
     )
     .addOption(portOption(4100, ', with --mcp http'))
     .addOption(
-      new Option(
+      repeatableOption(
         '-H, --header <header>',
-        "HTTP header 'Name: value' for each request; name=header for one agent, ${VAR} is replaced; repeatable",
-      ).argParser(collectValues),
+        "HTTP header 'Name: value' for each request; name=header for one agent, ${VAR} is replaced",
+      ),
     )
     .addOption(
-      new Option(
+      repeatableOption(
         '--bearer-env <variable>',
-        'environment variable with the bearer token; name=VARIABLE for one agent; repeatable',
-      ).argParser(collectValues),
+        'environment variable with the bearer token; name=VARIABLE for one agent',
+      ),
     )
     .addOption(credentialOriginOption())
     .option(
@@ -75,8 +72,5 @@ export function addBridge(program: Command): void {
     .addOption(outputOption(['text', 'json'], '; json only with --mcp http'))
     .addOption(logOption('').default('text'))
     .addHelpText('after', examples)
-    .action(async (flags: BridgeFlags) => {
-      const { runBridgeCommand } = await import('./run.ts');
-      await runBridgeCommand(flags);
-    });
+    .action(async (flags: BridgeFlags) => (await import('./run.ts')).runBridgeCommand(flags));
 }

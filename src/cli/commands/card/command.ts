@@ -18,8 +18,7 @@ export function addCard(program: Command): void {
     .option('--extended', 'fetch the extended card for authenticated clients');
   addClientFlags(get)
     .addHelpText('after', examples)
-    .action(async (flags: { validate?: boolean; extended?: boolean }) => {
-      const { runCardGetCommand } = await import('./run.ts');
-      await runCardGetCommand(get, flags);
-    });
+    .action(async (flags: { validate?: boolean; extended?: boolean }) =>
+      (await import('./run.ts')).runCardGetCommand(get, flags),
+    );
 }

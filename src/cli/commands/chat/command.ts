@@ -17,8 +17,5 @@ export function addChat(program: Command): void {
     .description('Start an interactive chat that keeps the context and task between turns.');
   addClientFlags(chat, ['waiting', 'identifiers'])
     .addHelpText('after', examples)
-    .action(async () => {
-      const { runChatCommand } = await import('./run.ts');
-      await runChatCommand(chat);
-    });
+    .action(async () => (await import('./run.ts')).runChatCommand(chat));
 }

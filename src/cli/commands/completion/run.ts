@@ -21,7 +21,7 @@ export function formatCompletionScript(program: Command, shell: 'bash' | 'zsh' |
 }
 
 function listRows(command: Command, path: readonly string[]): CommandRow[] {
-  const commands = command.commands.filter((each) => !isHidden(each));
+  const commands = command.commands.filter((each) => !('_hidden' in each) || each._hidden !== true);
   return [
     {
       path: path.join(' '),
@@ -34,10 +34,6 @@ function listRows(command: Command, path: readonly string[]): CommandRow[] {
     },
     ...commands.flatMap((each) => listRows(each, [...path, each.name()])),
   ];
-}
-
-function isHidden(command: Command): boolean {
-  return '_hidden' in command && command._hidden === true;
 }
 
 function listWords({ commands, options, choices }: CommandRow): string[] {

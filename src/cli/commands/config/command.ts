@@ -21,8 +21,5 @@ export function addConfig(program: Command): void {
       new Option('--client-secret <secret>', 'OAuth client secret; prefer A2ACLI_CLIENT_SECRET').hideHelp(),
     )
     .addHelpText('after', examples)
-    .action(async () => {
-      const { runConfigShowCommand } = await import('./show.ts');
-      await runConfigShowCommand(show);
-    });
+    .action(async () => (await import('./show.ts')).runConfigShowCommand(show));
 }

@@ -4,12 +4,12 @@ import { parsePositiveDuration } from '../../inputs/parse-duration.ts';
 import { parsePort } from '../../inputs/parse-port.ts';
 import { transportParser } from '../../inputs/parse-transport.ts';
 import {
-  collectValues,
   durationOption,
   headerOption,
   insecureOption,
   type OutputFormat,
   outputOption,
+  repeatableOption,
 } from '../../inputs/shared-options.ts';
 import type { ConformanceFlags, MatrixFlags } from './run.ts';
 import type { SelfTestFlags } from './self-test.ts';
@@ -49,18 +49,19 @@ export function addConformance(program: Command): void {
   addSelectionFlags(command);
   command
     .option('--peer <url>', 'URL of a second agent for interoperability tests')
-    .addOption(repeatable('--peer-header <header>', "HTTP header 'Name: value' for requests to --peer"))
+    .addOption(
+      repeatableOption('--peer-header <header>', "HTTP header 'Name: value' for requests to --peer", 'none'),
+    )
     .option(
       '--delegate <text>',
       'prompt that makes the agent call another one, with {url} and {text}, or the ID of its skill',
     )
     .addOption(
-      new Option(
+      repeatableOption(
         '--report <format>',
-        'report format: json, markdown, junit, html, sarif or badge; format=FILE writes to a file; repeatable',
-      )
-        .argParser(collectValues)
-        .default([], 'text'),
+        'report format: json, markdown, junit, html, sarif or badge; format=FILE writes to a file',
+        'text',
+      ),
     )
     .option(
       '--report-dir <directory>',
@@ -70,30 +71,20 @@ export function addConformance(program: Command): void {
     .option('--baseline <file>', 'JSON report to compare with; fail only on regressions relative to it')
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (url: string | undefined, flags: ConformanceFlags) => {
-      const { runConformanceCommand } = await import('./run.ts');
-      await runConformanceCommand(url, flags);
-    });
+    .action(async (url: string | undefined, flags: ConformanceFlags) =>
+      (await import('./run.ts')).runConformanceCommand(url, flags),
+    );
   addSubcommands(command);
-}
-
-function repeatable(flags: string, description: string): Option {
-  return new Option(flags, `${description}; repeatable`).argParser(collectValues).default([], 'none');
 }
 
 function addConnectionFlags(command: Command): void {
   command
     .addOption(headerOption())
+    .addOption(userHeaderOption('--other-user-header', 'a second user, for isolation checks'))
     .addOption(
-      repeatable(
-        '--other-user-header <header>',
-        "HTTP header 'Name: value' of a second user, for isolation checks",
-      ),
-    )
-    .addOption(
-      repeatable(
-        '--restricted-user-header <header>',
-        "HTTP header 'Name: value' of a user without permission to send messages, for authorization checks",
+      userHeaderOption(
+        '--restricted-user-header',
+        'a user without permission to send messages, for authorization checks',
       ),
     )
     .addOption(taskTimeoutOption())
@@ -120,7 +111,7 @@ function addConnectionFlags(command: Command): void {
 
 function addSelectionFlags(command: Command): void {
   command
-    .addOption(repeatable('--skill <id>', 'skill ID whose examples are used as prompts'))
+    .addOption(repeatableOption('--skill <id>', 'skill ID whose examples are used as prompts', 'none'))
     .addOption(
       new Option('--fixtures <kind>', 'prompts of a fixture agent: Dragoman (fx) or A2A TCK (tck)').choices([
         'fx',
@@ -146,8 +137,12 @@ function addSelectionFlags(command: Command): void {
     );
 }
 
+function userHeaderOption(flag: string, user: string): Option {
+  return repeatableOption(`${flag} <header>`, `HTTP header 'Name: value' of ${user}`, 'none');
+}
+
 function onlyOption(more = ''): Option {
-  return repeatable('--only <rule>', `rule or area${more} to test`);
+  return repeatableOption('--only <rule>', `rule or area${more} to test`, 'none');
 }
 
 function taskTimeoutOption(): Option {
@@ -169,10 +164,7 @@ function addSubcommands(command: Command): void {
       'after',
       '\nExamples:\n  $ dragoman conformance selftest\n  $ dragoman conformance selftest --only stream',
     )
-    .action(async (flags: SelfTestFlags) => {
-      const { runSelfTestCommand } = await import('./self-test.ts');
-      await runSelfTestCommand(flags);
-    });
+    .action(async (flags: SelfTestFlags) => (await import('./self-test.ts')).runSelfTestCommand(flags));
   command
     .command('diff')
     .description('Compare two JSON reports. Exits with 1 on regressions.')
@@ -180,10 +172,9 @@ function addSubcommands(command: Command): void {
     .argument('<after>', 'JSON report of the later run')
     .addOption(outputOption())
     .addHelpText('after', '\nExamples:\n  $ dragoman conformance diff before.json after.json')
-    .action(async (before: string, after: string, flags: { output: OutputFormat }) => {
-      const { runConformanceDiffCommand } = await import('./run.ts');
-      runConformanceDiffCommand(before, after, flags);
-    });
+    .action(async (before: string, after: string, flags: { output: OutputFormat }) =>
+      (await import('./run.ts')).runConformanceDiffCommand(before, after, flags),
+    );
   command
     .command('matrix')
     .description('Test interoperability between all given agents and write an HTML matrix.')
@@ -197,10 +188,9 @@ function addSubcommands(command: Command): void {
       'after',
       '\nExamples:\n  $ dragoman conformance matrix http://localhost:4000 http://localhost:5000 --html matrix.html',
     )
-    .action(async (urls: string[], flags: MatrixFlags) => {
-      const { runConformanceMatrixCommand } = await import('./run.ts');
-      await runConformanceMatrixCommand(urls, flags);
-    });
+    .action(async (urls: string[], flags: MatrixFlags) =>
+      (await import('./run.ts')).runConformanceMatrixCommand(urls, flags),
+    );
 }
 
 function parseVersion(text: string, previous: readonly string[]): string[] {

@@ -19,10 +19,9 @@ import {
   writeReport,
 } from '../../../conformance/report/report-formats.ts';
 import { readPrompts } from '../../../conformance/prompts/read-prompts.ts';
-import { DocumentError } from '../../../documents/diagnostic.ts';
 import { type CardReference, parseCardReference } from '../../client/card-reference.ts';
 import { ClientError } from '../../client/client-error.ts';
-import { invalidFileError } from '../../terminal/print-diagnostics.ts';
+import { readValidFile } from '../../terminal/print-diagnostics.ts';
 import { createProgressDisplay } from './progress.ts';
 import { formatReportDiff, formatReportSummary } from './format-report.ts';
 import { parseHeaders } from '../../inputs/parse-headers.ts';
@@ -84,29 +83,24 @@ export async function runConformanceCommand(
   if (flags.delegate !== undefined) checkDelegatePrompt(flags.delegate);
   const targets = listTargets(flags);
   const baseline = flags.baseline === undefined ? undefined : loadReport(flags.baseline);
-  const headers = parseHeaders(flags.header);
-  const otherUserHeaders = parseHeaders(flags.otherUserHeader);
-  const restrictedUserHeaders = parseHeaders(flags.restrictedUserHeader);
-  const peerHeaders = parseHeaders(flags.peerHeader);
+  const toHeaders = (lines: string[]) => (lines.length > 0 ? parseHeaders(lines) : undefined);
+  const headers = toHeaders(flags.header);
+  const otherUserHeaders = toHeaders(flags.otherUserHeader);
+  const restrictedUserHeaders = toHeaders(flags.restrictedUserHeader);
+  const peerHeaders = toHeaders(flags.peerHeader);
   const progress = createProgressDisplay(process.stderr, flags.output === 'text');
   const outcome = await testConformance(url, {
+    ...flags,
     headers,
-    ...(flags.otherUserHeader.length > 0 ? { otherUserHeaders } : {}),
-    ...(flags.peer === undefined ? {} : { peer: flags.peer, peerHeaders }),
-    ...(flags.delegate === undefined ? {} : { delegate: flags.delegate }),
-    ...(flags.skill.length > 0 ? { skills: flags.skill } : {}),
-    ...(flags.transport.length > 0 ? { transports: flags.transport } : {}),
-    ...(flags.a2aVersion.length > 0 ? { versions: flags.a2aVersion } : {}),
-    ...(flags.restrictedUserHeader.length > 0 ? { restrictedUserHeaders } : {}),
-    ...(flags.webhookUrl === undefined ? {} : { webhookUrl: flags.webhookUrl }),
-    ...(flags.webhookPort === undefined ? {} : { webhookPort: flags.webhookPort }),
+    otherUserHeaders,
+    restrictedUserHeaders,
+    peerHeaders,
+    skills: flags.skill.length > 0 ? flags.skill : undefined,
+    transports: flags.transport.length > 0 ? flags.transport : undefined,
+    versions: flags.a2aVersion.length > 0 ? flags.a2aVersion : undefined,
     prompts: loadPrompts(flags),
     only: flags.only.flatMap((each) => each.split(',')),
     level: flags.level.toUpperCase() as RequirementLevel,
-    timeout: flags.timeout,
-    maxTime: flags.maxTime,
-    maxMessages: flags.maxMessages,
-    insecure: flags.insecure,
     onProgress: (done, total, last) => progress.update(done, total, last),
   });
   progress.clear();
@@ -244,11 +238,8 @@ function writeReports(report: ConformanceReport, targets: readonly ReportTarget[
 function loadPrompts({ fixtures, prompts: file }: ConformanceFlags): OutcomePrompts {
   const prompts = fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {};
   if (file === undefined) return prompts;
-  try {
-    return { ...prompts, ...readPrompts(readInputFile(file, 'Name a YAML file with --prompts FILE.'), file) };
-  } catch (error) {
-    throw error instanceof DocumentError ? invalidFileError(error) : error;
-  }
+  const text = readInputFile(file, 'Name a YAML file with --prompts FILE.');
+  return { ...prompts, ...readValidFile(() => readPrompts(text, file)) };
 }
 
 function loadReport(file: string): ConformanceReport {

@@ -24,11 +24,10 @@ export function addConsole(program: Command): void {
     .option('--open', 'open the page in the browser', false)
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (urls: string[], flags: Omit<ConsoleFlags, 'mayMovePort'>, command: Command) => {
-      const { runConsoleCommand } = await import('./run.ts');
-      await runConsoleCommand(urls, {
+    .action(async (urls: string[], flags: Omit<ConsoleFlags, 'mayMovePort'>, command: Command) =>
+      (await import('./run.ts')).runConsoleCommand(urls, {
         ...flags,
         mayMovePort: command.getOptionValueSource('port') === 'default',
-      });
-    });
+      }),
+    );
 }

@@ -5,7 +5,7 @@ import { A2AError } from '../../../protocol/errors.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { parseHeaders } from '../../inputs/parse-headers.ts';
 import { openLogs } from '../../terminal/log.ts';
-import { toListenError } from '../../terminal/listen-error.ts';
+import { startListening } from '../../terminal/listen-error.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
@@ -56,15 +56,12 @@ export async function runConsoleCommand(urls: readonly string[], flags: ConsoleF
 
 /** Starts the server, on any free port if the default port is taken. */
 async function listen(flags: ConsoleFlags, options: ConsoleOptions): Promise<RunningConsole> {
-  const { port, mayMovePort } = flags;
   try {
-    return await serveConsole({ ...options, port });
+    return await startListening(flags, (port) => serveConsole({ ...options, port }));
   } catch (cause) {
-    const { code } = cause as { code?: unknown };
-    if (code === 'EADDRINUSE' && mayMovePort) return serveConsole({ ...options, port: 0 });
     if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
       throw new UsageError(cause.message, cause.hint ?? 'Run dragoman console --help for usage.', { cause });
-    throw toListenError(cause, { port });
+    throw cause;
   }
 }
 

@@ -35,8 +35,5 @@ export function addDemoServer(program: Command): void {
     .option('--no-streaming', 'disable streaming')
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (flags: DemoFlags) => {
-      const { runDemoServerCommand } = await import('./run.ts');
-      await runDemoServerCommand(flags);
-    });
+    .action(async (flags: DemoFlags) => (await import('./run.ts')).runDemoServerCommand(flags));
 }

@@ -5,8 +5,8 @@ import { artifact, chunk, type AgentOutput, type AgentResult, status } from '../
 import type { AgentSkill } from '../../../protocol/card.ts';
 import { rawPart, textOf } from '../../../protocol/part.ts';
 import { bearerAuth } from '../../../server/auth/schemes/bearer.ts';
-import { type ServeOptions, type RunningServer, serve } from '../../../server/node/serve.ts';
-import { toListenError } from '../../terminal/listen-error.ts';
+import { serve } from '../../../server/node/serve.ts';
+import { startListening } from '../../terminal/listen-error.ts';
 import { printError } from '../../terminal/print-error.ts';
 import {
   type BrowserAccessFlags,
@@ -85,12 +85,7 @@ const skills: {
   hello: {
     description: 'Responds without a task',
     async *run({ contextId }) {
-      yield {
-        messageId: crypto.randomUUID(),
-        role: 'agent',
-        contextId,
-        parts: [{ text: 'Hello!' }],
-      };
+      yield { messageId: crypto.randomUUID(), role: 'agent', contextId, parts: [{ text: 'Hello!' }] };
     },
   },
 };
@@ -131,41 +126,22 @@ function demoAgent({ streaming, requireBearer: token }: DemoFlags): LocalAgent {
 /** Runs `dragoman demo-server` until a signal arrives. */
 export async function runDemoServerCommand(flags: DemoFlags): Promise<void> {
   const agent = demoAgent(flags);
-  const server = await startServer(agent, flags, {
-    host: flags.host,
-    ...toBrowserAccess(flags),
-    ...(flags.requireBearer !== undefined && {
-      auth: { authenticators: [bearerAuth({ tokens: { [flags.requireBearer]: 'user' } })] },
-    }),
-  });
+  const { host, port, requireBearer } = flags;
+  const auth = requireBearer && { authenticators: [bearerAuth({ tokens: { [requireBearer]: 'user' } })] };
+  const server = await startListening(flags, () =>
+    serve(agent, { host, port, ...toBrowserAccess(flags), ...(auth && { auth }) }),
+  );
   stopOnSignals(async () => {
     await server.stop(shutdownTimeout);
     await agent.close();
   }, printError);
-  if (flags.requireBearer === undefined) warnIfExposed(flags.host);
+  if (requireBearer === undefined) warnIfExposed(host);
   process.stdout.on('error', () => {});
   const { url } = server;
   const commands = [`card get -a ${url}`, `send -a ${url} "slow 3" --stream`, `send -a ${url} "ask me"`];
-  process.stdout.write(
+  const lines =
     flags.output === 'json'
-      ? `${JSON.stringify({ url, card: `${url}/.well-known/agent-card.json` })}\n`
-      : [
-          `listening on ${url}`,
-          ...commands.map((each) => `Try: dragoman ${each}`),
-          'Press Ctrl-C to stop.',
-          '',
-        ].join('\n'),
-  );
-}
-
-async function startServer(
-  agent: LocalAgent,
-  { port, host }: DemoFlags,
-  options: ServeOptions,
-): Promise<RunningServer> {
-  try {
-    return await serve(agent, { ...options, port });
-  } catch (cause) {
-    throw toListenError(cause, { port, host });
-  }
+      ? [JSON.stringify({ url, card: `${url}/.well-known/agent-card.json` })]
+      : [`listening on ${url}`, ...commands.map((each) => `Try: dragoman ${each}`), 'Press Ctrl-C to stop.'];
+  process.stdout.write(`${lines.join('\n')}\n`);
 }

@@ -8,7 +8,7 @@ Examples:
   $ dragoman doctor https://agents.example.com/echo
   $ dragoman doctor http://localhost:4000 --header 'Authorization: Bearer …'
 
-Exits with 0 if the agent responds, and with 1 if a step failed.`;
+Exits with 0 if the agent responds, with 1 if a step failed, and with 2 on usage errors.`;
 
 /** Adds `dragoman doctor`. */
 export function addDoctor(program: Command): void {
@@ -29,8 +29,7 @@ export function addDoctor(program: Command): void {
     .addOption(insecureOption())
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (url: string, flags: DoctorFlags) => {
-      const { runDoctorCommand } = await import('./run.ts');
-      await runDoctorCommand(url, flags);
-    });
+    .action(async (url: string, flags: DoctorFlags) =>
+      (await import('./run.ts')).runDoctorCommand(url, flags),
+    );
 }

@@ -28,8 +28,5 @@ export function addGateway(program: Command): void {
     .addOption(outputOption())
     .addOption(logOption())
     .addHelpText('after', examples)
-    .action(async (flags: GatewayFlags) => {
-      const { runGatewayCommand } = await import('./run.ts');
-      await runGatewayCommand(flags);
-    });
+    .action(async (flags: GatewayFlags) => (await import('./run.ts')).runGatewayCommand(flags));
 }

@@ -1,14 +1,18 @@
-import { DocumentError } from '../../../documents/diagnostic.ts';
 import { readGatewayConfig } from '../../../gateway/config/read-gateway-config.ts';
 import { type RunningGateway, runGateway } from '../../../gateway/run-gateway.ts';
-import type { AgentSettings, GatewaySettings } from '../../../gateway/gateway-settings.ts';
+import {
+  type AgentSettings,
+  formatUpstream,
+  type GatewaySettings,
+} from '../../../gateway/gateway-settings.ts';
 import { createColors } from '../../terminal/colors.ts';
-import { printDiagnostics, printValidFile, invalidFileError } from '../../terminal/print-diagnostics.ts';
-import { toListenError } from '../../terminal/listen-error.ts';
+import { printValidFile, readValidFile } from '../../terminal/print-diagnostics.ts';
+import { startListening } from '../../terminal/listen-error.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { type OutputFormat, warnIfExposed } from '../../inputs/shared-options.ts';
+import { formatChanges, reloadFile } from '../../process/reload-file.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 
@@ -24,13 +28,21 @@ export interface GatewayFlags {
 
 /** Runs `dragoman gateway` until a signal arrives, or validates its file with `--check`. */
 export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
-  const settings = readConfigOrFail(flags);
+  const settings = readValidFile(() => readConfig(flags));
   if (flags.check) {
-    printValidFile({ file: flags.config, agents: settings.agents.map(({ name }) => name) }, flags.output);
+    const agents = settings.agents.map(({ name }) => name);
+    printValidFile(flags.config, agents, flags.output);
     return;
   }
   const logs = await openLogs(flags.log);
-  const running = await startGateway(settings, logs);
+  const running = await startListening(settings.listen ?? {}, () =>
+    runGateway(settings, {
+      log: logs.agent,
+      requestLog: logs.requests,
+      onError: logs.fault,
+      loadModule: loadAgent,
+    }),
+  );
   stopOnSignals(() => running.stop(), printError, settings.notReady + settings.drain);
   if (!settings.auth && settings.listen) warnIfExposed(settings.listen.host);
   process.on('SIGHUP', () => void reload(running, flags, logs));
@@ -52,64 +64,24 @@ function readConfig({ config, port, host }: GatewayFlags): GatewaySettings {
     : settings;
 }
 
-function readConfigOrFail(flags: GatewayFlags): GatewaySettings {
-  try {
-    return readConfig(flags);
-  } catch (thrown) {
-    throw thrown instanceof DocumentError ? invalidFileError(thrown) : thrown;
-  }
-}
-
-async function startGateway(settings: GatewaySettings, logs: CliLogs): Promise<RunningGateway> {
-  try {
-    return await runGateway(settings, {
-      log: logs.agent,
-      requestLog: logs.requests,
-      onError: logs.fault,
-      loadModule: loadAgent,
-    });
-  } catch (cause) {
-    throw toListenError(cause, { port: settings.listen?.port, host: settings.listen?.host });
-  }
-}
-
-/** Reloads the configuration file. An invalid file changes nothing. */
-async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: CliLogs): Promise<void> {
-  try {
-    const { added, removed, changed, needsRestart } = await running.reload(readConfig(flags));
-    const changes = [
-      ...added.map((name) => `+${name}`),
-      ...removed.map((name) => `-${name}`),
-      ...changed.map((name) => `~${name}`),
-    ];
-    log({
-      level: 'info',
-      message: `Reloaded ${flags.config}: ${changes.join(' ') || 'no agent changed'}`,
-    });
-    for (const key of needsRestart)
+/** Reloads the configuration file. */
+function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: CliLogs): Promise<void> {
+  return reloadFile(flags.config, log, async () => {
+    const changes = await running.reload(readConfig(flags));
+    for (const key of changes.needsRestart)
       log({ level: 'warn', message: `${key} changed in ${flags.config} and takes effect after a restart` });
-  } catch (error) {
-    const isInvalid = error instanceof DocumentError;
-    if (isInvalid) printDiagnostics(error, process.stderr);
-    const message = `Cannot reload ${flags.config}; the previous configuration stays active`;
-    log({ level: 'error', message, ...(!isInvalid && { error }) });
-  }
+    return formatChanges(changes);
+  });
 }
 
 function listEndpoints(
   { name, exposeOnHttp, exposeOnMesh }: AgentSettings,
   url: string | undefined,
 ): string[] {
-  const endpoints: string[] = [];
-  if (exposeOnHttp && url !== undefined) endpoints.push(`${url}/agents/${name}`);
-  if (exposeOnMesh)
-    endpoints.push(`${exposeOnMesh.url.replace(/\/\/[^@/]*@/, '//')} (${exposeOnMesh.namespace})`);
-  return endpoints;
-}
-
-function formatUpstream({ source }: AgentSettings): string {
-  if (source.kind === 'url') return source.config.url;
-  return source.kind === 'mesh' ? `${source.name} on the mesh` : source.file;
+  return [
+    ...(exposeOnHttp && url !== undefined ? [`${url}/agents/${name}`] : []),
+    ...(exposeOnMesh ? [`${exposeOnMesh.url.replace(/\/\/[^@/]*@/, '//')} (${exposeOnMesh.namespace})`] : []),
+  ];
 }
 
 function formatJson({ url, settings }: RunningGateway): string {

@@ -23,8 +23,7 @@ export function addInit(program: Command): void {
     .option('-y, --yes', 'use the defaults without prompting')
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (directory: string | undefined, flags: InitFlags) => {
-      const { runInitCommand } = await import('./run.ts');
-      await runInitCommand(directory, flags);
-    });
+    .action(async (directory: string | undefined, flags: InitFlags) =>
+      (await import('./run.ts')).runInitCommand(directory, flags),
+    );
 }

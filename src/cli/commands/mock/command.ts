@@ -51,10 +51,9 @@ export function addMock(program: Command): void {
     .option('--watch', 'reload the script when it changes')
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (script: string | undefined, flags: MockFlags) => {
-      const { runMockCommand } = await import('./run.ts');
-      await runMockCommand(script, flags);
-    });
+    .action(async (script: string | undefined, flags: MockFlags) =>
+      (await import('./run.ts')).runMockCommand(script, flags),
+    );
   mock
     .command('validate')
     .description('Validate mock scripts and report errors with line and column.')
@@ -63,8 +62,5 @@ export function addMock(program: Command): void {
       'after',
       '\nExamples:\n  $ dragoman mock validate scripts\n  $ dragoman mock validate travel.yaml',
     )
-    .action(async (files: string[]) => {
-      const { runMockValidateCommand } = await import('./run.ts');
-      await runMockValidateCommand(files);
-    });
+    .action(async (files: string[]) => (await import('./run.ts')).runMockValidateCommand(files));
 }

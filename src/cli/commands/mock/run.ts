@@ -4,9 +4,9 @@ import { DocumentError } from '../../../documents/diagnostic.ts';
 import { openScript } from '../../../testkit/script/script.ts';
 import { TestAgentServer } from '../../../testkit/test-agent-server.ts';
 import { createColors } from '../../terminal/colors.ts';
-import { printDiagnostics, invalidFileError } from '../../terminal/print-diagnostics.ts';
+import { printDiagnostics, readValidFile } from '../../terminal/print-diagnostics.ts';
 import { expandGlob } from '../../inputs/glob.ts';
-import { toListenError } from '../../terminal/listen-error.ts';
+import { startListening } from '../../terminal/listen-error.ts';
 import { printError, printErrorReport } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
@@ -43,22 +43,11 @@ export async function runMockCommand(file: string | undefined, flags: MockFlags)
       'Name a script, as in dragoman mock script.yaml --watch.',
     );
   const script = file === undefined ? undefined : readInputFile(file, scriptHint);
-  const server = await startServer(
-    () =>
-      new TestAgentServer({
-        port,
-        host,
-        ...toBrowserAccess(flags),
-        basePath,
-        seed,
-        clock,
-        script,
-        scriptFile: file,
-        admin,
-        allowAdminFrom: adminAllow.includes('*') ? '*' : adminAllow,
-      }),
-    flags,
-  );
+  const options = { port, host, basePath, seed, clock, script, scriptFile: file, admin };
+  const allowAdminFrom = adminAllow.includes('*') ? '*' : adminAllow;
+  const create = (): TestAgentServer =>
+    new TestAgentServer({ ...options, ...toBrowserAccess(flags), allowAdminFrom });
+  const server = await startListening(flags, () => readValidFile(create).start());
   const stopWatching = flags.watch && file !== undefined ? watchScript(file, server, flags) : () => {};
   stopOnSignals(async () => {
     stopWatching();
@@ -99,18 +88,6 @@ export async function runMockValidateCommand(patterns: readonly string[]): Promi
     invalid === 0 ? `${count}: ${green('all valid')}\n` : `${count}: ${red(`${invalid} invalid`)}\n`,
   );
   if (invalid > 0) process.exitCode = 2;
-}
-
-async function startServer(
-  create: () => TestAgentServer,
-  { port, host }: MockFlags,
-): Promise<TestAgentServer> {
-  try {
-    return await create().start();
-  } catch (cause) {
-    if (cause instanceof DocumentError) throw invalidFileError(cause);
-    throw toListenError(cause, { port, host });
-  }
 }
 
 /** Reloads the script when its file changes. @returns a function that stops watching. */

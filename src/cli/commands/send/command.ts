@@ -56,8 +56,10 @@ export function addSend(program: Command): void {
     );
   addClientFlags(command, ['waiting', 'async', 'identifiers', 'metadata'])
     .addHelpText('after', examples)
-    .action(async (text: string | undefined) => {
-      const { runSendCommand } = await import('./run.ts');
-      await runSendCommand(command, text === undefined ? parts : [{ kind: 'text', value: text }, ...parts]);
-    });
+    .action(async (text: string | undefined) =>
+      (await import('./run.ts')).runSendCommand(
+        command,
+        text === undefined ? parts : [{ kind: 'text', value: text }, ...parts],
+      ),
+    );
 }

@@ -1,12 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { IpRange } from '../../../primitives/ip-range.ts';
 import {
   allowHostOption,
-  drainOption,
-  noFastPathOption,
-  notReadyOption,
-  trustProxyOption,
+  collectValues,
   corsOriginOption,
   basePathOption,
+  durationOption,
   hostOption,
   logOption,
   outputOption,
@@ -38,10 +37,30 @@ export function addServe(program: Command): void {
     .addOption(hostOption())
     .addOption(allowHostOption())
     .addOption(corsOriginOption())
-    .addOption(trustProxyOption())
-    .addOption(noFastPathOption())
-    .addOption(notReadyOption())
-    .addOption(drainOption())
+    .addOption(
+      new Option(
+        '--trust-proxy <address>',
+        'address or CIDR block of a proxy whose X-Forwarded-For header identifies the client; repeatable',
+      ).argParser(collectAddresses),
+    )
+    .option(
+      '--no-fast-path',
+      'handle all requests with node:http; DRAGOMAN_FAST_PATH=0 does the same for all commands',
+    )
+    .addOption(
+      durationOption(
+        '--not-ready <duration>',
+        'on shutdown, time for which /readyz responds 503 while requests are still accepted',
+        '0s',
+      ),
+    )
+    .addOption(
+      durationOption(
+        '--drain <duration>',
+        'on shutdown, maximum time to wait for running tasks and requests',
+        '5s',
+      ),
+    )
     .option(
       '--store <store>',
       'task store: memory, sqlite:FILE, or sqlite:FILE?shared for several processes; with limits such as memory?maxBytes=1gb (default: as in the module)',
@@ -57,11 +76,15 @@ export function addServe(program: Command): void {
     .addOption(logOption())
     .option('--metrics', 'serve Prometheus metrics at /metrics to local clients')
     .addHelpText('after', examples)
-    .action(async (module: string, flags: Omit<ServeFlags, 'mayMovePort'>, command: Command) => {
-      const { runServeCommand } = await import('./run.ts');
-      await runServeCommand(module, {
+    .action(async (module: string, flags: Omit<ServeFlags, 'mayMovePort'>, command: Command) =>
+      (await import('./run.ts')).runServeCommand(module, {
         ...flags,
         mayMovePort: command.getOptionValueSource('port') === 'default',
-      });
-    });
+      }),
+    );
+}
+
+function collectAddresses(value: string, previous?: readonly string[]): string[] {
+  if (IpRange.parse(value)) return collectValues(value, previous);
+  throw new InvalidArgumentError('Use an IP address or a block such as 10.0.0.0/8.');
 }

@@ -3,8 +3,8 @@ import { Metrics } from '../../../metrics/metrics.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import type { AgentCard } from '../../../protocol/card.ts';
 import type { A2AError } from '../../../protocol/errors.ts';
-import { type ServeOptions, type RunningServer, serve } from '../../../server/node/serve.ts';
-import { toListenError } from '../../terminal/listen-error.ts';
+import { type ServeOptions, serve } from '../../../server/node/serve.ts';
+import { startListening } from '../../terminal/listen-error.ts';
 import { isDefinedAgent } from '../../../engine/copying-agent.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
@@ -61,7 +61,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   const agent = isDefinedAgent(loaded)
     ? redefineAgent(loaded, store, flags, { logs, metrics })
     : rejectStore(loaded, flags.store);
-  const server = await listen(agent, flags, {
+  const options: ServeOptions = {
     host: flags.host,
     ...toBrowserAccess(flags),
     ...(flags.trustProxy && { trustProxy: flags.trustProxy }),
@@ -73,7 +73,10 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     onError: logs.fault,
     log: logs.requests,
     metrics: metrics && { metrics },
-  });
+  };
+  const server = await startListening(flags, (port) => serve(agent, { ...options, port }));
+  if (flags.mayMovePort && server.port !== flags.port)
+    process.stderr.write(`info: Port ${flags.port} is in use; using port ${server.port}\n`);
   stopOnSignals(
     async () => {
       await server.stop(shutdownTimeout);
@@ -107,14 +110,12 @@ function exitOnLostLease(error: A2AError): never {
 
 /** Logs the start and the end of an outage of the task store. */
 function reportOutage(logs: CliLogs): (error?: A2AError) => void {
-  return (error) =>
-    error
-      ? logs.agent({
-          level: 'error',
-          message: 'The task store cannot be written; retrying',
-          error: error.cause,
-        })
-      : logs.agent({ level: 'info', message: 'The task store can be written again' });
+  return (error) => {
+    const message = error
+      ? 'The task store cannot be written; retrying'
+      : 'The task store can be written again';
+    logs.agent({ level: error ? 'error' : 'info', message, ...(error && { error: error.cause }) });
+  };
 }
 
 /** Returns the card, or undefined if the agent is remote and not available yet. */
@@ -124,22 +125,6 @@ async function loadCard(agent: Agent, logs: CliLogs): Promise<AgentCard | undefi
   } catch (error) {
     logs.agent({ level: 'warn', message: 'The card of the agent is not available yet', error });
     return undefined;
-  }
-}
-
-/** Starts the server, on any free port if the default port is taken. */
-async function listen(agent: Agent, flags: ServeFlags, options: ServeOptions): Promise<RunningServer> {
-  const { port, host } = flags;
-  try {
-    return await serve(agent, { ...options, port });
-  } catch (cause) {
-    const { code } = cause as { code?: unknown };
-    if (code === 'EADDRINUSE' && flags.mayMovePort) {
-      const server = await serve(agent, { ...options, port: 0 });
-      process.stderr.write(`info: Port ${port} is in use; using port ${server.port}\n`);
-      return server;
-    }
-    throw toListenError(cause, { port, host });
   }
 }
 

@@ -23,8 +23,7 @@ export function addStore(program: Command): void {
     .option('--repair', 'move damaged rows to quarantine tables', false)
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (file: string, flags: StoreCheckFlags) => {
-      const { runStoreCheckCommand } = await import('./run.ts');
-      await runStoreCheckCommand(file, flags);
-    });
+    .action(async (file: string, flags: StoreCheckFlags) =>
+      (await import('./run.ts')).runStoreCheckCommand(file, flags),
+    );
 }

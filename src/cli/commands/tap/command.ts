@@ -34,8 +34,5 @@ export function addTap(program: Command): void {
     .option('--console', 'also open the web console with the traffic', false)
     .addOption(outputOption(['text', 'json', 'scenario'], '; scenario only with --read'))
     .addHelpText('after', examples)
-    .action(async (flags: TapFlags) => {
-      const { runTapCommand } = await import('./run.ts');
-      await runTapCommand(flags);
-    });
+    .action(async (flags: TapFlags) => (await import('./run.ts')).runTapCommand(flags));
 }

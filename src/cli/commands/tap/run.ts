@@ -5,7 +5,7 @@ import { type RunningTap, runTap } from '../../../tap/proxy/run-tap.ts';
 import { exportScenario } from '../../../tap/scenario/export-scenario.ts';
 import { TrafficLog } from '../../../tap/traffic-log.ts';
 import { createColors } from '../../terminal/colors.ts';
-import { toListenError } from '../../terminal/listen-error.ts';
+import { startListening } from '../../terminal/listen-error.ts';
 import { printError, printWarning } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { type BrowserAccessFlags, toBrowserAccess, warnIfExposed } from '../../inputs/shared-options.ts';
@@ -57,7 +57,10 @@ export async function runTapCommand(flags: TapFlags): Promise<void> {
 async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): Promise<void> {
   const file = flags.record === undefined ? undefined : await openTrafficFile(flags.record);
   const trafficLog = new TrafficLog(flags.console ? consoleLogLimits : { maxRecords: 1 });
-  const running = await startTap(to, flags, trafficLog);
+  const { port, host } = flags;
+  const running = await startListening(flags, () =>
+    runTap({ to, port, host, ...toBrowserAccess(flags), trafficLog, onWarning: printWarning }),
+  );
   const console = flags.console
     ? await (await import('../../../console/serve-console.ts')).serveConsole({
         trafficLog,
@@ -69,7 +72,7 @@ async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): P
     await file?.close();
   };
   stopOnSignals(stop, printError, 1_000);
-  warnIfExposed(flags.host);
+  warnIfExposed(host);
   // The proxy keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   const head = output === 'text' ? process.stdout : process.stderr;
@@ -81,24 +84,6 @@ async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): P
     file?.add(record);
     print(record);
   });
-}
-
-async function startTap(to: string, flags: TapFlags, trafficLog: TrafficLog): Promise<RunningTap> {
-  const { port, host } = flags;
-  try {
-    return await runTap({
-      to,
-      port,
-      host,
-      ...toBrowserAccess(flags),
-      trafficLog,
-      onWarning: printWarning,
-    });
-  } catch (cause) {
-    if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
-      throw new UsageError(`Invalid URL: ${to}`, 'Use an absolute URL, such as http://localhost:4000.');
-    throw toListenError(cause, { port, host });
-  }
 }
 
 /** Creates a function that prints records. Drops records while a slow reader has too much buffered output. */

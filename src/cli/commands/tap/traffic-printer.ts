@@ -53,7 +53,7 @@ export class TrafficPrinter {
     const summary = fit(
       sanitizeForTerminal(decoded?.summary ?? record.text.slice(0, 200), 'line'),
       this.#width(),
-      used + marksLength(marks),
+      used + marks.reduce((sum, [mark]) => sum + mark.length + 2, 0),
     );
     const text = [
       this.#summary(record, summary),
@@ -108,10 +108,6 @@ function listMarks({ kind, decoded, truncatedBy }: TrafficRecord): [string, 'err
   if (losses.length > 0 && kind !== 'loss') marks.push([`≠ ${losses.length} lost`, 'warning']);
   if (truncatedBy !== undefined) marks.push([`✂ ${truncatedBy} characters`, 'warning']);
   return marks;
-}
-
-function marksLength(marks: readonly (readonly [string, unknown])[]): number {
-  return marks.reduce((sum, [mark]) => sum + mark.length + 2, 0);
 }
 
 function shortName(name: string): string {

@@ -31,17 +31,13 @@ export function addTask(program: Command): void {
     .addOption(historyOption());
   addClientFlags(get, ['waiting'])
     .addHelpText('after', examples)
-    .action(async (id: string, flags: TaskFlags) => {
-      const { runTaskGetCommand } = await import('./run.ts');
-      await runTaskGetCommand(get, id, flags);
-    });
+    .action(async (id: string, flags: TaskFlags) =>
+      (await import('./run.ts')).runTaskGetCommand(get, id, flags),
+    );
   const cancel = task.command('cancel').description('Cancel a task.').argument('<taskId>', 'task ID');
   addClientFlags(cancel, ['metadata'])
     .addHelpText('after', examples)
-    .action(async (id: string) => {
-      const { runTaskCancelCommand } = await import('./run.ts');
-      await runTaskCancelCommand(cancel, id);
-    });
+    .action(async (id: string) => (await import('./run.ts')).runTaskCancelCommand(cancel, id));
   addList(task);
   const subscribe = task
     .command('subscribe')
@@ -51,10 +47,7 @@ export function addTask(program: Command): void {
     .argument('<taskId>', 'task ID');
   addClientFlags(subscribe, ['waiting'])
     .addHelpText('after', examples)
-    .action(async (id: string) => {
-      const { runTaskSubscribeCommand } = await import('./run.ts');
-      await runTaskSubscribeCommand(subscribe, id);
-    });
+    .action(async (id: string) => (await import('./run.ts')).runTaskSubscribeCommand(subscribe, id));
   addDownload(task);
   addPushConfig(task);
 }
@@ -75,10 +68,7 @@ function addList(task: Command): void {
     .addOption(historyOption());
   addClientFlags(list)
     .addHelpText('after', examples)
-    .action(async (flags: TaskFlags) => {
-      const { runTaskListCommand } = await import('./run.ts');
-      await runTaskListCommand(list, flags);
-    });
+    .action(async (flags: TaskFlags) => (await import('./run.ts')).runTaskListCommand(list, flags));
 }
 
 function addDownload(task: Command): void {
@@ -92,10 +82,9 @@ function addDownload(task: Command): void {
     .option('--force', 'overwrite existing files');
   addClientFlags(download)
     .addHelpText('after', examples)
-    .action(async (id: string, flags: DownloadFlags) => {
-      const { runTaskDownloadCommand } = await import('./download.ts');
-      await runTaskDownloadCommand(download, id, flags);
-    });
+    .action(async (id: string, flags: DownloadFlags) =>
+      (await import('./download.ts')).runTaskDownloadCommand(download, id, flags),
+    );
 }
 
 function historyOption(): Option {

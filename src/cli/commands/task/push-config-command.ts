@@ -38,20 +38,18 @@ export function addPushConfig(task: Command): void {
     );
   addClientFlags(create)
     .addHelpText('after', examples)
-    .action(async (taskId: string, flags: PushConfigFlags) => {
-      const { runPushConfigCreateCommand } = await import('./push-config.ts');
-      await runPushConfigCreateCommand(create, taskId, flags);
-    });
+    .action(async (taskId: string, flags: PushConfigFlags) =>
+      (await import('./push-config.ts')).runPushConfigCreateCommand(create, taskId, flags),
+    );
   const list = push
     .command('list')
     .description('List the push notification configurations of a task.')
     .argument('<taskId>', 'task ID');
   addClientFlags(list)
     .addHelpText('after', examples)
-    .action(async (taskId: string) => {
-      const { runPushConfigListCommand } = await import('./push-config.ts');
-      await runPushConfigListCommand(list, taskId);
-    });
+    .action(async (taskId: string) =>
+      (await import('./push-config.ts')).runPushConfigListCommand(list, taskId),
+    );
   const descriptions = {
     get: 'Print a push notification configuration.',
     delete: 'Delete a push notification configuration.',

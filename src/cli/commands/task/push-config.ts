@@ -112,18 +112,9 @@ function buildConfig(taskId: string, url: string, flags: PushConfigFlags): PushC
       '--auth-credentials needs --auth-scheme',
       'Add a scheme, such as --auth-scheme Bearer.',
     );
-  return {
-    taskId,
-    id: flags.id ?? crypto.randomUUID(),
-    url,
-    ...(token !== undefined && { token }),
-    ...(authScheme !== undefined && {
-      authentication: {
-        scheme: authScheme,
-        ...(authCredentials !== undefined && { credentials: authCredentials }),
-      },
-    }),
-  };
+  const authentication =
+    authScheme === undefined ? undefined : { scheme: authScheme, credentials: authCredentials };
+  return { taskId, id: flags.id ?? crypto.randomUUID(), url, token, authentication };
 }
 
 /** Prints a configuration. Only the JSON output contains the secrets. */

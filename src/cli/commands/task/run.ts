@@ -25,10 +25,7 @@ export async function runTaskGetCommand(command: Command, id: string, { history 
   await withAgent(command, async (session) => {
     const { agent, call, flags, out } = session;
     session.taskId = id;
-    const current = await agent.getTask(
-      { id, ...(history !== undefined && { historyLength: history }) },
-      call,
-    );
+    const current = await agent.getTask({ id, historyLength: history }, call);
     const task = flags.wait === true ? await pollToEnd(session, current, history) : current;
     out.task(task);
     if (!out.isJson && history !== undefined) out.history(task.history ?? []);
@@ -129,15 +126,10 @@ async function fetchPages({ agent, call }: ClientSession, flags: TaskFlags): Pro
   const { after } = flags;
   if (after !== undefined && Number.isNaN(Date.parse(after)))
     throw new UsageError(`Invalid time: ${after}`, 'Write it as 2026-01-31T12:00:00Z.');
-  const request: ListTasksRequest = {
-    ...(flags.contextId !== undefined && { contextId: flags.contextId }),
-    ...(flags.status !== undefined && { status: flags.status }),
-    ...(flags.pageSize !== undefined && { pageSize: flags.pageSize }),
-    ...(flags.history !== undefined && { historyLength: flags.history }),
-    ...(after !== undefined && { statusTimestampAfter: new Date(after).toISOString() }),
-    ...(flags.artifacts && { includeArtifacts: true }),
-    ...(flags.pageToken !== undefined && { pageToken: flags.pageToken }),
-  };
+  const { contextId, status, pageSize, pageToken, history: historyLength, artifacts } = flags;
+  const statusTimestampAfter = after === undefined ? undefined : new Date(after).toISOString();
+  const filters = { contextId, status, statusTimestampAfter, includeArtifacts: artifacts };
+  const request: ListTasksRequest = { ...filters, pageSize, pageToken, historyLength };
   let page = await agent.listTasks(request, call);
   const seen = new Set<string>();
   while (flags.all && page.nextPageToken !== '' && !seen.has(page.nextPageToken)) {

@@ -25,8 +25,5 @@ export function addUp(program: Command): void {
     .addOption(outputOption())
     .addOption(logOption('; also logs every request (default: no requests)'))
     .addHelpText('after', examples)
-    .action(async (flags: UpFlags) => {
-      const { runUpCommand } = await import('./run.ts');
-      await runUpCommand(flags);
-    });
+    .action(async (flags: UpFlags) => (await import('./run.ts')).runUpCommand(flags));
 }

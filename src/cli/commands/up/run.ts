@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { DocumentError } from '../../../documents/diagnostic.ts';
 import { defineAgent } from '../../../engine/local-agent.ts';
 import { memoryTaskStore } from '../../../store/memory-task-store.ts';
 import type { Agent } from '../../../protocol/agent.ts';
@@ -9,7 +8,7 @@ import { withMovablePorts, readUpConfig } from '../../../up/up-config.ts';
 import { runUp } from '../../../up/run-up.ts';
 import type { UpSettings } from '../../../up/up-settings.ts';
 import { createColors } from '../../terminal/colors.ts';
-import { printValidFile, invalidFileError } from '../../terminal/print-diagnostics.ts';
+import { printValidFile, toInvalidFileError } from '../../terminal/print-diagnostics.ts';
 import { isDefinedAgent } from '../../../engine/copying-agent.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, openLogs } from '../../terminal/log.ts';
@@ -37,7 +36,7 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
   const settings = await withUsageErrors(() => readConfig(flags.config));
   if (flags.check) {
     const agents = settings.gateway.agents.map(({ name }) => name);
-    printValidFile({ file: settings.file, agents }, flags.output);
+    printValidFile(settings.file, agents, flags.output);
     return;
   }
   const { agent, requests, fault } = await openLogs(flags.log);
@@ -92,10 +91,9 @@ async function withUsageErrors<Result>(work: () => Promise<Result>): Promise<Res
   try {
     return await work();
   } catch (thrown) {
-    if (thrown instanceof DocumentError) throw invalidFileError(thrown);
     if (thrown instanceof A2AError && thrown.reason === 'INVALID_PARAMS' && thrown.hint !== undefined)
       throw new UsageError(thrown.message, thrown.hint);
-    throw thrown;
+    throw toInvalidFileError(thrown);
   }
 }
 

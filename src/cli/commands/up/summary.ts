@@ -1,5 +1,5 @@
 import { supportedVersions } from '../../../dialects/negotiation.ts';
-import type { AgentSettings } from '../../../gateway/gateway-settings.ts';
+import { formatUpstream } from '../../../gateway/gateway-settings.ts';
 import type { RunningUp } from '../../../up/run-up.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
@@ -35,11 +35,6 @@ function agentRows({ gateway, hosted }: RunningUp): AgentRow[] {
   });
 }
 
-function formatUpstream({ source }: AgentSettings): string {
-  if (source.kind === 'url') return source.config.url;
-  return source.kind === 'mesh' ? `${source.name} on the mesh` : source.file;
-}
-
 /** Returns the mesh that exposes agents, without the credentials of its URL. */
 function findMesh({ gateway }: RunningUp): { url: string; namespace: string } | undefined {
   const mesh = gateway.settings.agents.find(({ exposeOnMesh }) => exposeOnMesh)?.exposeOnMesh;
@@ -71,10 +66,7 @@ function exampleCommands(
       command: `npx dragoman chat -a ${other.url}`,
     },
     old
-      ? {
-          title: 'fetch the original 0.1 card',
-          command: `curl -s ${old.from}/.well-known/agent.json`,
-        }
+      ? { title: 'fetch the original 0.1 card', command: `curl -s ${old.from}/.well-known/agent.json` }
       : { title: 'list all agents with their health', command: `curl -s ${url}/agents` },
   ];
 }
@@ -87,13 +79,7 @@ export function formatUpJson(running: RunningUp): string {
     gateway: running.gateway.url,
     mcp: running.mcpUrl,
     mesh: findMesh(running),
-    agents: agents.map(({ name, url, from, onlyVersion, isOnMesh }) => ({
-      name,
-      url,
-      from,
-      onlyVersion,
-      isOnMesh,
-    })),
+    agents: agents.map(({ description: _description, ...agent }) => agent),
     try: exampleCommands(running, agents).map(({ command }) => command),
   });
 }

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
-import { DocumentError } from '../../../documents/diagnostic.ts';
 import type { LogSink } from '../../../primitives/log.ts';
 import type { RunningUp } from '../../../up/run-up.ts';
 import type { UpSettings } from '../../../up/up-settings.ts';
-import { printDiagnostics } from '../../terminal/print-diagnostics.ts';
+import { formatChanges, reloadFile } from '../../process/reload-file.ts';
 import { watchFile } from '../../process/watch-file.ts';
 
 /** Collaborators of {@link watchUpConfig}. */
@@ -19,25 +18,16 @@ export function watchUpConfig(
   { readConfig, log }: WatchContext,
 ): () => void {
   const watched = new Map<string, () => void>();
-  /** An invalid file changes nothing. */
-  const applyChange = async (file: string, work: () => Promise<string>): Promise<void> => {
-    try {
-      log({ level: 'info', message: `Reloaded ${file}${await work()}` });
-    } catch (error) {
-      const isInvalid = error instanceof DocumentError;
-      if (isInvalid) printDiagnostics(error, process.stderr);
-      const message = `Cannot reload ${file}; the previous configuration stays active`;
-      log({ level: 'error', message, ...(!isInvalid && { error }) });
-    }
+  const watch = (file: string, path: string, reload: () => Promise<string>): void => {
+    watched.set(
+      path,
+      watchFile(path, () => void reloadFile(file, log, reload)),
+    );
   };
   const watchScripts = (): void => {
     for (const { settings, reload } of running.hosted) {
       const { file } = settings;
-      if (!reload || watched.has(file)) continue;
-      watched.set(
-        file,
-        watchFile(file, () => void applyChange(file, () => reloadScript(file))),
-      );
+      if (reload && !watched.has(file)) watch(file, file, () => reloadScript(file));
     }
   };
   const reloadScript = async (file: string): Promise<string> => {
@@ -45,22 +35,14 @@ export function watchUpConfig(
     return '';
   };
   const reloadConfig = async (): Promise<string> => {
-    const { added, removed, changed, needsRestart } = await running.reload(await readConfig());
+    const changes = await running.reload(await readConfig());
     watchScripts();
-    const changes = [
-      ...added.map((name) => `+${name}`),
-      ...removed.map((name) => `-${name}`),
-      ...changed.map((name) => `~${name}`),
-    ];
-    const pending =
-      needsRestart.length > 0 ? `; changes of ${needsRestart.join(', ')} take effect after a restart` : '';
-    return `: ${changes.join(' ') || 'no agent changed'}${pending}`;
+    const pending = changes.needsRestart.join(', ');
+    const note = pending === '' ? '' : `; changes of ${pending} take effect after a restart`;
+    return `${formatChanges(changes)}${note}`;
   };
   watchScripts();
-  watched.set(
-    resolve(config),
-    watchFile(resolve(config), () => void applyChange(config, reloadConfig)),
-  );
+  watch(config, resolve(config), reloadConfig);
   return () => {
     for (const stop of watched.values()) stop();
   };
