@@ -67,6 +67,14 @@ interface PendingCall {
   onAbandoned: ((taskId: string) => void) | undefined;
 }
 
+type ForwardedOperation =
+  | 'getTask'
+  | 'listTasks'
+  | 'cancelTask'
+  | `${'create' | 'get' | 'delete'}PushConfig`
+  | 'listPushConfigs';
+type ForwardedCall = (request: never, call?: CallContext) => Promise<never>;
+
 /** Values derived from a card draft. */
 interface CurrentCard {
   readonly draft: CardDraft;
@@ -118,21 +126,13 @@ export class ScriptedAgent implements Agent {
     );
     const engine = this.#engine;
     if (engine.jwks) this.jwks = () => engine.jwks?.() ?? Promise.resolve({ keys: [] });
-    this.getTask = this.#captured('getTask', (request, call) => engine.getTask(request, call));
-    this.listTasks = this.#captured('listTasks', (request, call) => engine.listTasks(request, call));
-    this.cancelTask = this.#captured('cancelTask', (request, call) => engine.cancelTask(request, call));
-    this.createPushConfig = this.#captured('createPushConfig', (request, call) =>
-      this.#withPush(() => engine.createPushConfig(request, call)),
-    );
-    this.getPushConfig = this.#captured('getPushConfig', (request, call) =>
-      this.#withPush(() => engine.getPushConfig(request, call)),
-    );
-    this.listPushConfigs = this.#captured('listPushConfigs', (request, call) =>
-      this.#withPush(() => engine.listPushConfigs(request, call)),
-    );
-    this.deletePushConfig = this.#captured('deletePushConfig', (request, call) =>
-      this.#withPush(() => engine.deletePushConfig(request, call)),
-    );
+    this.getTask = this.#forward('getTask');
+    this.listTasks = this.#forward('listTasks');
+    this.cancelTask = this.#forward('cancelTask');
+    this.createPushConfig = this.#forward('createPushConfig');
+    this.getPushConfig = this.#forward('getPushConfig');
+    this.listPushConfigs = this.#forward('listPushConfigs');
+    this.deletePushConfig = this.#forward('deletePushConfig');
   }
 
   ready(): Promise<void> {
@@ -175,7 +175,9 @@ export class ScriptedAgent implements Agent {
     const response = this.#engine.send(request, pending.call);
     // The result of an abandoned task is not awaited.
     response.catch(() => {});
-    return Promise.race([response, abandoned.then((id) => this.#currentTask(id, request, pending.call))]);
+    const abandonedTask = abandoned.then((id) => this.#engine.getTask({ id }, pending.call));
+    const { historyLength } = request.configuration ?? {};
+    return Promise.race([response, abandonedTask.then((task) => limitHistory(task, historyLength))]);
   }
 
   async *stream(input: SendInput, call?: CallContext): AsyncGenerator<StreamEvent> {
@@ -311,10 +313,6 @@ export class ScriptedAgent implements Agent {
     pending?.onAbandoned?.(taskId);
   }
 
-  async #currentTask(id: string, { configuration }: SendRequest, call: CallContext): Promise<Task> {
-    return limitHistory(await this.#engine.getTask({ id }, call), configuration?.historyLength);
-  }
-
   #currentCard(): AgentCard {
     return this.#current().card;
   }
@@ -328,20 +326,16 @@ export class ScriptedAgent implements Agent {
     return this.#cachedCard;
   }
 
-  async #withPush<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.#currentCard().capabilities.pushNotifications)
-      throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
-    return work();
-  }
-
-  #captured<Request, Result>(
-    operation: Parameters<typeof captureCall>[0],
-    work: (request: Request, call?: CallContext) => Promise<Result>,
-  ): (request: Request, call?: CallContext) => Promise<Result> {
-    return (request, call) => {
+  /** Returns an operation that records the call and passes it to the engine. */
+  #forward<Name extends ForwardedOperation>(operation: Name): Agent[Name] {
+    const run = this.#engine[operation].bind(this.#engine) as ForwardedCall;
+    const forward: ForwardedCall = async (request, call) => {
       this.#capture(operation, request, call);
-      return work(request, call);
+      if (operation.includes('Push') && !this.#currentCard().capabilities.pushNotifications)
+        throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+      return run(request, call);
     };
+    return forward;
   }
 
   #capture(

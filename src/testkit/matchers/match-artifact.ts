@@ -26,12 +26,9 @@ export function matchArtifact<Actual extends Task | Message | EventInput>(
     return matchResult(actual, name, content) as MatcherResultFor<Actual>;
   return evaluateEvents(actual, 'toProduceArtifact', ({ events, error }) => {
     const result = matchResult(reduce(events), name, content);
-    return error
-      ? {
-          pass: result.pass,
-          message: () => `${result.message()}\nThe stream failed: ${formatStreamError(error)}`,
-        }
-      : result;
+    if (!error) return result;
+    const message = (): string => `${result.message()}\nThe stream failed: ${formatStreamError(error)}`;
+    return { pass: result.pass, message };
   }) as MatcherResultFor<Actual>;
 }
 
@@ -48,11 +45,12 @@ function matchResult(
     content === undefined ? [] : contentMismatches(content, parts),
   );
   const existing = artifacts.map((each) => `  ${formatArtifact(each)}`);
+  const described = `${formatValue(name)}${content === undefined ? '' : ` with ${formatValue(content)}`}`;
   return matcherResult(
     compared.some(({ length }) => length === 0),
     {
       failed: () => [
-        `Expected an artifact ${formatValue(name)}${content === undefined ? '' : ` with ${formatValue(content)}`}`,
+        `Expected an artifact ${described}`,
         ...(candidates.length === 0
           ? [existing.length === 0 ? 'There are no artifacts.' : 'Artifacts:', ...existing]
           : compared.flatMap((mismatches, index) => [
@@ -60,24 +58,16 @@ function matchResult(
               ...formatMismatches(mismatches, '  '),
             ])),
       ],
-      passed: () => [
-        `Expected no artifact ${formatValue(name)}${content === undefined ? '' : ` with ${formatValue(content)}`}`,
-        'Artifacts:',
-        ...existing,
-      ],
+      passed: () => [`Expected no artifact ${described}`, 'Artifacts:', ...existing],
     },
   );
 }
 
 function contentMismatches(expected: ExpectedArtifactContent, parts: readonly Part[]): ValueMismatch[] {
-  if (expected instanceof Uint8Array) {
-    const actual = Buffer.concat(parts.flatMap((part) => partBytes(part) ?? []));
-    return actual.equals(expected) ? [] : [{ path: '', expected, actual }];
-  }
-  if (typeof expected === 'string' || expected instanceof RegExp) {
-    const actual = Buffer.concat(parts.flatMap((part) => partBytes(part) ?? [])).toString('utf8');
-    return findMismatches(expected, actual);
-  }
+  const actual = Buffer.concat(parts.flatMap((part) => partBytes(part) ?? []));
+  if (expected instanceof Uint8Array) return actual.equals(expected) ? [] : [{ path: '', expected, actual }];
+  if (typeof expected === 'string' || expected instanceof RegExp)
+    return findMismatches(expected, actual.toString('utf8'));
   return findMismatches(expected, parts.find((part) => 'data' in part)?.data);
 }
 

@@ -81,17 +81,13 @@ function alignEvents(
     for (let j = items.length; j >= 0; j--) {
       const each = items[j];
       const penalty = expectedEvent === '...' ? 0 : 1;
-      costs[i * width + j] =
-        expectedEvent !== undefined &&
-        each !== undefined &&
-        expectedEvent !== '...' &&
-        matchesEvent(expectedEvent, each)
-          ? cost(i + 1, j + 1)
-          : Math.min(
-              expectedEvent === undefined ? Number.POSITIVE_INFINITY : penalty + cost(i + 1, j),
-              each === undefined ? Number.POSITIVE_INFINITY : penalty + cost(i, j + 1),
-              expectedEvent === undefined && each === undefined ? 0 : Number.POSITIVE_INFINITY,
-            );
+      costs[i * width + j] = matchesEvent(expectedEvent, each)
+        ? cost(i + 1, j + 1)
+        : Math.min(
+            expectedEvent === undefined ? Number.POSITIVE_INFINITY : penalty + cost(i + 1, j),
+            each === undefined ? Number.POSITIVE_INFINITY : penalty + cost(i, j + 1),
+            expectedEvent === undefined && each === undefined ? 0 : Number.POSITIVE_INFINITY,
+          );
     }
   }
   const lines = (): string[] => {
@@ -99,12 +95,7 @@ function alignEvents(
     for (let i = 0, j = 0; i < expected.length || j < items.length; ) {
       const [expectedEvent, each] = [expected[i], items[j]];
       const penalty = expectedEvent === '...' ? 0 : 1;
-      if (
-        expectedEvent !== undefined &&
-        each !== undefined &&
-        expectedEvent !== '...' &&
-        matchesEvent(expectedEvent, each)
-      ) {
+      if (each !== undefined && matchesEvent(expectedEvent, each)) {
         output.push(`  ${formatItem(each)}`);
         i++;
         j++;
@@ -121,7 +112,8 @@ function alignEvents(
   return { distance: cost(0, 0), lines };
 }
 
-function matchesEvent(expected: ExpectedEvent, item: StreamItem): boolean {
+function matchesEvent(expected: ExpectedEvent | undefined, item: StreamItem | undefined): boolean {
+  if (expected === undefined || item === undefined || expected === '...') return false;
   if (typeof expected === 'object' && 'error' in expected) {
     if (!(item instanceof Error)) return false;
     const reason = 'reason' in item ? item.reason : item.name;
@@ -129,26 +121,26 @@ function matchesEvent(expected: ExpectedEvent, item: StreamItem): boolean {
   }
   if (item instanceof Error) return false;
   if (typeof expected === 'string') return expected === item.kind || expected === statusOf(item)?.state;
-  if ('message' in expected)
-    return (
-      item.kind === 'message' && findMismatches(expected.message, joinTextParts(item.message)).length === 0
-    );
+  if ('message' in expected) return item.kind === 'message' && matchesText(expected.message, item.message);
   if ('artifact' in expected) {
     if (item.kind !== 'artifact') return false;
     const { artifact, append = false, lastChunk = false } = item;
     const { artifact: name, text, ...flags } = expected;
     return (
       [artifact.name, artifact.artifactId].some((each) => findMismatches(name, each).length === 0) &&
-      (text === undefined || findMismatches(text, joinTextParts(artifact)).length === 0) &&
+      matchesText(text, artifact) &&
       findMismatches(flags, { append, lastChunk }).length === 0
     );
   }
   const status = statusOf(item);
-  if (status?.state !== expected.state) return false;
-  return (
-    expected.text === undefined ||
-    findMismatches(expected.text, joinTextParts(status.message ?? { parts: [] })).length === 0
-  );
+  return status?.state === expected.state && matchesText(expected.text, status.message ?? { parts: [] });
+}
+
+function matchesText(
+  expected: string | RegExp | undefined,
+  actual: Parameters<typeof joinTextParts>[0],
+): boolean {
+  return expected === undefined || findMismatches(expected, joinTextParts(actual)).length === 0;
 }
 
 function statusOf(event: StreamEvent) {

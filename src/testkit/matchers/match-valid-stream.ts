@@ -7,18 +7,16 @@ import { matcherResult, type MatcherResultFor } from './matcher-result.ts';
 export function matchValidStream<Actual extends EventInput>(actual: Actual): MatcherResultFor<Actual> {
   return evaluateEvents(actual, 'toBeValidStream', ({ events, error }) => {
     const errors = lintStream(events).filter(({ level }) => level === 'error');
+    const errorLines = (isShown: (index: number) => boolean): string[] =>
+      errors.filter(({ index }) => isShown(index)).map(({ rule, message }) => `    ! ${rule}: ${message}`);
     return matcherResult(errors.length === 0 && !error, {
       failed: () => [
         'Expected a valid stream',
         ...events.flatMap((event, position) => [
           `  ${position} ${formatEvent(event)}`,
-          ...errors
-            .filter(({ index }) => index === position)
-            .map(({ rule, message }) => `    ! ${rule}: ${message}`),
+          ...errorLines((index) => index === position),
         ]),
-        ...errors
-          .filter(({ index }) => index >= events.length)
-          .map(({ rule, message }) => `    ! ${rule}: ${message}`),
+        ...errorLines((index) => index >= events.length),
         ...(error ? [`    ! ${formatStreamError(error)}`] : []),
       ],
       passed: () => ['Expected an invalid stream', ...events.map((event) => `  ${formatEvent(event)}`)],

@@ -63,41 +63,25 @@ function readKind(kind: unknown, wire: WireObject, at: string, kindPath: string)
 
 function readTask(wire: WireObject, at: string): ScriptedEvent {
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  const artifacts = wire.artifacts ?? undefined;
-  return {
-    kind: 'task',
-    status: readStatus(wire.status, fieldPath(at, 'status')),
-    ...(artifacts !== undefined && {
-      artifacts: readArray(artifacts, fieldPath(at, 'artifacts')).map((each, i) =>
-        readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`),
-      ),
-    }),
-    ...(metadata && { metadata }),
-  };
+  const path = fieldPath(at, 'artifacts');
+  const artifacts =
+    (wire.artifacts ?? undefined) &&
+    readArray(wire.artifacts, path).map((each, i) => readArtifact(each, `${path}[${i}]`));
+  return { kind: 'task', status: readStatus(wire.status, fieldPath(at, 'status')), artifacts, metadata };
 }
 
 function readStatusUpdate(wire: WireObject, at: string): ScriptedEvent {
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   const final = readBoolean(wire.final, fieldPath(at, 'final'));
-  return {
-    kind: 'status',
-    status: readStatus(wire.status, fieldPath(at, 'status')),
-    ...(final !== undefined && { final }),
-    ...(metadata && { metadata }),
-  };
+  return { kind: 'status', status: readStatus(wire.status, fieldPath(at, 'status')), final, metadata };
 }
 
 function readArtifactUpdate(wire: WireObject, at: string): ScriptedEvent {
   const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   const append = readBoolean(wire.append, fieldPath(at, 'append'));
   const lastChunk = readBoolean(wire.lastChunk ?? wire.last_chunk, fieldPath(at, 'lastChunk'));
-  return {
-    kind: 'artifact',
-    artifact: readArtifact(wire.artifact, fieldPath(at, 'artifact')),
-    ...(append !== undefined && { append }),
-    ...(lastChunk !== undefined && { lastChunk }),
-    ...(metadata && { metadata }),
-  };
+  const artifact = readArtifact(wire.artifact, fieldPath(at, 'artifact'));
+  return { kind: 'artifact', artifact, append, lastChunk, metadata };
 }
 
 function readStatus(value: unknown, at: string): TaskStatus {

@@ -58,10 +58,8 @@ function hiddenMetadata(): ReturnType<typeof withAppearance> {
 
 /** Returns true if an event ends the stream while the task continues. */
 function endsStreamOnly(event: ScriptedEvent): boolean {
-  return event.kind === 'status' && event.final === true && isOpen(event.status);
-}
-
-function isOpen({ state }: TaskStatus): boolean {
+  if (event.kind !== 'status' || event.final !== true) return false;
+  const { state } = event.status;
   return !isTerminal(state) && state !== 'input-required';
 }
 

@@ -38,9 +38,7 @@ export class StreamShaper {
   /** True if the server must not append a final status to the stream. */
   suppressFinalStatus = false;
 
-  /**
-   * @param hideInitialTask - whether the initial task event is removed.
-   */
+  /** @param hideInitialTask - whether the initial task event is removed. */
   constructor(hideInitialTask: () => boolean) {
     this.#hideInitialTask = hideInitialTask;
   }

@@ -45,16 +45,11 @@ export async function runScenarios(
         const scenario = scenarios[index] as Scenario;
         const skipReason = options.signal?.aborted ? 'the run was stopped' : scenario.skipReason;
         harness ??= skipReason === undefined ? await options.openHarness() : undefined;
-        const result =
+        const skipped = { scenario, reason: skipReason ?? '', mismatches: [], milliseconds: 0 };
+        const result: ScenarioResult =
           skipReason === undefined && harness
             ? await runScenario(scenario, harness)
-            : {
-                scenario,
-                outcome: 'skipped' as const,
-                reason: skipReason ?? '',
-                mismatches: [],
-                milliseconds: 0,
-              };
+            : { ...skipped, outcome: 'skipped' };
         results[index] = result;
         onResult?.(result);
       }
@@ -90,9 +85,9 @@ async function runScenario(scenario: Scenario, harness: ScenarioHarness): Promis
   return {
     scenario,
     outcome: mismatches.length === 0 && reason === undefined ? 'passed' : 'failed',
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     mismatches,
     milliseconds: performance.now() - startedAt,
-    ...(capture ? { capture } : {}),
+    capture,
   };
 }

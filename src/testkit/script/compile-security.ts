@@ -74,7 +74,9 @@ function compileAuthenticator(
   spec: SecuritySchemeSpec,
   clients: ReadonlyMap<string, ClientSpec>,
 ): Authenticator {
-  const principals = new Map([...clients].map(([secret, client]) => [secret, toPrincipal(client)]));
+  const principals = new Map(
+    Array.from(clients, ([secret, { name: id, scopes }]) => [secret, { id, scopes }] as const),
+  );
   const schemes = { [name]: compileSecurityScheme(spec) };
   if (spec.type === 'api_key')
     return { ...apiKeyAuth({ in: spec.in, name: spec.name, keys: principals }), schemes };
@@ -84,10 +86,6 @@ function compileAuthenticator(
     return { ...basicAuth({ users }), schemes };
   }
   return { ...bearerAuth({ tokens: principals }), schemes };
-}
-
-function toPrincipal({ name, scopes }: ClientSpec): Principal {
-  return { id: name, ...(scopes && { scopes }) };
 }
 
 const flowNames: { readonly [key: string]: OAuthFlowName } = {

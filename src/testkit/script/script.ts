@@ -17,10 +17,7 @@ import { type SizeLimits, RuleContext } from './rules/rule-context.ts';
 
 /** Options of {@link openScript}. */
 export interface ScriptOptions {
-  /**
-   * Folder of attachments. Set it only for trusted scripts.
-   * @defaultValue undefined: attachments are rejected
-   */
+  /** Folder of attachments. Set it only for trusted scripts. @defaultValue undefined: attachments are rejected */
   folder?: string;
   /** Seed of random values. @defaultValue `seed` of the script, else 0 */
   seed?: number;

@@ -17,8 +17,9 @@ export function calculate(text: string): string | undefined {
   if (!tokens) return undefined;
   let position = 0;
   try {
-    const result = sum();
-    return position === tokens.length ? formatNumber(result) : undefined;
+    const { value, isFractional } = sum();
+    if (position !== tokens.length) return undefined;
+    return isFractional && Number.isInteger(value) ? `${value}.0` : String(value);
   } catch {
     // Invalid expression.
     return undefined;
@@ -104,8 +105,4 @@ function apply(operator: string, left: PythonNumber, right: PythonNumber): Pytho
 function nonZero(value: number): number {
   if (value === 0) throw new RangeError();
   return value;
-}
-
-function formatNumber({ value, isFractional }: PythonNumber): string {
-  return isFractional && Number.isInteger(value) ? `${value}.0` : String(value);
 }

@@ -1,12 +1,7 @@
 import { type Part, textOf } from '../../../protocol/part.ts';
 import { calculate } from './arithmetic.ts';
-import {
-  containmentMismatches,
-  type ExpectationMismatch,
-  compareValues,
-  equalityMismatch,
-  regexMismatch,
-} from './compare-values.ts';
+import { compareValues, containmentMismatches, type ExpectationMismatch } from './compare-values.ts';
+import { KeyComparison } from './key-comparison.ts';
 import type { ExpectedPartContent } from '../files/scenario-schema.ts';
 
 /** Known purposes of status updates: values of `type` in the first data part. */
@@ -60,25 +55,16 @@ function textMismatches(
   actual: string,
   path: string,
 ): ExpectationMismatch[] {
-  const mismatches: ExpectationMismatch[] = [];
-  const { text_exact: exact, text_contains: contains, text_not_contains: excluded } = expected;
-  if (exact !== undefined) mismatches.push(...equalityMismatch(exact, actual, `${path}.text_exact`));
-  if (contains !== undefined) {
-    const expectedTexts = [contains].flat().map(evaluateMath);
-    mismatches.push(...containmentMismatches(expectedTexts, actual, `${path}.text_contains`));
-  }
-  if (expected.text_matches_regex !== undefined)
-    mismatches.push(...regexMismatch(expected.text_matches_regex, actual, `${path}.text_matches_regex`));
-  for (const each of [excluded ?? []].flat()) {
+  const comparison = new KeyComparison(expected, path)
+    .equal('text_exact', actual)
+    .compare('text_contains', actual, (texts, ...rest) =>
+      containmentMismatches([texts].flat().map(evaluateMath), ...rest),
+    )
+    .matches('text_matches_regex', actual);
+  for (const each of [expected.text_not_contains ?? []].flat())
     if (containmentMismatches(each, actual, '').length === 0)
-      mismatches.push({
-        path: `${path}.text_not_contains`,
-        problem: 'contains an excluded value',
-        expected: each,
-        actual,
-      });
-  }
-  return mismatches;
+      comparison.report('text_not_contains', 'contains an excluded value', actual, each);
+  return comparison.mismatches;
 }
 
 /** Replaces `eval_math:[…]` by its result; invalid expressions are unchanged. */

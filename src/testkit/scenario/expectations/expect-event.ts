@@ -1,15 +1,10 @@
 import type { Part } from '../../../protocol/part.ts';
 import type { Artifact } from '../../../protocol/task.ts';
 import { contentMismatches, firstData, statusPurpose, statusText } from './expect-content.ts';
-import {
-  containmentMismatches,
-  type ExpectationMismatch,
-  compareValues,
-  equalityMismatch,
-  regexMismatch,
-} from './compare-values.ts';
+import { type ExpectationMismatch, equalityMismatch } from './compare-values.ts';
+import { KeyComparison } from './key-comparison.ts';
 import type { GatewayEvent } from '../harness/harness-types.ts';
-import type { ExpectedOutput } from '../files/scenario-schema.ts';
+import type { ExpectedOutput, ExpectedPartContent } from '../files/scenario-schema.ts';
 
 type Event<Type extends GatewayEvent['type']> = Extract<GatewayEvent, { type: Type }>;
 type Expected<Type extends ExpectedOutput['type']> = Extract<ExpectedOutput, { type: Type }>;
@@ -38,14 +33,8 @@ export function eventMismatches(
     return finalMismatches(expected, event, context);
   if (expected.type === 'error' && event.type === 'error')
     return errorMismatches(expected, event, context.path);
-  return [
-    {
-      path: `${context.path}.type`,
-      problem: 'is a different event',
-      expected: expected.type,
-      actual: event.type,
-    },
-  ];
+  return new KeyComparison(expected, context.path).report('type', 'is a different event', event.type)
+    .mismatches;
 }
 
 /** Returns the parts of the status message. */
@@ -61,37 +50,14 @@ function statusMismatches(
   const parts = statusParts(event);
   const data = firstData(parts);
   const fields = (data ?? {}) as { [key: string]: unknown };
-  const mismatches: ExpectationMismatch[] = [];
-  if (expected.event_purpose !== undefined)
-    mismatches.push(
-      ...equalityMismatch(expected.event_purpose, statusPurpose(parts), `${path}.event_purpose`),
-    );
-  if (expected.final_flag !== undefined)
-    mismatches.push(...equalityMismatch(expected.final_flag, event.isFinal, `${path}.final_flag`));
-  mismatches.push(
-    ...contentMismatches(
-      expected.content_parts ?? [],
-      { text: statusText(parts), data },
-      `${path}.content_parts`,
-    ),
-  );
-  if (expected.expected_tool_name !== undefined)
-    mismatches.push(
-      ...equalityMismatch(expected.expected_tool_name, fields.tool_name, `${path}.expected_tool_name`),
-    );
-  const nested: [unknown, unknown, string][] = [
-    [expected.expected_tool_args_contain, fields.tool_args, 'expected_tool_args_contain'],
-    [
-      expected.expected_llm_data_contains,
-      fields.request ?? fields.data ?? data,
-      'expected_llm_data_contains',
-    ],
-    [expected.expected_artifact_saved_data_contains, data, 'expected_artifact_saved_data_contains'],
-  ];
-  for (const [expectedValue, actualValue, key] of nested)
-    if (expectedValue !== undefined)
-      mismatches.push(...compareValues(expectedValue, actualValue, `${path}.${key}`));
-  return mismatches;
+  return new KeyComparison(expected, path)
+    .equal('event_purpose', statusPurpose(parts))
+    .equal('final_flag', event.isFinal)
+    .compare('content_parts', parts, partsMismatches)
+    .equal('expected_tool_name', fields.tool_name)
+    .includes('expected_tool_args_contain', fields.tool_args)
+    .includes('expected_llm_data_contains', fields.request ?? fields.data ?? data)
+    .includes('expected_artifact_saved_data_contains', data).mismatches;
 }
 
 function artifactMismatches(
@@ -99,37 +65,27 @@ function artifactMismatches(
   event: Event<'artifact_update'>,
   path: string,
 ): ExpectationMismatch[] {
-  const mismatches: ExpectationMismatch[] = [];
-  const name = expected.expected_artifact_name_contains;
-  if (name !== undefined)
-    mismatches.push(
-      ...containmentMismatches(name, event.artifact.name ?? '', `${path}.expected_artifact_name_contains`),
-    );
-  mismatches.push(...partsMismatches(expected.content_parts, event.artifact.parts, `${path}.content_parts`));
-  const expectsLink = expected.assert_part_is_uri_reference;
-  if (expectsLink !== undefined) {
-    const files = event.received.filter((part) => 'url' in part || 'raw' in part);
-    const isLink =
-      files.length > 0 && files.every((part) => 'url' in part && part.url.startsWith('artifact://'));
-    if (isLink !== expectsLink)
-      mismatches.push({
-        path: `${path}.assert_part_is_uri_reference`,
-        problem: expectsLink
-          ? 'the file was not received as an artifact:// link'
-          : 'the file was received as a link',
-        expected: expectsLink,
-        actual: event.received,
-      });
+  const comparison = new KeyComparison(expected, path)
+    .contains('expected_artifact_name_contains', event.artifact.name ?? '')
+    .compare('content_parts', event.artifact.parts, partsMismatches);
+  const files = event.received.filter((part) => 'url' in part || 'raw' in part);
+  const isLink =
+    files.length > 0 && files.every((part) => 'url' in part && part.url.startsWith('artifact://'));
+  const expectsLink = expected.assert_part_is_uri_reference ?? isLink;
+  if (isLink !== expectsLink) {
+    const problem = expectsLink ? 'was not received as an artifact:// link' : 'was received as a link';
+    comparison.report('assert_part_is_uri_reference', `the file ${problem}`, event.received);
   }
-  return mismatches;
+  return comparison.mismatches;
 }
 
 function partsMismatches(
-  expected: Expected<'artifact_update'>['content_parts'],
-  parts: readonly Part[],
+  expected: readonly ExpectedPartContent[],
+  parts: unknown,
   path: string,
 ): ExpectationMismatch[] {
-  return contentMismatches(expected ?? [], { text: statusText(parts), data: firstData(parts) }, path);
+  const actual = parts as readonly Part[];
+  return contentMismatches(expected, { text: statusText(actual), data: firstData(actual) }, path);
 }
 
 /** Compares the artifacts of the task in order. */
@@ -139,13 +95,12 @@ function taskArtifactMismatches(
   path: string,
 ): ExpectationMismatch[] {
   const mismatches = equalityMismatch(expected.length, artifacts.length, `${path}.length`);
-  for (const [index, { name, content_parts: content }] of expected.entries()) {
-    const artifact = artifacts[index];
-    if (!artifact) break;
-    if (name !== undefined)
-      mismatches.push(...equalityMismatch(name, artifact.name, `${path}[${index}].name`));
-    mismatches.push(...partsMismatches(content, artifact.parts, `${path}[${index}].content_parts`));
-  }
+  for (const [index, artifact] of artifacts.slice(0, expected.length).entries())
+    mismatches.push(
+      ...new KeyComparison(expected[index] ?? {}, `${path}[${index}]`)
+        .equal('name', artifact.name)
+        .compare('content_parts', artifact.parts, partsMismatches).mismatches,
+    );
   return mismatches;
 }
 
@@ -156,41 +111,28 @@ function finalMismatches(
 ): ExpectationMismatch[] {
   const parts = task.status.message?.parts ?? [];
   const text = expected.assert_content_against_stream ? streamed : statusText(parts);
-  const mismatches: ExpectationMismatch[] = [];
-  if (expected.task_state !== undefined) {
-    const stateMismatches = equalityMismatch(expected.task_state, task.status.state, `${path}.task_state`);
+  const comparison = new KeyComparison(expected, path)
     // The status text usually explains an unexpected state.
-    mismatches.push(
-      ...stateMismatches.map((each) =>
+    .compare('task_state', task.status.state, (...values) =>
+      equalityMismatch(...values).map((each) =>
         text === '' ? each : { ...each, problem: `is different; status text: ${text}` },
       ),
-    );
-  }
-  // Only text expectations apply to the final response.
-  const texts = (expected.content_parts ?? []).filter(({ type }) => type === 'text');
-  mismatches.push(...contentMismatches(texts, { text }, `${path}.content_parts`));
-  if (expected.expected_produced_artifacts !== undefined)
-    mismatches.push(
-      ...producedMismatches(
-        expected.expected_produced_artifacts,
-        task.metadata?.produced_artifacts,
-        `${path}.expected_produced_artifacts`,
-        firstVersion,
+    )
+    // Only text expectations apply to the final response.
+    .compare('content_parts', text, (contents, _text, at) =>
+      contentMismatches(
+        contents.filter(({ type }) => type === 'text'),
+        { text },
+        at,
       ),
+    )
+    .compare('expected_produced_artifacts', task.metadata?.produced_artifacts, (...values) =>
+      producedMismatches(...values, firstVersion),
+    )
+    .compare('expected_task_artifacts', undefined, (artifacts, _actual, at) =>
+      taskArtifactMismatches(artifacts, task.artifacts ?? [], at),
     );
-  if (expected.expected_task_artifacts !== undefined)
-    mismatches.push(
-      ...taskArtifactMismatches(
-        expected.expected_task_artifacts,
-        task.artifacts ?? [],
-        `${path}.expected_task_artifacts`,
-      ),
-    );
-  if (expected.metadata_contains !== undefined)
-    mismatches.push(
-      ...compareValues(expected.metadata_contains, task.metadata ?? {}, `${path}.metadata_contains`),
-    );
-  return mismatches;
+  return comparison.includes('metadata_contains', task.metadata ?? {}).mismatches;
 }
 
 interface ProducedArtifact {
@@ -222,27 +164,12 @@ function producedMismatches(
 
 function errorMismatches(
   expected: Expected<'error'>,
-  event: Event<'error'>,
+  { code, message, data }: Event<'error'>,
   path: string,
 ): ExpectationMismatch[] {
-  const mismatches: ExpectationMismatch[] = [];
-  const { code, message, data } = event;
-  if (expected.error_code !== undefined)
-    mismatches.push(...equalityMismatch(expected.error_code, code, `${path}.error_code`));
-  if (expected.error_message_contains !== undefined)
-    mismatches.push(
-      ...containmentMismatches(expected.error_message_contains, message, `${path}.error_message_contains`),
-    );
-  if (expected.error_message_matches_regex !== undefined)
-    mismatches.push(
-      ...regexMismatch(
-        expected.error_message_matches_regex,
-        message,
-        `${path}.error_message_matches_regex`,
-        'i',
-      ),
-    );
-  if (expected.error_data_contains !== undefined)
-    mismatches.push(...compareValues(expected.error_data_contains, data, `${path}.error_data_contains`));
-  return mismatches;
+  return new KeyComparison(expected, path)
+    .equal('error_code', code)
+    .contains('error_message_contains', message)
+    .matches('error_message_matches_regex', message, 'i')
+    .includes('error_data_contains', data).mismatches;
 }

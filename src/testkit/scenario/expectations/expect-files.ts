@@ -1,12 +1,8 @@
 import { bytesOf } from '../../../protocol/part.ts';
 import { companionFilename, loadMetadata } from '../../../artifacts/artifact-metadata.ts';
 import type { ArtifactKey } from '../../../artifacts/artifact-store.ts';
-import {
-  containmentMismatches,
-  type ExpectationMismatch,
-  compareValues,
-  equalityMismatch,
-} from './compare-values.ts';
+import type { ExpectationMismatch } from './compare-values.ts';
+import { KeyComparison } from './key-comparison.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from '../harness/harness-types.ts';
 import type { ExpectedArtifact, ExpectedArtifactState } from '../files/scenario-schema.ts';
@@ -63,30 +59,15 @@ async function stateMismatches(
   const fileKey = isUserFile ? { ...key, filename: `user:${key.filename}` } : key;
   const file = await load(fileKey, expected.version, context);
   if (!isLoaded(file)) return [file];
-  const mismatches: ExpectationMismatch[] = [];
-  if (expected.expected_content_text !== undefined)
-    mismatches.push(
-      ...equalityMismatch(expected.expected_content_text, file.text, `${path}.expected_content_text`),
-    );
-  if (expected.expected_content_bytes_base64 !== undefined)
-    mismatches.push(
-      ...bytesMismatch(
-        expected.expected_content_bytes_base64,
-        file.bytes,
-        `${path}.expected_content_bytes_base64`,
-      ),
-    );
-  const { expected_metadata_contains: expectedMetadata, assert_metadata_schema_key_count: count } = expected;
-  if (expectedMetadata === undefined && count === undefined) return mismatches;
+  const comparison = new KeyComparison(expected, path)
+    .equal('expected_content_text', file.text)
+    .compare('expected_content_bytes_base64', file.bytes, bytesMismatch);
   // Metadata has the same version number as its file.
   const metadata = await loadMetadata(files.store, fileKey, file.version);
-  if (expectedMetadata !== undefined)
-    mismatches.push(...compareValues(expectedMetadata, metadata, `${path}.expected_metadata_contains`));
-  if (count !== undefined) {
-    const keys = Object.keys((metadata?.schema as { structure?: object } | undefined)?.structure ?? {});
-    mismatches.push(...equalityMismatch(count, keys.length, `${path}.assert_metadata_schema_key_count`));
-  }
-  return mismatches;
+  const { structure } = (metadata?.schema ?? {}) as { structure?: object };
+  return comparison
+    .includes('expected_metadata_contains', metadata)
+    .equal('assert_metadata_schema_key_count', Object.keys(structure ?? {}).length).mismatches;
 }
 
 async function artifactMismatches(
@@ -99,28 +80,12 @@ async function artifactMismatches(
   if (!isKey(key)) return [key];
   const file = await load(key, expected.version ?? 'latest', context);
   if (!isLoaded(file)) return [file];
-  const mismatches: ExpectationMismatch[] = [];
-  if (expected.mime_type !== undefined)
-    mismatches.push(...equalityMismatch(expected.mime_type, file.mimeType, `${path}.mime_type`));
-  if (expected.content_contains !== undefined)
-    mismatches.push(
-      ...containmentMismatches(expected.content_contains, file.text, `${path}.content_contains`),
-    );
-  if (expected.text_exact !== undefined)
-    mismatches.push(...equalityMismatch(expected.text_exact, file.text, `${path}.text_exact`));
-  if (expected.content_base64_exact !== undefined)
-    mismatches.push(
-      ...bytesMismatch(expected.content_base64_exact, file.bytes, `${path}.content_base64_exact`),
-    );
-  if (expected.metadata_contains !== undefined)
-    mismatches.push(
-      ...compareValues(
-        expected.metadata_contains,
-        await loadMetadata(files.store, key),
-        `${path}.metadata_contains`,
-      ),
-    );
-  return mismatches;
+  return new KeyComparison(expected, path)
+    .equal('mime_type', file.mimeType)
+    .contains('content_contains', file.text)
+    .equal('text_exact', file.text)
+    .compare('content_base64_exact', file.bytes, bytesMismatch)
+    .includes('metadata_contains', await loadMetadata(files.store, key)).mismatches;
 }
 
 async function findKey(
@@ -162,13 +127,9 @@ async function load(
 ): Promise<LoadedFile | ExpectationMismatch> {
   const file = await store.load(key, version === 'latest' ? undefined : version - firstVersion);
   if (file) {
+    const { version: loadedVersion, mimeType } = file;
     const bytes = await file.bytes();
-    return {
-      version: file.version,
-      mimeType: file.mimeType,
-      bytes,
-      text: Buffer.from(bytes).toString('utf8'),
-    };
+    return { version: loadedVersion, mimeType, bytes, text: Buffer.from(bytes).toString('utf8') };
   }
   const versions = (await store.versions(key)).map((each) => each + firstVersion);
   const { filename, user, session } = key;
@@ -185,9 +146,8 @@ function isLoaded(mismatches: LoadedFile | ExpectationMismatch): mismatches is L
   return 'bytes' in mismatches;
 }
 
-function bytesMismatch(expected: string, actual: Uint8Array, path: string): ExpectationMismatch[] {
-  const isEqual = Buffer.from(bytesOf({ raw: expected })).equals(actual);
-  return isEqual
-    ? []
-    : [{ path, problem: 'is different', expected, actual: Buffer.from(actual).toString('base64') }];
+function bytesMismatch(expected: string, bytes: unknown, path: string): ExpectationMismatch[] {
+  const actual = Buffer.from(bytes as Uint8Array);
+  if (actual.equals(bytesOf({ raw: expected }))) return [];
+  return [{ path, problem: 'is different', expected, actual: actual.toString('base64') }];
 }

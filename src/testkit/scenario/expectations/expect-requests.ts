@@ -1,9 +1,5 @@
-import {
-  containmentMismatches,
-  type ExpectationMismatch,
-  compareValues,
-  equalityMismatch,
-} from './compare-values.ts';
+import { compareValues, type ExpectationMismatch } from './compare-values.ts';
+import { KeyComparison } from './key-comparison.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { ScenarioCapture } from '../harness/harness-types.ts';
 import type { ScenarioCase } from '../files/scenario-schema.ts';
@@ -42,15 +38,10 @@ function authMismatches(
   return expected.flatMap((each, index) => {
     const path = `assert_downstream_auth[${index}]`;
     const request = requests[each.request_index];
-    if (!request)
-      return [
-        {
-          path: `${path}.request_index`,
-          problem: 'request not received',
-          expected: each.request_index,
-          actual: `${requests.length} requests`,
-        },
-      ];
+    if (!request) {
+      const actual = `${requests.length} requests`;
+      return new KeyComparison(each, path).report('request_index', 'request not received', actual).mismatches;
+    }
     return [
       ...headerMismatches(each.authorization_header, request.authorization, `${path}.authorization_header`),
       ...headerMismatches(each.api_key_header, request.apiKey, `${path}.api_key_header`),
@@ -64,20 +55,11 @@ function headerMismatches(
   path: string,
 ): ExpectationMismatch[] {
   if (!expected) return [];
-  const mismatches: ExpectationMismatch[] = [];
-  const { exact, starts_with: start, contains } = expected;
   // The empty string means that the header is missing.
-  if (exact !== undefined) mismatches.push(...equalityMismatch(exact, actual ?? '', `${path}.exact`));
-  if (start !== undefined && actual?.startsWith(start) !== true)
-    mismatches.push({
-      path: `${path}.starts_with`,
-      problem: 'does not start with the value',
-      expected: start,
-      actual,
-    });
-  if (contains !== undefined)
-    mismatches.push(...containmentMismatches(contains, actual ?? '', `${path}.contains`));
-  return mismatches;
+  const comparison = new KeyComparison(expected, path).equal('exact', actual ?? '');
+  if (expected.starts_with !== undefined && actual?.startsWith(expected.starts_with) !== true)
+    comparison.report('starts_with', 'does not start with the value', actual);
+  return comparison.contains('contains', actual ?? '').mismatches;
 }
 
 function tokenRequestMismatches(
@@ -87,9 +69,7 @@ function tokenRequestMismatches(
   return expected.flatMap((each, index) => {
     const path = `assert_oauth_token_requests[${index}]`;
     const requests = tokenRequests.filter(({ url }) => url === each.token_url);
-    const mismatches: ExpectationMismatch[] = [];
-    if (each.call_count !== undefined)
-      mismatches.push(...equalityMismatch(each.call_count, requests.length, `${path}.call_count`));
+    const { mismatches } = new KeyComparison(each, path).equal('call_count', requests.length);
     for (const [key, value] of Object.entries(each.request_body_contains ?? {})) {
       const field = `${key}=${value}`;
       if (requests.length === 0 || requests.some(({ body }) => !body.includes(field)))
@@ -105,22 +85,15 @@ function tokenRequestMismatches(
 }
 
 function cancellationMismatches(
-  expected: ScenarioCase['assert_cancellation_sent'],
+  expected: NonNullable<ScenarioCase['assert_cancellation_sent']> | undefined,
   { cancellation: { sent, received } }: ScenarioCapture,
 ): ExpectationMismatch[] {
-  const path = 'assert_cancellation_sent';
-  const mismatches: ExpectationMismatch[] = [];
-  if (expected?.gateway_sent !== undefined)
-    mismatches.push(...equalityMismatch(expected.gateway_sent, sent, `${path}.gateway_sent`));
-  const { downstream_received: isReceived, downstream_task_id: id } = expected ?? {};
-  if (isReceived !== undefined)
-    mismatches.push(...equalityMismatch(isReceived, received.length > 0, `${path}.downstream_received`));
+  if (!expected) return [];
+  const comparison = new KeyComparison(expected, 'assert_cancellation_sent')
+    .equal('gateway_sent', sent)
+    .equal('downstream_received', received.length > 0);
+  const { downstream_task_id: id } = expected;
   if (id !== undefined && !received.includes(id))
-    mismatches.push({
-      path: `${path}.downstream_task_id`,
-      problem: 'was not canceled',
-      expected: id,
-      actual: received,
-    });
-  return mismatches;
+    comparison.report('downstream_task_id', 'was not canceled', received);
+  return comparison.mismatches;
 }

@@ -16,14 +16,10 @@ export function partsToSend({ parts, mode }: Scenario): Part[] {
 }
 
 function toPart(spec: ScenarioPart): Part {
-  const metadata = spec.metadata ? { metadata: spec.metadata } : {};
-  if (spec.type === 'data') return { data: spec.data, ...metadata };
-  if (spec.type !== 'file') return { text: spec.text, ...metadata };
-  const labels = {
-    ...(spec.name === undefined ? {} : { filename: spec.name }),
-    ...(spec.mime_type === undefined ? {} : { mediaType: spec.mime_type }),
-    ...metadata,
-  };
+  const { metadata } = spec;
+  if (spec.type === 'data') return { data: spec.data, metadata };
+  if (spec.type !== 'file') return { text: spec.text, metadata };
+  const labels = { filename: spec.name, mediaType: spec.mime_type, metadata };
   return spec.uri === undefined ? { raw: spec.bytes_base64 ?? '', ...labels } : { url: spec.uri, ...labels };
 }
 

@@ -53,7 +53,9 @@ export class CaseEnvironments {
     const { spec } = scenario;
     // A script also defines the card, so it needs its own agent.
     const script = spec.downstream_script && JSON.stringify(spec.downstream_script);
-    const agent = script === undefined ? await this.#sharedAgent() : await startAgent({ script });
+    const agent = await (script === undefined
+      ? (this.#agent ??= startAgent({ card }))
+      : startAgent({ script }));
     agent.reset();
     agent.prime(spec.downstream_a2a_agent_responses);
     const { downstream_agent_auth: auth, downstream_http_error: error } = spec;
@@ -88,10 +90,6 @@ export class CaseEnvironments {
   async close(): Promise<void> {
     await (await this.#agent)?.stop();
     await this.#http.close();
-  }
-
-  #sharedAgent(): Promise<TestAgentServer> {
-    return (this.#agent ??= startAgent({ card }));
   }
 }
 

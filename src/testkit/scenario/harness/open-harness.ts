@@ -15,9 +15,7 @@ import type { ScenarioCapture, CaseFiles, ScenarioHarness } from './harness-type
 import { type CaseEnvironment, CaseEnvironments } from './case-environments.ts';
 import { CaseTimeline } from './case-timeline.ts';
 
-/**
- * Test harness of a case: a proxy on the mesh, a proxy over HTTP, or a client that calls the mock agent directly.
- */
+/** Test harness of a case: a proxy on the mesh, a proxy over HTTP, or a client that calls the mock agent directly. */
 export type HarnessKind = 'mesh' | 'http' | 'direct';
 
 /** Options of {@link openHarness}. */

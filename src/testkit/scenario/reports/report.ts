@@ -16,12 +16,8 @@ export interface ScenarioSummary {
 export function summarizeResults(results: readonly ScenarioResult[]): ScenarioSummary {
   const count = (outcome: ScenarioResult['outcome']): number =>
     results.filter((each) => each.outcome === outcome).length;
-  return {
-    total: results.length,
-    passed: count('passed'),
-    failed: count('failed'),
-    skipped: count('skipped'),
-  };
+  const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')];
+  return { total: results.length, passed, failed, skipped };
 }
 
 /** Text styles of a terminal. */
@@ -36,13 +32,7 @@ export interface TextStyles {
 const plain = (text: string): string => text;
 
 /** No styles. */
-const plainStyles: TextStyles = {
-  green: plain,
-  red: plain,
-  yellow: plain,
-  dim: plain,
-  bold: plain,
-};
+const plainStyles: TextStyles = { green: plain, red: plain, yellow: plain, dim: plain, bold: plain };
 
 /** Formats the result of a case as one line. */
 export function formatResultLine(
@@ -156,34 +146,22 @@ export function scenarioJsonReport(results: readonly ScenarioResult[]): string {
   return `${JSON.stringify({ summary: summarizeResults(results), cases: results.map(toJsonCase) }, undefined, 2)}\n`;
 }
 
-function toJsonCase({
-  scenario,
-  outcome,
-  reason,
-  mismatches,
-  milliseconds,
-  capture,
-}: ScenarioResult): object {
-  const { id, file, line, spec } = scenario;
+function toJsonCase(result: ScenarioResult): object {
+  const { id, file, line, spec } = result.scenario;
+  const { description, tags } = spec;
+  const { outcome, reason, mismatches, milliseconds, capture } = result;
   const entry = {
     id,
     file,
     line,
-    description: spec.description,
-    tags: spec.tags,
+    description,
+    tags,
     outcome,
     reason,
     milliseconds: Math.round(milliseconds),
   };
   if (outcome !== 'failed') return entry;
-  return {
-    ...entry,
-    mismatches,
-    events: capture?.events ?? [],
-    requests: capture?.requests ?? [],
-    tokenRequests: (capture?.tokenRequests ?? []).map((each) => ({
-      ...each,
-      body: redactSecrets(each.body),
-    })),
-  };
+  const { events = [], requests = [], tokenRequests = [] } = capture ?? {};
+  const redacted = tokenRequests.map((each) => ({ ...each, body: redactSecrets(each.body) }));
+  return { ...entry, mismatches, events, requests, tokenRequests: redacted };
 }

@@ -28,117 +28,95 @@ type Report = (path: DocumentPath, message: string) => void;
 
 /** Compiles the `when` section of a rule. */
 export function compileConditions(spec: ConditionsSpec, path: DocumentPath, report: Report): Condition[] {
+  const text = (
+    key: 'text' | 'message_id' | 'skill' | 'principal',
+    read: (received: ReceivedMessage) => string | undefined,
+  ): Condition[] => {
+    const match = spec[key];
+    return match === undefined
+      ? []
+      : [textCondition(key, read, new TextMatcher(match, [...path, key], report))];
+  };
+  const anyOf = (
+    key: 'version' | 'transport' | 'operation' | 'task_state',
+    read: (received: ReceivedMessage) => string | undefined,
+  ): Condition[] => {
+    const allowed = spec[key];
+    return allowed === undefined ? [] : [enumCondition(key, [allowed].flat(), read)];
+  };
+  const data = (key: 'data' | 'metadata', read: (received: ReceivedMessage) => unknown[]): Condition[] =>
+    [...withPaths(spec[key], [...path, key])].map(([each, at]) =>
+      createDataMatcher(key, each, ({ received }) => read(received), at, report),
+    );
   return [
-    ...messageConditions(spec, path, report),
-    ...callConditions(spec, path, report),
-    ...conversationConditions(spec),
+    ...text('text', (received) => received.text),
+    ...text('message_id', ({ message }) => message.messageId),
+    ...data('data', ({ message }) => message.parts.flatMap((part) => ('data' in part ? [part.data] : []))),
+    ...data('metadata', ({ message, metadata }) =>
+      [message.metadata, metadata].filter((each) => each !== undefined),
+    ),
+    ...(spec.file === undefined ? [] : [fileCondition(spec.file, [...path, 'file'], report)]),
+    ...text('skill', ({ skill }) => skill),
+    ...Object.entries(spec.header ?? {}).map(([name, match]) =>
+      textCondition(
+        `header ${name}`,
+        ({ headers }) => joinedHeader(headers, name),
+        new TextMatcher(match, [...path, 'header', name], report),
+      ),
+    ),
+    ...text('principal', ({ principal }) => principal?.id),
+    ...anyOf('version', ({ version }) => version),
+    ...anyOf('transport', ({ transport }) => transport),
+    ...anyOf('operation', ({ operation }) => operation),
+    ...(spec.turn === undefined ? [] : [turnCondition(spec.turn)]),
+    ...Object.entries(spec.state ?? {}).map(([name, value]) => stateCondition(name, value)),
+    ...anyOf('task_state', ({ task }) => task?.status.state ?? 'none'),
   ];
 }
 
-function messageConditions(spec: ConditionsSpec, path: DocumentPath, report: Report): Condition[] {
-  const conditions: Condition[] = [];
-  const { text, message_id: messageId, data, metadata, file } = spec;
-  if (text !== undefined)
-    conditions.push(
-      textCondition(
-        'text',
-        ({ received }) => received.text,
-        new TextMatcher(text, [...path, 'text'], report),
-      ),
-    );
-  if (messageId !== undefined) {
-    const matcher = new TextMatcher(messageId, [...path, 'message_id'], report);
-    conditions.push(textCondition('message_id', ({ received }) => received.message.messageId, matcher));
-  }
-  const dataValues = ({ received }: ConditionInput): unknown[] =>
-    received.message.parts.flatMap((part) => ('data' in part ? [part.data] : []));
-  for (const [each, at] of withPaths(data, [...path, 'data']))
-    conditions.push(createDataMatcher('data', each, dataValues, at, report));
-  const metadataValues = ({ received }: ConditionInput): unknown[] =>
-    [received.message.metadata, received.metadata].filter((each) => each !== undefined);
-  for (const [each, at] of withPaths(metadata, [...path, 'metadata']))
-    conditions.push(createDataMatcher('metadata', each, metadataValues, at, report));
-  if (file !== undefined) conditions.push(fileCondition(file, [...path, 'file'], report));
-  return conditions;
+function turnCondition(turn: NonNullable<ConditionsSpec['turn']>): Condition {
+  const { from = 0, to = Number.POSITIVE_INFINITY } =
+    typeof turn === 'number' ? { from: turn, to: turn } : turn;
+  return {
+    name: 'turn',
+    expected: from === to ? String(from) : `${from} to ${to === Number.POSITIVE_INFINITY ? 'any' : to}`,
+    matches: ({ received }) => received.turn >= from && received.turn <= to,
+    actual: ({ received }) => String(received.turn),
+  };
 }
 
-function callConditions(spec: ConditionsSpec, path: DocumentPath, report: Report): Condition[] {
-  const conditions: Condition[] = [];
-  const { skill, principal, header = {}, version, transport, operation } = spec;
-  if (skill !== undefined) {
-    const matcher = new TextMatcher(skill, [...path, 'skill'], report);
-    conditions.push(textCondition('skill', ({ received }) => received.skill, matcher));
-  }
-  for (const [name, match] of Object.entries(header)) {
-    const matcher = new TextMatcher(match, [...path, 'header', name], report);
-    conditions.push(
-      textCondition(`header ${name}`, ({ received }) => joinedHeader(received.headers, name), matcher),
-    );
-  }
-  if (principal !== undefined) {
-    const matcher = new TextMatcher(principal, [...path, 'principal'], report);
-    conditions.push(textCondition('principal', ({ received }) => received.principal?.id, matcher));
-  }
-  if (version !== undefined)
-    conditions.push(enumCondition('version', version, ({ received }) => received.version));
-  if (transport !== undefined)
-    conditions.push(enumCondition('transport', transport, ({ received }) => received.transport));
-  if (operation !== undefined)
-    conditions.push(enumCondition('operation', operation, ({ received }) => received.operation));
-  return conditions;
-}
-
-function conversationConditions({ turn, state = {}, task_state: taskState }: ConditionsSpec): Condition[] {
-  const conditions: Condition[] = [];
-  if (turn !== undefined) {
-    const { from = 0, to = Number.POSITIVE_INFINITY } =
-      typeof turn === 'number' ? { from: turn, to: turn } : turn;
-    conditions.push({
-      name: 'turn',
-      expected: from === to ? String(from) : `${from} to ${to === Number.POSITIVE_INFINITY ? 'any' : to}`,
-      matches: ({ received }) => received.turn >= from && received.turn <= to,
-      actual: ({ received }) => String(received.turn),
-    });
-  }
-  for (const [name, value] of Object.entries(state)) {
-    conditions.push({
-      name: `state ${name}`,
-      expected: value === null ? 'not to be set' : quoteValue(value),
-      matches: (input) => isDeepStrictEqual(input.state.get(name) ?? null, value),
-      actual: (input) => quoteValue(input.state.get(name)),
-    });
-  }
-  if (taskState !== undefined)
-    conditions.push(
-      enumCondition('task_state', taskState, ({ received }) => received.task?.status.state ?? 'none'),
-    );
-  return conditions;
+function stateCondition(name: string, value: unknown): Condition {
+  return {
+    name: `state ${name}`,
+    expected: value === null ? 'not to be set' : quoteValue(value),
+    matches: ({ state }) => isDeepStrictEqual(state.get(name) ?? null, value),
+    actual: ({ state }) => quoteValue(state.get(name)),
+  };
 }
 
 function textCondition(
   name: string,
-  read: (input: ConditionInput) => string | undefined,
+  read: (received: ReceivedMessage) => string | undefined,
   matcher: TextMatcher,
 ): Condition {
   return {
     name,
     expected: matcher.expected,
-    matches: (input) => matcher.matches(read(input)),
-    actual: (input) => quoteValue(read(input)),
+    matches: ({ received }) => matcher.matches(read(received)),
+    actual: ({ received }) => quoteValue(read(received)),
   };
 }
 
 function enumCondition(
   name: string,
-  allowed: string | readonly string[],
-  read: (input: ConditionInput) => string | undefined,
+  allowed: readonly string[],
+  read: (received: ReceivedMessage) => string | undefined,
 ): Condition {
-  const all = [allowed].flat();
   return {
     name,
-    expected: all.join(' or '),
-    matches: (input) => all.includes(read(input) ?? ''),
-    actual: (input) => read(input) ?? 'missing',
+    expected: allowed.join(' or '),
+    matches: ({ received }) => allowed.includes(read(received) ?? ''),
+    actual: ({ received }) => read(received) ?? 'missing',
   };
 }
 

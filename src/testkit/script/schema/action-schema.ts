@@ -45,31 +45,22 @@ export type PartSpec = z.infer<typeof part>;
 /** YAML form of a message. */
 export type MessageSpec = z.infer<typeof message>;
 
-const artifact = z.strictObject({
-  ...content,
-  id: z
-    .string()
-    .optional()
-    .describe('The id of the artifact; by default one that its place in the rule gives.'),
+const artifactLabels = {
+  id: z.string().optional().describe('Id of the artifact; by default derived from its position in the rule.'),
   name: z.string().optional().describe('Name of the artifact and of its file.'),
-  description: z.string().optional().describe('What the artifact is, for people.'),
-  parts: parts.optional(),
+  description: z.string().optional().describe('Description of the artifact for humans.'),
   metadata: metadata.optional().describe('Metadata of the artifact.'),
-});
+};
+
+const artifact = z.strictObject({ ...content, ...artifactLabels, parts: parts.optional() });
 
 /** YAML form of an artifact. */
 export type ArtifactSpec = z.infer<typeof artifact>;
 
 const chunks = z.strictObject({
-  id: z
-    .string()
-    .optional()
-    .describe('The id of the artifact; by default one that its place in the rule gives.'),
-  name: z.string().optional().describe('The name of the artifact.'),
-  description: z.string().optional().describe('What the artifact is, for people.'),
+  ...artifactLabels,
   parts: parts.describe('The chunks; one event per chunk.'),
   every: millisecondsSchema.optional().describe('Delay between two chunks.'),
-  metadata: metadata.optional().describe('Metadata of the artifact.'),
 });
 
 /** Schema of an action: exactly one of these keys. */
