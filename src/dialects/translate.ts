@@ -23,10 +23,7 @@ export type TranslatableName = keyof Translatable;
 
 /** Options of {@link decode}. */
 export interface DecodeOptions {
-  /**
-   * Accepts deviations from the specification and records them as losses.
-   * @defaultValue true
-   */
+  /** Accepts deviations from the specification and records them as losses. @defaultValue true */
   readonly lenient?: boolean;
   /** For `events`: the request that opened the stream. */
   readonly opening?: StreamOpenContext;

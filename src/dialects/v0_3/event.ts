@@ -17,14 +17,15 @@ import {
   type WireObject,
   readId,
 } from '../field-readers.ts';
+import { readArtifactEventWith } from '../task.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { unknownState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import {
-  readArtifact,
   readContextId,
   readStatus,
   readTask,
+  taskReaders,
   writeArtifact,
   writeStatus,
   writeTask,
@@ -146,27 +147,23 @@ function readStatusEvent(wire: WireObject, at: string, mode: DecodeMode): TaskSt
 }
 
 function readArtifactEvent(wire: WireObject, at: string, mode: DecodeMode): TaskArtifactUpdateEvent {
-  const event: TaskArtifactUpdateEvent = {
-    kind: 'artifact',
-    taskId: readId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'), mode),
-    contextId: readContextId(wire, at, mode),
-    artifact: readArtifact(wire.artifact, fieldPath(at, 'artifact'), mode),
-  };
-  const append = readBoolean(wire.append, fieldPath(at, 'append'));
-  if (append !== undefined) event.append = append;
-  const lastChunk = readBoolean(wire.lastChunk ?? wire.last_chunk, fieldPath(at, 'lastChunk'));
-  if (lastChunk !== undefined) event.lastChunk = lastChunk;
-  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  if (metadata !== undefined) event.metadata = metadata;
-  return event;
+  return readArtifactEventWith(taskReaders, wire, at, mode);
 }
 
-/** Writes each event separately and ends with a `final` status. */
-export const eventWriter: EventWriter = {
-  write: (event) => [writeEvent(event)],
-  end: (last, wasWithin = false) =>
-    last === undefined || (isFinalStatus(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
-};
+/** Creates a writer that writes each event separately and ends with a `final` status. */
+export function finalStatusWriter(
+  writeEvent: (event: StreamEvent) => unknown,
+  writeStatusEvent: (event: TaskStatusUpdateEvent, final: boolean) => unknown,
+): EventWriter {
+  return {
+    write: (event) => [writeEvent(event)],
+    end: (last, wasWithin = false) =>
+      last === undefined || (isFinalStatus(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
+  };
+}
+
+/** Writes the events of 0.3 JSON-RPC. */
+export const eventWriter: EventWriter = finalStatusWriter(writeEvent, writeStatusEvent);
 
 /** Reads a 0.3 stream. Inserts a task before the first update if the peer did not send one. */
 export function eventReader(opening: StreamOpenContext): EventReader {

@@ -3,7 +3,8 @@ import type { Message } from '../../protocol/message.ts';
 import type { PushConfigPage, TaskPage } from '../../protocol/requests.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readInteger, readArray, readObject, readToken } from '../field-readers.ts';
+import { readArray, readObject, readToken } from '../field-readers.ts';
+import { readTaskPageWith } from '../task.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { card } from './card.ts';
 import { readEvent } from './event.ts';
@@ -12,7 +13,7 @@ import { readPushConfig, writePushConfig } from './push.ts';
 import { readTask, writeTask } from './task.ts';
 
 /** Reads the result of a 0.3 send: tagged by `kind`, wrapped, or neither. */
-export function readSendResult(wire: unknown, mode: DecodeMode): Task | Message {
+function readSendResult(wire: unknown, mode: DecodeMode): Task | Message {
   const event = readEvent(wire, mode, 'result');
   if (event.kind === 'task') return event.task;
   if (event.kind === 'message') return event.message;
@@ -20,19 +21,13 @@ export function readSendResult(wire: unknown, mode: DecodeMode): Task | Message 
 }
 
 /** Reads tasks as a page, or as a list as in the 0.3 specification. */
-export function readTaskPage(wire: unknown, mode: DecodeMode): TaskPage {
+function readTaskPage(wire: unknown, mode: DecodeMode): TaskPage {
   const page = Array.isArray(wire) ? { tasks: wire as unknown[] } : readObject(wire, 'result');
-  const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) => readTask(each, `tasks[${i}]`, mode));
-  return {
-    tasks,
-    nextPageToken: readToken(page.nextPageToken ?? page.next_page_token, 'nextPageToken', mode) ?? '',
-    pageSize: readInteger(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
-    totalSize: readInteger(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
-  };
+  return readTaskPageWith(readTask, page, mode);
 }
 
 /** Reads push configurations as a list or as a page. */
-export function readPushPage(wire: unknown, mode: DecodeMode): PushConfigPage {
+function readPushPage(wire: unknown, mode: DecodeMode): PushConfigPage {
   const page = Array.isArray(wire) ? { configs: wire as unknown[] } : readObject(wire ?? {}, 'result');
   const configs = readArray(page.configs ?? [], 'configs');
   return {

@@ -1,16 +1,7 @@
 import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
-import { withCompat } from '../compat-metadata.ts';
 import { readArtifactWith } from '../artifact.ts';
-import {
-  readArray,
-  readMetadata,
-  readObject,
-  readString,
-  readTimestamp,
-  fieldPath,
-  type WireObject,
-  readId,
-} from '../field-readers.ts';
+import { readObject, readString, readTimestamp, fieldPath, type WireObject } from '../field-readers.ts';
+import { readTaskWith, type TaskReaders } from '../task.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readState, unknownState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
@@ -65,27 +56,17 @@ export function readContextId(wire: WireObject, at: string, mode: DecodeMode): s
 
 /** Reads a task in the JSON or protocol buffer format of 0.3. */
 export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
-  const wire = readObject(value, at);
-  const task: Task = {
-    id: readId(wire.id, fieldPath(at, 'id'), mode),
-    contextId: readContextId(wire, at, mode),
-    status: readStatus(wire.status, fieldPath(at, 'status'), mode),
-  };
-  const { artifacts, history } = wire;
-  if (artifacts !== undefined && artifacts !== null) {
-    const list = readArray(artifacts, fieldPath(at, 'artifacts'));
-    task.artifacts = list.map((each, i) => readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, mode));
-  }
-  if (history !== undefined && history !== null) {
-    const list = readArray(history, fieldPath(at, 'history'));
-    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, mode));
-  }
-  let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  const stateName = unknownState(task.status, wire.status);
-  if (stateName !== undefined) metadata = withCompat(metadata, { state: stateName });
-  if (metadata !== undefined) task.metadata = metadata;
-  return task;
+  return readTaskWith(taskReaders, value, at, mode);
 }
+
+/** Readers of the objects in a 0.3 task. */
+export const taskReaders: TaskReaders = {
+  contextId: readContextId,
+  status: readStatus,
+  artifact: readArtifact,
+  message: readMessage,
+  unknownState,
+};
 
 /** Writes a 0.3 JSON-RPC task. */
 export function writeTask(task: Task): unknown {

@@ -1,6 +1,6 @@
 import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import type { EventWriter } from '../dialect.ts';
-import { isFinalStatus, removeFinalMark } from '../v0_3/event.ts';
+import { finalStatusWriter, isFinalStatus, removeFinalMark } from '../v0_3/event.ts';
 import { writeMessage } from './message.ts';
 import { writeArtifact, writeStatus, writeTask } from './task.ts';
 
@@ -39,9 +39,5 @@ function writeEvent(event: StreamEvent): unknown {
   }
 }
 
-/** Writes each event separately and ends with a `final` status. */
-export const eventWriter: EventWriter = {
-  write: (event) => [writeEvent(event)],
-  end: (last, wasWithin = false) =>
-    last === undefined || (isFinalStatus(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
-};
+/** Writes the events of 0.3 REST. */
+export const eventWriter: EventWriter = finalStatusWriter(writeEvent, writeStatusEvent);

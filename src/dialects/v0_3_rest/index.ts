@@ -5,10 +5,7 @@
  * @module
  */
 import type { Dialect } from '../dialect.ts';
-import { restError, rpcError } from '../v0_3/error.ts';
-import { eventReader, readEvent } from '../v0_3/event.ts';
-import { readMessage } from '../v0_3/message.ts';
-import { readTask, writeTask as writeTaggedTask } from '../v0_3/task.ts';
+import { v0_3 } from '../v0_3/index.ts';
 import { card } from './card.ts';
 import { eventWriter } from './event.ts';
 import { writeMessage } from './message.ts';
@@ -18,8 +15,9 @@ import { writeTask } from './task.ts';
 
 /** A2A 0.3 over REST. */
 export const v0_3_rest: Dialect = {
+  // Webhooks receive the tagged task of v0_3, regardless of the transport of the registration.
+  ...v0_3,
   name: 'v0_3_rest',
-  version: '0.3',
   methods: new Map(),
   routes: [
     { operation: 'send', verb: 'POST', path: '/v1/message:send' },
@@ -49,19 +47,7 @@ export const v0_3_rest: Dialect = {
   requests,
   results,
   card,
-  task: { read: (wire, mode) => readTask(wire, 'task', mode), write: writeTask },
-  message: { read: (wire, mode) => readMessage(wire, 'message', mode), write: writeMessage },
-  canShareEventJson: true,
+  task: { ...v0_3.task, write: writeTask },
+  message: { ...v0_3.message, write: writeMessage },
   eventWriter: () => eventWriter,
-  eventReader,
-  rpcError,
-  restError,
-  // Webhooks receive the tagged task, regardless of the transport of the registration.
-  notification: {
-    read: (wire, mode) => readEvent(wire, mode),
-    write: (_event, task) => writeTaggedTask(task),
-  },
-  extensionsHeader: 'x-a2a-extensions',
-  restMediaType: 'application/json',
-  allowsFinishedSubscribe: true,
 };

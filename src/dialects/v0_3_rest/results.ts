@@ -1,33 +1,24 @@
 import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readPushConfig } from '../v0_3/push.ts';
-import { readSendResult, readPushPage, readTaskPage } from '../v0_3/results.ts';
-import { readTask } from '../v0_3/task.ts';
+import { results as tagged } from '../v0_3/results.ts';
 import { card } from './card.ts';
 import { writeMessage } from './message.ts';
 import { writePushConfig } from './push.ts';
 import { writeTask } from './task.ts';
 
-const task: Dialect['results']['getTask'] = {
-  read: (wire, mode) => readTask(wire, 'task', mode),
-  write: writeTask,
-};
-
-const pushConfig: Dialect['results']['getPushConfig'] = {
-  read: (wire, mode) => readPushConfig(wire, 'config', mode),
-  write: writePushConfig,
-};
+const task = { ...tagged.getTask, write: writeTask };
+const pushConfig = { ...tagged.getPushConfig, write: writePushConfig };
 
 /** Codecs of the results of all 0.3 REST operations: a send result is wrapped, a task is not. */
 export const results: Dialect['results'] = {
   send: {
-    read: readSendResult,
+    ...tagged.send,
     write: (answer) => (isTask(answer) ? { task: writeTask(answer) } : { message: writeMessage(answer) }),
   },
   getTask: task,
   cancelTask: task,
   listTasks: {
-    read: readTaskPage,
+    ...tagged.listTasks,
     write({ tasks, nextPageToken }, losses) {
       if (nextPageToken !== '') {
         losses?.push({ path: 'nextPageToken', kind: 'dropped', note: '0.3 lists have no paging' });
@@ -38,7 +29,7 @@ export const results: Dialect['results'] = {
   createPushConfig: pushConfig,
   getPushConfig: pushConfig,
   listPushConfigs: {
-    read: readPushPage,
+    ...tagged.listPushConfigs,
     write: ({ configs, nextPageToken }) => ({ configs: configs.map(writePushConfig), nextPageToken }),
   },
   deletePushConfig: {

@@ -1,23 +1,15 @@
 import { invalidField } from '../../protocol/errors.ts';
-import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
+import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { withCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter } from '../dialect.ts';
-import {
-  isSet,
-  readBoolean,
-  readMetadata,
-  readObject,
-  fieldPath,
-  type WireObject,
-  readId,
-  readOptionalId,
-} from '../field-readers.ts';
+import { isSet, readMetadata, readObject, type WireObject, readId } from '../field-readers.ts';
+import { readArtifactEventWith } from '../task.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import {
-  readArtifact,
   readStatus,
   readTask,
+  taskReaders,
   unknownState,
   writeArtifact,
   writeStatus,
@@ -62,41 +54,23 @@ export function readEvent(value: unknown, mode: DecodeMode): StreamEvent {
   const status = wire.statusUpdate ?? wire.status_update;
   if (isSet(status)) return readStatusEvent(readObject(status, 'statusUpdate'), mode);
   const artifact = wire.artifactUpdate ?? wire.artifact_update;
-  if (isSet(artifact)) return readArtifactEvent(readObject(artifact, 'artifactUpdate'), mode);
+  if (isSet(artifact)) {
+    const at = 'artifactUpdate';
+    return readArtifactEventWith(taskReaders, readObject(artifact, at), at, mode);
+  }
   throw invalidField('event', 'must have one of task, message, statusUpdate and artifactUpdate');
-}
-
-function readIds(wire: WireObject, at: string, mode: DecodeMode): { taskId: string; contextId: string } {
-  return {
-    taskId: readId(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'), mode),
-    contextId: readOptionalId(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'), mode) ?? '',
-  };
 }
 
 function readStatusEvent(wire: WireObject, mode: DecodeMode): TaskStatusUpdateEvent {
   const event: TaskStatusUpdateEvent = {
     kind: 'status',
-    ...readIds(wire, 'statusUpdate', mode),
+    taskId: readId(wire.taskId ?? wire.task_id, 'statusUpdate.taskId', mode),
+    contextId: taskReaders.contextId(wire, 'statusUpdate', mode),
     status: readStatus(wire.status, 'statusUpdate.status', mode),
   };
   let metadata = readMetadata(wire.metadata, 'statusUpdate.metadata');
   const stateName = unknownState(event.status, wire.status);
   if (stateName !== undefined) metadata = withCompat(metadata, { state: stateName });
-  if (metadata !== undefined) event.metadata = metadata;
-  return event;
-}
-
-function readArtifactEvent(wire: WireObject, mode: DecodeMode): TaskArtifactUpdateEvent {
-  const event: TaskArtifactUpdateEvent = {
-    kind: 'artifact',
-    ...readIds(wire, 'artifactUpdate', mode),
-    artifact: readArtifact(wire.artifact, 'artifactUpdate.artifact', mode),
-  };
-  const append = readBoolean(wire.append, 'artifactUpdate.append');
-  if (append !== undefined) event.append = append;
-  const lastChunk = readBoolean(wire.lastChunk ?? wire.last_chunk, 'artifactUpdate.lastChunk');
-  if (lastChunk !== undefined) event.lastChunk = lastChunk;
-  const metadata = readMetadata(wire.metadata, 'artifactUpdate.metadata');
   if (metadata !== undefined) event.metadata = metadata;
   return event;
 }

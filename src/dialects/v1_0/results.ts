@@ -1,7 +1,8 @@
 import { invalidField } from '../../protocol/errors.ts';
 import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readInteger, readArray, readObject, readToken } from '../field-readers.ts';
+import { readArray, readObject, readToken } from '../field-readers.ts';
+import { readTaskPageWith } from '../task.ts';
 import { card } from './card.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, writePushConfig } from './push.ts';
@@ -36,18 +37,7 @@ export const results: Dialect['results'] = {
   getTask: task,
   cancelTask: task,
   listTasks: {
-    read(wire, mode) {
-      const page = readObject(wire, 'result');
-      const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) =>
-        readTask(each, `tasks[${i}]`, mode),
-      );
-      return {
-        tasks,
-        nextPageToken: readToken(page.nextPageToken ?? page.next_page_token, 'nextPageToken', mode) ?? '',
-        pageSize: readInteger(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
-        totalSize: readInteger(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
-      };
-    },
+    read: (wire, mode) => readTaskPageWith(readTask, readObject(wire, 'result'), mode),
     write: ({ tasks, nextPageToken, pageSize, totalSize }) => ({
       tasks: tasks.map(writeTask),
       nextPageToken,

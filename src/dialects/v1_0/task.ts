@@ -1,18 +1,9 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
 import { taskStates } from '../../protocol/task.ts';
-import { withCompat } from '../compat-metadata.ts';
 import { readArtifactWith } from '../artifact.ts';
-import {
-  readArray,
-  readMetadata,
-  readObject,
-  readTimestamp,
-  fieldPath,
-  type WireObject,
-  readId,
-  readOptionalId,
-} from '../field-readers.ts';
+import { readObject, readTimestamp, fieldPath, type WireObject, readOptionalId } from '../field-readers.ts';
+import { readTaskWith, type TaskReaders } from '../task.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readParts, writeParts } from './part.ts';
@@ -100,30 +91,20 @@ export function writeArtifact(artifact: Artifact): unknown {
   };
 }
 
-/** Reads a 1.0 task. The name of an unknown state is stored under the compat key. */
+/** Reads a 1.0 task. */
 export function readTask(value: unknown, at: string, mode: DecodeMode): Task {
-  const wire = readObject(value, at);
-  const statusWire = readObject(wire.status, fieldPath(at, 'status'));
-  const task: Task = {
-    id: readId(wire.id, fieldPath(at, 'id'), mode),
-    contextId: readOptionalId(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'), mode) ?? '',
-    status: readStatus(statusWire, fieldPath(at, 'status'), mode),
-  };
-  const { artifacts, history } = wire;
-  if (artifacts !== undefined && artifacts !== null) {
-    const list = readArray(artifacts, fieldPath(at, 'artifacts'));
-    task.artifacts = list.map((each, i) => readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, mode));
-  }
-  if (history !== undefined && history !== null) {
-    const list = readArray(history, fieldPath(at, 'history'));
-    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, mode));
-  }
-  let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  const stateName = unknownState(task.status, statusWire);
-  if (stateName !== undefined) metadata = withCompat(metadata, { state: stateName });
-  if (metadata !== undefined) task.metadata = metadata;
-  return task;
+  return readTaskWith(taskReaders, value, at, mode);
 }
+
+/** Readers of the objects in a 1.0 task. */
+export const taskReaders: TaskReaders = {
+  contextId: (wire, at, mode) =>
+    readOptionalId(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'), mode) ?? '',
+  status: readStatus,
+  artifact: readArtifact,
+  message: readMessage,
+  unknownState,
+};
 
 /** Writes a 1.0 task. */
 export function writeTask(task: Task): unknown {
