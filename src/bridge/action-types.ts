@@ -41,17 +41,21 @@ export type FileParameter =
   | { readonly uri: string; readonly name?: string; readonly mediaType?: string }
   | { readonly bytes: string; readonly name: string; readonly mediaType?: string };
 
+/** All results of a call. */
+export const actionStatuses = [
+  'COMPLETED',
+  'FAILED',
+  'REJECTED',
+  'CANCELED',
+  'INPUT_REQUIRED',
+  'AUTH_REQUIRED',
+  'RUNNING',
+  'ERROR',
+  'TIMEOUT',
+] as const;
+
 /** Result of a call: state of the task, or `ERROR` and `TIMEOUT` if the call itself failed. */
-export type ActionStatus =
-  | 'COMPLETED'
-  | 'FAILED'
-  | 'REJECTED'
-  | 'CANCELED'
-  | 'INPUT_REQUIRED'
-  | 'AUTH_REQUIRED'
-  | 'RUNNING'
-  | 'ERROR'
-  | 'TIMEOUT';
+export type ActionStatus = (typeof actionStatuses)[number];
 
 /** Response of every call. Errors are reported here instead of being thrown. */
 export interface ActionResponse {

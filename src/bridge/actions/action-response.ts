@@ -26,33 +26,15 @@ export function completedResponse(
   taskId: string | undefined,
   contextId: string | undefined,
 ): ActionResponse {
-  return {
-    success: true,
-    status: 'COMPLETED',
-    message,
-    files,
-    data,
-    errorInfo: undefined,
-    followUpId: undefined,
-    taskId,
-    contextId,
-  };
+  return { ...defaults, success: true, status: 'COMPLETED', message, files, data, taskId, contextId };
 }
 
 /** Builds the response of a call that failed before or after the agent processed it. */
 export function failureResponse(error: A2AError, task?: Task): ActionResponse {
-  return buildResponse(
-    {
-      status: error.reason === 'TIMEOUT' ? 'TIMEOUT' : error.reason === 'CANCELED' ? 'CANCELED' : 'ERROR',
-      message: error.message,
-      errorInfo: {
-        errorMessage: error.message,
-        code: errorTable[error.reason].rpc,
-        ...(error.hint !== undefined && { hint: error.hint }),
-      },
-    },
-    task,
-  );
+  const { reason, message, hint } = error;
+  const status = reason === 'TIMEOUT' || reason === 'CANCELED' ? reason : 'ERROR';
+  const errorInfo = { errorMessage: message, code: errorTable[reason].rpc, hint };
+  return buildResponse({ status, message, errorInfo }, task);
 }
 
 /** Response to an invalid or expired follow-up ID. */
@@ -64,22 +46,16 @@ export const invalidFollowUp: ActionResponse = buildResponse({
   },
 });
 
+const statuses: { readonly [state in TaskState]?: ActionStatus } = {
+  completed: 'COMPLETED',
+  failed: 'FAILED',
+  rejected: 'REJECTED',
+  canceled: 'CANCELED',
+  'input-required': 'INPUT_REQUIRED',
+  'auth-required': 'AUTH_REQUIRED',
+};
+
 /** Maps a task state to the status of a response. */
 export function actionStatus(state: TaskState): ActionStatus {
-  switch (state) {
-    case 'completed':
-      return 'COMPLETED';
-    case 'failed':
-      return 'FAILED';
-    case 'rejected':
-      return 'REJECTED';
-    case 'canceled':
-      return 'CANCELED';
-    case 'input-required':
-      return 'INPUT_REQUIRED';
-    case 'auth-required':
-      return 'AUTH_REQUIRED';
-    default:
-      return 'RUNNING';
-  }
+  return statuses[state] ?? 'RUNNING';
 }

@@ -13,10 +13,6 @@ const reasons: ReadonlySet<ErrorReason> = new Set([
 export function communicationError(error: A2AError): A2AError {
   if (!reasons.has(error.reason)) return error;
   const { reason, message, hint, status, details } = error;
-  return new A2AError(reason, `Failed to communicate with A2A agent: ${message}`, {
-    cause: error,
-    details,
-    ...(hint !== undefined && { hint }),
-    ...(status !== undefined && { status }),
-  });
+  const options = { cause: error, details, hint, status };
+  return new A2AError(reason, `Failed to communicate with A2A agent: ${message}`, options);
 }

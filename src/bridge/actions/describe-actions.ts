@@ -4,6 +4,11 @@ import type { Action } from '../action-types.ts';
 /** Maximum length of a description, in characters. */
 const maxLength = 4_000;
 
+/** Returns the description of an action, followed by its examples. */
+export function descriptionWithExamples({ description, examples }: Action): string {
+  return examples.length === 0 ? description : [`${description}\n\nExamples:`, ...examples].join('\n- ');
+}
+
 /**
  * Describes actions in one sentence: the names of the agents and of the actions.
  *

@@ -10,6 +10,7 @@ import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { truncate } from '../../primitives/text.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { type RawPart, rawPart } from '../../protocol/part.ts';
+import type { SendRequest } from '../../protocol/requests.ts';
 
 /** Sources and limits of file parameters. */
 export interface FileSources {
@@ -86,19 +87,13 @@ async function readFile(
   } catch (thrown) {
     const error = A2AError.from(thrown);
     if (error.reason === 'CANCELED') throw error;
-    throw new A2AError(error.reason, `Cannot use file ${name}: ${describeError(error)}`, {
-      cause: error,
-      ...(error.hint !== undefined && { hint: error.hint }),
-    });
+    // The field path of a violation refers to an internal message.
+    const why = error.violations[0]?.description ?? error.message;
+    throw new A2AError(error.reason, `Cannot use file ${name}: ${why}`, { cause: error, hint: error.hint });
   }
   throw new A2AError('INVALID_PARAMS', `Cannot use file ${name}: unsupported URI scheme`, {
     hint: 'Pass artifact://app/user/session/name, an https:// URL, data:…, or { bytes, name }.',
   });
-}
-
-/** Omits the field path of violations, which refers to an internal message. */
-function describeError({ violations: [violation], message }: A2AError): string {
-  return violation?.description ?? message;
 }
 
 function inline({ bytes = '', name, mediaType }: FileReference): RawPart {
@@ -131,27 +126,20 @@ async function fromStore(
       hint: 'Set the option `artifacts` of the bridge.',
     });
   }
-  const resolved = await resolveRequest(
-    {
-      message: {
-        messageId: 'file',
-        role: 'user',
-        parts: [{ url: uri, ...(name && { filename: name }), ...(mediaType && { mediaType }) }],
-      },
-    },
-    {
-      store,
-      alias: agentName,
-      resolveMentions: false,
-      maxInlineBytes: maxBytes,
-      maxFiles: 1,
-      user: safeSegment(user),
-      session: undefined,
-      call: {},
-      app: (named) => named,
-      canRead: () => false,
-    },
-  );
+  const parts = [{ url: uri, ...(name && { filename: name }), ...(mediaType && { mediaType }) }];
+  const request: SendRequest = { message: { messageId: 'file', role: 'user', parts } };
+  const resolved = await resolveRequest(request, {
+    store,
+    alias: agentName,
+    resolveMentions: false,
+    maxInlineBytes: maxBytes,
+    maxFiles: 1,
+    user: safeSegment(user),
+    session: undefined,
+    call: {},
+    app: (named) => named,
+    canRead: () => false,
+  });
   const part = resolved?.request.message.parts[0];
   if (!part || !('raw' in part)) throw new A2AError('NOT_FOUND', 'file not found');
   return part;
@@ -169,13 +157,9 @@ async function fromWeb(
   }
   const response = await egressRequest(policy, { url: uri, purpose: 'file', ...(signal && { signal }) });
   if (response.status !== 200) throw new A2AError('UNAVAILABLE', `unexpected HTTP status ${response.status}`);
-  const filename = name ?? lastSegment(response.url);
+  const filename = name ?? (decodeSafely(new URL(response.url).pathname.split('/').at(-1) ?? '') || 'file');
   const type = mediaType ?? response.headers['content-type']?.split(';')[0]?.trim();
   return rawPart(response.bytes, { filename, mediaType: type || mediaTypeFor(filename) });
-}
-
-function lastSegment(url: string): string {
-  return decodeSafely(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
 }
 
 function decodeSafely(text: string): string {

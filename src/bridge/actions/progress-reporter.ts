@@ -51,10 +51,7 @@ export class ProgressReporter {
       return;
     }
     this.#notify(message);
-    if (this.#interval > 0) this.#throttle();
-  }
-
-  #throttle(): void {
+    if (this.#interval <= 0) return;
     this.#stop = this.#clock.after(this.#interval, () => {
       this.#stop = undefined;
       const message = this.#pending;

@@ -60,10 +60,7 @@ export const provideRequiredInput: Action = {
     type: 'object',
     properties: {
       follow_up_id: { type: 'string', description: 'The follow-up ID of the previous call.' },
-      user_response: {
-        type: 'string',
-        description: 'The required input; empty to keep waiting.',
-      },
+      user_response: { type: 'string', description: 'The required input; empty to keep waiting.' },
       files,
     },
     required: ['follow_up_id', 'user_response'],

@@ -1,7 +1,7 @@
 import type { SecurityScheme } from '../../protocol/card.ts';
 import type { Authenticator } from '../../server/auth/authenticator.ts';
-import type { Action, JsonSchema } from '../action-types.ts';
-import { describeActions } from '../actions/describe-actions.ts';
+import { type Action, actionStatuses, type JsonSchema } from '../action-types.ts';
+import { describeActions, descriptionWithExamples } from '../actions/describe-actions.ts';
 
 /** Options of {@link buildOpenApi}. */
 export interface OpenApiOptions {
@@ -33,7 +33,10 @@ export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions
       security: [
         ...auth.map(({ schemes, scopes = [] }) =>
           Object.fromEntries(
-            Object.entries(schemes).map(([name, { type }]) => [name, hasScopes(type) ? scopes : []]),
+            Object.entries(schemes).map(([name, { type }]) => [
+              name,
+              type === 'oauth2' || type === 'openIdConnect' ? scopes : [],
+            ]),
           ),
         ),
         ...(isAuthOptional ? [{}] : []),
@@ -77,18 +80,14 @@ function uniqueOperationId({ name }: Action, names: Set<string>): string {
 }
 
 function buildOperation(action: Action, id: string): JsonSchema {
-  const { title, description, tags, examples, output } = action;
-  const text =
-    examples.length === 0
-      ? description
-      : `${description}\n\nExamples:\n${examples.map((each) => `- ${each}`).join('\n')}`;
+  const { title, tags, output } = action;
   const response = output
     ? { allOf: [ref('ActionResponse'), { type: 'object', properties: { data: output } }] }
     : ref('ActionResponse');
   return {
     operationId: id,
     summary: title,
-    description: text,
+    description: descriptionWithExamples(action),
     ...(tags.length > 0 && { tags: [...tags] }),
     requestBody: { required: true, content: json(buildBodySchema(action.parameters)) },
     responses: {
@@ -124,10 +123,6 @@ function buildBodySchema(parameters: JsonSchema): JsonSchema {
 
 function json(schema: JsonSchema): JsonSchema {
   return { 'application/json': { schema } };
-}
-
-function hasScopes(type: SecurityScheme['type']): boolean {
-  return type === 'oauth2' || type === 'openIdConnect';
 }
 
 function toOpenApiScheme(scheme: SecurityScheme): JsonSchema {
@@ -177,19 +172,7 @@ const components: JsonSchema = {
     type: 'object',
     properties: {
       success: { type: 'boolean' },
-      status: {
-        enum: [
-          'COMPLETED',
-          'FAILED',
-          'REJECTED',
-          'CANCELED',
-          'INPUT_REQUIRED',
-          'AUTH_REQUIRED',
-          'RUNNING',
-          'ERROR',
-          'TIMEOUT',
-        ],
-      },
+      status: { enum: actionStatuses },
       message: string,
       files: { type: 'array', items: ref('ActionFile') },
       data: { type: 'object' },

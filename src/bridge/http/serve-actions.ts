@@ -18,7 +18,7 @@ import { defaultLimits, withRetryAfter } from '../../server/limits/limits.ts';
 import { listen, type ServeOptions, type RunningServer } from '../../server/node/listen.ts';
 import { NodeServerRequest } from '../../server/node/node-server-request.ts';
 import { readBodyText, rejectBody } from '../../server/node/request-body.ts';
-import type { ActionCallOptions, Bridge } from '../action-types.ts';
+import type { Action, ActionCallOptions, Bridge } from '../action-types.ts';
 import { type ActionCall, parseActionCall } from './parse-action-call.ts';
 import { ActionEventStream } from './action-event-stream.ts';
 import { buildOpenApi, actionPath } from './open-api.ts';
@@ -43,10 +43,7 @@ export interface ServeActionsOptions
   > {
   /** Title of the OpenAPI document. */
   title?: string;
-  /**
-   * Whether the task is canceled or continues when the client disconnects.
-   * @defaultValue `cancel`
-   */
+  /** Whether the task is canceled or continues when the client disconnects. @defaultValue `cancel` */
   onDisconnect?: 'cancel' | 'detach';
 }
 
@@ -152,17 +149,11 @@ class ActionHttpHandler {
     const user = this.#authenticators ? toUserId(authenticated.authentication?.principal) : userId;
     const disconnected = new AbortController();
     if (this.#options.onDisconnect !== 'detach') authenticated.onDisconnect(() => disconnected.abort());
-    const callOptions: ActionCallOptions = {
-      sessionId,
-      userId: user,
-      waitBudget,
-      signal: disconnected.signal,
-    };
+    const { signal } = disconnected;
+    const callOptions: ActionCallOptions = { sessionId, userId: user, waitBudget, signal };
     if (!wantsEvents) {
-      send(
-        response,
-        jsonResponse(200, JSON.stringify(await this.#bridge.invoke(name, parameters, callOptions))),
-      );
+      const result = await this.#bridge.invoke(name, parameters, callOptions);
+      send(response, jsonResponse(200, JSON.stringify(result)));
       return;
     }
     const stream = new ActionEventStream(response);
@@ -192,18 +183,19 @@ class ActionHttpHandler {
       });
       return jsonResponse(200, JSON.stringify(document));
     }
-    const action = actions.find((each) => isSamePath(path, actionPath(each)));
+    return jsonResponse(200, JSON.stringify(this.#actionAt(path)));
+  }
+
+  #actionAt(path: string): Action {
+    const action = this.#bridge.actions().find((each) => isSamePath(path, actionPath(each)));
     if (!action) throw new A2AError('NOT_FOUND', 'Action not found');
-    return jsonResponse(200, JSON.stringify(action));
+    return action;
   }
 
   /** Returns the name of the action that a path invokes. */
   #invokedAction(path: string): string | undefined {
     const actionUrl = path.replace(/(:|%3A)invoke$/i, '');
-    if (actionUrl === path) return undefined;
-    const action = this.#bridge.actions().find((each) => isSamePath(actionUrl, actionPath(each)));
-    if (!action) throw new A2AError('NOT_FOUND', 'Action not found');
-    return action.name;
+    return actionUrl === path ? undefined : this.#actionAt(actionUrl).name;
   }
 
   #relativePath({ path }: HttpServerRequest): string {

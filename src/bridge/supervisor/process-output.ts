@@ -16,10 +16,7 @@ export class OutputBuffer {
   #lines: OutputLine[] = [];
   #size = 0;
 
-  /**
-   * @param limit - number of retained characters.
-   * @param onLine - called with each complete line.
-   */
+  /** @param limit - number of retained characters. @param onLine - called with each complete line. */
   constructor(limit: number, onLine: (line: OutputLine) => void) {
     this.#limit = limit;
     this.#onLine = onLine;

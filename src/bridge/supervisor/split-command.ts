@@ -41,7 +41,11 @@ export function splitCommand(line: string): [string, ...string[]] {
     }
   }
   end();
-  const [program, ...rest] = words;
+  return checkProgram(words);
+}
+
+/** Returns the words of a command. @throws A2AError if they name no program. */
+export function checkProgram([program, ...rest]: readonly string[]): [string, ...string[]] {
   if (program === undefined || program === '') throw invalidField('command', 'must name a program');
   return [program, ...rest];
 }

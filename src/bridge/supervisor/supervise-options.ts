@@ -8,7 +8,7 @@ import { readEnvFile } from './env-file.ts';
 import { launchWithReaper, type LaunchProcess, type ProgramSpec } from './launch-process.ts';
 import type { OutputLine } from './process-output.ts';
 import { cardProbe, type ReadinessProbe } from './readiness.ts';
-import { splitCommand } from './split-command.ts';
+import { checkProgram, splitCommand } from './split-command.ts';
 
 /** Options of {@link supervise}. All times are in milliseconds. */
 export interface SuperviseOptions {
@@ -59,24 +59,12 @@ export interface SuperviseOptions {
 }
 
 /** Options with defaults applied. */
-export interface SupervisorSettings {
-  readonly url: string;
+export interface SupervisorSettings
+  extends Required<
+    Omit<SuperviseOptions, 'command' | 'workingDir' | 'env' | 'envFile' | 'auth' | 'reaperPath'>
+  > {
   /** Creates the program of each start; undefined if the agent is started elsewhere. */
   readonly program: (() => ProgramSpec) | undefined;
-  readonly startupTimeout: number;
-  readonly restartOnCrash: boolean;
-  readonly restartOnExit: boolean;
-  readonly maxRestarts: number;
-  readonly minDelay: number;
-  readonly maxDelay: number;
-  readonly healthyAfter: number;
-  readonly stopTimeout: number;
-  readonly maxOutputCharacters: number;
-  readonly onOutput: (line: OutputLine) => void;
-  readonly log: LogSink;
-  readonly probe: ReadinessProbe;
-  readonly launch: LaunchProcess;
-  readonly clock: Clock;
 }
 
 /** Applies the defaults. @throws A2AError `INVALID_PARAMS` */
@@ -117,7 +105,7 @@ function createProgram({
   envFile,
 }: SuperviseOptions): (() => ProgramSpec) | undefined {
   if (command === undefined) return undefined;
-  const argv = typeof command === 'string' ? splitCommand(command) : checkArguments(command);
+  const argv = typeof command === 'string' ? splitCommand(command) : checkProgram(command);
   const cwd = resolve(workingDir);
   return () => {
     // Otherwise spawn would report the program as missing.
@@ -125,12 +113,6 @@ function createProgram({
       throw invalidField('workingDir', `must be a directory: ${cwd}`);
     return { argv, cwd, env: { ...process.env, ...env, ...(envFile && readEnvironment(resolve(envFile))) } };
   };
-}
-
-function checkArguments(command: readonly string[]): [string, ...string[]] {
-  const [program, ...rest] = command;
-  if (program === undefined || program === '') throw invalidField('command', 'must name a program');
-  return [program, ...rest];
 }
 
 function readEnvironment(file: string): { [name: string]: string } {

@@ -261,10 +261,8 @@ class Supervisor implements Supervised {
 
   #notReadyError(thrown: unknown): A2AError {
     const { message, cause } = A2AError.from(thrown);
-    return new A2AError('UNAVAILABLE', `The agent at ${this.url} ${message}`, {
-      cause,
-      hint: this.#outputHint(),
-    });
+    const options = { cause, hint: this.#outputHint() };
+    return new A2AError('UNAVAILABLE', `The agent at ${this.url} ${message}`, options);
   }
 
   #exitError({ code, signal, error }: ProcessExit, isEarly: boolean): A2AError {

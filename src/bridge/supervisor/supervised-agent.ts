@@ -24,7 +24,7 @@ export function supervisedAgent(
   { restartTimeout = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
 ): RemoteAgent {
   const ready = (call: CallContext | undefined): Promise<void> =>
-    whenReady(supervised, { restartTimeout, clock, signal: call?.signal });
+    whenReady(supervised, call?.signal, { restartTimeout, clock });
   const open = new Set<(reason: unknown) => void>();
   /** A client that disconnects before the agent is ready does not call it. */
   function streamWhenReady<T>(
@@ -66,11 +66,8 @@ async function* toBatches<T>(events: AsyncIterable<T>): AsyncGenerator<readonly 
 
 async function whenReady(
   supervised: Supervised,
-  {
-    restartTimeout,
-    clock,
-    signal,
-  }: { restartTimeout: number; clock: Clock; signal: AbortSignal | undefined },
+  signal: AbortSignal | undefined,
+  { restartTimeout, clock }: Required<SupervisedAgentOptions>,
 ): Promise<void> {
   if (supervised.state === 'ready') return;
   const timedOut = new AbortController();

@@ -172,23 +172,16 @@ export class McpConnection {
     } catch (cause) {
       await client.close().catch(() => {});
       const { command, url } = this.#options.address;
-      throw new A2AError('UNAVAILABLE', `Cannot connect to the MCP server ${command ?? url}`, {
-        cause,
-        hint:
-          command === undefined
-            ? 'Check the URL.'
-            : `Check that "${command}" starts and uses MCP over stdio.`,
-      });
+      const what = command === undefined ? 'the URL' : `that "${command}" starts and uses MCP over stdio`;
+      const message = `Cannot connect to the MCP server ${command ?? url}`;
+      throw new A2AError('UNAVAILABLE', message, { cause, hint: `Check ${what}.` });
     }
     const current = this.#client;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no target of events
     client.onclose = () => {
       if (!current) return;
       this.#disconnected(current);
-      log({
-        level: 'warn',
-        message: 'Disconnected from the MCP server; the next call reconnects',
-      });
+      log({ level: 'warn', message: 'Disconnected from the MCP server; the next call reconnects' });
     };
     return client;
   }

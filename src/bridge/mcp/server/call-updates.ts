@@ -1,8 +1,6 @@
 type DeferredWork = () => Promise<void>;
 
-/**
- * Queue of the updates of a call. A slow consumer receives only the newest progress text, but all deferred work.
- */
+/** Queue of the updates of a call. A slow consumer receives only the newest progress text, but all deferred work. */
 export class CallUpdates implements AsyncIterable<string | DeferredWork> {
   readonly #deferred: DeferredWork[] = [];
   #newest: string | undefined;

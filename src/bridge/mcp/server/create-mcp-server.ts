@@ -6,7 +6,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import type { LogSink } from '../../../primitives/log.ts';
-import type { ActionCallOptions, Bridge, ActionProgress } from '../../action-types.ts';
+import type { ActionCallOptions, Bridge } from '../../action-types.ts';
 import { describeActions } from '../../actions/describe-actions.ts';
 import { provideRequiredInput } from '../../actions/skill-actions.ts';
 import { buildToolResult, buildToolError } from './tool-result.ts';
@@ -181,14 +181,11 @@ function progressHandler({ mcpReq }: ServerContext, count: () => number): Action
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   return (progress) => {
-    const params = { progressToken, progress: count(), message: formatProgress(progress) };
+    const message = progress.message.slice(0, maxProgressLength) || progress.state;
+    const params = { progressToken, progress: count(), message };
     // Fails if the client has disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
-}
-
-function formatProgress({ message, state }: ActionProgress): string {
-  return message === '' ? state : message.slice(0, maxProgressLength);
 }
 
 /** Returns true if the client supports form elicitation, which is the default of the elicitation capability. */

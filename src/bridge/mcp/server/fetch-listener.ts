@@ -1,4 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { LogSink } from '../../../primitives/log.ts';
 import { readBody } from '../../../primitives/node/read-body.ts';
 
@@ -39,8 +41,8 @@ export function fetchListener(
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     // Clients wait for the head of a stream, which may have no events yet.
     outgoing.flushHeaders();
-    if (response.body) await pipeBody(response.body, outgoing);
-    outgoing.end();
+    if (response.body) await pipeline(Readable.fromWeb(response.body), outgoing);
+    else outgoing.end();
   }
   return (incoming, outgoing) => {
     handle(incoming, outgoing).catch((error: unknown) => {
@@ -59,24 +61,5 @@ async function readText(incoming: IncomingMessage, maxBytes: number): Promise<st
   } catch (thrown) {
     if (thrown instanceof RangeError) return undefined;
     throw thrown;
-  }
-}
-
-/** Sends a stream with backpressure. */
-async function pipeBody(stream: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
-  const reader = stream.getReader();
-  const cancel = (): void => void reader.cancel().catch(() => {});
-  outgoing.on('close', cancel);
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || outgoing.destroyed) return;
-    if (outgoing.write(value)) continue;
-    await new Promise<void>((resolve) => {
-      const resume = (): void => {
-        outgoing.off('drain', resume).off('close', resume);
-        resolve();
-      };
-      outgoing.on('drain', resume).on('close', resume);
-    });
   }
 }

@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { truncate } from '../../../primitives/text.ts';
 import type { Action, Bridge, JsonSchema } from '../../action-types.ts';
+import { descriptionWithExamples } from '../../actions/describe-actions.ts';
 import type { ServerLibrary } from '../load-library.ts';
 import { toolResultSchema } from './tool-result.ts';
 import { assignToolNames } from './tool-names.ts';
@@ -104,7 +105,7 @@ function createEntry(
     tool: {
       name,
       title: action.title,
-      description: formatDescription(action),
+      description: truncate(descriptionWithExamples(action), maxDescriptionLength),
       inputSchema: (checkArguments ? withoutId(parameters) : { type: 'object' }) as Tool['inputSchema'],
       outputSchema: checkResult ? resultSchema : toolResultSchema(undefined),
       annotations: { title: action.title, openWorldHint: true },
@@ -129,9 +130,4 @@ function hasOnlyStrings({ properties, type, required, additionalProperties, ...r
 /** Removes `$id`, because different schemas of two agents may have the same one. */
 function withoutId({ $id: _id, ...schema }: JsonSchema): { [keyword: string]: unknown } {
   return schema;
-}
-
-function formatDescription({ description, examples }: Action): string {
-  const list = examples.length > 0 ? `\n\nExamples:\n${examples.map((each) => `- ${each}`).join('\n')}` : '';
-  return truncate(`${description}${list}`, maxDescriptionLength);
 }

@@ -1,5 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ActionFile, ActionResponse, ActionStatus, JsonSchema } from '../../action-types.ts';
+import {
+  type ActionFile,
+  type ActionResponse,
+  type ActionStatus,
+  actionStatuses,
+  type JsonSchema,
+} from '../../action-types.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
 /** Maximum size of an image or audio file that is included besides its link, in bytes of base64. */
@@ -16,18 +22,6 @@ const advice: { readonly [status in ActionStatus]?: string } = {
   TIMEOUT: 'The agent did not respond in time. Try again later.',
 };
 
-const statuses: readonly ActionStatus[] = [
-  'COMPLETED',
-  'FAILED',
-  'REJECTED',
-  'CANCELED',
-  'INPUT_REQUIRED',
-  'AUTH_REQUIRED',
-  'RUNNING',
-  'ERROR',
-  'TIMEOUT',
-];
-
 /** Returns the schema of the structured content of a tool result, with `data` as the output schema of the skill. */
 export function toolResultSchema(data: JsonSchema | undefined): JsonSchema {
   const text = { type: 'string' };
@@ -38,7 +32,7 @@ export function toolResultSchema(data: JsonSchema | undefined): JsonSchema {
     ...($defs !== undefined && { $defs }),
     ...(definitions !== undefined && { definitions }),
     properties: {
-      status: { type: 'string', enum: statuses },
+      status: { type: 'string', enum: actionStatuses },
       message: text,
       data: rest,
       files: {
@@ -130,8 +124,10 @@ function addFile(
 ): { name: string; mediaType: string; uri?: string; size?: number } {
   const { name, mediaType, bytes } = file;
   const cached = resources.add(file);
-  const uri = cached?.uri ?? (isHttpUrl(file.uri) ? file.uri : undefined);
+  // The client can fetch web files without the bridge.
+  const uri = cached?.uri ?? (/^https?:/i.test(file.uri ?? '') ? file.uri : undefined);
   const size = cached?.size ?? file.size;
+  const sized = size === undefined ? {} : { size };
   if (bytes !== undefined && cached && bytes.length <= maxInlineBytes) {
     if (mediaType.startsWith('image/')) content.push({ type: 'image', data: bytes, mimeType: mediaType });
     if (mediaType.startsWith('audio/')) content.push({ type: 'audio', data: bytes, mimeType: mediaType });
@@ -142,19 +138,8 @@ function addFile(
         ? 'has no content'
         : `is not available: it exceeds ${resources.maxResourceBytes} bytes or is stored where the bridge cannot read it`;
     content.push({ type: 'text', text: `The file ${name} (${mediaType}) ${why}.` });
-    return { name, mediaType, ...(size !== undefined && { size }) };
+    return { name, mediaType, ...sized };
   }
-  content.push({
-    type: 'resource_link',
-    uri,
-    name,
-    mimeType: mediaType,
-    ...(size !== undefined && { size }),
-  });
-  return { name, mediaType, uri, ...(size !== undefined && { size }) };
-}
-
-/** Returns true if the client can fetch the URI without the bridge. */
-function isHttpUrl(uri: string | undefined): uri is string {
-  return uri !== undefined && /^https?:/i.test(uri);
+  content.push({ type: 'resource_link', uri, name, mimeType: mediaType, ...sized });
+  return { name, mediaType, uri, ...sized };
 }
