@@ -8,16 +8,16 @@ export interface MeshSettings {
   /** `memory:`, `mqtt://…`, `mqtts://…`, `ws(s)://…` or `nats://…`. */
   readonly url: string;
   readonly namespace: string;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
+  readonly username?: string;
+  readonly password?: string;
   /** Milliseconds between two announcements of a card. */
-  readonly cardInterval: number | undefined;
-  readonly artifacts: z.infer<typeof artifactsSchema> | undefined;
+  readonly cardInterval?: number;
+  readonly artifacts?: z.infer<typeof artifactsSchema>;
   /** Name of the durable queue that retains requests while the gateway is offline; undefined for none. */
-  readonly queue: string | undefined;
+  readonly queue?: string;
   readonly isShared: boolean;
   /** Patterns of allowed response topics; undefined for those of the namespace. */
-  readonly replyTopics: readonly string[] | undefined;
+  readonly replyTopics?: readonly string[];
 }
 
 /** Origin of an agent: a URL, a mesh or a JavaScript module. */
@@ -40,23 +40,29 @@ export interface AgentSettings {
   readonly totalTimeout: number | undefined;
 }
 
+/** Formats the origin of an agent for its user: a URL, a name on the mesh or a file. */
+export function formatUpstream({ source }: AgentSettings): string {
+  if (source.kind === 'url') return source.config.url;
+  return source.kind === 'mesh' ? `${source.name} on the mesh` : source.file;
+}
+
 /** Settings of a gateway, with defaults applied. */
 export interface GatewaySettings {
   readonly file: string;
   /** Undefined if no agent is exposed over HTTP. */
-  readonly listen: { readonly host: string; readonly port: number } | undefined;
-  readonly publicUrl: string | undefined;
+  readonly listen?: { readonly host: string; readonly port: number };
+  readonly publicUrl?: string;
   readonly trustForwarded: boolean;
-  readonly trustProxy: readonly string[] | undefined;
-  readonly allowedHosts: readonly string[] | undefined;
-  readonly cors: CorsOptions | undefined;
-  readonly fastPath: boolean | undefined;
+  readonly trustProxy?: readonly string[];
+  readonly allowedHosts?: readonly string[];
+  readonly cors?: CorsOptions;
+  readonly fastPath?: boolean;
   readonly agents: readonly AgentSettings[];
-  readonly auth: z.infer<typeof authSchema> | undefined;
+  readonly auth?: z.infer<typeof authSchema>;
   readonly limits: z.infer<typeof limitsSchema>;
   /** Where owners of tasks are kept: `memory` or `sqlite:FILE`. */
   readonly store: string;
-  readonly sign: z.infer<typeof signSchema> | undefined;
+  readonly sign?: z.infer<typeof signSchema>;
   readonly metrics: boolean;
   /** Milliseconds between two health checks; 0 checks once. */
   readonly healthInterval: number;

@@ -198,11 +198,8 @@ class GatewayServer implements Gateway {
     request.resume();
     const problem = this.#sameOrigin?.problem(request.headers, request.socket);
     const page = problem === undefined && isReading ? this.#page(request, path) : undefined;
-    const {
-      status,
-      type = 'application/json',
-      text,
-    } = problem === undefined ? (page ?? errorPage(path, isReading)) : forbiddenPage(problem);
+    const shown = problem === undefined ? (page ?? errorPage(path, isReading)) : forbiddenPage(problem);
+    const { status, type = 'application/json', text } = shown;
     response.writeHead(status, {
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(text),
@@ -250,13 +247,8 @@ class GatewayServer implements Gateway {
       if (state === 'down') down++;
     }
     const isUnavailable = !this.isReady || (down > 0 && down === this.#entries.size);
-    const status = !this.isReady
-      ? 'not ready'
-      : isUnavailable
-        ? 'unavailable'
-        : down > 0
-          ? 'degraded'
-          : 'ready';
+    const health = isUnavailable ? 'unavailable' : down > 0 ? 'degraded' : 'ready';
+    const status = this.isReady ? health : 'not ready';
     return { status: isUnavailable ? 503 : 200, text: JSON.stringify({ status, agents }) };
   }
 
@@ -306,21 +298,18 @@ interface Page {
   text: string;
 }
 
+function toPage(code: number, status: string, message: string): Page {
+  return { status: code, text: JSON.stringify({ error: { code, status, message } }) };
+}
+
 function forbiddenPage(message: string): Page {
-  return {
-    status: 403,
-    text: JSON.stringify({ error: { code: 403, status: 'PERMISSION_DENIED', message } }),
-  };
+  return toPage(403, 'PERMISSION_DENIED', message);
 }
 
 function errorPage(path: string, isReading: boolean): Page {
-  const isKnown = path === '/agents' || path === '/healthz' || path === '/readyz' || path === '/metrics';
-  if (isKnown && !isReading) {
-    const error = { code: 405, status: 'UNIMPLEMENTED', message: 'Method not allowed; use GET' };
-    return { status: 405, text: JSON.stringify({ error }) };
-  }
-  const message = 'Agent not found. GET /agents lists all agents.';
-  return { status: 404, text: JSON.stringify({ error: { code: 404, status: 'NOT_FOUND', message } }) };
+  const isKnown = ['/agents', '/healthz', '/readyz', '/metrics'].includes(path);
+  if (isKnown && !isReading) return toPage(405, 'UNIMPLEMENTED', 'Method not allowed; use GET');
+  return toPage(404, 'NOT_FOUND', 'Agent not found. GET /agents lists all agents.');
 }
 
 function withoutTrailingSlash(url: string | undefined): string | undefined {

@@ -92,12 +92,7 @@ class ManagedGateway implements RunningGateway {
   constructor(settings: GatewaySettings, options: RunGatewayOptions, ownership: OwnershipRegister) {
     this.settings = settings;
     this.#options = options;
-    const {
-      clock = systemClock,
-      log = () => {},
-      connectBroker: openBroker,
-      loadModule = rejectModule,
-    } = options;
+    const { clock = systemClock, log = () => {}, connectBroker, loadModule = rejectModule } = options;
     const recorder = options.trafficLog && new GatewayRecorder(options.trafficLog);
     this.#serverObservers = recorder?.server ?? {};
     this.metrics = settings.metrics ? new Metrics() : undefined;
@@ -113,7 +108,8 @@ class ManagedGateway implements RunningGateway {
     this.#http =
       options.http ??
       withUserAgent(undiciHttpClient({ connectTimeout: 10_000, maxConnections: 256 }), gatewayProductName);
-    this.#mesh = new MeshConnections({ log, clock, file: settings.file, openBroker, recorder });
+    const { file } = settings;
+    this.#mesh = new MeshConnections({ log, clock, file, openBroker: connectBroker, recorder });
     this.#context = {
       gateway: this.#gateway,
       http: this.#http,
@@ -176,11 +172,14 @@ class ManagedGateway implements RunningGateway {
     this.settings = settings;
     const startedNames = new Set(toStart.map(([, { name }]) => name));
     const stoppedNames = new Set(toStop.map(([, agent]) => agent.settings.name));
+    const restartSettings = ['listen', 'metrics', 'store', 'fastPath'] as const;
     return {
       added: [...startedNames].filter((name) => !stoppedNames.has(name)),
       removed: [...stoppedNames].filter((name) => !startedNames.has(name)),
       changed: [...startedNames].filter((name) => stoppedNames.has(name)),
-      needsRestart: changedRestartSettings(before, settings),
+      needsRestart: restartSettings.filter(
+        (key) => JSON.stringify(before[key]) !== JSON.stringify(settings[key]),
+      ),
     };
   }
 
@@ -246,14 +245,6 @@ function haveServerSettingsChanged(a: GatewaySettings, b: GatewaySettings): bool
   return serverSettings(a) !== serverSettings(b);
 }
 
-function changedRestartSettings(a: GatewaySettings, b: GatewaySettings): string[] {
-  return (['listen', 'metrics', 'store', 'fastPath'] as const).filter(
-    (key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]),
-  );
-}
-
-function rejectModule(file: string): Promise<Agent> {
-  return Promise.reject(
-    new A2AError('UNSUPPORTED_OPERATION', `Loading agents from files is not enabled: ${file}`),
-  );
+async function rejectModule(file: string): Promise<Agent> {
+  throw new A2AError('UNSUPPORTED_OPERATION', `Loading agents from files is not enabled: ${file}`);
 }

@@ -15,6 +15,7 @@ import { withTaskOwnership } from '../ownership/with-task-ownership.ts';
 import type { OwnershipRegister } from '../ownership/ownership-register.ts';
 import { withPublicCard } from '../middleware/public-card.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway-settings.ts';
+import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 import { type UpstreamHealth, createUpstream } from './upstream.ts';
 import { type UpstreamMetrics, withUpstreamMetrics } from '../middleware/upstream-metrics.ts';
@@ -77,7 +78,10 @@ export class GatewayAgent {
         keepSecurity: source.forwardsAuthorization ?? false,
       }),
       ...(source.health && { health: source.health }),
-      info: () => listingInfo(source.card(), settings),
+      info: () => {
+        const { name, description, version } = source.card() ?? {};
+        return { displayName: settings.displayName ?? name, description, version };
+      },
     };
     const gatewayAgent = new GatewayAgent(settings, context, source, entry);
     try {
@@ -150,42 +154,26 @@ function hideWhileDown({ agent, health }: AgentSource): Agent {
   });
 }
 
-function listingInfo(card: AgentCard | undefined, { displayName }: AgentSettings) {
-  return {
-    displayName: displayName ?? card?.name,
-    description: card?.description,
-    version: card?.version,
-  };
-}
-
 async function openSource(
   settings: AgentSettings,
   gatewaySettings: GatewaySettings,
   context: GatewayContext,
 ): Promise<AgentSource> {
   const { source } = settings;
-  switch (source.kind) {
-    case 'url':
-      return openUpstream(settings, gatewaySettings, context);
-    case 'mesh': {
-      const agent = await context.mesh.connect(source, settings);
-      return { agent, card: () => undefined, close: async () => agent.close?.() };
-    }
-    case 'module': {
-      const agent = await context.loadModule(source.file);
-      return { agent, card: () => undefined, close: async () => agent.close?.() };
-    }
-  }
+  if (source.kind === 'url') return openUpstream(settings, source.config, gatewaySettings, context);
+  const agent = await (source.kind === 'mesh'
+    ? context.mesh.connect(source, settings)
+    : context.loadModule(source.file));
+  return { agent, card: () => undefined, close: async () => agent.close?.() };
 }
 
 function openUpstream(
-  settings: AgentSettings,
+  { name, idleTimeout }: AgentSettings,
+  config: ProxiedAgent,
   gatewaySettings: GatewaySettings,
   context: GatewayContext,
 ): AgentSource {
-  const { name, idleTimeout } = settings;
   const { clock, log, metrics, http, recorder } = context;
-  const { config } = settings.source as Extract<AgentSettings['source'], { kind: 'url' }>;
   const warn = (message: string, error?: unknown) =>
     log({ level: 'warn', message, error, fields: { agent: name } });
   const upstream = createUpstream(
@@ -213,9 +201,7 @@ function openUpstream(
     },
   });
   let card: AgentCard | undefined;
-  const probe = {
-    check: async (signal?: AbortSignal) => (card = await upstream.check(signal)),
-  };
+  const probe = { check: async (signal?: AbortSignal) => (card = await upstream.check(signal)) };
   let wasUp: boolean | undefined;
   const healthMonitor = monitorHealth(probe, {
     clock,

@@ -28,10 +28,7 @@ export interface UpstreamContext
   clock?: Clock;
   /** Returns numbers from 0 to 1, for jitter. */
   random?: () => number;
-  /**
-   * Timeout in seconds of entries without `request_timeout_seconds`.
-   * @defaultValue 300
-   */
+  /** Timeout in seconds of entries without `request_timeout_seconds`. @defaultValue 300 */
   defaultTimeoutSeconds?: number;
   /** Milliseconds to wait for a connection. @defaultValue 10 000 */
   connectTimeout?: number;

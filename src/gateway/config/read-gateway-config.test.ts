@@ -145,8 +145,9 @@ describe('readGatewayConfig', () => {
   });
 
   it('accepts the configuration of a Solace Agent Mesh proxy app', () => {
-    expect(read(app)).toMatchObject({
-      listen: undefined,
+    const settings = read(app);
+    expect(settings.listen).toBeUndefined();
+    expect(settings).toMatchObject({
       healthInterval: 5000,
       agents: [
         {

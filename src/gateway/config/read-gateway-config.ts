@@ -85,34 +85,21 @@ export function toGatewaySettings(
   report: ReportDiagnostic,
   environment: EnvironmentVariables,
 ): GatewaySettings {
-  const mesh = config.mesh && {
-    url: config.mesh.url,
-    namespace: config.mesh.namespace,
-    username: config.mesh.username,
-    password: config.mesh.password,
-    queue: config.mesh.queue,
-    isShared: config.mesh.shared ?? false,
-    replyTopics: config.mesh.reply_topics,
-    cardInterval: milliseconds(config.mesh.card_interval_seconds),
-    artifacts: withS3Environment(config.artifacts, environment, report, ['artifacts']),
-  };
+  const mesh = config.mesh && toMeshSettings(config.mesh, config.artifacts, environment, report);
   const agents = Object.entries(config.agents).map(([name, entry]): AgentSettings => {
     const path = ['agents', name];
-    checkName(name, path, report);
+    const problem = agentNameProblem(name);
+    if (problem !== undefined) report(path, `name ${problem}`);
     const source = toSource(name, entry, { file, mesh, path, report });
     const exposed = entry.expose ?? ['http', ...(mesh && source.kind !== 'mesh' ? ['mesh'] : [])];
     if (entry.expose?.includes('mesh') && !mesh)
       report([...path, 'expose'], 'must not contain mesh unless `mesh` is set');
-    const timeout = entry.request_timeout_seconds ?? config.default_request_timeout_seconds ?? 300;
     return {
       name,
-      displayName: entry.display_name,
       source,
       exposeOnHttp: exposed.includes('http'),
       exposeOnMesh: exposed.includes('mesh') ? mesh : undefined,
-      convertProgress: entry.convert_progress_updates ?? true,
-      idleTimeout: timeout * 1000,
-      totalTimeout: milliseconds(entry.total_timeout_seconds),
+      ...toAgentSettings(entry, config.default_request_timeout_seconds),
     };
   });
   if (agents.length === 0) report(['agents'], 'must name at least one agent');
@@ -144,6 +131,34 @@ export function toGatewaySettings(
   };
 }
 
+function toMeshSettings(
+  { shared, reply_topics, card_interval_seconds, ...mesh }: NonNullable<GatewayFile['mesh']>,
+  artifacts: GatewayFile['artifacts'],
+  environment: EnvironmentVariables,
+  report: ReportDiagnostic,
+): MeshSettings {
+  return {
+    ...mesh,
+    isShared: shared ?? false,
+    replyTopics: reply_topics,
+    cardInterval: milliseconds(card_interval_seconds),
+    artifacts: withS3Environment(artifacts, environment, report, ['artifacts']),
+  };
+}
+
+/** Converts the fields that all formats share. */
+function toAgentSettings(
+  config: Omit<Entry, 'expose'> | ProxiedAgent,
+  defaultTimeout = 300,
+): Pick<AgentSettings, 'displayName' | 'convertProgress' | 'idleTimeout' | 'totalTimeout'> {
+  return {
+    displayName: config.display_name,
+    convertProgress: config.convert_progress_updates ?? true,
+    idleTimeout: (config.request_timeout_seconds ?? defaultTimeout) * 1000,
+    totalTimeout: milliseconds(config.total_timeout_seconds),
+  };
+}
+
 const defaults = {
   healthInterval: 60_000,
   breaker: { failures: 5, openFor: 10_000 },
@@ -157,13 +172,9 @@ type Entry = GatewayFile['agents'][string];
 function toSource(
   name: string,
   entry: Entry,
-  {
-    file,
-    mesh,
-    path,
-    report,
-  }: { file: string; mesh: MeshSettings | undefined; path: DocumentPath; report: ReportDiagnostic },
+  context: { file: string; mesh: MeshSettings | undefined; path: DocumentPath; report: ReportDiagnostic },
 ): AgentSourceSettings {
+  const { file, mesh, path, report } = context;
   if ('module' in entry) return { kind: 'module', file: resolve(dirname(file), entry.module) };
   if ('mesh' in entry) {
     if (!mesh) report([...path, 'mesh'], 'requires the top-level `mesh` with the URL of a broker');
@@ -173,11 +184,6 @@ function toSource(
   const config = { name, ...upstream };
   checkUpstream(config, path, report);
   return { kind: 'url', config };
-}
-
-function checkName(name: string, path: DocumentPath, report: ReportDiagnostic): void {
-  const problem = agentNameProblem(name);
-  if (problem !== undefined) report(path, `name ${problem}`);
 }
 
 function checkUpstream(config: ProxiedAgent, path: DocumentPath, report: ReportDiagnostic): void {
@@ -214,22 +220,16 @@ function parseListen(
 /** Returns the agents of a proxy app, which are exposed only on its mesh. */
 function readProxyApp(
   app: ProxyApp,
-  {
-    report,
-    environment,
-    path,
-  }: { report: ReportDiagnostic; environment: EnvironmentVariables; path: DocumentPath },
+  context: { report: ReportDiagnostic; environment: EnvironmentVariables; path: DocumentPath },
 ): AgentSettings[] {
+  const { report, environment, path } = context;
   const { broker } = app;
   const mesh: MeshSettings = {
     url: brokerUrl(broker, report, path),
     namespace: app.namespace,
     username: mqttUsername(broker),
     password: broker?.broker_password,
-    queue: undefined,
     isShared: false,
-    replyTopics: undefined,
-    cardInterval: undefined,
     artifacts: withS3Environment(app.artifact_service, environment, report, [...path, 'artifact_service']),
   };
   const seen = new Set<string>();
@@ -238,16 +238,12 @@ function readProxyApp(
     if (seen.has(config.name)) report([...at, 'name'], 'must be unique');
     seen.add(config.name);
     checkUpstream(config, at, report);
-    const timeout = config.request_timeout_seconds ?? app.default_request_timeout_seconds ?? 300;
     return {
       name: config.name,
-      displayName: config.display_name,
       source: { kind: 'url', config },
       exposeOnHttp: false,
       exposeOnMesh: mesh,
-      convertProgress: config.convert_progress_updates ?? true,
-      idleTimeout: timeout * 1000,
-      totalTimeout: milliseconds(config.total_timeout_seconds),
+      ...toAgentSettings(config, app.default_request_timeout_seconds),
     };
   });
 }
@@ -257,23 +253,8 @@ function proxyAppSettings(
   agents: AgentSettings[],
   discovery: number | undefined,
 ): GatewaySettings {
-  return {
-    ...defaults,
-    file,
-    listen: undefined,
-    publicUrl: undefined,
-    trustForwarded: false,
-    trustProxy: undefined,
-    allowedHosts: undefined,
-    cors: undefined,
-    fastPath: undefined,
-    agents,
-    auth: undefined,
-    limits: {},
-    sign: undefined,
-    metrics: true,
-    healthInterval: Math.max(0, milliseconds(discovery) ?? defaults.healthInterval),
-  };
+  const healthInterval = Math.max(0, milliseconds(discovery) ?? defaults.healthInterval);
+  return { ...defaults, file, agents, limits: {}, trustForwarded: false, metrics: true, healthInterval };
 }
 
 /** Reads missing S3 settings from the standard AWS environment variables. */

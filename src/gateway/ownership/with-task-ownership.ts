@@ -104,7 +104,10 @@ class OwnedCalls {
     if (referenceTaskIds)
       scoped.referenceTaskIds = await Promise.all(referenceTaskIds.map((id) => this.#toUpstreamTaskId(id)));
     if (clientTaskId === undefined) return { ...request, message: scoped };
-    return { ...request, message: scoped, clientTaskId: await this.#toClientChosenId(clientTaskId) };
+    // A 0.1 client may choose an id, or continue a task whose id the upstream chose.
+    const isOwned = await this.#owns(clientTaskId);
+    const upstreamTaskId = isOwned ? clientTaskId : this.#scope.toUpstreamId(clientTaskId);
+    return { ...request, message: scoped, clientTaskId: upstreamTaskId };
   }
 
   async toTaskRequest<R extends { id: string } | { taskId: string }>(request: R): Promise<R> {
@@ -118,15 +121,12 @@ class OwnedCalls {
     request: ListTasksRequest,
     list: (request: ListTasksRequest) => Promise<TaskPage>,
   ): Promise<TaskPage> {
-    const { contextId, ...filters } = request;
-    const upstreamContextId =
-      contextId === undefined ? undefined : await this.#toUpstreamContextId(contextId);
-    const upstreamRequest =
-      upstreamContextId === undefined ? filters : { ...filters, contextId: upstreamContextId };
-    const page = await listOwnedTasks(upstreamRequest, {
+    const { contextId: given } = request;
+    const contextId = given === undefined ? undefined : await this.#toUpstreamContextId(given);
+    const page = await listOwnedTasks(contextId === undefined ? request : { ...request, contextId }, {
       list,
-      owns: async ({ id }) => (await this.#register.taskOwner(this.#name, id)) === this.#scope.owner,
-      count: () => this.#register.countTasks(this.#name, this.#scope.owner, upstreamContextId),
+      owns: ({ id }) => this.#owns(id),
+      count: () => this.#register.countTasks(this.#name, this.#scope.owner, contextId),
     });
     return { ...page, tasks: page.tasks.map((task) => this.#scope.toClientTask(task)) };
   }
@@ -175,11 +175,6 @@ class OwnedCalls {
     const scoped = this.#scope.toUpstreamId(id);
     if (await this.#owns(scoped)) return scoped;
     throw taskNotFound(id);
-  }
-
-  /** A 0.1 client may choose an id, or continue a task whose id the upstream chose. */
-  async #toClientChosenId(id: string): Promise<string> {
-    return (await this.#owns(id)) ? id : this.#scope.toUpstreamId(id);
   }
 
   /** A context that the upstream did not create for this owner is one that the client chose. */
