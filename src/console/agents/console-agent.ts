@@ -1,4 +1,5 @@
 import { connect, type RemoteAgent } from '../../client/connect.ts';
+import type { ConnectOptions } from '../../client/connect-options.ts';
 import type { Credentials } from '../../client/credentials.ts';
 import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
@@ -10,6 +11,7 @@ import {
   type ProtocolVariant,
   type SecurityScheme,
 } from '../../protocol/card.ts';
+import { truncate } from '../../primitives/text.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { AgentEntry } from '../console-api.ts';
 import { credentialHeaders } from './credentials.ts';
@@ -110,9 +112,8 @@ export class ConsoleAgent {
     await Promise.all([this.#probe, ...this.#connections.values()].map((each) => each.close()));
   }
 
-  #options() {
-    const { credentials } = this.info;
-    return { memory: this.#endpointCache, ...(credentials && { auth: credentials }) };
+  #options(): ConnectOptions {
+    return { endpointCache: this.#endpointCache, auth: this.info.credentials };
   }
 
   async #check(): Promise<AgentEntry> {
@@ -132,22 +133,15 @@ export class ConsoleAgent {
         requiredCredentials: listRequiredCredentials(card),
       };
     } catch (thrown) {
-      const {
-        name: lastName = name ?? url,
-        variants = [],
-        isStreaming = false,
-        requiredCredentials = [],
-      } = this.#entry ?? {};
+      const unknown = { name: name ?? url, variants: [], isStreaming: false, requiredCredentials: [] };
+      const timeout = `No response within ${checkTimeout / 1_000} seconds.`;
+      const error = call.signal.aborted ? timeout : errorText(thrown);
       this.#entry = {
+        ...(this.#entry ?? unknown),
         ...base,
-        name: lastName,
+        description: undefined,
         isReachable: false,
-        error: call.signal.aborted
-          ? `No response within ${checkTimeout / 1_000} seconds.`
-          : errorText(thrown),
-        variants,
-        isStreaming,
-        requiredCredentials,
+        error,
       };
     }
     return this.#entry;
@@ -174,16 +168,15 @@ function createPost(
   const allHeaders = { 'content-type': 'application/json', accept: 'application/json', ...headers };
   return async (body) => {
     try {
-      const path = pathname + search;
-      const response = await http.request({
-        method: 'POST',
+      const request = {
+        method: 'POST' as const,
         origin,
-        path,
+        path: pathname + search,
         headers: allHeaders,
         body,
         signal,
-      });
-      return await response.text(64 * 1_024);
+      };
+      return await (await http.request(request)).text(64 * 1_024);
     } catch {
       return '';
     }
@@ -196,8 +189,7 @@ const maxMessageLength = 2_000;
 /** Returns the message and the hint of an error as one text. */
 export function errorText(thrown: unknown): string {
   const { message: fullMessage, hint } = A2AError.from(thrown);
-  const message =
-    fullMessage.length > maxMessageLength ? `${fullMessage.slice(0, maxMessageLength)}…` : fullMessage;
+  const message = truncate(fullMessage, maxMessageLength);
   const sentence = /[.!?…]$/.test(message) ? message : `${message}.`;
   return hint === undefined ? sentence : `${sentence} ${hint}`;
 }
