@@ -1,5 +1,5 @@
 /**
- * The console: a page that shows agents, what they say and what passes between them, and the server behind it.
+ * The console: a web page with the agents, their messages and the recorded traffic, and the server of this page.
  *
  * @module
  */

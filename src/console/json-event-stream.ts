@@ -20,18 +20,23 @@ export class JsonEventStream {
   async send(...documents: readonly unknown[]): Promise<boolean> {
     if (this.signal.aborted) return false;
     const text = documents.map((each) => formatSseEvent({ data: JSON.stringify(each) })).join('');
-    if (!this.#response.write(text)) await this.#drained();
+    if (!this.#response.write(text))
+      await this.waitFor((drained) => {
+        this.#response.on('drain', drained);
+        return () => this.#response.off('drain', drained);
+      });
     return !this.signal.aborted;
   }
 
-  #drained(): Promise<void> {
+  /** Waits until `subscribe` calls its argument or the page disconnects. `subscribe` returns a function that unsubscribes. */
+  waitFor(subscribe: (notify: () => void) => () => void): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
-        this.#response.off('drain', done);
+        unsubscribe();
         this.signal.removeEventListener('abort', done);
         resolve();
       };
-      this.#response.on('drain', done);
+      const unsubscribe = subscribe(done);
       this.signal.addEventListener('abort', done);
     });
   }

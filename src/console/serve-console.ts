@@ -214,12 +214,8 @@ class ConsoleServer {
       this.#reject(request, response, new A2AError('NOT_FOUND'), 404);
       return;
     }
-    response.writeHead(200, [
-      ...securityHeaders,
-      ...file.headers,
-      'Content-Length',
-      String(file.bytes.length),
-    ]);
+    const length = ['Content-Length', String(file.bytes.length)];
+    response.writeHead(200, [...securityHeaders, ...file.headers, ...length]);
     response.end(method === 'HEAD' ? undefined : file.bytes);
   }
 

@@ -50,7 +50,9 @@ export class AgentRegistry {
   }
 
   readonly routes: ApiRoutes = {
-    'GET agents': async () => ({ json: await this.#list() }),
+    'GET agents': async () => ({
+      json: await Promise.all([...this.#agents.values()].map((each) => each.refresh())),
+    }),
     'POST agents': async ({ body }) => ({ json: await this.#add(parseRequestBody(newAgentSchema, body)) }),
     'DELETE agents/{}': async (_request, id = '') => {
       await this.#remove(this.get(id));
@@ -61,10 +63,6 @@ export class AgentRegistry {
   /** Closes all connections. */
   async close(): Promise<void> {
     await Promise.all([...this.#agents.values()].map((each) => each.close()));
-  }
-
-  #list(): Promise<AgentEntry[]> {
-    return Promise.all([...this.#agents.values()].map((each) => each.refresh()));
   }
 
   async #add(input: InitialAgent): Promise<AgentEntry> {
@@ -87,11 +85,8 @@ export class AgentRegistry {
 
   #put({ url, name, credentials }: InitialAgent, isRemovable: boolean): ConsoleAgent {
     const id = hashUrl(url);
-    const agentCredentials = credentials && toCredentials(credentials);
-    const agent = new ConsoleAgent(
-      { id, url, name, credentials: agentCredentials, isRemovable },
-      this.#context,
-    );
+    const info = { id, url, name, credentials: credentials && toCredentials(credentials), isRemovable };
+    const agent = new ConsoleAgent(info, this.#context);
     this.#agents.set(id, agent);
     return agent;
   }

@@ -35,14 +35,10 @@ export function chatRoutes(agents: AgentRegistry): ApiRoutes {
       };
     },
     'GET agents/{}/tasks': async ({ query, signal }, id = '') => {
-      const { state, ...filters } = parseTaskQuery(query);
+      const { state: status, ...filters } = parseTaskQuery(query);
       const agent = await agents.get(id).connect(parseVariantParameter(query));
-      const request = { ...filters, ...(state && { status: state }) };
-      return {
-        json: await agent
-          .listTasks(request, { signal })
-          .catch((thrown: unknown) => rejectList(agent, thrown)),
-      };
+      const listed = agent.listTasks({ ...filters, status }, { signal });
+      return { json: await listed.catch((thrown: unknown) => rejectList(agent, thrown)) };
     },
     'GET agents/{}/tasks/{}': async ({ query, signal }, id = '', taskId = '') => {
       const agent = await agents.get(id).connect(parseVariantParameter(query));
@@ -67,15 +63,7 @@ export function chatRoutes(agents: AgentRegistry): ApiRoutes {
 }
 
 function buildRequest({ parts, taskId, contextId }: ChatInput): SendRequest {
-  return {
-    message: {
-      messageId: crypto.randomUUID(),
-      role: 'user',
-      parts: [...parts],
-      ...(taskId !== undefined && { taskId }),
-      ...(contextId !== undefined && { contextId }),
-    },
-  };
+  return { message: { messageId: crypto.randomUUID(), role: 'user', parts: [...parts], taskId, contextId } };
 }
 
 function sendEvent(stream: JsonEventStream, event: ChatEvent): Promise<boolean> {
@@ -91,11 +79,8 @@ async function endStream(
     const findings = await work();
     await sendEvent(stream, { kind: 'done', ...(findings.length > 0 && { findings }) });
   } catch (thrown) {
-    await sendEvent(stream, {
-      kind: 'error',
-      reason: A2AError.from(thrown).reason,
-      message: errorText(thrown),
-    });
+    const { reason } = A2AError.from(thrown);
+    await sendEvent(stream, { kind: 'error', reason, message: errorText(thrown) });
   }
 }
 

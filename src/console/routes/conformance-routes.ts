@@ -1,5 +1,4 @@
 import type { HttpClient } from '../../client/http/http-client.ts';
-import type { RuleResult } from '../../conformance/rule-model.ts';
 import { fixturePrompts, tckPrompts } from '../../conformance/prompts/prompt-catalog.ts';
 import { buildReport } from '../../conformance/report/build-report.ts';
 import { Redactor } from '../../primitives/redaction.ts';
@@ -73,7 +72,8 @@ async function runSuite(
     ...(level && { level }),
     ...(timeout !== undefined && { timeout }),
     signal: stream.signal,
-    onProgress: (done, total, last) => sendEvent({ kind: 'progress', done, total, ...describeResult(last) }),
+    onProgress: (done, total, last) =>
+      sendEvent({ kind: 'progress', done, total, rule: last?.rule.id, verdict: last?.verdict }),
   });
   if (stream.signal.aborted) return;
   const report = buildReport(outcome, {
@@ -83,8 +83,4 @@ async function runSuite(
   });
   sendEvent({ kind: 'report', report, html: writeReport(report, 'html') });
   await sending;
-}
-
-function describeResult(last: RuleResult | undefined): { rule?: string; verdict?: string } {
-  return last ? { rule: last.rule.id, verdict: last.verdict } : {};
 }

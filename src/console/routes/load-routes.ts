@@ -57,18 +57,12 @@ export class LoadMonitor {
       const unsent = this.#count - sent;
       sent = this.#count;
       if (unsent > 0) await stream.send(...this.#samples.slice(-unsent));
-      else await new Promise<void>((resolve) => this.#onNextSample(stream.signal, resolve));
+      else
+        await stream.waitFor((wake) => {
+          this.#wakers.add(wake);
+          return () => this.#wakers.delete(wake);
+        });
     }
-  }
-
-  #onNextSample(signal: AbortSignal, resolve: () => void): void {
-    const done = (): void => {
-      this.#wakers.delete(done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    this.#wakers.add(done);
-    signal.addEventListener('abort', done);
   }
 }
 

@@ -34,7 +34,7 @@ function toEntry({ config, state, sequence }: PushDelivery): PushEntry {
     url: stripQuery(config.url),
     attempts,
     pendingCount: sequence - delivered,
-    ...(deadSince !== undefined && { deadSince }),
-    ...(error !== undefined && { error: error }),
+    deadSince,
+    error,
   };
 }

@@ -65,7 +65,7 @@ async function sendRecords(
     const records = trafficLog.recordsAfter(cursor);
     const [oldest] = records;
     if (!oldest) {
-      await waitForRecords(trafficLog, stream.signal);
+      await waitForRecords(trafficLog, stream);
       continue;
     }
     const events: TrafficEvent[] = records.slice(0, batchSize).map((record) => ({ kind: 'record', record }));
@@ -77,18 +77,15 @@ async function sendRecords(
 }
 
 /** Waits for a new record, and a short time longer to batch several. */
-function waitForRecords(trafficLog: TrafficLog, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+function waitForRecords(trafficLog: TrafficLog, stream: JsonEventStream): Promise<void> {
+  return stream.waitFor((done) => {
     let timer: NodeJS.Timeout | undefined;
-    const done = (): void => {
-      clearTimeout(timer);
-      unsubscribe();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
     const unsubscribe = trafficLog.subscribe(() => {
       timer ??= setTimeout(done, batchDelay);
     });
-    signal.addEventListener('abort', done);
+    return () => {
+      clearTimeout(timer);
+      unsubscribe();
+    };
   });
 }
