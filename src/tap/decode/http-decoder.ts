@@ -11,7 +11,7 @@ import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import { parseSseFrame } from '../../primitives/formats/sse.ts';
 import type { ObservedRequest } from '../recorders/http-exchange-recorder.ts';
 import type { DecodedContent } from '../traffic-record.ts';
-import { findTaskReference, nonEmptyLosses } from './task-reference.ts';
+import { findTaskReference, nonEmptyLosses, notReadable } from './task-reference.ts';
 import {
   type IdentifiedOperation,
   identifyRestOperation,
@@ -70,21 +70,12 @@ export class HttpExchangeDecoder {
       const { dialect, operation, params } = identified;
       const model = dialect.requests[operation].read(params, { lenient: true, losses });
       this.#request = model;
-      return {
-        ...common,
-        ...findTaskReference(model),
-        summary: summarizeRequest(operation, model),
-        model,
-        ...nonEmptyLosses(losses),
-      };
+      const summary = summarizeRequest(operation, model);
+      return { ...common, ...findTaskReference(model), summary, model, ...nonEmptyLosses(losses) };
     } catch (thrown) {
       const summary = summarizeRequest(identified.operation);
       // Bodies of unauthenticated requests are not recorded, so an empty body is not an error.
-      if (text === '') return { ...common, summary };
-      return {
-        ...common,
-        summary: truncate(`${summary}, not readable: ${A2AError.from(thrown).message}`, 160),
-      };
+      return { ...common, summary: text === '' ? summary : notReadable(summary, thrown) };
     }
   }
 
@@ -99,8 +90,7 @@ export class HttpExchangeDecoder {
     try {
       return this.#decodeResponse(identified, body, status) ?? fallback;
     } catch (thrown) {
-      const { message } = A2AError.from(thrown);
-      return { ...fallback, summary: truncate(`HTTP ${status}, not readable: ${message}`, 160) };
+      return { ...fallback, summary: notReadable(`HTTP ${status}`, thrown) };
     }
   }
 
@@ -120,18 +110,11 @@ export class HttpExchangeDecoder {
       if (transport !== 'JSONRPC' && (event === 'error' || wire.error !== undefined))
         return this.#error(dialect.restError.read(body, 500));
       this.#reader ??= dialect.eventReader(streamOpenContext('stream', this.#openingRequest()));
-      const events = this.#reader.read(transport === 'JSONRPC' ? wire.result : body, {
-        lenient: true,
-        losses,
-      });
+      const result = transport === 'JSONRPC' ? wire.result : body;
+      const events = this.#reader.read(result, { lenient: true, losses });
       return { ...this.#common(), ...this.#events(events, id), ...nonEmptyLosses(losses) };
     } catch (thrown) {
-      const { message } = A2AError.from(thrown);
-      return {
-        ...this.#common(),
-        summary: truncate(`event, not readable: ${message}`, 160),
-        ...nonEmptyLosses(losses),
-      };
+      return { ...this.#common(), summary: notReadable('event', thrown), ...nonEmptyLosses(losses) };
     }
   }
 
@@ -170,13 +153,8 @@ export class HttpExchangeDecoder {
     const codec = dialect.results[operation === 'stream' || operation === 'subscribe' ? 'send' : operation];
     const model = codec.read(wire, { lenient: true, losses });
     if (operation === 'extendedCard') this.#findKeys(model as AgentCard);
-    return {
-      ...this.#common(),
-      ...findTaskReference(model),
-      summary: summarizeResult(operation, model),
-      model,
-      ...nonEmptyLosses(losses),
-    };
+    const summary = summarizeResult(operation, model);
+    return { ...this.#common(), ...findTaskReference(model), summary, model, ...nonEmptyLosses(losses) };
   }
 
   #card(body: unknown, fallback: DecodedContent): DecodedContent {
@@ -186,13 +164,8 @@ export class HttpExchangeDecoder {
     try {
       const model = dialect.card.read(body, { lenient: true, losses });
       this.#findKeys(model);
-      return {
-        ...fallback,
-        ...(version !== 'unknown' && { version }),
-        summary: summarizeResult('card', model),
-        model,
-        ...nonEmptyLosses(losses),
-      };
+      const known = { ...fallback, ...(version !== 'unknown' && { version }) };
+      return { ...known, summary: summarizeResult('card', model), model, ...nonEmptyLosses(losses) };
     } catch (thrown) {
       return { ...fallback, summary: truncate(`no card: ${A2AError.from(thrown).message}`, 160) };
     }
@@ -206,27 +179,20 @@ export class HttpExchangeDecoder {
 
   #events(events: readonly StreamEvent[], id: string | undefined): DecodedContent {
     // The linter needs the start of the stream, which a resumed stream does not contain.
-    this.#linter ??= this.#isResumed() ? undefined : new StreamLinter();
+    const isResumed = this.#head.headers['last-event-id'] !== undefined;
+    this.#linter ??= isResumed ? undefined : new StreamLinter();
     const last = events.at(-1);
     if (last && id !== undefined && /^\d{1,15}$/.test(id)) last.sequence = Number(id);
     const findings = events.flatMap((each) => this.#linter?.check(each) ?? []);
     const summary = last ? summarizeEvent(last) : 'event without content';
-    return {
-      ...findTaskReference(last),
-      summary,
-      model: events.length === 1 ? last : events,
-      ...nonEmptyFindings(findings),
-    };
+    const model = events.length === 1 ? last : events;
+    return { ...findTaskReference(last), summary, model, ...nonEmptyFindings(findings) };
   }
 
   #error(error: A2AError): DecodedContent {
     const { reason, message, details } = error;
     const model = { reason, message, ...(Object.keys(details).length > 0 && { details }) };
     return { ...this.#common(), summary: summarizeError(error), model, isError: true };
-  }
-
-  #isResumed(): boolean {
-    return this.#head.headers['last-event-id'] !== undefined;
   }
 
   #openingRequest() {

@@ -49,22 +49,11 @@ export function identifyRpcOperation(
   path?: string,
 ): IdentifiedOperation | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  const { method, params, id } = body as {
-    method?: unknown;
-    params?: unknown;
-    id?: IdentifiedOperation['id'];
-  };
+  const { method, params, id = null } = body as Partial<IdentifiedOperation> & { method?: unknown };
   if (typeof method !== 'string') return undefined;
   try {
     const { dialect, operation } = dialectForMethod(method, version, { lenient: true, path: path ?? '/' });
-    return {
-      dialect,
-      version: usedVersion(dialect, version),
-      transport: 'JSONRPC',
-      operation,
-      params,
-      id: id ?? null,
-    };
+    return { dialect, version: usedVersion(dialect, version), transport: 'JSONRPC', operation, params, id };
   } catch {
     return undefined;
   }

@@ -3,11 +3,10 @@ import { streamOpenContext } from '../../client/transports/stream-open-context.t
 import type { EventReader } from '../../dialects/dialect.ts';
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import { readMeshCard } from '../../mesh/mesh-card.ts';
-import { A2AError } from '../../protocol/errors.ts';
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { DecodedContent } from '../traffic-record.ts';
-import { findTaskReference, nonEmptyLosses } from './task-reference.ts';
+import { findTaskReference, nonEmptyLosses, notReadable } from './task-reference.ts';
 import { type IdentifiedOperation, identifyRpcOperation } from './identify-operation.ts';
 import {
   summarizeCard,
@@ -34,16 +33,9 @@ export class MeshDecoder {
       this.#request = model;
       const reference = findTaskReference(model);
       // A request without a task id uses its request id as task id.
-      const taskId = reference.taskId ?? (typeof id === 'string' ? id : undefined);
+      const task = typeof id === 'string' && id !== '' ? { taskId: id, ...reference } : reference;
       const summary = summarizeRequest(operation, model);
-      return {
-        ...this.#common(),
-        ...reference,
-        ...(taskId && { taskId }),
-        summary,
-        model,
-        ...nonEmptyLosses(losses),
-      };
+      return { ...this.#common(), ...task, summary, model, ...nonEmptyLosses(losses) };
     } catch (thrown) {
       return { ...this.#common(), summary: notReadable(summarizeRequest(identified.operation), thrown) };
     }
@@ -59,13 +51,8 @@ export class MeshDecoder {
     try {
       if (body.error !== undefined) {
         const error = dialect.rpcError.read(body.error);
-        const { reason, message } = error;
-        return {
-          ...this.#common(),
-          summary: summarizeError(error),
-          model: { reason, message },
-          isError: true,
-        };
+        const model = { reason: error.reason, message: error.message };
+        return { ...this.#common(), summary: summarizeError(error), model, isError: true };
       }
       if (isUpdate) {
         const request = this.#request as SendRequest | undefined;
@@ -78,13 +65,8 @@ export class MeshDecoder {
       }
       const unaryOperation = operation === 'stream' || operation === 'subscribe' ? 'send' : operation;
       const model = dialect.results[unaryOperation].read(body.result, { lenient: true, losses });
-      return {
-        ...this.#common(),
-        ...findTaskReference(model),
-        summary: summarizeResult(unaryOperation, model),
-        model,
-        ...nonEmptyLosses(losses),
-      };
+      const summary = summarizeResult(unaryOperation, model);
+      return { ...this.#common(), ...findTaskReference(model), summary, model, ...nonEmptyLosses(losses) };
     } catch (thrown) {
       return { ...this.#common(), summary: notReadable(isUpdate ? 'update' : 'response', thrown) };
     }
@@ -101,13 +83,8 @@ export class MeshDecoder {
 export function decodeAnnouncement(payload: string): DecodedContent {
   try {
     const { card, dialect } = readMeshCard(parseJsonOrUndefined(payload));
-    return {
-      version: dialect.version,
-      transport: 'mesh',
-      operation: 'card',
-      summary: `announces the ${summarizeCard(card)}`,
-      model: card,
-    };
+    const summary = `announces the ${summarizeCard(card)}`;
+    return { version: dialect.version, transport: 'mesh', operation: 'card', summary, model: card };
   } catch {
     return undecodableContent(payload);
   }
@@ -116,8 +93,4 @@ export function decodeAnnouncement(payload: string): DecodedContent {
 /** Summarizes a message that cannot be decoded. */
 export function undecodableContent(payload: string): DecodedContent {
   return { transport: 'mesh', summary: truncate(payload.replaceAll(/\s+/g, ' ').trim(), 80) };
-}
-
-function notReadable(what: string, thrown: unknown): string {
-  return truncate(`${what}, not readable: ${A2AError.from(thrown).message}`, 160);
 }

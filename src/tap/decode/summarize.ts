@@ -88,13 +88,8 @@ export function summarizeEvent(event: StreamEvent): string {
       return appendText(`status ${event.status.state}`, summarizeParts(event.status.message?.parts ?? []));
     case 'artifact': {
       const { artifact, append, lastChunk } = event;
-      const position = append
-        ? lastChunk
-          ? ' (last chunk)'
-          : ' (chunk)'
-        : lastChunk === false
-          ? ' (first chunk)'
-          : '';
+      const first = lastChunk === false ? ' (first chunk)' : '';
+      const position = append ? (lastChunk ? ' (last chunk)' : ' (chunk)') : first;
       const name = truncate(artifact.name ?? artifact.artifactId, 40);
       return appendText(`artifact ${name}${position}`, summarizeParts(artifact.parts));
     }

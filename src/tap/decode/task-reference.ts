@@ -1,4 +1,6 @@
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
+import { truncate } from '../../primitives/text.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import type { TaskState } from '../../protocol/task.ts';
 
 /** Task that a request, result or event refers to. */
@@ -35,6 +37,11 @@ export function findTaskReference(model: unknown): TaskReference {
     ...(context !== undefined && { contextId: context }),
     ...(state !== undefined && { state }),
   };
+}
+
+/** Summarizes content that cannot be decoded. */
+export function notReadable(what: string, thrown: unknown): string {
+  return truncate(`${what}, not readable: ${A2AError.from(thrown).message}`, 160);
 }
 
 /** Returns an object with `losses`, or an empty object if there are none. */

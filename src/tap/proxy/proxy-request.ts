@@ -175,20 +175,12 @@ class ProxiedRequest {
     incoming.on('end', () => {
       this.#isOver = true;
       const bytes = Buffer.concat(pieces);
-      const tap = this.#tapOrigin();
-      const rewrite = rewriteCardBody(bytes, incoming.headers['content-encoding'], {
-        target: this.#context.target,
-        tap,
-      });
+      const urls = { target: this.#context.target, tap: this.#tapOrigin() };
+      const rewrite = rewriteCardBody(bytes, incoming.headers['content-encoding'], urls);
       const hasNoBody = this.#request.method === 'HEAD' || status === 304;
-      const headers = rewrite.body
-        ? rewrittenHeaders(incoming, rewrite.body.length)
-        : responseHeaders(incoming);
-      this.#response.writeHead(
-        status,
-        incoming.statusMessage,
-        hasNoBody ? rewriteEtag(responseHeaders(incoming)) : headers,
-      );
+      const original = responseHeaders(incoming);
+      const headers = rewrite.body ? rewrittenHeaders(original, rewrite.body.length) : original;
+      this.#response.writeHead(status, incoming.statusMessage, hasNoBody ? rewriteEtag(original) : headers);
       const body = rewrite.body ?? bytes;
       this.#response.end(body);
       exchange.response(status, incoming.headers, body.toString('utf8'));
@@ -253,17 +245,13 @@ function parseConnectionHeader(header: string | undefined): string[] {
 }
 
 /** Returns the response headers in their original form, without hop-by-hop headers. */
-function responseHeaders(incoming: IncomingMessage): string[] {
-  const { rawHeaders } = incoming;
-  const connectionHeaders = new Set(parseConnectionHeader(incoming.headers.connection));
-  const headers: string[] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    const lower = name.toLowerCase();
-    if (hopByHopHeaders.has(lower) || connectionHeaders.has(lower)) continue;
-    headers.push(name, rawHeaders[at + 1] as string);
-  }
-  return headers;
+function responseHeaders({ rawHeaders, headers: { connection } }: IncomingMessage): string[] {
+  const connectionHeaders = new Set(parseConnectionHeader(connection));
+  return removeHeaders(rawHeaders, (name) => hopByHopHeaders.has(name) || connectionHeaders.has(name));
+}
+
+function removeHeaders(headers: readonly string[], isRemoved: (name: string) => boolean): string[] {
+  return headers.filter((_, at) => !isRemoved((headers[at - (at % 2)] as string).toLowerCase()));
 }
 
 const bodyHeaders = new Set([
@@ -275,12 +263,8 @@ const bodyHeaders = new Set([
   'repr-digest',
 ]);
 
-function rewrittenHeaders(incoming: IncomingMessage, length: number): string[] {
-  const headers = rewriteEtag(responseHeaders(incoming));
-  const remaining: string[] = [];
-  for (let at = 0; at < headers.length; at += 2)
-    if (!bodyHeaders.has((headers[at] as string).toLowerCase()))
-      remaining.push(headers[at] as string, headers[at + 1] as string);
+function rewrittenHeaders(headers: string[], length: number): string[] {
+  const remaining = removeHeaders(rewriteEtag(headers), (name) => bodyHeaders.has(name));
   return [...remaining, 'Content-Length', String(length)];
 }
 
@@ -292,14 +276,8 @@ function rewriteEtag(headers: string[]): string[] {
 }
 
 function describeConnectionError(error: NodeJS.ErrnoException): string {
-  switch (error.code) {
-    case 'ECONNREFUSED':
-      return 'connection refused (ECONNREFUSED). Is the agent running?';
-    case 'ENOTFOUND':
-      return 'host not found (ENOTFOUND). Check the URL.';
-    default:
-      return error.code === undefined || error.message.includes(error.code)
-        ? error.message
-        : `${error.message} (${error.code})`;
-  }
+  const { code, message } = error;
+  if (code === 'ECONNREFUSED') return 'connection refused (ECONNREFUSED). Is the agent running?';
+  if (code === 'ENOTFOUND') return 'host not found (ENOTFOUND). Check the URL.';
+  return code === undefined || message.includes(code) ? message : `${message} (${code})`;
 }

@@ -41,14 +41,8 @@ export function mayBeCardResponse(
     return isCardPath(path) || /(?:card(?:\.json)?|\.json)$/i.test(path);
   if (method !== 'POST' || !response) return false;
   const text = Buffer.concat(body).toString('utf8');
-  return text.length < 65_536 && isCardMethod(text);
-}
-
-function isCardMethod(text: string): boolean {
-  return (
-    text.includes('Card') &&
-    identifyRpcOperation(parseJsonOrUndefined(text), undefined)?.operation === 'extendedCard'
-  );
+  if (text.length >= 65_536 || !text.includes('Card')) return false;
+  return identifyRpcOperation(parseJsonOrUndefined(text), undefined)?.operation === 'extendedCard';
 }
 
 /** Rewrites a card that is the whole body or the `result` in it. */

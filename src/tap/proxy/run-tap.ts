@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { invalidField } from '../../protocol/errors.ts';
 import { SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
-import { type HttpServerResponse, jsonResponse } from '../../server/http/http-message.ts';
+import { jsonResponse } from '../../server/http/http-message.ts';
 import { listen } from '../../server/node/listen.ts';
 import { rejectUnread } from '../../server/node/request-body.ts';
 import type { CorsOptions } from '../../server/server-options.ts';
@@ -92,7 +92,8 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
       listener: (request, response) => {
         const problem = sameOrigin.problem(request.headers, request.socket);
         if (problem !== undefined) {
-          rejectUnread(foreignRequestResponse(problem), request, response, 0);
+          const error = { code: 403, status: 'PERMISSION_DENIED', message: problem };
+          rejectUnread(jsonResponse(403, JSON.stringify({ error })), request, response, 0);
           return;
         }
         proxyRequest(context, request, response);
@@ -126,17 +127,10 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   };
 }
 
-function foreignRequestResponse(message: string): HttpServerResponse {
-  return jsonResponse(403, JSON.stringify({ error: { code: 403, status: 'PERMISSION_DENIED', message } }));
-}
-
 function parseTargetUrl(to: string): URL {
-  let target: URL;
-  try {
-    target = new URL(to);
-  } catch {
+  if (!URL.canParse(to))
     throw invalidField('to', `must be an absolute URL such as http://localhost:4000, not "${to}"`);
-  }
+  const target = new URL(to);
   if (target.protocol !== 'http:' && target.protocol !== 'https:')
     throw invalidField('to', 'must be an http or https URL');
   return target;

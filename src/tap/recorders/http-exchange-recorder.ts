@@ -150,12 +150,8 @@ export class HttpExchangeRecorder {
       this.#parser.push(bytes);
     } catch {
       this.#parser = new SseParser({ event: () => {} });
-      this.#add(
-        'frame',
-        at,
-        { text: '', truncatedBy: maxDecodedLength * 4 },
-        { summary: 'event too large to decode' },
-      );
+      const dropped = { text: '', truncatedBy: maxDecodedLength * 4 };
+      this.#add('frame', at, dropped, { summary: 'event too large to decode' });
     }
   }
 

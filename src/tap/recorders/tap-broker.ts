@@ -122,26 +122,16 @@ function createMessageRecorder(
     if (role === 'request') {
       const { clientId, delegatingAgent, replyTo, statusTopic } = parseRequestProperties(properties);
       const client = isOutgoing ? options.name : (delegatingAgent ?? clientId ?? 'client');
-      const exchange = {
-        exchangeId: recorder.nextExchangeId(),
-        began: at,
-        client,
-        agent: party,
-        decoder: new MeshDecoder(),
-      };
+      const exchangeId = recorder.nextExchangeId();
+      const decoder = new MeshDecoder();
+      const exchange = { exchangeId, began: at, client, agent: party, decoder };
       for (const each of [replyTo, statusTopic]) if (each !== undefined) exchanges.set(each, exchange);
-      return {
-        exchangeId: exchange.exchangeId,
-        ...between(isOutgoing ? party : client),
-        decoded: exchange.decoder.request(payload),
-      };
+      return { exchangeId, ...between(isOutgoing ? party : client), decoded: decoder.request(payload) };
     }
-    if (role === 'discovery')
-      return {
-        exchangeId: recorder.nextExchangeId(),
-        ...between('mesh'),
-        decoded: decodeAnnouncement(payload),
-      };
+    if (role === 'discovery') {
+      const exchangeId = recorder.nextExchangeId();
+      return { exchangeId, ...between('mesh'), decoded: decodeAnnouncement(payload) };
+    }
     const known = exchanges.get(topic);
     const decoder = known?.decoder ?? new MeshDecoder();
     const other = isOutgoing ? party || (known?.client ?? 'mesh') : (known?.agent ?? 'mesh');

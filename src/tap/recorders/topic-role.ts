@@ -3,8 +3,6 @@ export interface TopicRole {
   readonly role: 'request' | 'status' | 'response' | 'discovery' | 'other';
   /** Agent, gateway or client that owns the topic. */
   readonly party?: string;
-  /** Task in the topic. */
-  readonly taskId?: string;
 }
 
 const root = '/a2a/v1/';
@@ -17,8 +15,7 @@ export function classifyTopic(topic: string): TopicRole {
   if (scope === 'discovery' && kind !== '') return { role: 'discovery' };
   const role = roles.get(`${scope}/${kind}`);
   if (role === undefined || party === '' || (role === 'request' && rest.length > 0)) return { role: 'other' };
-  const taskId = rest.join('/');
-  return { role, party, ...(taskId !== '' && { taskId }) };
+  return { role, party };
 }
 
 const roles: ReadonlyMap<string, TopicRole['role']> = new Map([

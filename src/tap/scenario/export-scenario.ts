@@ -56,13 +56,8 @@ function findClientCalls(records: readonly TrafficRecord[]): RecordedCall[] {
   for (const [request, ...responses] of byExchange.values()) {
     const { operation, model } = request?.decoded ?? {};
     const isSend = operation === 'send' || operation === 'stream';
-    if (
-      request &&
-      isSend &&
-      model !== undefined &&
-      (request.kind === 'request' || request.kind === 'message')
-    )
-      calls.push({ request, responses });
+    const isRequest = request?.kind === 'request' || request?.kind === 'message';
+    if (isRequest && isSend && model !== undefined) calls.push({ request, responses });
   }
   const receivers = new Set(calls.map(({ request }) => request.to));
   const clientCalls = calls.filter(({ request }) => !receivers.has(request.from));
@@ -101,16 +96,11 @@ function buildCase(
 }
 
 function toScenarioPart(part: Part): object {
-  const { filename, mediaType, metadata } = part;
-  const labels = {
-    ...(filename !== undefined && { name: filename }),
-    ...(mediaType !== undefined && { mime_type: mediaType }),
-  };
-  const more = metadata ? { metadata } : {};
-  if ('text' in part) return { type: 'text', text: part.text, ...more };
-  if ('data' in part) return { type: 'data', data: part.data, ...more };
-  if ('url' in part) return { type: 'file', uri: part.url, ...labels, ...more };
-  return { type: 'file', bytes_base64: part.raw, ...labels, ...more };
+  const { filename: name, mediaType: mime_type, metadata } = part;
+  if ('text' in part) return { type: 'text', text: part.text, metadata };
+  if ('data' in part) return { type: 'data', data: part.data, metadata };
+  const content = 'url' in part ? { uri: part.url } : { bytes_base64: part.raw };
+  return { type: 'file', ...content, name, mime_type, metadata };
 }
 
 /** Returns the base URL of the agent according to its card request or the request; undefined on a mesh. */
