@@ -6,7 +6,7 @@ import { decodeBase64Chunks, base64DecodedSize } from '../stores/base64.ts';
 import { extensionFor, mediaTypeFor } from '../media-types.ts';
 import { saveWithMetadata } from '../artifact-metadata.ts';
 import { safeFilename } from '../stores/storage-path.ts';
-import type { ArtifactStore } from '../artifact-store.ts';
+import type { ArtifactKey, ArtifactStore } from '../artifact-store.ts';
 import { writeArtifactUri } from '../artifact-uri.ts';
 
 /** Content of a file to store. */
@@ -72,11 +72,8 @@ export class TaskFiles {
   setLayout(artifactId: string, layouts: readonly PartLayout[]): void {
     this.#layouts.delete(artifactId);
     this.#layouts.set(artifactId, layouts);
-    if (this.#layouts.size <= this.#files.length) return;
-    for (const oldest of this.#layouts.keys()) {
-      this.#layouts.delete(oldest);
-      return;
-    }
+    const [oldest = artifactId] = this.#layouts.keys();
+    if (this.#layouts.size > this.#files.length) this.#layouts.delete(oldest);
   }
 
   add(file: PublishedFile, isProduced: boolean): void {
@@ -107,11 +104,7 @@ export interface FileLabels {
 }
 
 /** Application, user and session of stored files. */
-export interface FileScope {
-  readonly app: string;
-  readonly user: string;
-  readonly session: string;
-}
+export type FileScope = Omit<ArtifactKey, 'filename'>;
 
 /** Stores files and returns links to them. */
 export class FilePublisher {
@@ -181,14 +174,8 @@ export class FilePublisher {
       },
       this.#now,
     );
-    if (saved.error) {
-      this.#log?.({
-        level: 'warn',
-        message: `Failed to save the metadata of ${filename}`,
-        error: saved.error,
-      });
-    }
-    const { version, size } = saved;
+    const { version, size, error } = saved;
+    if (error) this.#log?.({ level: 'warn', message: `Failed to save the metadata of ${filename}`, error });
     const url = writeArtifactUri({ ...scope, app: this.#alias, filename, version });
     const part: UrlPart = { url, filename, mediaType: mimeType };
     if (labels.metadata) part.metadata = labels.metadata;

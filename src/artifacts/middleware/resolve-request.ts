@@ -56,12 +56,6 @@ export async function resolveRequest(
 ): Promise<ResolvedRequest | undefined> {
   const { message } = request;
   const references = readMetadataReferences(request);
-  const hasReferences =
-    references.length > 0 ||
-    message.parts.some(
-      (part) => isLink(part) || ('text' in part && context.resolveMentions && mayMention(part.text)),
-    );
-  if (!hasReferences) return undefined;
   const reader = new FileReader(context);
   const parts: Part[] = [];
   for (const [index, part] of message.parts.entries()) {
@@ -80,10 +74,6 @@ export async function resolveRequest(
   }
   if (reader.links.size === 0) return undefined;
   return { request: { ...request, message: { ...message, parts } }, links: reader.links };
-}
-
-function mayMention(text: string): boolean {
-  return text.toLowerCase().includes(artifactScheme);
 }
 
 /** A file of the session that the metadata of a request references. */

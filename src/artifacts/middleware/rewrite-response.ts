@@ -40,10 +40,8 @@ export function withProducedArtifacts<T extends { metadata?: Metadata }>(
   { produced }: TaskFiles,
 ): T {
   if (produced.length === 0) return response;
-  return {
-    ...response,
-    metadata: { ...response.metadata, produced_artifacts: produced.map((file) => ({ ...file })) },
-  };
+  const produced_artifacts = produced.map((file) => ({ ...file }));
+  return { ...response, metadata: { ...response.metadata, produced_artifacts } };
 }
 
 /** Returns the labels of a file of an artifact. @param number - index of the file in the artifact, from 0 */

@@ -83,10 +83,8 @@ class StreamRewriter {
       case 'message': {
         const { taskId, contextId } = event.message;
         const files = taskId === undefined ? new TaskFiles() : this.#context.files(taskId);
-        const message = withProducedArtifacts(
-          await this.#rewriter.message(event.message, files, contextId),
-          files,
-        );
+        const rewritten = await this.#rewriter.message(event.message, files, contextId);
+        const message = withProducedArtifacts(rewritten, files);
         yield message === event.message ? event : { ...event, message };
         break;
       }
@@ -127,10 +125,8 @@ class StreamRewriter {
     if (event.lastChunk && !event.append) {
       const files = this.#context.files(event.taskId);
       this.#markStarted(artifactId, true);
-      yield {
-        ...event,
-        artifact: await this.#rewriter.artifact(event.artifact, event.contextId, files, true),
-      };
+      const artifact = await this.#rewriter.artifact(event.artifact, event.contextId, files, true);
+      yield { ...event, artifact };
     } else if (this.#open.has(artifactId) || hasRawPart(event.artifact.parts)) yield* this.#assemble(event);
     else {
       this.#markStarted(artifactId, true);
@@ -227,12 +223,8 @@ class StreamRewriter {
     const links = new Set(artifact.parts.map((part) => ('url' in part ? part.url : '')));
     // Stored files are complete.
     if (parts.some((part) => 'url' in part && !links.has(part.url))) return;
-    const event: TaskArtifactUpdateEvent = {
-      kind: 'artifact',
-      taskId: task.id,
-      contextId: task.contextId,
-      artifact,
-    };
+    const { id: taskId, contextId } = task;
+    const event: TaskArtifactUpdateEvent = { kind: 'artifact', taskId, contextId, artifact };
     const assembly = new ArtifactAssembly(event, this.#context.spoolOptions, false);
     this.#open.set(artifact.artifactId, assembly);
     await assembly.add(event);
@@ -240,11 +232,8 @@ class StreamRewriter {
 
   #markStarted(artifactId: string, isSent: boolean): void {
     this.#started.set(artifactId, isSent);
-    if (this.#started.size <= maxTrackedArtifacts) return;
-    for (const oldest of this.#started.keys()) {
-      this.#started.delete(oldest);
-      return;
-    }
+    const [oldest = artifactId] = this.#started.keys();
+    if (this.#started.size > maxTrackedArtifacts) this.#started.delete(oldest);
   }
 
   /** Sets `append` only if an earlier event of the artifact was sent. */

@@ -105,13 +105,8 @@ export function s3ArtifactStore(options: S3ArtifactStoreOptions): ArtifactStore 
     } as const;
     try {
       if (spool.size <= partBytes) {
-        await s3.putObject(
-          name,
-          await spool.read(0, new Uint8Array(spool.size)),
-          mimeType,
-          undefined,
-          labels,
-        );
+        const bytes = await spool.read(0, new Uint8Array(spool.size));
+        await s3.putObject(name, bytes, mimeType, undefined, labels);
       } else await putMultipart(s3, spool, name, mimeType, partBytes, labels);
       return true;
     } catch (thrown) {
@@ -203,27 +198,20 @@ export function s3ArtifactStore(options: S3ArtifactStoreOptions): ArtifactStore 
   };
 }
 
-async function openClient(options: S3ArtifactStoreOptions): Promise<S3mini> {
-  const { endpoint, bucket, accessKeyId, secretAccessKey, region = 'us-east-1' } = options;
+async function openClient(
+  options: S3ArtifactStoreOptions & Required<Pick<S3ArtifactStoreOptions, 'fetch'>>,
+): Promise<S3mini> {
+  const { endpoint, bucket, accessKeyId, secretAccessKey, region = 'us-east-1', fetch } = options;
   let library: typeof import('s3mini');
   try {
     library = await import('s3mini');
   } catch (cause) {
-    const hint = 'Run: npm install s3mini';
-    throw new A2AError('INTERNAL_ERROR', 'The S3 artifact store requires s3mini, which is not installed', {
-      cause,
-      hint,
-    });
+    const options = { cause, hint: 'Run: npm install s3mini' };
+    const message = 'The S3 artifact store requires s3mini, which is not installed';
+    throw new A2AError('INTERNAL_ERROR', message, options);
   }
   const address = `${stripTrailing(endpoint, '/')}/${bucket}`;
-  const { fetch } = options;
-  return new library.S3mini({
-    endpoint: address,
-    accessKeyId,
-    secretAccessKey,
-    region,
-    ...(fetch && { fetch }),
-  });
+  return new library.S3mini({ endpoint: address, accessKeyId, secretAccessKey, region, fetch });
 }
 
 /**

@@ -47,12 +47,9 @@ function checkSegment(field: string, name: string): string {
 }
 
 /** Returns the folders of a session and the shared folder. @throws A2AError for unsafe names. */
-export function userFolders(scope: Omit<ArtifactKey, 'filename'>): {
-  app: string;
-  user: string;
-  session: string;
-  shared: string;
-} {
+export function userFolders(
+  scope: Omit<ArtifactKey, 'filename'>,
+): Omit<ArtifactKey, 'filename'> & { readonly shared: string } {
   if (controlCharacter.test(scope.app) || surrogate.test(scope.app)) {
     throw invalidField('artifact.app', 'must not contain control characters');
   }
