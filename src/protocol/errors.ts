@@ -6,81 +6,53 @@ interface ErrorRow {
   text: string;
 }
 
+const row = (rpc: number, http: number, grpc: string, text: string): ErrorRow => ({ rpc, http, grpc, text });
+
 /**
  * All errors of the specification, with the codes of 1.0.1, and the errors of transports. The only mapping between
  * reasons and codes.
  */
 export const errorTable = {
-  PARSE_ERROR: { rpc: -32700, http: 400, grpc: 'INVALID_ARGUMENT', text: 'Invalid JSON payload' },
-  INVALID_REQUEST: { rpc: -32600, http: 400, grpc: 'INVALID_ARGUMENT', text: 'Invalid request' },
-  METHOD_NOT_FOUND: { rpc: -32601, http: 404, grpc: 'UNIMPLEMENTED', text: 'Method not found' },
-  INVALID_PARAMS: { rpc: -32602, http: 400, grpc: 'INVALID_ARGUMENT', text: 'Invalid parameters' },
-  INTERNAL_ERROR: { rpc: -32603, http: 500, grpc: 'INTERNAL', text: 'Internal error' },
-  TASK_NOT_FOUND: { rpc: -32001, http: 404, grpc: 'NOT_FOUND', text: 'Task not found' },
-  TASK_NOT_CANCELABLE: {
-    rpc: -32002,
-    http: 400,
-    grpc: 'FAILED_PRECONDITION',
-    text: 'Task cannot be canceled',
-  },
-  PUSH_NOTIFICATION_NOT_SUPPORTED: {
-    rpc: -32003,
-    http: 400,
-    grpc: 'FAILED_PRECONDITION',
-    text: 'Push notifications not supported',
-  },
-  UNSUPPORTED_OPERATION: {
-    rpc: -32004,
-    http: 400,
-    grpc: 'FAILED_PRECONDITION',
-    text: 'Operation not supported',
-  },
-  CONTENT_TYPE_NOT_SUPPORTED: {
-    rpc: -32005,
-    http: 400,
-    grpc: 'INVALID_ARGUMENT',
-    text: 'Content type not supported',
-  },
-  INVALID_AGENT_RESPONSE: {
-    rpc: -32006,
-    http: 500,
-    grpc: 'INTERNAL',
-    text: 'The agent returned an invalid response',
-  },
-  EXTENDED_AGENT_CARD_NOT_CONFIGURED: {
-    rpc: -32007,
-    http: 400,
-    grpc: 'FAILED_PRECONDITION',
-    text: 'No extended agent card configured',
-  },
-  EXTENSION_SUPPORT_REQUIRED: {
-    rpc: -32008,
-    http: 400,
-    grpc: 'FAILED_PRECONDITION',
-    text: 'A required extension was not requested',
-  },
-  VERSION_NOT_SUPPORTED: {
-    rpc: -32009,
-    http: 400,
-    grpc: 'FAILED_PRECONDITION',
-    text: 'Protocol version not supported',
-  },
-  UNAUTHENTICATED: { rpc: -32600, http: 401, grpc: 'UNAUTHENTICATED', text: 'Authentication required' },
-  PERMISSION_DENIED: { rpc: -32600, http: 403, grpc: 'PERMISSION_DENIED', text: 'Permission denied' },
-  NOT_FOUND: { rpc: -32601, http: 404, grpc: 'NOT_FOUND', text: 'Not found' },
-  METHOD_NOT_ALLOWED: {
-    rpc: -32600,
-    http: 405,
-    grpc: 'UNIMPLEMENTED',
-    text: 'HTTP method not allowed',
-  },
-  PAYLOAD_TOO_LARGE: { rpc: -32600, http: 413, grpc: 'RESOURCE_EXHAUSTED', text: 'Request too large' },
-  RESOURCE_EXHAUSTED: { rpc: -32603, http: 429, grpc: 'RESOURCE_EXHAUSTED', text: 'Too many requests' },
-  UNAVAILABLE: { rpc: -32603, http: 503, grpc: 'UNAVAILABLE', text: 'Agent unavailable' },
-  TIMEOUT: { rpc: -32603, http: 504, grpc: 'DEADLINE_EXCEEDED', text: 'Timeout exceeded' },
-  CANCELED: { rpc: -32603, http: 499, grpc: 'CANCELLED', text: 'Request canceled' },
-  CONFLICT: { rpc: -32603, http: 409, grpc: 'ABORTED', text: 'The task was changed concurrently' },
-} as const satisfies Record<string, ErrorRow>;
+  PARSE_ERROR: row(-32700, 400, 'INVALID_ARGUMENT', 'Invalid JSON payload'),
+  INVALID_REQUEST: row(-32600, 400, 'INVALID_ARGUMENT', 'Invalid request'),
+  METHOD_NOT_FOUND: row(-32601, 404, 'UNIMPLEMENTED', 'Method not found'),
+  INVALID_PARAMS: row(-32602, 400, 'INVALID_ARGUMENT', 'Invalid parameters'),
+  INTERNAL_ERROR: row(-32603, 500, 'INTERNAL', 'Internal error'),
+  TASK_NOT_FOUND: row(-32001, 404, 'NOT_FOUND', 'Task not found'),
+  TASK_NOT_CANCELABLE: row(-32002, 400, 'FAILED_PRECONDITION', 'Task cannot be canceled'),
+  PUSH_NOTIFICATION_NOT_SUPPORTED: row(
+    -32003,
+    400,
+    'FAILED_PRECONDITION',
+    'Push notifications not supported',
+  ),
+  UNSUPPORTED_OPERATION: row(-32004, 400, 'FAILED_PRECONDITION', 'Operation not supported'),
+  CONTENT_TYPE_NOT_SUPPORTED: row(-32005, 400, 'INVALID_ARGUMENT', 'Content type not supported'),
+  INVALID_AGENT_RESPONSE: row(-32006, 500, 'INTERNAL', 'The agent returned an invalid response'),
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: row(
+    -32007,
+    400,
+    'FAILED_PRECONDITION',
+    'No extended agent card configured',
+  ),
+  EXTENSION_SUPPORT_REQUIRED: row(
+    -32008,
+    400,
+    'FAILED_PRECONDITION',
+    'A required extension was not requested',
+  ),
+  VERSION_NOT_SUPPORTED: row(-32009, 400, 'FAILED_PRECONDITION', 'Protocol version not supported'),
+  UNAUTHENTICATED: row(-32600, 401, 'UNAUTHENTICATED', 'Authentication required'),
+  PERMISSION_DENIED: row(-32600, 403, 'PERMISSION_DENIED', 'Permission denied'),
+  NOT_FOUND: row(-32601, 404, 'NOT_FOUND', 'Not found'),
+  METHOD_NOT_ALLOWED: row(-32600, 405, 'UNIMPLEMENTED', 'HTTP method not allowed'),
+  PAYLOAD_TOO_LARGE: row(-32600, 413, 'RESOURCE_EXHAUSTED', 'Request too large'),
+  RESOURCE_EXHAUSTED: row(-32603, 429, 'RESOURCE_EXHAUSTED', 'Too many requests'),
+  UNAVAILABLE: row(-32603, 503, 'UNAVAILABLE', 'Agent unavailable'),
+  TIMEOUT: row(-32603, 504, 'DEADLINE_EXCEEDED', 'Timeout exceeded'),
+  CANCELED: row(-32603, 499, 'CANCELLED', 'Request canceled'),
+  CONFLICT: row(-32603, 409, 'ABORTED', 'The task was changed concurrently'),
+} satisfies Record<string, ErrorRow>;
 
 /** Stable identifier of an error; `reason` of `google.rpc.ErrorInfo`. */
 export type ErrorReason = keyof typeof errorTable;
