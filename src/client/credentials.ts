@@ -108,10 +108,7 @@ export interface ClientCredentialsOptions {
   scope?: string;
   /** Audience of the token, if the authorization server requires one. */
   audience?: string;
-  /**
-   * How the client id and secret are sent: HTTP Basic (`header`) or form fields (`body`).
-   * @defaultValue `header`
-   */
+  /** How the client id and secret are sent: HTTP Basic (`header`) or form fields (`body`). @defaultValue `header` */
   clientAuthMethod?: 'header' | 'body';
   /** Maximum age of a token in milliseconds, even if it expires later. */
   maxAge?: number;

@@ -38,35 +38,17 @@ export interface EgressOptions {
   deny?: readonly string[];
   /** Denies all other targets; same format. Does not allow non-public targets. */
   allowOnly?: readonly string[];
-  /**
-   * Allowed ports.
-   * @defaultValue all for cards and calls; ports of web servers for webhooks and files
-   */
+  /** Allowed ports. @defaultValue all for cards and calls; ports of web servers for webhooks and files */
   ports?: readonly PortRange[];
-  /**
-   * Allowed schemes.
-   * @defaultValue both for cards and calls; `https` for webhooks and files
-   */
+  /** Allowed schemes. @defaultValue both for cards and calls; `https` for webhooks and files */
   schemes?: readonly ('http' | 'https')[];
-  /**
-   * Maximum number of redirects.
-   * @defaultValue 0 for webhooks, else 3
-   */
+  /** Maximum number of redirects. @defaultValue 0 for webhooks, else 3 */
   maxRedirects?: number;
-  /**
-   * Maximum size of a response, in bytes.
-   * @defaultValue 10 MiB
-   */
+  /** Maximum size of a response, in bytes. @defaultValue 10 MiB */
   maxBytes?: number;
-  /**
-   * Milliseconds for the whole request, including redirects.
-   * @defaultValue 15 000
-   */
+  /** Milliseconds for the whole request, including redirects. @defaultValue 15 000 */
   timeout?: number;
-  /**
-   * Milliseconds for a connection: DNS, TCP and TLS.
-   * @defaultValue 5000
-   */
+  /** Milliseconds for a connection: DNS, TCP and TLS. @defaultValue 5000 */
   connectTimeout?: number;
   /** Trusted certificate authorities and client certificate. */
   tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;

@@ -13,10 +13,7 @@ export interface EgressRequest {
   /** Connection headers such as `host` are ignored. */
   headers?: HeaderMap;
   body?: string | Uint8Array;
-  /**
-   * Selects the defaults of the policy.
-   * @defaultValue `call`
-   */
+  /** Selects the defaults of the policy. @defaultValue `call` */
   purpose?: EgressPurpose;
   /** Aborts the request with `CANCELED`. */
   signal?: AbortSignal;

@@ -29,10 +29,7 @@ export interface PushSignerOptions {
   key?: string | { readonly [member: string]: unknown };
   /** Key id. @defaultValue the thumbprint of the key */
   kid?: string;
-  /**
-   * Algorithm of a generated key. Older webhooks support only RS256.
-   * @defaultValue `'RS256'`
-   */
+  /** Algorithm of a generated key. Older webhooks support only RS256. @defaultValue `'RS256'` */
   algorithm?: 'RS256' | 'ES256';
 }
 
