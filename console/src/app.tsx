@@ -61,7 +61,7 @@ export function App() {
           <button
             type="button"
             class="tool"
-            aria-label="Keys"
+            aria-label="Keyboard shortcuts"
             title="Keyboard shortcuts (?)"
             onClick={() => (areShortcutsShown.value = true)}
           >

@@ -9,7 +9,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string | (() => str
       await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
       confirmation.value = 'Copied';
     } catch {
-      confirmation.value = 'Not allowed';
+      confirmation.value = 'Copy failed';
     }
     setTimeout(() => {
       confirmation.value = undefined;

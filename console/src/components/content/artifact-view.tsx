@@ -27,7 +27,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
         </div>
         {isGrowing ? (
           <Badge tone="blue" dot="beat">
-            growing
+            streaming
           </Badge>
         ) : null}
         {first && 'text' in first && parts.length === 1 ? <CopyButton text={first.text} /> : null}

@@ -66,7 +66,7 @@ export function choosePartDisplay(part: Part): PartDisplay {
   try {
     bytes = bytesOf(part);
   } catch {
-    return { kind: 'text', text: '(these bytes are not base64)' };
+    return { kind: 'text', text: '(invalid base64)' };
   }
   const type = essence(part.mediaType);
   if (images.has(type)) return { kind: 'image', bytes, mediaType: type };

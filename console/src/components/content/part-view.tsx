@@ -48,6 +48,6 @@ function Shown({ form, name, isGrowing }: { form: PartDisplay; name: string; isG
         </div>
       );
     case 'bytes':
-      return <div class="content-note">{formatByteSize(form.bytes.length)} of bytes</div>;
+      return <div class="content-note">{formatByteSize(form.bytes.length)} of binary data</div>;
   }
 }

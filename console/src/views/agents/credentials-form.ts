@@ -32,7 +32,7 @@ export const credentialFields: {
   ],
   'client-credentials': [
     { name: 'tokenUrl', label: 'Token URL' },
-    { name: 'clientId', label: 'Client id' },
+    { name: 'clientId', label: 'Client ID' },
     { name: 'clientSecret', label: 'Client secret', isSecret: true },
     { name: 'scope', label: 'Scope', isOptional: true },
   ],

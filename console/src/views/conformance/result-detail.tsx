@@ -78,7 +78,7 @@ function Evidence({ turns, curl }: { turns: readonly TranscriptEntry[]; curl?: s
             text={formatRequest(turn)}
             isWrapped
           />
-          <CodeBlock label={`Answer, ${turn.duration_ms} ms`} text={formatResponse(turn)} isWrapped />
+          <CodeBlock label={`Response, ${turn.duration_ms} ms`} text={formatResponse(turn)} isWrapped />
         </div>
       ))}
     </>

@@ -41,9 +41,9 @@ export function RunForm() {
         value={fixtures}
         onValue={(value) => change('fixtures', value === '' ? undefined : (value as Wish['fixtures']))}
         choices={[
-          { value: '', text: 'examples of its skills' },
-          { value: 'fx', text: 'fx texts' },
-          { value: 'tck', text: 'tck message ids' },
+          { value: '', text: 'examples of the skills' },
+          { value: 'fx', text: 'fixture agent of Dragoman (fx)' },
+          { value: 'tck', text: 'fixture agent of the A2A TCK (tck)' },
         ]}
       />
       <TextField

@@ -53,7 +53,7 @@ export function RunOutcome({ report, html, onRead }: OutcomeProps) {
       </div>
       {warnings.map((each) => (
         <p key={each} class="conformance-warning">
-          <Badge tone="amber">read first</Badge> {each}
+          <Badge tone="amber">warning</Badge> {each}
         </p>
       ))}
       <div class="conformance-bottom">

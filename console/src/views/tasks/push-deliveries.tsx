@@ -73,7 +73,7 @@ function Row({ entry }: { entry: PushEntry }) {
       <td>
         {entry.deadSince === undefined ? (
           <Badge tone="amber" dot="beat">
-            trying
+            {entry.attempts > 0 ? 'retrying' : 'pending'}
           </Badge>
         ) : (
           <Badge tone="red" dot title={`since ${formatDateTime(entry.deadSince)}`}>

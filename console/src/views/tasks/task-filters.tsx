@@ -44,9 +44,9 @@ export function TaskFilters() {
         }}
       />
       <TextField
-        label="Open by id"
+        label="Open by ID"
         type="search"
-        placeholder="task id"
+        placeholder="task ID"
         value={id.value}
         onValue={(value) => (id.value = value)}
       />
