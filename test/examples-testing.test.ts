@@ -37,7 +37,7 @@ describe('the examples of tests', () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.test.js') || file === 'plain.js');
     expect(files).toHaveLength(6);
     for (const file of files) {
-      // The guide says in words what the first line of the file says.
+      // The guide explains the first line of the file in its text.
       expect(textOf(file), file).toMatch(/^\/\/ /);
       expect(shown, file).toContain(textOf(file).split('\n').slice(1).join('\n').trim());
     }

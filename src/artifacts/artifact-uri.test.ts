@@ -6,7 +6,7 @@ import { readArtifactUri, writeArtifactUri } from './artifact-uri.ts';
 const file = { app: 'Agent', user: 'user@example.com', session: 's-1', filename: 'a b.txt' };
 
 describe('artifact URI', () => {
-  it('is written encoded and read encoded or not', () => {
+  it('writes an encoded URI and reads both encoded and plain ones', () => {
     const uri = 'artifact://Agent/user@example.com/s-1/a%20b.txt?version=3';
     expect(writeArtifactUri({ ...file, version: 3 })).toBe(uri);
     expect(readArtifactUri(uri)).toEqual({ ...file, version: 3 });
@@ -16,7 +16,7 @@ describe('artifact URI', () => {
     });
   });
 
-  it('has an optional version', () => {
+  it('reads and writes a URI with or without a version', () => {
     expect(writeArtifactUri(file)).toBe('artifact://Agent/user@example.com/s-1/a%20b.txt');
     for (const end of ['', '?version=', '?version=latest', '?other=1', '#top']) {
       expect(readArtifactUri(`artifact://Agent/user@example.com/s-1/a%20b.txt${end}`)).toEqual(file);
@@ -32,7 +32,7 @@ describe('artifact URI', () => {
     ['no filename', 'artifact://a/b/c/'],
     ['a negative version', 'artifact://a/b/c/d?version=-1'],
     ['a version that is not a number', 'artifact://a/b/c/d?version=one'],
-  ])('is rejected with %s', (_what, uri) => {
+  ])('rejects a URI with %s', (_what, uri) => {
     expect(readArtifactUri(uri)).toBeUndefined();
   });
 

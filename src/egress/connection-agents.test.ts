@@ -40,7 +40,7 @@ describe('connection agents', () => {
     throw new A2AError('PERMISSION_DENIED');
   };
   /** Checks with a lookup that returns another address, so that only the check of the open connection remains. */
-  const gate: ConnectionChecks = {
+  const checks: ConnectionChecks = {
     connectTimeout: 5000,
     lookupFor: () => (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
     checkAddress: refuse,
@@ -50,7 +50,7 @@ describe('connection agents', () => {
     ['http', httpConnectionAgent, plainRequest],
     ['https', httpsConnectionAgent, secureRequest],
   ] as const)('closes a %s connection to a denied address before data is sent', async (_name, make, ask) => {
-    agent = make(gate);
+    agent = make(checks);
     const headers = { authorization: 'secret' };
     const outgoing = ask({ agent, host: 'example.com', port, method: 'POST', headers });
     outgoing.end('secret');
@@ -61,7 +61,7 @@ describe('connection agents', () => {
 
   it('checks IP addresses before connecting', async () => {
     const attempts: string[] = [];
-    agent = httpConnectionAgent({ ...gate, onConnect: (address) => attempts.push(address) });
+    agent = httpConnectionAgent({ ...checks, onConnect: (address) => attempts.push(address) });
     const outgoing = plainRequest({ agent, host: '127.0.0.1', port });
     outgoing.end();
     const [error] = await once(outgoing, 'error');

@@ -148,7 +148,7 @@ describe('egressPolicy', () => {
     [{ ports: [[20, 30]] }, 'https://example.com:22/', true],
     [{ schemes: ['http', 'https'] }, 'http://example.com/', true],
     [{ schemes: ['https'] }, 'http://example.com/', false],
-  ])('with %j checks the webhook %s: %j', (options, url, isAllowed) => {
+  ])('checks, with %j, the webhook %s: %j', (options, url, isAllowed) => {
     expect(denialOf(url, options, 'webhook') === undefined).toBe(isAllowed);
   });
 

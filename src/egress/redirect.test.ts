@@ -6,7 +6,7 @@ import type { EgressOptions } from './egress-options.ts';
 import { type EgressPolicy, egressPolicy } from './egress-policy.ts';
 import { type EgressRequest, egressRequest } from './egress-request.ts';
 
-interface Visit {
+interface SeenRequest {
   method: string;
   host: string;
   path: string;
@@ -18,18 +18,18 @@ describe('egressRequest redirects', () => {
   let server: Server;
   let policy: EgressPolicy | undefined;
   let port: number;
-  let visits: Visit[];
+  let seenRequests: SeenRequest[];
   /** Status and location of the response per path, with `#` for the port. */
   let routes: Record<string, readonly [number, string]>;
 
   beforeEach(async () => {
-    visits = [];
+    seenRequests = [];
     server = createServer((request, response) => {
       let body = '';
       request.on('data', (chunk) => (body += chunk));
       request.on('end', () => {
         const { method = '', url: path = '', headers } = request;
-        visits.push({ method, host: headers.host ?? '', path, headers, body });
+        seenRequests.push({ method, host: headers.host ?? '', path, headers, body });
         const [status, location] = routes[path] ?? [200, ''];
         if (location !== '') response.setHeader('location', location.replaceAll('#', String(port)));
         response.writeHead(status).end(path);
@@ -52,7 +52,7 @@ describe('egressRequest redirects', () => {
     return egressRequest(policy, { ...request, url: `http://a.example.com:${port}/start` });
   }
   const denied = { reason: 'PERMISSION_DENIED' };
-  const paths = () => visits.map(({ path }) => path);
+  const paths = () => seenRequests.map(({ path }) => path);
 
   it.each([301, 302, 303, 307, 308])('follows %d for GET', async (status) => {
     routes = { '/start': [status, '/next'], '/next': [status, 'http://b.example.com:#/end?x=1'] };
@@ -63,7 +63,7 @@ describe('egressRequest redirects', () => {
       url: `http://b.example.com:${port}/end?x=1`,
     });
     expect(paths()).toEqual(['/start', '/next', '/end?x=1']);
-    expect(visits.map(({ host }) => host)).toEqual([
+    expect(seenRequests.map(({ host }) => host)).toEqual([
       `a.example.com:${port}`,
       `a.example.com:${port}`,
       `b.example.com:${port}`,
@@ -82,7 +82,7 @@ describe('egressRequest redirects', () => {
   it.each([307, 308])('follows %d for POST with method, headers and body', async (status) => {
     routes = { '/start': [status, '/next'] };
     await ask({ method: 'POST', body: 'x' });
-    expect(visits).toMatchObject([
+    expect(seenRequests).toMatchObject([
       { method: 'POST', path: '/start', body: 'x' },
       { method: 'POST', path: '/next', body: 'x' },
     ]);
@@ -135,7 +135,7 @@ describe('egressRequest redirects', () => {
       hint: expect.stringContaining('maxRedirects'),
     });
     expect(paths()).toEqual(['/start', '/next', '/start', '/next']);
-    visits = [];
+    seenRequests = [];
     await expect(ask({}, { maxRedirects: 1 })).rejects.toMatchObject(denied);
     expect(paths()).toEqual(['/start', '/next']);
     expect(await ask({}, { maxRedirects: 0 })).toMatchObject({ status: 302 });
@@ -155,13 +155,16 @@ describe('egressRequest redirects', () => {
     };
     await ask({ headers: { ...secrets, Accept: 'text/plain', 'A2A-Version': '1.0' } });
     const names = Object.keys(secrets).map((name) => name.toLowerCase());
-    const kept = visits.map(({ path, headers }) => [path, names.filter((name) => name in headers).length]);
+    const kept = seenRequests.map(({ path, headers }) => [
+      path,
+      names.filter((name) => name in headers).length,
+    ]);
     expect(kept).toEqual([
       ['/start', 4],
       ['/same', 4],
       ['/other', 0],
       ['/back', 0],
     ]);
-    expect(visits[3]?.headers).toMatchObject({ accept: 'text/plain', 'a2a-version': '1.0' });
+    expect(seenRequests[3]?.headers).toMatchObject({ accept: 'text/plain', 'a2a-version': '1.0' });
   });
 });

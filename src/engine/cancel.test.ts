@@ -130,7 +130,7 @@ describe('cancelTask', () => {
     expect(entries).toMatchObject([{ level: 'error', taskId: id, error: { message: 'cleanup failed' } }]);
   });
 
-  it('is idempotent', async () => {
+  it('returns the canceled task again for a repeated cancellation', async () => {
     const { agent, id, canceled } = await cancelWhileRunning((started) => () => {
       started();
       return new Promise(() => {});

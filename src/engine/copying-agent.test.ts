@@ -90,11 +90,16 @@ describe.each([
 
   /** Runs a task to its end. Returns its id. */
   const run = async (): Promise<string> => {
-    const asked = (await agent.send({ message: message(), metadata: { a: [1] } })) as Task;
-    await agent.createPushConfig({ id: 'p', taskId: asked.id, url: 'https://hooks.example/' });
-    const answer: Message = { messageId: 'n', role: 'user', parts: [{ text: 'yes' }], taskId: asked.id };
+    const interruptedTask = (await agent.send({ message: message(), metadata: { a: [1] } })) as Task;
+    await agent.createPushConfig({ id: 'p', taskId: interruptedTask.id, url: 'https://hooks.example/' });
+    const answer: Message = {
+      messageId: 'n',
+      role: 'user',
+      parts: [{ text: 'yes' }],
+      taskId: interruptedTask.id,
+    };
     await agent.send({ message: answer });
-    return asked.id;
+    return interruptedTask.id;
   };
 
   it('stores what the process function received and yielded, not what it modified later', async () => {

@@ -107,7 +107,7 @@ describe('auth-required', () => {
 });
 
 describe('message', () => {
-  it('is rejected by a finished task', async () => {
+  it('rejects a message to a finished task', async () => {
     const agent = define(({ text }) => text);
     const { id } = expectTask(await agent.send(userRequest('hi')));
     expect(await reasonOf(agent.send(userRequest('again', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
@@ -116,7 +116,7 @@ describe('message', () => {
     );
   });
 
-  it('is rejected by a working task', async () => {
+  it('rejects a message to a working task', async () => {
     const go = createDeferred();
     const agent = define(async () => {
       await go.promise;
@@ -128,7 +128,7 @@ describe('message', () => {
     go.resolve();
   });
 
-  it('is rejected for an unknown task', async () => {
+  it('rejects a message to an unknown task', async () => {
     const agent = define(({ text }) => text);
     expect(await reasonOf(agent.send(userRequest('hi', { taskId: 'nothing' })))).toBe('TASK_NOT_FOUND');
     expect(await reasonOf(collectStream(agent.stream(userRequest('hi', { taskId: 'nothing' }))))).toBe(
@@ -138,7 +138,7 @@ describe('message', () => {
     expect(await reasonOf(agent.getTask({ id: 'nothing' }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('inherits the context of its task and is rejected with another one', async () => {
+  it('derives the context from the task and rejects another one', async () => {
     const agent = yielding();
     const { id, contextId } = expectTask(await agent.send(userRequest('a shirt')));
     expect(await reasonOf(agent.send(userRequest('L', { taskId: id, contextId: 'other' })))).toBe(
@@ -169,7 +169,7 @@ describe('message', () => {
 });
 
 describe('response', () => {
-  it('is immediate with returnImmediately', async () => {
+  it('returns the task immediately with returnImmediately', async () => {
     const go = createDeferred();
     const agent = define(async () => {
       await go.promise;
@@ -194,7 +194,7 @@ describe('response', () => {
     expect(await agent.getTask({ id, historyLength: 0 })).not.toHaveProperty('history');
   });
 
-  it('of a subscription starts after afterSequence', async () => {
+  it('starts a subscription after afterSequence', async () => {
     const agent = define(function* () {
       yield 'a';
       yield 'b';

@@ -50,7 +50,7 @@ describe('process function', () => {
     ],
   ];
 
-  it.each(kinds)('may be %s', async (_kind, process) => {
+  it.each(kinds)('accepts a process function that is %s', async (_kind, process) => {
     const task = await run(process);
     expect(task.status.state).toBe('completed');
     expect(artifactTexts(task)).toEqual(['You said hello']);
@@ -67,13 +67,13 @@ describe('process function', () => {
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'abc' }]);
   });
 
-  it('may return nothing', async () => {
+  it('completes the task if the process function returns nothing', async () => {
     const task = await run(() => {});
     expect(task.status.state).toBe('completed');
     expect(task.artifacts).toBeUndefined();
   });
 
-  it('may return a list of artifacts', async () => {
+  it('stores the artifacts that the process function returns', async () => {
     const task = await run(() => [
       { text: 'one', name: 'first' },
       { artifactId: 'two', parts: [{ data: { n: 2 } }] },
@@ -84,7 +84,7 @@ describe('process function', () => {
     ]);
   });
 
-  it('may return one artifact', async () => {
+  it('stores the artifact that the process function returns', async () => {
     expect(artifactTexts(await run(() => artifact('whole', { name: 'n' })))).toEqual(['whole']);
   });
 
@@ -106,13 +106,13 @@ describe('process function', () => {
     expect(statesOf(events)).toEqual(['submitted', 'working', 'working', 'completed']);
   });
 
-  it('may return a final status', async () => {
+  it('sets the final status that the process function returns', async () => {
     const task = await run(() => status('rejected', 'not my trade'));
     expect(task.status.state).toBe('rejected');
     expect(statusTextOf(task)).toBe('not my trade');
   });
 
-  it('is closed after yielding a terminal status', async () => {
+  it('closes the generator after a terminal status', async () => {
     let isTidy = false;
     const task = await run(async function* () {
       try {

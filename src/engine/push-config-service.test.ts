@@ -22,7 +22,7 @@ async function waiting(maxPushConfigs?: number) {
 }
 
 describe('push configurations', () => {
-  it('are created, found, listed and deleted', async () => {
+  it('creates, finds, lists and deletes configurations', async () => {
     const { agent, taskId } = await waiting();
     const named = await agent.createPushConfig({ taskId, id: 'one', url });
     const made = await agent.createPushConfig({ taskId, id: '', url });
@@ -37,7 +37,7 @@ describe('push configurations', () => {
     expect(await reasonOf(agent.getPushConfig({ taskId, id: 'one' }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('are returned without credentials', async () => {
+  it('returns configurations without credentials', async () => {
     const { agent, taskId } = await waiting();
     const authentication = { scheme: 'Bearer', credentials: 'secret' };
     const config = { taskId, id: 'one', url, token: 'secret', authentication };
@@ -61,7 +61,7 @@ describe('push configurations', () => {
       { url, authentication: { scheme: 'a', credentials: 'b\nc' } },
       'authentication.credentials',
     ],
-  ])('are rejected for %s without revealing the reason', async (_what, config, field) => {
+  ])('rejects %s without revealing the reason', async (_what, config, field) => {
     const { agent, taskId } = await waiting();
     const refused = agent.createPushConfig({ taskId, id: 'a', url, ...config });
     await expect(refused).rejects.toMatchObject({
@@ -72,19 +72,19 @@ describe('push configurations', () => {
     expect((await agent.listPushConfigs({ taskId })).configs).toEqual([]);
   });
 
-  it('replace a configuration with the same id', async () => {
+  it('replaces a configuration with the same id', async () => {
     const { agent, taskId } = await waiting(1);
     await agent.createPushConfig({ taskId, id: 'one', url });
     await agent.createPushConfig({ taskId, id: 'one', url: `${url}/2` });
     expect((await agent.listPushConfigs({ taskId })).configs).toMatchObject([{ url: `${url}/2` }]);
   });
 
-  it('default to the task id before 1.0', async () => {
+  it('uses the task id as default id before 1.0', async () => {
     const { agent, taskId } = await waiting();
     expect((await agent.createPushConfig({ taskId, id: '', url }, { version: '0.3' })).id).toBe(taskId);
   });
 
-  it('are listed in pages', async () => {
+  it('lists configurations in pages', async () => {
     const { agent, taskId } = await waiting();
     for (const id of ['a', 'b', 'c']) await agent.createPushConfig({ taskId, id, url });
     const first = await agent.listPushConfigs({ taskId, pageSize: 2 });
@@ -94,7 +94,7 @@ describe('push configurations', () => {
     expect(await reasonOf(agent.listPushConfigs({ taskId, pageToken: 'x' }))).toBe('INVALID_PARAMS');
   });
 
-  it('are rejected above maxPushConfigs, for an invalid URL and for an unknown task', async () => {
+  it('rejects configurations above maxPushConfigs, an invalid URL and an unknown task', async () => {
     const { agent, taskId } = await waiting(2);
     await agent.createPushConfig({ taskId, id: 'a', url });
     await agent.createPushConfig({ taskId, id: 'b', url });
@@ -105,7 +105,7 @@ describe('push configurations', () => {
     expect(await reasonOf(agent.createPushConfig({ taskId: 'x', id: 'a', url }))).toBe('TASK_NOT_FOUND');
   });
 
-  it('are accepted with a message', async () => {
+  it('registers a configuration that a message contains', async () => {
     const { agent } = await waiting();
     const task = expectTask(
       await agent.send(userRequest('hi', {}, { configuration: { pushConfig: { url } } })),
@@ -117,7 +117,7 @@ describe('push configurations', () => {
     expect((await agent.listPushConfigs({ taskId: task.id })).configs).toHaveLength(2);
   });
 
-  it('fail the task if they are invalid', async () => {
+  it('fails the task of a message with an invalid configuration', async () => {
     const { agent } = await waiting();
     const request = userRequest('hi', {}, { configuration: { pushConfig: { url: 'nowhere' } } });
     expect(await reasonOf(agent.send(request))).toBe('INVALID_PARAMS');
@@ -125,7 +125,7 @@ describe('push configurations', () => {
     expect((await agent.listTasks({ status: 'working' })).tasks).toEqual([]);
   });
 
-  it('are rejected by an agent without push support', async () => {
+  it('rejects configurations if the agent does not support push', async () => {
     const agent = defineAgent({ name: 'T', description: 'T', process: () => {} });
     const taskId = expectTask(await agent.send(userRequest('hi'))).id;
     for (const refused of [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRequestProperties, buildRequestProperties } from './request-properties.ts';
 
 describe('request properties', () => {
-  it('are parsed from values and from their text form', () => {
+  it('parses properties from values and from their text form', () => {
     const userConfig = { user_profile: { id: 'alice' } };
     const nested = { a2aUserConfig: userConfig, gatewayCapabilities: { a: true }, callDepth: 2 };
     const flat = {
@@ -19,7 +19,7 @@ describe('request properties', () => {
     }
   });
 
-  it('are undefined or empty if invalid', () => {
+  it('returns undefined or an empty value for invalid properties', () => {
     const parsed = parseRequestProperties({
       a2aUserConfig: 'none',
       callDepth: 'deep',
@@ -29,13 +29,13 @@ describe('request properties', () => {
     expect(parsed).toMatchObject({ userConfig: {}, callDepth: 0, userId: undefined, replyTo: undefined });
   });
 
-  it('accept statusTo as an alias of a2aStatusTopic', () => {
+  it('accepts statusTo as an alias of a2aStatusTopic', () => {
     expect(parseRequestProperties({ statusTo: 'a/b' }).statusTopic).toBe('a/b');
     expect(parseRequestProperties({ statusTo: 'a/b', a2aStatusTopic: 'c/d' }).statusTopic).toBe('c/d');
     expect(parseRequestProperties({ a2aExtensions: 'urn:a, urn:b' }).extensions).toEqual(['urn:a', 'urn:b']);
   });
 
-  it('are built without optional properties that are not set', () => {
+  it('omits optional properties without a value', () => {
     expect(buildRequestProperties({ clientId: 'g', userId: 'u', timestamp: 1 })).toEqual({
       clientId: 'g',
       userId: 'u',

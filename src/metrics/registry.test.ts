@@ -6,10 +6,14 @@ import { Registry } from './registry.ts';
 describe('Registry', () => {
   it('writes counters and gauges with their labels', () => {
     const registry = new Registry();
-    const asked = registry.counter({ name: 'asked_total', help: 'How often', labels: ['what', 'how'] });
-    asked.of('a', 'b').add();
-    asked.of('a', 'b').add(2);
-    asked.of('a', 'c').add();
+    const requestCounter = registry.counter({
+      name: 'asked_total',
+      help: 'How often',
+      labels: ['what', 'how'],
+    });
+    requestCounter.of('a', 'b').add();
+    requestCounter.of('a', 'b').add(2);
+    requestCounter.of('a', 'c').add();
     registry.gauge({ name: 'open', help: 'How many' }).of().set(-1.5);
     expect(registry.text()).toBe(
       [

@@ -106,7 +106,7 @@ describe('forms of the official SDKs', () => {
     );
   });
 
-  it('are equal for an ASCII card without empty values', async () => {
+  it('returns equal forms for an ASCII card without empty values', async () => {
     const card = { ...plainCard, name: 'Echo', provider: undefined, capabilities: { streaming: true } };
     expect(await candidatePayloads(card, true)).toHaveLength(1);
     expect(divergences(card)).toEqual([]);

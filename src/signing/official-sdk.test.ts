@@ -101,7 +101,7 @@ describe('official SDK', () => {
 });
 
 describe('arbitrary cards', () => {
-  it('have the same form 2 in the official SDK', async () => {
+  it('returns the same form 2 as the official SDK', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
         const wire = throughText(v1_0.card.write(card));
@@ -113,7 +113,7 @@ describe('arbitrary cards', () => {
     );
   });
 
-  it('verify after signing, reordering and parsing', async () => {
+  it('verifies cards after signing, reordering and parsing', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'spec' });
@@ -127,7 +127,7 @@ describe('arbitrary cards', () => {
     );
   });
 
-  it('verify in the official SDK when signed with onDivergence both', async () => {
+  it('signs with onDivergence both so that the official SDK verifies the card', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'both' });

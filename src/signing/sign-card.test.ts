@@ -119,7 +119,7 @@ describe('signCard onDivergence', () => {
   });
 });
 
-describe('signCard rejects', () => {
+describe('signCard with invalid input', () => {
   const attempt = (options: object, card: WireCard = plainCard): Promise<unknown> =>
     signCard(card, { key: pair.privateKey, kid: 'k1', ...options });
 
@@ -135,15 +135,15 @@ describe('signCard rejects', () => {
     await expect(attempt(options)).rejects.toBeInstanceOf(A2AError);
   });
 
-  it('a public key', async () => {
+  it('rejects a public key', async () => {
     await expect(attempt({ key: pair.publicKey })).rejects.toThrow(/^key must be a private key/);
   });
 
-  it('an invalid card, naming the field', async () => {
+  it('rejects an invalid card and names the field', async () => {
     await expect(attempt({}, { ...plainCard, skills: 'echo' })).rejects.toThrow('skills must be an array');
   });
 
-  it('a text with a lone surrogate', async () => {
+  it('rejects a text with a lone surrogate', async () => {
     await expect(attempt({}, { ...plainCard, name: '\ud800' })).rejects.toThrow('no canonical JSON');
   });
 });

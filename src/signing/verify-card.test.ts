@@ -220,8 +220,8 @@ describe('verifyCard jku', () => {
   });
 });
 
-describe('verifyCard returns invalid', () => {
-  it('for the algorithm none', async () => {
+describe('verifyCard with an invalid signature', () => {
+  it('returns invalid for the algorithm none', async () => {
     const protectedHeader = base64url.encode('{"alg":"none","kid":"k1"}');
     const card = { ...plainCard, signatures: [{ protected: protectedHeader, signature: '' }] };
     expect(await verifyCard(card, { keys })).toEqual({
@@ -230,7 +230,7 @@ describe('verifyCard returns invalid', () => {
     });
   });
 
-  it('for HS256 with the public key as secret', async () => {
+  it('returns invalid for HS256 with the public key as secret', async () => {
     const secret = new TextEncoder().encode(JSON.stringify(pair.publicKey));
     const compact = await new CompactSign(new TextEncoder().encode(await canonicalCard(plainCard)))
       .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
@@ -242,7 +242,7 @@ describe('verifyCard returns invalid', () => {
     await expect(verifyCard(card, { keys, algorithms: ['none'] })).rejects.toThrow(/^algorithms must be/);
   });
 
-  it('for an algorithm outside of options.algorithms', async () => {
+  it('returns invalid for an algorithm outside of options.algorithms', async () => {
     expect(await verifyCard(signed, { keys, algorithms: ['EdDSA'] })).toMatchObject({ result: 'invalid' });
     expect(await verifyCard(signed, { keys, algorithms: ['ES256'] })).toMatchObject({ result: 'verified' });
   });
@@ -250,21 +250,21 @@ describe('verifyCard returns invalid', () => {
   it.each([
     ['a custom one', { crit: ['urn:odd'], 'urn:odd': true }],
     ['b64', { crit: ['b64'], b64: true }],
-  ])('for a critical header (%s)', async (_what, header) => {
+  ])('returns invalid for a critical header (%s)', async (_what, header) => {
     expect(await verifyCard(await forged({ kid: 'k1', ...header }), { keys })).toMatchObject({
       result: 'invalid',
       reason: expect.stringContaining('critical') as string,
     });
   });
 
-  it('without kid in the protected header', async () => {
+  it('returns invalid without kid in the protected header', async () => {
     const card = await forged({});
     const [signature] = card.signatures as object[];
     const named = { ...card, signatures: [{ ...signature, header: { kid: 'k1' } }] };
     expect(await verifyCard(named, { keys })).toMatchObject({ result: 'invalid' });
   });
 
-  it('when both headers contain the same member', async () => {
+  it('returns invalid when both headers contain the same member', async () => {
     const [signature] = signed.signatures as object[];
     const twice = { ...plainCard, signatures: [{ ...signature, header: { kid: 'k1' } }] };
     expect(await verifyCard(twice, { keys })).toMatchObject({ result: 'invalid' });
@@ -285,7 +285,7 @@ describe('verifyCard returns invalid', () => {
     expect(await verifyCard(card, { keys })).toMatchObject({ result: 'invalid' });
   });
 
-  it('for an extremely nested card', async () => {
+  it('returns invalid for an extremely nested card', async () => {
     const deep = JSON.parse(`${'['.repeat(5e4)}${']'.repeat(5e4)}`) as unknown;
     expect(await verifyCard({ ...signed, deep }, { keys })).toMatchObject({ result: 'invalid' });
   });

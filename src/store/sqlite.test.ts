@@ -383,7 +383,7 @@ describe('sqliteTaskStore with withoutLease', () => {
 });
 
 describe('log evicted from the cache', () => {
-  it('is returned reopened while it is referenced', async () => {
+  it('returns the reopened log to callers that still reference it', async () => {
     const taskStore = await open({ maxCachedTasks: 1 });
     const held = await taskStore.create('ann', newTask('held'));
     await held.whenPersisted();

@@ -12,12 +12,12 @@ const textOf = (example: string): string => readFileSync(new URL(example, folder
 const validate = new Ajv2020({ strict: false }).compile(scriptJsonSchema());
 
 describe('jsonSchemas', () => {
-  it.each(Object.keys(jsonSchemas))('%s is up to date (run `npm run build`)', (name) => {
+  it.each(Object.keys(jsonSchemas))('%s equals the generated schema (run `npm run build`)', (name) => {
     const file = new URL(`../../schemas/${name}.schema.json`, import.meta.url);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(jsonSchemas[name]?.())));
   });
 
-  it('describe every key of a mock script', () => {
+  it('describes every key of a mock script', () => {
     const missing: string[] = [];
     const visit = (schema: unknown, path: string): void => {
       if (typeof schema !== 'object' || schema === null) return;
@@ -42,7 +42,7 @@ describe('jsonSchemas', () => {
 });
 
 describe('example mock scripts', () => {
-  it('exist', () => {
+  it('finds example scripts', () => {
     expect(examples.length).toBeGreaterThanOrEqual(3);
   });
 
@@ -69,7 +69,7 @@ describe('example mock scripts', () => {
     'rulez: []',
     'rules: [{ then: [{ say: a, wait: 1s }] }]',
     'rules: [{ when: { text: {} }, then: [] }]',
-  ])('are rejected by the schema with %s', (text) => {
+  ])('rejects example scripts with %s', (text) => {
     expect(validate(Document.parse(text, 'a.yaml').value)).toBe(false);
   });
 });

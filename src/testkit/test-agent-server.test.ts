@@ -65,7 +65,7 @@ const status = (state: string, text?: string, more: object = {}): object => ({
 });
 
 describe('primed responses', () => {
-  it('are played in order, without other events', async () => {
+  it('plays primed responses in order, without other events', async () => {
     const server = await start();
     server.prime([
       status('working', 'one', { final: false, metadata: { step: 1 } }),
@@ -88,7 +88,7 @@ describe('primed responses', () => {
     expect(new Set(events.map(({ id, taskId }) => taskId ?? id)).size).toBe(1);
   });
 
-  it('with task events replace the initial and the final event', async () => {
+  it('replaces the initial and the final event by primed task events', async () => {
     const server = await start();
     server.prime([
       { kind: 'task', id: 'ignored', contextId: 'ignored', status: { state: 'submitted' } },
@@ -117,7 +117,7 @@ describe('primed responses', () => {
     expect(events[0].id).not.toBe('ignored');
   });
 
-  it('after a terminal event are left to the next message', async () => {
+  it('leaves responses after a terminal event to the next message', async () => {
     const server = await start();
     server.prime([status('completed', 'first'), status('working', 'more')]);
     server.prime([status('completed', 'second'), status('failed', 'third')]);
@@ -135,7 +135,7 @@ describe('primed responses', () => {
     expect(server.primedCount).toBe(0);
   });
 
-  it('can be limited to matching messages', async () => {
+  it('consumes filtered responses only for matching messages', async () => {
     const server = await start();
     server.prime([status('completed', 'for bob')], { match: ({ text }) => text.includes('bob') });
     server.prime([status('completed', 'for all')]);
@@ -164,13 +164,13 @@ describe('primed responses', () => {
       [{ statusUpdate: { status: { state: 'TASK_STATE_WORKING', message: { parts: [{ txt: 1 }] } } } }],
       /^responses\[0\]\.statusUpdate\.status\.message\.parts\[0\] must have one of/,
     ],
-  ])('are rejected with the field: %s', async (_name, responses, error) => {
+  ])('rejects an invalid response with its field: %s', async (_name, responses, error) => {
     const server = new TestAgentServer();
     expect(() => server.prime(responses)).toThrow(error);
     expect(server.primedCount).toBe(0);
   });
 
-  it('are accepted in the 1.0 format', async () => {
+  it('accepts responses in the 1.0 format', async () => {
     const server = await start();
     server.prime([
       {
@@ -195,7 +195,7 @@ describe('primed responses', () => {
     });
   });
 
-  it('can be a direct message', async () => {
+  it('responds with a primed direct message', async () => {
     const server = await start();
     server.prime([{ kind: 'message', parts: [{ kind: 'text', text: 'hello' }] }]);
     server.prime([{ kind: 'message', parts: [{ kind: 'text', text: 'hello' }] }]);
@@ -207,7 +207,7 @@ describe('primed responses', () => {
   });
 
   it.each(['input-required', 'auth-required'])(
-    'can interrupt a task: %s, and the reply is the next turn',
+    'interrupts a task: %s, and plays the next turn for the reply',
     async (state) => {
       const server = await start();
       server.prime([status(state, 'What?'), status('working', 'Thanks'), status('completed', 'done')]);
@@ -228,7 +228,7 @@ describe('primed responses', () => {
     },
   );
 
-  it.each(['failed', 'rejected', 'canceled'])('can end a task as %s', async (state) => {
+  it.each(['failed', 'rejected', 'canceled'])('ends a task as %s', async (state) => {
     const server = await start();
     server.prime([status(state, 'why')]);
     const task = await connect(server.url).send(userRequest('hi'));
@@ -263,7 +263,7 @@ describe('abandoned task', () => {
     expect(server.canceledTaskIds).toEqual([id]);
   });
 
-  it('is returned in its current state by a blocking send', async () => {
+  it('returns an abandoned task in its current state from a blocking send', async () => {
     const server = await start();
     server.prime([status('working', 'Processing')]);
     const task = (await connect(server.url).send(userRequest('hi'))) as Task;

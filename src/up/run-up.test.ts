@@ -102,7 +102,7 @@ describe('runUp', () => {
     await expect.poll(async () => (await tools()).some((name) => name.includes('postcard'))).toBe(true);
   });
 
-  it('can be stopped twice', async () => {
+  it('accepts a second stop()', async () => {
     await running.stop();
     await running.stop();
     expect(running.mcpUrl).toMatch(/mcp$/);

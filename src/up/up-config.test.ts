@@ -109,7 +109,7 @@ console: { port: 0 }
 });
 
 describe('sample configuration', () => {
-  it('is valid, hosts two agents and allows any port', () => {
+  it('accepts the sample configuration with two agents and any port', () => {
     const settings = withMovablePorts(readUpConfig(readFileSync(sample, 'utf8'), sample, {}));
     expect(settings.hosted.map(({ name, kind, onlyVersion }) => [name, kind, onlyVersion])).toEqual([
       ['interpreter', 'module', undefined],

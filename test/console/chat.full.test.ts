@@ -128,7 +128,7 @@ describe.skipIf(!browser)('chat view', () => {
     ['Bearer token', { Token: 'token-of-alice' }],
     ['Header, such as an API key', { 'Header name': 'X-Key', Value: 'key-of-alice' }],
     ['User and password', { User: 'alice', Password: 'open sesame' }],
-    ['OAuth 2 client credentials', { 'Token URL': '', 'Client id': 'me', 'Client secret': 'secret-of-mine' }],
+    ['OAuth 2 client credentials', { 'Token URL': '', 'Client ID': 'me', 'Client secret': 'secret-of-mine' }],
   ])('authenticates with: %s', async (kind, fields) => {
     await tab.show('Agents');
     await tab.page.getByRole('button', { name: 'Add', exact: true }).click();

@@ -23,7 +23,7 @@ describeLink(
   false,
 );
 
-/** A bench with a real broker; who is to die comes to it through a relay. */
+/** Creates connections to a real broker. Clients that the test disconnects use a relay. */
 function benchOf(broker: TestBroker, open: (url: string) => ReturnType<LinkBench['open']>): LinkBench {
   const relays: TcpRelay[] = [];
   return {

@@ -18,20 +18,20 @@ export interface LinkBench {
   remove(): Promise<void>;
 }
 
-/** Describes what every link does. */
+/** Contract of every broker connection. */
 export function describeLink(name: string, start: () => Promise<LinkBench>, hasBroker = true): void {
   describe(`BrokerConnection contract: ${name}`, () => {
     let bench: LinkBench;
     let round = 0;
     const links: BrokerConnection[] = [];
     /** Things to let go at the end, so that closing does not wait for work that a test left. */
-    const gates: Latch[] = [];
+    const latches: Latch[] = [];
     beforeAll(async () => {
       bench = await start();
     });
     afterAll(() => bench?.remove());
     afterEach(async () => {
-      for (const gate of gates.splice(0)) gate.open();
+      for (const latch of latches.splice(0)) latch.open();
       await Promise.all(links.splice(0).map((link) => link.close()));
     });
     const open = async (): Promise<BrokerConnection> => {
@@ -44,10 +44,10 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       links.push(mortal.link);
       return mortal;
     };
-    const newGate = (): Latch => {
-      const gate = new Latch();
-      gates.push(gate);
-      return gate;
+    const newLatch = (): Latch => {
+      const latch = new Latch();
+      latches.push(latch);
+      return latch;
     };
     /** Names that no other test uses. */
     const topic = (rest: string): string => `test/${round}/${rest}`;
@@ -150,11 +150,11 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
     it('redelivers messages that a killed subscriber had not acknowledged', async () => {
       const [one, two] = [await open(), await open()];
       const mortal = await openMortal();
-      const gate = newGate();
+      const latch = newLatch();
       const [begun, got] = [new Collector(), new Collector()];
       const work = async (delivery: Parameters<typeof begun.add>[0]): Promise<void> => {
         begun.add(delivery);
-        if (delivery.payload !== '0') await gate.opened;
+        if (delivery.payload !== '0') await latch.opened;
       };
       await mortal.link.subscribe(topic('a'), work, { queue: queue() });
       for (const number of numberTexts(3)) await one.publish(topic('a'), number);
@@ -187,14 +187,14 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
     it('distributes a shared queue among its subscribers', async () => {
       const [one, two, three] = [await open(), await open(), await open()];
       const [left, right, both] = [new Collector(), new Collector(), new Collector()];
-      const gate = newGate();
+      const latch = newLatch();
       const options = { queue: queue(), shared: true, concurrency: 10 };
       const worker =
         (mine: Collector) =>
         async (delivery: Parameters<typeof mine.add>[0]): Promise<void> => {
           mine.add(delivery);
           both.add(delivery);
-          await gate.opened;
+          await latch.opened;
         };
       await one.subscribe(topic('>'), worker(left), options);
       await two.subscribe(topic('>'), worker(right), options);
@@ -202,7 +202,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       // No subscriber gets more than its limit, so both have some.
       await both.waitForCount(20);
       expect([left.all.length, right.all.length]).toEqual([10, 10]);
-      gate.open();
+      latch.open();
       await published;
       await both.waitForCount(40);
       expect(both.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numberTexts(40));
@@ -211,14 +211,14 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
     it('redistributes the messages of a killed subscriber', async () => {
       const mortal = await openMortal();
       const [one, two] = [await open(), await open()];
-      const gate = newGate();
+      const latch = newLatch();
       const [begun, got] = [new Collector(), new Collector()];
       const options = { queue: queue(), shared: true, concurrency: 4 };
       await mortal.link.subscribe(
         topic('>'),
         async (delivery) => {
           begun.add(delivery);
-          await gate.opened;
+          await latch.opened;
         },
         options,
       );
@@ -260,14 +260,14 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('limits concurrent messages to the configured number', async () => {
       const [one, two] = [await open(), await open()];
-      const [begun, gate] = [new Collector(), newGate()];
+      const [begun, latch] = [new Collector(), newLatch()];
       let [working, most] = [0, 0];
       await two.subscribe(
         topic('a'),
         async (delivery) => {
           most = Math.max(most, ++working);
           begun.add(delivery);
-          await gate.opened;
+          await latch.opened;
           working--;
         },
         { queue: queue(), concurrency: 3 },
@@ -280,7 +280,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await one.publish(topic('mark'), '');
       await mark.waitForCount(1);
       expect(begun.all).toHaveLength(3);
-      gate.open();
+      latch.open();
       await published;
       await begun.waitForCount(30);
       expect(most).toBe(3);
@@ -308,13 +308,13 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it.each(['subscription', 'link'])('waits for running messages when the %s is closed', async (what) => {
       const [one, two] = [await open(), await open()];
-      const [begun, gate] = [new Collector(), newGate()];
+      const [begun, latch] = [new Collector(), newLatch()];
       let isDone = false;
       const subscription = await two.subscribe(
         topic('a'),
         async (delivery) => {
           begun.add(delivery);
-          await gate.opened;
+          await latch.opened;
           isDone = true;
         },
         { queue: queue() },
@@ -322,7 +322,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await one.publish(topic('a'), '1');
       await begun.waitForCount(1);
       const closed = (what === 'link' ? two : subscription).close().then(() => isDone);
-      gate.open();
+      latch.open();
       expect(await closed).toBe(true);
       // It was acknowledged, so it is not redelivered.
       const got = new Collector();
@@ -393,7 +393,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await two.subscribe(
         topic('>'),
         async (delivery) => {
-          // What is being worked on when the broker dies cannot be acknowledged then.
+          // A message that is processed while the broker ends cannot be acknowledged.
           if (++worked % 10 === 0) await new Promise(setImmediate);
           got.add(delivery);
         },

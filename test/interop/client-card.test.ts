@@ -29,7 +29,7 @@ const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ te
 
 const open = closeAfterEach();
 
-type Answer = (asked: RawServerRequest, response: ServerResponse, url: string) => unknown;
+type Answer = (received: RawServerRequest, response: ServerResponse, url: string) => unknown;
 
 async function agentThat(answer: Answer, options: ConnectOptions = {}) {
   const server = await startRawServer(answer);
@@ -39,15 +39,15 @@ async function agentThat(answer: Answer, options: ConnectOptions = {}) {
 }
 
 describe('card cache', () => {
-  /** Serves a card by the rules of its time; `state` says what it is at the moment. */
+  /** Serves a card with cache headers; `state` is its current content. */
   async function cardWith(headers: Record<string, string>, state = { name: 'First', down: false }) {
     const clock = new ManualClock();
     const problems: string[] = [];
     const { agent, server } = await agentThat(
-      ({ headers: asked }, response, url) => {
+      ({ headers: received }, response, url) => {
         const etag = `"${state.name}"`;
         if (state.down) return respondJson(response, {}, 404);
-        if (asked['if-none-match'] === etag) return response.writeHead(304, headers).end();
+        if (received['if-none-match'] === etag) return response.writeHead(304, headers).end();
         return respondJson(response, wireCardFixture(url, { name: state.name }), 200, { etag, ...headers });
       },
       { clock, maxRetries: 0, onWarning: ({ kind }) => problems.push(kind) },
@@ -126,10 +126,11 @@ describe('extended card of 0.2', () => {
     'is fetched from %s with credentials',
     async (path) => {
       const { agent, server } = await agentThat(
-        (asked, response, url) => {
-          if (asked.path === '/.well-known/agent-card.json') return respondJson(response, old(url));
-          if (asked.path === path) return respondJson(response, old(url, { name: 'Old, for friends' }));
-          if (asked.method === 'POST') return respondJson(response, rpcErrorBody(asked.json.id, -32601));
+        (received, response, url) => {
+          if (received.path === '/.well-known/agent-card.json') return respondJson(response, old(url));
+          if (received.path === path) return respondJson(response, old(url, { name: 'Old, for friends' }));
+          if (received.method === 'POST')
+            return respondJson(response, rpcErrorBody(received.json.id, -32601));
           return respondJson(response, {}, 404);
         },
         { headers: { 'x-key': 'k' } },
@@ -140,10 +141,10 @@ describe('extended card of 0.2', () => {
   );
 
   it('is not requested if the card does not declare it', async () => {
-    const { agent, server } = await agentThat((asked, response, url) =>
-      asked.method === 'GET'
+    const { agent, server } = await agentThat((received, response, url) =>
+      received.method === 'GET'
         ? respondJson(response, old(url, { supportsAuthenticatedExtendedCard: false }))
-        : respondJson(response, rpcErrorBody(asked.json.id, -32601)),
+        : respondJson(response, rpcErrorBody(received.json.id, -32601)),
     );
     await expect(agent.extendedCard()).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
     expect(server.requests.filter(({ path }) => path.includes('Extended'))).toEqual([]);
@@ -158,9 +159,9 @@ describe('SSE retry field', () => {
     const clock = new ManualClock();
     let opened = 0;
     const { agent } = await agentThat(
-      (asked, response, url) => {
-        if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
-        const { id } = asked.json;
+      (received, response, url) => {
+        if (isWireCard(received.path)) return respondJson(response, wireCardFixture(url));
+        const { id } = received.json;
         const stream = startEventStream(response);
         if (opened++ > 0) {
           stream.event(rpcResult(id, { task: wireTaskFixture('completed', ['a']) }));
@@ -188,11 +189,11 @@ describe('SSE retry field', () => {
 
 describe('onLoss', () => {
   it('reports losses with operation and URL', async () => {
-    const told: [readonly TranslationLoss[], LossContext][] = [];
+    const reported: [readonly TranslationLoss[], LossContext][] = [];
     const { agent, server } = await agentThat(
-      (asked, response, url) => {
-        if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
-        const { id, method } = asked.json;
+      (received, response, url) => {
+        if (isWireCard(received.path)) return respondJson(response, wireCardFixture(url));
+        const { id, method } = received.json;
         const odd = { ...wireTaskFixture('completed'), status: { state: 'TASK_STATE_SLEEPING' } };
         if (method === 'GetTask') return respondJson(response, rpcResult(id, odd));
         const stream = startEventStream(response);
@@ -202,7 +203,7 @@ describe('onLoss', () => {
       },
       {
         onLoss: (losses, context) => {
-          told.push([losses, context]);
+          reported.push([losses, context]);
           throw new Error('a listener that fails');
         },
       },
@@ -210,10 +211,10 @@ describe('onLoss', () => {
     await agent.getTask({ id: 't1' });
     for await (const _event of agent.stream(request));
     const url = `${server.url}/rpc`;
-    expect(told.map(([, context]) => context)).toEqual([
+    expect(reported.map(([, context]) => context)).toEqual([
       { operation: 'getTask', url },
       { operation: 'stream', url },
     ]);
-    expect(told[0]?.[0]).toMatchObject([{ path: expect.stringContaining('state'), kind: 'guessed' }]);
+    expect(reported[0]?.[0]).toMatchObject([{ path: expect.stringContaining('state'), kind: 'guessed' }]);
   });
 });

@@ -25,7 +25,7 @@ const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ te
 
 const open = closeAfterEach();
 
-async function serve(answer: (asked: RawServerRequest, response: ServerResponse, url: string) => unknown) {
+async function serve(answer: (received: RawServerRequest, response: ServerResponse, url: string) => unknown) {
   const server = await startRawServer(answer);
   open.push(server);
   return server;
@@ -42,27 +42,27 @@ const nothing = (response: ServerResponse) => {
   response.end('<!doctype html><p>Not here</p>');
 };
 
-/** Answers a send of 1.0, and nothing else. */
-function modern({ json: asked }: RawServerRequest, response: ServerResponse): void {
-  if (asked?.method === 'SendMessage')
-    respondJson(response, rpcResult(asked.id, { task: wireTaskFixture('completed') }));
-  else if (asked?.method === 'GetTask') respondJson(response, rpcErrorBody(asked.id, -32001));
-  else respondJson(response, rpcErrorBody(asked?.id, -32601));
+/** Responds only to `send` of 1.0. */
+function modern({ json: received }: RawServerRequest, response: ServerResponse): void {
+  if (received?.method === 'SendMessage')
+    respondJson(response, rpcResult(received.id, { task: wireTaskFixture('completed') }));
+  else if (received?.method === 'GetTask') respondJson(response, rpcErrorBody(received.id, -32001));
+  else respondJson(response, rpcErrorBody(received?.id, -32601));
 }
 
-/** Answers a send of 0.3, and nothing else. */
-function tagged({ json: asked }: RawServerRequest, response: ServerResponse): void {
+/** Responds only to `send` of 0.3. */
+function tagged({ json: received }: RawServerRequest, response: ServerResponse): void {
   const answer = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'completed' } };
-  if (asked?.method === 'message/send') respondJson(response, rpcResult(asked.id, answer));
-  else respondJson(response, rpcErrorBody(asked?.id, -32601));
+  if (received?.method === 'message/send') respondJson(response, rpcResult(received.id, answer));
+  else respondJson(response, rpcErrorBody(received?.id, -32601));
 }
 
 const paths = (server: RawServer) => server.requests.map(({ method, path }) => `${method} ${path}`);
 
 describe('discovery', () => {
   it('fetches the card once, with the newest version, for concurrent calls', async () => {
-    const server = await serve((asked, response, url) =>
-      isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : modern(asked, response),
+    const server = await serve((received, response, url) =>
+      isWireCard(received.path) ? respondJson(response, wireCardFixture(url)) : modern(received, response),
     );
     const agent = reach(server.url);
     expect(server.requests).toEqual([]);
@@ -81,17 +81,17 @@ describe('discovery', () => {
   });
 
   it('tries /.well-known/agent.json second', async () => {
-    const server = await serve((asked, response, url) =>
-      asked.path === '/.well-known/agent.json'
+    const server = await serve((received, response, url) =>
+      received.path === '/.well-known/agent.json'
         ? respondJson(response, {
             ...wireCardFixture(url),
             supportedInterfaces: undefined,
             url: `${url}/rpc`,
             protocolVersion: '0.3.0',
           })
-        : asked.method === 'GET'
+        : received.method === 'GET'
           ? nothing(response)
-          : tagged(asked, response),
+          : tagged(received, response),
     );
     const agent = reach(server.url);
     await agent.send(request);
@@ -102,8 +102,8 @@ describe('discovery', () => {
   });
 
   it('accepts the URL of a card', async () => {
-    const server = await serve((asked, response, url) =>
-      asked.path === '/cards/mine.json' ? respondJson(response, wireCardFixture(url)) : nothing(response),
+    const server = await serve((received, response, url) =>
+      received.path === '/cards/mine.json' ? respondJson(response, wireCardFixture(url)) : nothing(response),
     );
     expect(await reach(`${server.url}/cards/mine.json`).card()).toMatchObject({ name: 'Raw' });
     expect(await reach(server.url, { cardPath: '/cards/mine.json' }).card()).toMatchObject({ name: 'Raw' });
@@ -118,9 +118,9 @@ describe('discovery', () => {
   });
 
   it('finds the card if the URL is the endpoint of the agent', async () => {
-    const server = await serve((asked, response, url) => {
-      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
-      return asked.method === 'GET' ? nothing(response) : modern(asked, response);
+    const server = await serve((received, response, url) => {
+      if (isWireCard(received.path)) return respondJson(response, wireCardFixture(url));
+      return received.method === 'GET' ? nothing(response) : modern(received, response);
     });
     const agent = reach(`${server.url}/rpc`);
     await agent.send(request);
@@ -128,9 +128,9 @@ describe('discovery', () => {
   });
 
   it('does not use the card of another agent on the same host', async () => {
-    const server = await serve((asked, response, url) => {
-      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
-      return asked.method === 'GET' ? nothing(response) : modern(asked, response);
+    const server = await serve((received, response, url) => {
+      if (isWireCard(received.path)) return respondJson(response, wireCardFixture(url));
+      return received.method === 'GET' ? nothing(response) : modern(received, response);
     });
     const agent = reach(`${server.url}/other`);
     await agent.send(request);
@@ -141,8 +141,8 @@ describe('discovery', () => {
     ['1.0', modern],
     ['0.3', tagged],
   ])('detects that an agent without a card supports %s', async (version, answer) => {
-    const server = await serve((asked, response) =>
-      asked.method === 'GET' ? nothing(response) : answer(asked, response),
+    const server = await serve((received, response) =>
+      received.method === 'GET' ? nothing(response) : answer(received, response),
     );
     const agent = reach(server.url);
     await agent.send(request);
@@ -173,9 +173,11 @@ describe('discovery', () => {
 
   it('retries discovery after a failure', async () => {
     let ready = false;
-    const server = await serve((asked, response, url) => {
+    const server = await serve((received, response, url) => {
       if (!ready) return nothing(response);
-      return isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : modern(asked, response);
+      return isWireCard(received.path)
+        ? respondJson(response, wireCardFixture(url))
+        : modern(received, response);
     });
     const agent = reach(server.url);
     await expect(agent.card()).rejects.toThrow();
@@ -226,19 +228,19 @@ describe('endpoint selection', () => {
   });
 
   it('lists the interfaces of the card if none is supported', async () => {
-    const asked = reach(wireCardFixture('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), {
+    const received = reach(wireCardFixture('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), {
       versions: ['0.1'],
     });
-    await expect(asked.card()).rejects.toMatchObject({
+    await expect(received.card()).rejects.toMatchObject({
       reason: 'VERSION_NOT_SUPPORTED',
       hint: expect.stringContaining('GRPC 1.0'),
     });
   });
 
   it('sends the tenant in the body and in the path', async () => {
-    const server = await serve((asked, response) =>
-      asked.path === '/rpc'
-        ? modern(asked, response)
+    const server = await serve((received, response) =>
+      received.path === '/rpc'
+        ? modern(received, response)
         : respondJson(response, { task: wireTaskFixture('completed') }),
     );
     const wire = wireCardFixture(server.url, interfaces(server.url));
@@ -258,8 +260,8 @@ it('remote agent remains usable when its methods are spread into another object'
 
 describe('card with wrong interfaces', () => {
   it('is corrected once if the version is wrong, and cached', async () => {
-    const server = await serve((asked, response, url) =>
-      isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : tagged(asked, response),
+    const server = await serve((received, response, url) =>
+      isWireCard(received.path) ? respondJson(response, wireCardFixture(url)) : tagged(received, response),
     );
     const memory = createEndpointCache();
     const problems: ClientWarning[] = [];
@@ -278,15 +280,15 @@ describe('card with wrong interfaces', () => {
   });
 
   it('falls back to the older members if the newer ones are wrong', async () => {
-    const server = await serve((asked, response, url) => {
+    const server = await serve((received, response, url) => {
       const both = {
         ...wireCardFixture(url),
         url: `${url}/old`,
         protocolVersion: '0.3.0',
         preferredTransport: 'JSONRPC',
       };
-      if (isWireCard(asked.path)) return respondJson(response, both);
-      return asked.path === '/old' ? tagged(asked, response) : nothing(response);
+      if (isWireCard(received.path)) return respondJson(response, both);
+      return received.path === '/old' ? tagged(received, response) : nothing(response);
     });
     const agent = reach(server.url);
     await agent.send(request);
@@ -294,13 +296,14 @@ describe('card with wrong interfaces', () => {
   });
 
   it('is corrected if the transport is wrong', async () => {
-    const server = await serve((asked, response, url) => {
+    const server = await serve((received, response, url) => {
       const supportedInterfaces = [
         { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       ];
-      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url, { supportedInterfaces }));
-      return asked.path === '/rpc' ? modern(asked, response) : nothing(response);
+      if (isWireCard(received.path))
+        return respondJson(response, wireCardFixture(url, { supportedInterfaces }));
+      return received.path === '/rpc' ? modern(received, response) : nothing(response);
     });
     const agent = reach(server.url);
     await agent.send(request);
@@ -310,8 +313,10 @@ describe('card with wrong interfaces', () => {
   it('is called at the host of the card if it lists a loopback URL', async () => {
     const dead = await startRawServer(() => {});
     await dead.close();
-    const server = await serve((asked, response) =>
-      isWireCard(asked.path) ? respondJson(response, wireCardFixture(dead.url)) : modern(asked, response),
+    const server = await serve((received, response) =>
+      isWireCard(received.path)
+        ? respondJson(response, wireCardFixture(dead.url))
+        : modern(received, response),
     );
     const agent = reach(server.url);
     await agent.send(request);
@@ -319,10 +324,10 @@ describe('card with wrong interfaces', () => {
   });
 
   it('is not retried if the agent understood and rejected the request', async () => {
-    const server = await serve((asked, response, url) =>
-      isWireCard(asked.path)
+    const server = await serve((received, response, url) =>
+      isWireCard(received.path)
         ? respondJson(response, wireCardFixture(url))
-        : respondJson(response, rpcErrorBody(asked.json.id, -32602, 'No parts')),
+        : respondJson(response, rpcErrorBody(received.json.id, -32602, 'No parts')),
     );
     await expect(reach(server.url).send(request)).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',

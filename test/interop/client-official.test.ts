@@ -136,10 +136,10 @@ describe.each(peers)('official agent of $name', (peer) => {
   });
 
   it('requests input and continues with the reply', async () => {
-    const asked = asTask(await agent.send(say('ask')));
-    expect(asked.status.state).toBe('input-required');
-    expect(textOf(asked.status.message?.parts ?? [])).toBe('Which one?');
-    const { id: taskId, contextId } = asked;
+    const interrupted = asTask(await agent.send(say('ask')));
+    expect(interrupted.status.state).toBe('input-required');
+    expect(textOf(interrupted.status.message?.parts ?? [])).toBe('Which one?');
+    const { id: taskId, contextId } = interrupted;
     const done = asTask(await agent.send(say('that one', { taskId, contextId })));
     expect(done).toMatchObject({ id: taskId, status: { state: 'completed' } });
     expect(answerOf(done)).toBe('that one');
@@ -154,7 +154,7 @@ describe.each(peers)('official agent of $name', (peer) => {
     const slow = asTask(await agent.send({ ...say('slow'), configuration: { returnImmediately: true } }));
     expect(['submitted', 'working']).toContain(slow.status.state);
     let canceled = await agent.cancelTask({ id: slow.id });
-    // 0.2 answers before its agent has heard of it.
+    // 0.2 responds before its agent receives the cancellation.
     while (canceled.status.state === 'working') canceled = await agent.getTask({ id: slow.id });
     expect(canceled).toMatchObject({ id: slow.id, status: { state: 'canceled' } });
     await expect(agent.cancelTask({ id: 'no-such-task' })).rejects.toMatchObject({
@@ -199,9 +199,9 @@ describe.each(peers)('official agent of $name', (peer) => {
   });
 
   it('returns its extended card or an error', async () => {
-    const asked = agent.extendedCard();
-    if (peer.extended) expect(await asked).toMatchObject({ name: 'Echo extended' });
-    else await expect(asked).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    const interrupted = agent.extendedCard();
+    if (peer.extended) expect(await interrupted).toMatchObject({ name: 'Echo extended' });
+    else await expect(interrupted).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
   });
 
   it('has no open connection after the subscriber disconnects', async () => {

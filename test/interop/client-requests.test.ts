@@ -27,12 +27,12 @@ const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ te
 
 const open = closeAfterEach();
 
-type Answer = (asked: RawServerRequest, response: ServerResponse, url: string) => unknown;
+type Answer = (received: RawServerRequest, response: ServerResponse, url: string) => unknown;
 
-/** An agent whose card is right and whose endpoint does what the test says. */
+/** Serves an agent with a valid card and an endpoint that the test controls. */
 async function agentThat(answer: Answer, options: ConnectOptions = {}) {
-  const server = await startRawServer((asked, response, url) =>
-    isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : answer(asked, response, url),
+  const server = await startRawServer((received, response, url) =>
+    isWireCard(received.path) ? respondJson(response, wireCardFixture(url)) : answer(received, response, url),
   );
   const agent = connect(server.url, { random: () => 0, endpointCache: createEndpointCache(), ...options });
   open.push(server, agent);
@@ -40,18 +40,18 @@ async function agentThat(answer: Answer, options: ConnectOptions = {}) {
   return { agent, server, calls };
 }
 
-const done: Answer = ({ json: asked }, response) =>
+const done: Answer = ({ json: received }, response) =>
   respondJson(
     response,
     rpcResult(
-      asked.id,
-      asked.method === 'GetTask' ? wireTaskFixture('completed') : { task: wireTaskFixture('completed') },
+      received.id,
+      received.method === 'GetTask' ? wireTaskFixture('completed') : { task: wireTaskFixture('completed') },
     ),
   );
 
 function failing(times: number, fail: (response: ServerResponse) => void): Answer {
   let left = times;
-  return (asked, response, url) => (left-- > 0 ? fail(response) : done(asked, response, url));
+  return (received, response, url) => (left-- > 0 ? fail(response) : done(received, response, url));
 }
 
 describe('request retries', () => {
@@ -156,9 +156,9 @@ describe('invalid response', () => {
       { reason: 'UNAUTHENTICATED', message: 'Who?' },
     ],
     ['no permission', (_asked, response) => respondJson(response, {}, 403), { reason: 'PERMISSION_DENIED' }],
-  ])('is reported with its reason: %s', async (_name, answer, told) => {
+  ])('is reported with its reason: %s', async (_name, answer, expected) => {
     const { agent } = await agentThat(answer);
-    await expect(agent.send(request)).rejects.toMatchObject(told);
+    await expect(agent.send(request)).rejects.toMatchObject(expected);
   });
 
   it('is reported as UNAUTHENTICATED by streams too', async () => {
@@ -192,8 +192,8 @@ describe('invalid response', () => {
 describe('redirect', () => {
   const away =
     (status: number, to: (url: string) => string): Answer =>
-    (asked, response, url) => {
-      if (asked.path === '/moved') return done(asked, response, url);
+    (received, response, url) => {
+      if (received.path === '/moved') return done(received, response, url);
       response.writeHead(status, { location: to(url) });
       response.end();
     };
@@ -205,7 +205,7 @@ describe('redirect', () => {
   });
 
   it('to another origin is reported and not followed', async () => {
-    const other = await startRawServer((asked, response, url) => done(asked, response, url));
+    const other = await startRawServer((received, response, url) => done(received, response, url));
     open.push(other);
     const { agent } = await agentThat(
       away(308, () => `${other.url}/moved`),
@@ -240,9 +240,9 @@ describe('client credentials', () => {
       cardHeaders: { 'X-Card': '2' },
     });
     await agent.send(request, { headers: { cookie: 'theirs' }, extensions: ['urn:a', 'urn:b'] });
-    const [asked, sent] = server.requests;
-    expect(asked?.headers).not.toHaveProperty('authorization');
-    expect(asked?.headers['x-card']).toBe('2');
+    const [received, sent] = server.requests;
+    expect(received?.headers).not.toHaveProperty('authorization');
+    expect(received?.headers['x-card']).toBe('2');
     expect(sent?.headers).toMatchObject({
       authorization: 'Bearer secret',
       'x-mine': '1',
@@ -252,9 +252,12 @@ describe('client credentials', () => {
   });
 
   it.each([
-    ['header', (asked?: RawServerRequest) => asked?.headers['x-key']],
-    ['cookie', (asked?: RawServerRequest) => /X-Key=(\w+)/.exec(asked?.headers.cookie ?? '')?.[1]],
-    ['query', (asked?: RawServerRequest) => new URL(asked?.path ?? '', 'http://x').searchParams.get('X-Key')],
+    ['header', (received?: RawServerRequest) => received?.headers['x-key']],
+    ['cookie', (received?: RawServerRequest) => /X-Key=(\w+)/.exec(received?.headers.cookie ?? '')?.[1]],
+    [
+      'query',
+      (received?: RawServerRequest) => new URL(received?.path ?? '', 'http://x').searchParams.get('X-Key'),
+    ],
   ] as const)('can be an API key in the %s', async (place, find) => {
     const { agent, calls } = await agentThat(done, {
       auth: apiKey({ name: 'X-Key', in: place, value: () => 'k1' }),
@@ -272,8 +275,8 @@ describe('client credentials', () => {
   });
 
   it('are sent with the card request after a 401 response', async () => {
-    const server = await startRawServer((asked, response, url) =>
-      asked.headers.authorization === 'Bearer card'
+    const server = await startRawServer((received, response, url) =>
+      received.headers.authorization === 'Bearer card'
         ? respondJson(response, wireCardFixture(url))
         : respondJson(response, {}, 401),
     );
@@ -288,8 +291,8 @@ describe('client credentials', () => {
     let count = 0;
     const forms: RawServerRequest[] = [];
     const now = { value: 0 };
-    const issuer = await startRawServer((asked, response) => {
-      forms.push(asked);
+    const issuer = await startRawServer((received, response) => {
+      forms.push(received);
       count++;
       respondJson(response, { access_token: `t${count}`, token_type: 'Bearer', expires_in: expiresIn });
     });
@@ -303,12 +306,12 @@ describe('client credentials', () => {
       now: () => now.value,
     });
     const made = await agentThat(
-      (asked, response, url) => {
-        const token = asked.headers.authorization ?? '';
+      (received, response, url) => {
+        const token = received.headers.authorization ?? '';
         if (refuses.has(token)) return respondJson(response, {}, 401);
-        if (asked.json.method !== 'SendStreamingMessage') return done(asked, response, url);
+        if (received.json.method !== 'SendStreamingMessage') return done(received, response, url);
         const stream = startEventStream(response);
-        stream.event(rpcResult(asked.json.id, { task: wireTaskFixture('completed') }));
+        stream.event(rpcResult(received.json.id, { task: wireTaskFixture('completed') }));
         stream.end();
       },
       { auth },
@@ -346,10 +349,10 @@ describe('client credentials', () => {
 describe('fetch driver', () => {
   it('supports all operations without node:http', async () => {
     const { agent } = await agentThat(
-      (asked, response, url) => {
-        if (asked.json.method !== 'SendStreamingMessage') return done(asked, response, url);
+      (received, response, url) => {
+        if (received.json.method !== 'SendStreamingMessage') return done(received, response, url);
         const stream = startEventStream(response);
-        stream.event(rpcResult(asked.json.id, { task: wireTaskFixture('completed') }));
+        stream.event(rpcResult(received.json.id, { task: wireTaskFixture('completed') }));
         stream.end();
       },
       { fetch: globalThis.fetch },
@@ -362,9 +365,9 @@ describe('fetch driver', () => {
   it('closes the connection when the subscriber stops reading', async () => {
     let closed: Promise<void> | undefined;
     const { agent } = await agentThat(
-      (asked, response) => {
+      (received, response) => {
         closed = new Promise((resolve) => response.on('close', resolve));
-        startEventStream(response).event(rpcResult(asked.json.id, { task: wireTaskFixture('working') }));
+        startEventStream(response).event(rpcResult(received.json.id, { task: wireTaskFixture('working') }));
       },
       { fetch: globalThis.fetch },
     );
@@ -377,8 +380,8 @@ describe('fetch driver', () => {
 });
 
 it('close() ends open streams and rejects later calls', async () => {
-  const { agent } = await agentThat((asked, response) => {
-    startEventStream(response).event(rpcResult(asked.json.id, { task: wireTaskFixture('working') }));
+  const { agent } = await agentThat((received, response) => {
+    startEventStream(response).event(rpcResult(received.json.id, { task: wireTaskFixture('working') }));
   });
   const events = agent.stream(request)[Symbol.asyncIterator]();
   await events.next();

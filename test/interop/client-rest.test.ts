@@ -26,17 +26,17 @@ const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ te
 const open = closeAfterEach();
 
 async function agentThat(
-  answer: (asked: RawServerRequest, response: ServerResponse) => unknown,
+  answer: (received: RawServerRequest, response: ServerResponse) => unknown,
   options: ConnectOptions = {},
   version = '1.0',
 ) {
-  const server = await startRawServer((asked, response, url) => {
+  const server = await startRawServer((received, response, url) => {
     const supportedInterfaces = [
       { url: `${url}/a b/`, protocolBinding: 'HTTP+JSON', protocolVersion: version, tenant: 't/1' },
     ];
-    return isWireCard(asked.path)
+    return isWireCard(received.path)
       ? respondJson(response, wireCardFixture(url, { supportedInterfaces }))
-      : answer(asked, response);
+      : answer(received, response);
   });
   const agent = connect(server.url, { random: () => 0, endpointCache: createEndpointCache(), ...options });
   open.push(server, agent);

@@ -270,10 +270,10 @@ describe('0.3 stream resume', () => {
   ])(
     'fetches the task when the server resumes after the missed event (%s that event happened)',
     async (_when, texts) => {
-      const server = await startRawServer((asked, response, url) => {
-        if (isWireCard(asked.path))
+      const server = await startRawServer((received, response, url) => {
+        if (isWireCard(received.path))
           return respondJson(response, { ...wireCardFixture(url), ...oldCard, url: `${url}/rpc` });
-        const { id, method } = asked.json;
+        const { id, method } = received.json;
         if (method === 'tasks/get') return respondJson(response, rpcResult(id, whole('working', ...texts)));
         const stream = startEventStream(response);
         if (method === 'message/stream') {

@@ -54,12 +54,12 @@ function startOldest(marks: object) {
     skills: [{ id: 'echo', name: 'Echo' }],
     ...marks,
   });
-  return startRawServer((asked, response, url) => {
-    if (asked.method === 'GET')
-      return asked.path === '/.well-known/agent.json'
+  return startRawServer((received, response, url) => {
+    if (received.method === 'GET')
+      return received.path === '/.well-known/agent.json'
         ? respondJson(response, oldCard(url))
         : respondJson(response, {}, 404);
-    const { id, method, params } = asked.json;
+    const { id, method, params } = received.json;
     const answer = (value: unknown) =>
       respondJson(response, { jsonrpc: '2.0', id, result: value, error: null });
     if (method === 'tasks/send') {
@@ -150,9 +150,9 @@ describe.each([
 describe('0.1 client of a 1.0 agent', () => {
   /** Makes tasks t1 in context c1, whatever the caller says. */
   async function modern() {
-    const server = await startRawServer((asked: RawServerRequest, response, url) => {
-      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
-      const { id, method, params } = asked.json;
+    const server = await startRawServer((received: RawServerRequest, response, url) => {
+      if (isWireCard(received.path)) return respondJson(response, wireCardFixture(url));
+      const { id, method, params } = received.json;
       const whole = {
         ...wireTaskFixture('completed', ['a']),
         history: [
@@ -231,9 +231,9 @@ describe('0.1 client of a 1.0 agent', () => {
 
 it('shares a task id that is being assigned with a concurrent call', async () => {
   const waiting: (() => void)[] = [];
-  const server = await startRawServer((asked, response, url) => {
-    if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
-    const { id } = asked.json;
+  const server = await startRawServer((received, response, url) => {
+    if (isWireCard(received.path)) return respondJson(response, wireCardFixture(url));
+    const { id } = received.json;
     waiting.push(() => respondJson(response, rpcResult(id, { task: wireTaskFixture('working') })));
     if (waiting.length === 1) waiting[0]?.();
     else waiting.at(-1)?.();

@@ -1,6 +1,6 @@
 /**
- * Agents that call other agents on request, on free loopback ports: the response to `Ask <url>: <text>` is
- * with what the agent at the address answers to the text, anything else is said back.
+ * Agents that call other agents on request, on free loopback ports. The response to `Ask <url>: <text>` is the response
+ * of the agent at the URL; other texts are echoed.
  */
 import { ClientFactory, JsonRpcTransportFactory } from 'sdk-1.3/client';
 import { connect } from '../../src/client/connect.ts';
@@ -25,8 +25,8 @@ function handOn(text: string): { url: string; words: string } | undefined {
   return url === undefined || words === undefined ? undefined : { url, words };
 }
 
-/** What an agent does with a text. */
-type Deed = (text: string) => Promise<string>;
+/** Returns the response of an agent to a text. */
+type Behavior = (text: string) => Promise<string>;
 
 /** Asks the other agent with the client of this project. */
 async function askWithOurs(text: string): Promise<string> {
@@ -44,13 +44,13 @@ async function askWithOurs(text: string): Promise<string> {
   }
 }
 
-async function serveDeed(name: string, deed: Deed, skills = [skill]): Promise<Started> {
+async function serveBehavior(name: string, behavior: Behavior, skills = [skill]): Promise<Started> {
   const agent = defineAgent({
     name,
     description: 'Asks others',
     skills,
     async *process({ text }) {
-      yield await deed(text);
+      yield await behavior(text);
     },
   });
   const server = await serve(agent);
@@ -62,23 +62,23 @@ async function serveDeed(name: string, deed: Deed, skills = [skill]): Promise<St
 }
 
 /** One that asks others. */
-export const startDelegating = (): Promise<Started> => serveDeed('Ours', askWithOurs);
+export const startDelegating = (): Promise<Started> => serveBehavior('Ours', askWithOurs);
 
 /** One that asks others and does not say so in its card. */
 export const startSilent = (): Promise<Started> =>
-  serveDeed('Silent', askWithOurs, [{ ...skill, tags: ['test'] }]);
+  serveBehavior('Silent', askWithOurs, [{ ...skill, tags: ['test'] }]);
 
 /** Starts an agent that claims to delegate but only echoes its input. */
 export const startPretending = (): Promise<Started> =>
-  serveDeed('Pretending', async (text) => handOn(text)?.words ?? text);
+  serveBehavior('Pretending', async (text) => handOn(text)?.words ?? text);
 
-/** One that says that it asks others, and answers something else. */
-export const startRefusing = (): Promise<Started> => serveDeed('Refusing', async () => 'Not today.');
+/** Declares delegation and returns another text. */
+export const startRefusing = (): Promise<Started> => serveBehavior('Refusing', async () => 'Not today.');
 
 /** One that keeps the text of a task where the next one finds it. */
 export function startMixing(): Promise<Started> {
   let kept: string | undefined;
-  return serveDeed('Mixing', async (text) => {
+  return serveBehavior('Mixing', async (text) => {
     if (!handOn(text)) return text;
     const before = kept ?? text;
     kept = text;

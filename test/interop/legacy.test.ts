@@ -110,8 +110,9 @@ describe('0.1 task', () => {
 
   it('requests input and continues with the reply', async () => {
     const id = newId();
-    const asked = (await call('tasks/send', { id, sessionId: 's-2', message: says('ask twice') })).result;
-    expect(asked.status).toMatchObject({
+    const interrupted = (await call('tasks/send', { id, sessionId: 's-2', message: says('ask twice') }))
+      .result;
+    expect(interrupted.status).toMatchObject({
       state: 'input-required',
       message: { role: 'agent', parts: [{ type: 'text', text: 'Which one?' }] },
     });

@@ -20,18 +20,18 @@ export class TaggedExecutor {
   }
 
   async execute({ userMessage, taskId, contextId, task }: any, bus: any): Promise<void> {
-    const message = (said: string) => ({
+    const message = (content: string) => ({
       kind: 'message',
       role: 'agent',
       messageId: crypto.randomUUID(),
       taskId,
       contextId,
-      parts: [{ kind: 'text', text: said }],
+      parts: [{ kind: 'text', text: content }],
     });
     const text = userMessage.parts.map((part: any) => part.text ?? '').join('');
-    const deeds = await this.#plan(text, task !== undefined);
-    if (deeds[0] && 'message' in deeds[0]) {
-      const { taskId: _none, ...direct } = message(deeds[0].message);
+    const commands = await this.#plan(text, task !== undefined);
+    if (commands[0] && 'message' in commands[0]) {
+      const { taskId: _none, ...direct } = message(commands[0].message);
       bus.publish(direct);
       bus.finished();
       return;
@@ -57,16 +57,20 @@ export class TaggedExecutor {
     const stop = new AbortController();
     this.#working.set(taskId, stop);
     this.#contexts.set(taskId, contextId);
-    await play(deeds, stop.signal, {
-      status: (state, said) =>
+    await play(commands, stop.signal, {
+      status: (state, content) =>
         bus.publish({
           kind: 'status-update',
           taskId,
           contextId,
           final: ends.has(state),
-          status: { state, timestamp: time(), ...(said === undefined ? {} : { message: message(said) }) },
+          status: {
+            state,
+            timestamp: time(),
+            ...(content === undefined ? {} : { message: message(content) }),
+          },
         }),
-      chunk: (said, append, last) => artifact([{ kind: 'text', text: said }], append, last),
+      chunk: (content, append, last) => artifact([{ kind: 'text', text: content }], append, last),
       echo: () => artifact(userMessage.parts, false, true),
     });
     this.#working.delete(taskId);
@@ -106,12 +110,12 @@ export class WrappedExecutor {
   }
 
   async execute({ userMessage, taskId, contextId, task }: any, bus: any): Promise<void> {
-    const message = (said: string) => ({
+    const message = (content: string) => ({
       messageId: crypto.randomUUID(),
       contextId,
       taskId,
       role: 2,
-      parts: [part(said)],
+      parts: [part(content)],
       metadata: undefined,
       extensions: [],
       referenceTaskIds: [],
@@ -119,9 +123,9 @@ export class WrappedExecutor {
     const text = userMessage.parts
       .map((each: any) => (each.content?.$case === 'text' ? each.content.value : ''))
       .join('');
-    const deeds = await this.#plan(text, task !== undefined);
-    if (deeds[0] && 'message' in deeds[0]) {
-      bus.publish(AgentEvent.message({ ...message(deeds[0].message), taskId: '' }));
+    const commands = await this.#plan(text, task !== undefined);
+    if (commands[0] && 'message' in commands[0]) {
+      bus.publish(AgentEvent.message({ ...message(commands[0].message), taskId: '' }));
       return;
     }
     const submitted = { state: TaskState.TASK_STATE_SUBMITTED, timestamp: time(), message: undefined };
@@ -148,8 +152,8 @@ export class WrappedExecutor {
     const stop = new AbortController();
     this.#working.set(taskId, stop);
     this.#contexts.set(taskId, contextId);
-    await play(deeds, stop.signal, {
-      status: (state, said) =>
+    await play(commands, stop.signal, {
+      status: (state, content) =>
         bus.publish(
           AgentEvent.statusUpdate({
             taskId,
@@ -158,11 +162,11 @@ export class WrappedExecutor {
             status: {
               state: (TaskState as any)[`TASK_STATE_${state.toUpperCase().replace('-', '_')}`],
               timestamp: time(),
-              message: said === undefined ? undefined : message(said),
+              message: content === undefined ? undefined : message(content),
             },
           }),
         ),
-      chunk: (said, append, last) => artifact([part(said)], append, last),
+      chunk: (content, append, last) => artifact([part(content)], append, last),
       echo: () => artifact(userMessage.parts, false, true),
     });
     this.#working.delete(taskId);

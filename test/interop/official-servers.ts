@@ -1,7 +1,7 @@
 /**
- * Agents on the official SDK, one per version, on a free port of this machine. Where no other plan is given, each answers
- * to the same words: `stream` comes in chunks, `ask` asks back once, `slow` works until it is canceled, `direct` is
- * answered without a task, and everything else is echoed.
+ * Agents on the official SDKs, one per version, on free loopback ports. By default the text selects the response: `stream`
+ * returns chunks, `ask` requests input once, `slow` works until it is canceled, `direct` responds without a task, and all
+ * other texts are echoed.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import * as sdk03 from 'sdk-0.3/server';
 import * as express03 from 'sdk-0.3/server/express';
 import * as sdk13 from 'sdk-1.3/server';
 import * as express13 from 'sdk-1.3/server/express';
-import { answer, type Deed, type Plan, untilCanceled } from './agent-commands.ts';
+import { answer, type AgentCommand, type Plan, untilCanceled } from './agent-commands.ts';
 import { TaggedExecutor, WrappedExecutor } from './official-executors.ts';
 
 /** A server that was started, and how to stop it. */
@@ -20,12 +20,12 @@ export interface Started {
   close(): Promise<void>;
 }
 
-/** What an agent is called, and what it does. */
+/** Name, description and skill of an agent. */
 export interface Persona {
   name: string;
   description: string;
   skill: { id: string; name: string; description: string; tags: string[]; examples?: string[] };
-  /** What it takes besides text. */
+  /** Input modes besides text. */
   alsoTakes?: readonly string[];
   /** Whether callers that are known get a card with another name. */
   hasExtendedCard?: boolean;
@@ -34,9 +34,12 @@ export interface Persona {
   plan: Plan;
 }
 
-const chunks = Array.from({ length: 5 }, (_, i): Deed => ({ chunk: `${i}`, append: i > 0, last: i === 4 }));
-const rest: { readonly [text: string]: readonly Deed[] } = {
-  ask: [{ state: 'input-required', said: 'Which one?' }],
+const chunks = Array.from(
+  { length: 5 },
+  (_, i): AgentCommand => ({ chunk: `${i}`, append: i > 0, last: i === 4 }),
+);
+const rest: { readonly [text: string]: readonly AgentCommand[] } = {
+  ask: [{ state: 'input-required', text: 'Which one?' }],
   slow: [untilCanceled],
   stream: [...chunks, { state: 'completed' }],
 };
@@ -69,8 +72,8 @@ async function start(mount: (app: Express, url: string) => void): Promise<Starte
   };
 }
 
-/** What the cards of all versions say alike. */
-function face({ name, description, alsoTakes = [] }: Persona) {
+/** Returns the members that the cards of all versions share. */
+function baseCard({ name, description, alsoTakes = [] }: Persona) {
   const defaultInputModes = ['text/plain', ...alsoTakes];
   return { name, description, version: '1.2.3', defaultInputModes, defaultOutputModes: ['text/plain'] };
 }
@@ -84,7 +87,7 @@ const userBuilder = async () => ({ isAuthenticated: true, userName: 'tester' });
 export function start02(persona: Persona = echo): Promise<Started> {
   return start((app, url) => {
     const capabilities = { streaming: true, pushNotifications: persona.claimsPush ?? false };
-    const card: any = { ...face(persona), url: `${url}/`, capabilities, skills: [persona.skill] };
+    const card: any = { ...baseCard(persona), url: `${url}/`, capabilities, skills: [persona.skill] };
     const executor = new TaggedExecutor(persona.plan);
     const handler = new sdk02.DefaultRequestHandler(card, new sdk02.InMemoryTaskStore(), executor);
     new sdk02.A2AExpressApp(handler).setupRoutes(app as any);
@@ -95,7 +98,7 @@ export function start02(persona: Persona = echo): Promise<Started> {
 export function start03(persona: Persona = echo): Promise<Started> {
   return start((app, url) => {
     const card: any = {
-      ...face(persona),
+      ...baseCard(persona),
       protocolVersion: '0.3.0',
       url: `${url}/rpc`,
       preferredTransport: 'JSONRPC',
@@ -135,7 +138,7 @@ export function start13(persona: Persona = echo): Promise<Started> {
       ...persona.skill,
     };
     const card: any = {
-      ...face(persona),
+      ...baseCard(persona),
       supportedInterfaces: [
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
         { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: '' },

@@ -1,7 +1,7 @@
 /**
- * One agent on this toolkit, for clients of every version. It answers to words: `stream` comes in chunks, `two` makes two artifacts, `ask` asks
- * back once and `ask twice` twice, `auth` wants credentials, `slow` works until it is canceled, `fail` throws,
- * `reject` refuses, and everything else is echoed, part by part.
+ * Agent of this toolkit for clients of every version. The text selects the response: `stream` returns chunks, `two` returns
+ * two artifacts, `ask` requests input once and `ask twice` twice, `auth` requests authentication, `slow` works until it is
+ * canceled, `fail` throws, `reject` rejects the task, and all other messages are echoed part by part.
  */
 import {
   defineAgent,

@@ -104,12 +104,12 @@ describe('official 0.2 client', () => {
   });
 
   it('replies to a question and continues the task', async () => {
-    const asked = resultOf(await client.sendMessage(say('ask')));
-    expect(asked.status).toMatchObject({
+    const interrupted = resultOf(await client.sendMessage(say('ask')));
+    expect(interrupted.status).toMatchObject({
       state: 'input-required',
       message: { kind: 'message', role: 'agent', parts: [{ kind: 'text', text: 'Which one?' }] },
     });
-    const { id: taskId, contextId } = asked;
+    const { id: taskId, contextId } = interrupted;
     const done = resultOf(await client.sendMessage(say('that one', { taskId, contextId })));
     expect(done).toMatchObject({ id: taskId, contextId, status: { state: 'completed' } });
     expect(done.artifacts[0].parts).toEqual([{ kind: 'text', text: 'that one' }]);

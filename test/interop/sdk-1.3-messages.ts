@@ -4,7 +4,7 @@ import { Role } from 'sdk-1.3';
 export const text = (value: string) => ({ content: { $case: 'text', value } });
 
 /** Creates a message of this client. */
-export function say(said: string, more: object = {}, configuration?: object): any {
+export function say(content: string, more: object = {}, configuration?: object): any {
   return {
     tenant: '',
     message: {
@@ -12,7 +12,7 @@ export function say(said: string, more: object = {}, configuration?: object): an
       contextId: '',
       taskId: '',
       role: Role.ROLE_USER,
-      parts: [{ ...text(said), metadata: undefined, filename: '', mediaType: '' }],
+      parts: [{ ...text(content), metadata: undefined, filename: '', mediaType: '' }],
       metadata: undefined,
       extensions: [],
       referenceTaskIds: [],

@@ -30,8 +30,8 @@ describe.each(bindings)('official 1.0 client over $transport', ({ transport, fac
     await agent.close();
   });
 
-  const send = (said: string, more: object = {}, configuration?: object): Promise<any> =>
-    client.sendMessage(say(said, more, configuration));
+  const send = (content: string, more: object = {}, configuration?: object): Promise<any> =>
+    client.sendMessage(say(content, more, configuration));
   const ref = (id: string): any => ({ tenant: '', id });
 
   it('fetches the card and the extended card', async () => {
@@ -227,9 +227,9 @@ describe.each(bindings)('official 1.0 client over $transport', ({ transport, fac
     ['fail', TaskState.TASK_STATE_FAILED, 'The agent could not finish this task.'],
     ['reject', TaskState.TASK_STATE_REJECTED, 'Not this one.'],
     ['auth', TaskState.TASK_STATE_AUTH_REQUIRED, 'Sign in first.'],
-  ])('receives the state %s', async (word, state, said) => {
+  ])('receives the state %s', async (word, state, content) => {
     const { status } = await send(word);
-    expect(status).toMatchObject({ state, message: { parts: [text(said)] } });
+    expect(status).toMatchObject({ state, message: { parts: [text(content)] } });
   });
 
   it('receives specific errors', async () => {

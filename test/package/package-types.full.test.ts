@@ -99,7 +99,7 @@ describe('npm package', () => {
       'ascii',
       '--no-color',
     ]);
-    // Only what the profile leaves out, the resolutions of CommonJS, may look bad.
+    // Only the CommonJS resolutions, which the profile excludes, may fail.
     const bad = stdout
       .split('\n')
       .filter((line) => /^(node|bundler)/.test(line) && !/🟢|\(ignored\)/u.test(line));

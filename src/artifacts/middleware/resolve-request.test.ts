@@ -48,7 +48,7 @@ async function catchError(result: Promise<unknown>): Promise<A2AError> {
 }
 
 describe('withArtifacts links in requests', () => {
-  it('are replaced by bytes with filename and media type', async () => {
+  it('replaces links in requests by bytes with filename and media type', async () => {
     const { agent, received } = await wrapAgent();
     await agent.send(message([{ text: 'look' }, { url: uri }]), call);
     const [text, file] = received[0]?.message.parts ?? [];
@@ -60,7 +60,7 @@ describe('withArtifacts links in requests', () => {
     });
   });
 
-  it('keep the filename and media type of the client', async () => {
+  it('keeps the filename and media type of the client', async () => {
     const { agent, received } = await wrapAgent();
     const metadata = { a: 1 };
     await agent.send(
@@ -74,13 +74,13 @@ describe('withArtifacts links in requests', () => {
     });
   });
 
-  it('resolve to the newest version and ignore the application in a shared scope', async () => {
+  it('resolves links to the newest version and ignores the application in a shared scope', async () => {
     const { agent, received } = await wrapAgent();
     await agent.send(message([{ url: 'artifact://another/alice/s-1/input.txt' }]), call);
     expect(textIn(received[0]?.message.parts[0])).toBe('second');
   });
 
-  it('resolve by application with scope app', async () => {
+  it('resolves links by application with scope app', async () => {
     const { agent, store, received } = await wrapAgent({ scope: 'app' });
     await store.save({ ...key, app: 'other' }, Buffer.from('of another'), 'text/plain');
     await agent.send(message([{ url: 'artifact://other/alice/s-1/input.txt' }]), call);
@@ -88,7 +88,7 @@ describe('withArtifacts links in requests', () => {
     await catchError(agent.send(message([{ url: uri }]), call));
   });
 
-  it('are unchanged for web URLs', async () => {
+  it('leaves web URLs unchanged', async () => {
     const { agent, received } = await wrapAgent();
     const request = message([{ url: 'https://files.example/x' }, { text: 'no artifact here' }]);
     await agent.send(request, call);
@@ -102,7 +102,7 @@ describe('withArtifacts links in requests', () => {
     ['a path traversal', 'artifact://helper/alice/s-1/..%2F..%2Fsecret'],
     ['an incomplete URI', 'artifact://helper/input.txt'],
     ['an invalid version', 'artifact://helper/alice/s-1/input.txt?version=x'],
-  ])('are rejected with INVALID_PARAMS for %s', async (_what, url) => {
+  ])('rejects %s with INVALID_PARAMS', async (_what, url) => {
     const { agent, received, store } = await wrapAgent();
     await store.save({ ...key, user: 'bob' }, Buffer.from('secret'), 'text/plain');
     const error = await catchError(agent.send(message([{ text: 'x' }, { url }]), call));
@@ -112,7 +112,7 @@ describe('withArtifacts links in requests', () => {
     expect(received).toEqual([]);
   });
 
-  it('return the same error for missing files and files of another user', async () => {
+  it('returns the same error for missing files and files of another user', async () => {
     const { agent, store } = await wrapAgent();
     const send = () => catchError(agent.send(message([{ url: 'artifact://helper/bob/s/x' }]), call));
     const before = await send();
@@ -124,7 +124,7 @@ describe('withArtifacts links in requests', () => {
     expect((await send()).message).toBe(before.message);
   });
 
-  it('resolve to files of another user if canRead allows it', async () => {
+  it('resolves links to files of another user if canRead allows it', async () => {
     const calls: unknown[] = [];
     const { agent, store, received } = await wrapAgent({
       canRead(wanted, by) {
@@ -138,7 +138,7 @@ describe('withArtifacts links in requests', () => {
     expect(calls).toEqual([[{ ...key, user: 'bob' }, call]]);
   });
 
-  it('are limited in size and number', async () => {
+  it('limits the size and the number of linked files', async () => {
     const { agent } = await wrapAgent({ maxInlineBytes: 10, limits: { maxFiles: 2 } });
     const link = { url: uri };
     expect(
@@ -151,7 +151,7 @@ describe('withArtifacts links in requests', () => {
 });
 
 describe('withArtifacts mentions in text', () => {
-  it('are attached and the text is unchanged', async () => {
+  it('attaches mentioned files and leaves the text unchanged', async () => {
     const { agent, received } = await wrapAgent();
     const text =
       'Please process artifact://helper/alice/s-1/input.txt?version=0, and (artifact://helper/alice/s-1/input.txt).';
@@ -162,13 +162,13 @@ describe('withArtifacts mentions in text', () => {
     expect(parts[1]).toMatchObject({ filename: 'input.txt', mediaType: 'text/plain' });
   });
 
-  it('are attached once and not if also linked', async () => {
+  it('attaches a mentioned file once, and not if it is also linked', async () => {
     const { agent, received } = await wrapAgent();
     await agent.send(message([{ text: `${uri} ${uri}` }, { url: uri }]), call);
     expect(received[0]?.message.parts).toHaveLength(2);
   });
 
-  it('are rejected if the file does not exist', async () => {
+  it('rejects a mention of a missing file', async () => {
     const { agent } = await wrapAgent();
     const error = await catchError(
       agent.send(message([{ text: 'see artifact://helper/alice/s-1/none.txt!' }]), call),
@@ -178,7 +178,7 @@ describe('withArtifacts mentions in text', () => {
     );
   });
 
-  it('are ignored if malformed or with resolveMentions: false', async () => {
+  it('ignores malformed mentions, and all with resolveMentions: false', async () => {
     const { agent, received } = await wrapAgent();
     const vague = message([{ text: 'Please process artifact://.../input.txt' }]);
     await agent.send(vague, call);

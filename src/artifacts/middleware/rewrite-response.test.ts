@@ -62,7 +62,7 @@ async function sendTask(agent: Agent): Promise<Task> {
 }
 
 describe('withArtifacts bytes in responses', () => {
-  it('become a stored file with metadata and a link', async () => {
+  it('replaces bytes by a stored file with metadata and a link', async () => {
     const { agent, store } = wrapAgent(report);
     const task = await sendTask(agent);
     expect(task.artifacts).toEqual([
@@ -96,7 +96,7 @@ describe('withArtifacts bytes in responses', () => {
     });
   });
 
-  it('are stored once for repeated requests of the task', async () => {
+  it('stores bytes once for repeated requests of the task', async () => {
     const { agent, store } = wrapAgent(report);
     const first = await sendTask(agent);
     expect(await agent.getTask({ id: 't-1' }, call)).toEqual(first);
@@ -106,7 +106,7 @@ describe('withArtifacts bytes in responses', () => {
     expect(report.artifacts?.[0]?.parts[1]).toHaveProperty('raw');
   });
 
-  it('become a new version when they change', async () => {
+  it('stores changed bytes as a new version', async () => {
     const store = memoryArtifactStore();
     await sendTask(wrapAgent(report, { store }).agent);
     const changed = {
@@ -119,7 +119,7 @@ describe('withArtifacts bytes in responses', () => {
     expect((await loadMetadata(store, { ...scope, filename: 'report.csv' }, 1))?.size_bytes).toBe(3);
   });
 
-  it('are replaced in status messages, history and direct messages', async () => {
+  it('replaces bytes in status messages, history and direct messages', async () => {
     const task: Task = {
       ...report,
       artifacts: [],
@@ -145,7 +145,7 @@ describe('withArtifacts bytes in responses', () => {
     });
   });
 
-  it('are not listed as produced if the client sent them', async () => {
+  it('does not list files of the client as produced', async () => {
     const mine: Message = { messageId: 'm-1', role: 'user', parts: [raw('mine', { filename: 'mine.txt' })] };
     const { agent, store } = wrapAgent({ ...report, artifacts: [], history: [mine] });
     const task = await sendTask(agent);
@@ -157,7 +157,7 @@ describe('withArtifacts bytes in responses', () => {
     expect(await store.versions({ ...scope, filename: 'mine.txt' })).toEqual([0]);
   });
 
-  it('are omitted until the task reaches a terminal or interrupted state', async () => {
+  it('omits bytes until the task reaches a terminal or interrupted state', async () => {
     const working: Task = { ...report, status: { state: 'working' } };
     const { agent, store } = wrapAgent(working);
     const task = await sendTask(agent);
@@ -167,7 +167,7 @@ describe('withArtifacts bytes in responses', () => {
     expect((await sendTask(asking.agent)).metadata?.produced_artifacts).toHaveLength(1);
   });
 
-  it('with the same filename in one artifact form one file', async () => {
+  it('joins parts with the same filename of one artifact to one file', async () => {
     const parts = [raw('ab', { filename: 'x.txt' }), raw('cd', { filename: 'x.txt' }), raw('e'), raw('f')];
     const { agent, store } = wrapAgent({ ...report, artifacts: [{ artifactId: 'art-1', parts }] });
     const task = await sendTask(agent);
@@ -191,13 +191,13 @@ describe('withArtifacts bytes in responses', () => {
     ['', 'art-1.txt'],
     ['evil\u202Etxt.exe', 'evil_txt.exe'],
     [`${'é'.repeat(500)}.txt`, `${'é'.repeat(98)}.txt`],
-  ])('named %j are stored as %j', async (filename, safe) => {
+  ])('stores a file named %j as %j', async (filename, safe) => {
     const part = raw('x', { filename, mediaType: 'text/plain' });
     const { agent } = wrapAgent({ ...report, artifacts: [{ artifactId: 'art-1', parts: [part] }] });
     expect((await sendTask(agent)).metadata?.produced_artifacts).toEqual([{ filename: safe, version: 0 }]);
   });
 
-  it('are isolated by user and session with any names', async () => {
+  it('isolates files by user and session with any names', async () => {
     const { agent, store } = wrapAgent(report, { user: () => '../bob', session: () => 'user' });
     const task = await sendTask(agent);
     expect(task.artifacts?.[0]?.parts[1]).toMatchObject({
@@ -206,7 +206,7 @@ describe('withArtifacts bytes in responses', () => {
     expect(await store.list({ app: 'ns', user: '..%2Fbob', session: '%75ser' })).toContain('report.csv');
   });
 
-  it('are never returned if they cannot be stored', async () => {
+  it('never returns bytes that the store rejects', async () => {
     const { agent } = wrapAgent(report, { store: memoryArtifactStore({ maxBytes: 2 }) });
     const error = await agent.send(request, call).then(
       () => undefined,

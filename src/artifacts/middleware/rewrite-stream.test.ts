@@ -140,7 +140,7 @@ describe('rewriteStream chunked artifact', () => {
     ]);
   });
 
-  it('is completed when the task reaches a terminal or interrupted state', async () => {
+  it('completes a chunked artifact when the task reaches a terminal or interrupted state', async () => {
     for (const state of ['completed', 'failed', 'input-required'] as const) {
       const { rewritten } = await rewrite({
         events: [started, chunk('a', [raw('1', x)]), status('working'), status(state)],
@@ -158,7 +158,7 @@ describe('rewriteStream chunked artifact', () => {
     expect(rewritten[1]).toMatchObject({ artifact: { name: 'N', description: 'D', metadata: { k: 1 } } });
   });
 
-  it('may contain several files and be interleaved with other artifacts', async () => {
+  it('rewrites an artifact with several files between chunks of other artifacts', async () => {
     const y = { filename: 'y.txt', mediaType: 'text/plain' };
     const { rewritten, content } = await rewrite({
       events: [
@@ -183,7 +183,7 @@ describe('rewriteStream chunked artifact', () => {
     ]);
   });
 
-  it('that restarts keeps the previous content as a version', async () => {
+  it('keeps the previous content of a restarted artifact as a version', async () => {
     const { content } = await rewrite({
       events: [
         started,
@@ -195,7 +195,7 @@ describe('rewriteStream chunked artifact', () => {
     expect([await content('x.txt', 0), await content('x.txt', 1)]).toEqual(['old', 'new']);
   });
 
-  it('is not stored again for snapshots, getTask and other subscribers', async () => {
+  it('does not store a chunked artifact again for snapshots, getTask and other subscribers', async () => {
     const parts = [raw('one ', x), raw('two')];
     const task: Task = {
       id: 't-1',
@@ -253,7 +253,7 @@ describe('rewriteStream chunked artifact', () => {
     });
   });
 
-  it('is fetched from the task when the first chunks were missed', async () => {
+  it('reads the artifact from the task after missed first chunks', async () => {
     const task: Task = {
       id: 't-1',
       contextId: 's-1',
@@ -280,7 +280,7 @@ describe('rewriteStream chunked artifact', () => {
     expect(rewritten.map(({ sequence }) => sequence)).toEqual([1, 3, 4]);
   });
 
-  it('is discarded when the client disconnects', async () => {
+  it('discards a chunked artifact when the client disconnects', async () => {
     const { agent, store } = wrapAgent({
       events: [started, chunk('a', [raw('1', x)]), status('working'), status('completed')],
     });
@@ -288,7 +288,7 @@ describe('rewriteStream chunked artifact', () => {
     expect(await store.list(scope)).toEqual([]);
   });
 
-  it('is completed early beyond maxOpenArtifacts', async () => {
+  it('completes the oldest open artifact beyond maxOpenArtifacts', async () => {
     const { rewritten } = await rewrite({
       events: [started, ...[1, 2, 3].map((n) => chunk(`a${n}`, [raw(`${n}`)])), status('completed')],
       options: { limits: { maxOpenArtifacts: 2 } },
@@ -298,7 +298,7 @@ describe('rewriteStream chunked artifact', () => {
     ).toEqual(['task', 'a1', 'a2', 'a3', 'status']);
   });
 
-  it('is limited by maxBytes and maxFilesPerTask', async () => {
+  it('limits chunked artifacts to maxBytes and maxFilesPerTask', async () => {
     const events = [started, chunk('a', [raw('123', x)]), chunk('a', [raw('456')], more)];
     const big = wrapAgent({ events, options: { limits: { maxBytes: 5 } } });
     await expect(collectStream(big.agent.stream(request, call))).rejects.toMatchObject({

@@ -213,7 +213,7 @@ describe('supervise', () => {
     expect(stuck.launched.length).toBe(0);
   });
 
-  it('can be stopped in every state', async () => {
+  it('stops the process in every state', async () => {
     const early = arrange();
     await early.supervised.stop();
     expect(early.supervised.state).toBe('stopped');

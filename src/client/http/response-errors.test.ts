@@ -17,7 +17,7 @@ describe('response errors', () => {
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'UNAVAILABLE', /plain HTTP/],
     ['HPE_INVALID_CONSTANT', 'UNAVAILABLE', /https/],
     ['ECONNRESET', 'UNAVAILABLE', /ECONNRESET/],
-  ])('map %s to a reason and a hint', (code, reason, hint) => {
+  ])('maps %s to a reason and a hint', (code, reason, hint) => {
     const error = noResponseError(transportError(code), 'https://agent.test:8443/rpc');
     expect(error).toMatchObject({ reason, hint: expect.stringMatching(hint) });
     expect(error.cause).toBeInstanceOf(HttpTransportError);
@@ -28,7 +28,7 @@ describe('response errors', () => {
     [404, 'NOT_FOUND', /The card at X lists this URL/],
     [405, 'METHOD_NOT_ALLOWED', /another transport/],
     [502, 'UNAVAILABLE', /proxy/],
-  ])('map HTTP %i to a reason and a hint', (status, reason, hint) => {
+  ])('maps HTTP %i to a reason and a hint', (status, reason, hint) => {
     const error = unexpectedResponseError({
       status,
       url: 'http://a.test/rpc',
@@ -41,7 +41,7 @@ describe('response errors', () => {
     expect(error.message).toContain('web page');
   });
 
-  it('have no hint for other statuses', () => {
+  it('adds no hint for other statuses', () => {
     expect(hintForStatus({ status: 418, url: 'http://a.test', authenticate: undefined })).toBeUndefined();
   });
 });

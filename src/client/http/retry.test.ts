@@ -23,9 +23,12 @@ describe('retries', () => {
     ['send', 502, '1', undefined],
     ['cancelTask', 504, undefined, undefined],
     ['subscribe', 504, undefined, 100],
-  ] as const)('%s after HTTP %i with Retry-After %s are delayed by %s', (operation, status, after, delay) => {
-    expect(retryDelay(operation, response(status, after), context)).toBe(delay);
-  });
+  ] as const)(
+    'delays a retry of %s after HTTP %i with Retry-After %s by %s',
+    (operation, status, after, delay) => {
+      expect(retryDelay(operation, response(status, after), context)).toBe(delay);
+    },
+  );
 
   it.each([
     ['getTask', refusedError, true, true],
@@ -36,13 +39,13 @@ describe('retries', () => {
     expect(isSafeToRetry(operation, new HttpTransportError(cause, sent))).toBe(allowed);
   });
 
-  it('use an exponential backoff with full jitter', () => {
+  it('delays retries by an exponential backoff with full jitter', () => {
     const delays = [0, 1, 2, 10, 100].map((attempt) => backoffDelay(attempt, retryBackoff, () => 1));
     expect(delays).toEqual([200, 400, 800, 10_000, 10_000]);
     expect(backoffDelay(3, retryBackoff, () => 0)).toBe(0);
   });
 
-  it('find the error code in the causes of an error', () => {
+  it('finds the error code in the causes of an error', () => {
     expect(new HttpTransportError(new TypeError('fetch failed', { cause: refusedError }), true).code).toBe(
       'ECONNREFUSED',
     );

@@ -15,18 +15,18 @@ const chunk = (letter: string, append: boolean): StreamEvent => ({
 });
 
 describe('fingerprints', () => {
-  it('have a bounded size', () => {
+  it('bounds the size of a fingerprint', () => {
     expect(JSON.stringify(fingerprintEvent(chunk('A', false))).length).toBeLessThan(200);
     expect(fingerprintPart({ raw: 'AAAA' })).toEqual({ raw: 'AAAA' });
     expect(fingerprintPart({ text: 'x'.repeat(100_000) })).toEqual({ text: 'x'.repeat(100_000) });
   });
 
-  it('differ for files of the same size', () => {
+  it('distinguishes files of the same size', () => {
     expect(fingerprintPart(raw('A'))).toEqual(fingerprintPart(raw('A')));
     expect(fingerprintPart(raw('A'))).not.toEqual(fingerprintPart(raw('B')));
   });
 
-  it('let diffTask return new parts completely', () => {
+  it('lets diffTask return new parts completely', () => {
     const reducer = startReducer(chunk('A', false));
     for (const event of [chunk('A', false), chunk('B', true)]) reducer?.apply(fingerprintEvent(event));
     const known = reducer?.task() as Task;

@@ -93,7 +93,7 @@ describe('idle timeout of a stream', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is suspended while the consumer is busy', async () => {
+  it('suspends the idle timeout while the consumer is busy', async () => {
     const { connection, clock, batches } = await openConnection();
     const first = batches.next();
     await connection.sendLast('id: 1\ndata: x\n\n');

@@ -11,24 +11,24 @@ const rules = [...allChecks, ...allInvariants];
 const coverage = computeCoverage(requirements, rules, waivers);
 
 describe('conformance rules', () => {
-  it('cover every requirement on agents and cards, or waive it with a reason', () => {
+  it('covers every requirement on agents and cards, or waives it with a reason', () => {
     expect(coverage.missing).toEqual([]);
   });
 
-  it('have no waiver for a covered requirement', () => {
+  it('waives no requirement that a rule covers', () => {
     expect(coverage.stale).toEqual([]);
   });
 
-  it('name only requirements of the catalog', () => {
+  it('names only requirements of the catalog', () => {
     expect(coverage.unknown).toEqual([]);
   });
 
-  it('have unique ids', () => {
+  it('assigns a unique id to each rule', () => {
     const ids = rules.map(({ id }) => id);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
   });
 
-  it('match the coverage page (regenerate: npm run build, then node scripts/coverage.mjs)', () => {
+  it('matches the coverage page (regenerate: npm run build, then node scripts/coverage.mjs)', () => {
     expect(read('docs/reference/conformance-coverage.md')).toBe(formatCoveragePage(coverage));
   });
 });

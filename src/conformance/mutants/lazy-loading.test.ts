@@ -19,14 +19,14 @@ const loadsMutants = (file: string): boolean =>
 
 describe('conformance mutants', () => {
   it.each(['conformance/index.ts', 'cli/main.ts', 'cli/commands/conformance/run.ts', 'console/index.ts'])(
-    'are not loaded by %s',
+    'loads no mutant in %s',
     (file) => {
       expect(loadedFiles(join(source, file)).size).toBeGreaterThan(1);
       expect(loadsMutants(file)).toBe(false);
     },
   );
 
-  it('are loaded by the selftest command', () => {
+  it('loads the mutants in the selftest command', () => {
     expect(loadsMutants('cli/commands/conformance/self-test.ts')).toBe(true);
   });
 });

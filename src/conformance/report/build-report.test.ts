@@ -145,7 +145,7 @@ describe('buildReport', () => {
       expect(text).not.toContain(each);
   });
 
-  it('is parsed by readReport, which returns undefined for other text', () => {
+  it('writes JSON that readReport parses; readReport returns undefined for other text', () => {
     expect(readReport(writeReport(report, 'json'))).toEqual(report);
     expect(readReport('{}')).toBeUndefined();
     expect(readReport('no')).toBeUndefined();
@@ -246,7 +246,7 @@ describe('JUnit report', () => {
     ['all verdicts', report],
     ['hostile texts', hostileReport],
     ['an unreachable agent', unreachableReport],
-  ])('is well-formed and valid by the Jenkins schema (%s)', (_name, each) => {
+  ])('writes well-formed XML that matches the Jenkins schema (%s)', (_name, each) => {
     expect(junitErrors(writeReport(each, 'junit'))).toEqual([]);
   });
 
@@ -256,7 +256,7 @@ describe('JUnit report', () => {
     expect(first?.children[0]?.attributes.message).toContain(']]> <!-- -->');
   });
 
-  it('has a test case with properties for each rule and variant', () => {
+  it('writes a test case with properties for each rule and variant', () => {
     expect(xml.match(/<testcase /g)).toHaveLength(7);
     expect(xml.match(/\[\[PROPERTY\|section=/g)).toHaveLength(7);
   });
@@ -297,11 +297,11 @@ describe('SARIF report', () => {
     ['all verdicts', report],
     ['hostile texts', hostileReport],
     ['an unreachable agent', unreachableReport],
-  ])('is valid SARIF 2.1.0 without dangling references (%s)', (_name, each) => {
+  ])('writes valid SARIF 2.1.0 without dangling references (%s)', (_name, each) => {
     expect(sarifErrors(parseSarif(each))).toEqual([]);
   });
 
-  it('has a result for every violation', () => {
+  it('writes a result for every violation', () => {
     expect(parseSarif(report).runs[0].results).toHaveLength(2);
   });
 

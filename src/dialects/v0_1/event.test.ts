@@ -145,17 +145,23 @@ describe('v0_1 eventReader', () => {
   });
 
   it('ignores a repeated final status', () => {
-    const said = { state: 'working', message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] } };
+    const wireStatus = {
+      state: 'working',
+      message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] },
+    };
     const events = read([
-      { id: 't', status: said, final: false },
-      { id: 't', status: said, final: true },
+      { id: 't', status: wireStatus, final: false },
+      { id: 't', status: wireStatus, final: true },
     ]);
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'status']);
   });
 
   it('emits the first status message after the task', () => {
-    const said = { state: 'working', message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] } };
-    expect(read([{ id: 't', status: said }])).toMatchObject([
+    const wireStatus = {
+      state: 'working',
+      message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] },
+    };
+    expect(read([{ id: 't', status: wireStatus }])).toMatchObject([
       { kind: 'task', task: { id: 't', status: { state: 'working' } } },
       { kind: 'status', taskId: 't', status: { state: 'working', message: { parts: [{ text: 'on it' }] } } },
     ]);

@@ -94,8 +94,8 @@ function writeAll(story: readonly StreamEvent[]): unknown[] {
   return onWire([...story.flatMap((event) => writer.write(event)), ...writer.end(undefined)]);
 }
 
-describe('v0_1 round trip preserves', () => {
-  it('every message', () => {
+describe('v0_1 round trip', () => {
+  it('preserves every message', () => {
     fc.assert(
       fc.property(message, (value) => {
         expect(v0_1.message.read(onWire(v0_1.message.write(value)), strictMode)).toEqual(onWire(value));
@@ -103,7 +103,7 @@ describe('v0_1 round trip preserves', () => {
     );
   });
 
-  it('every task', () => {
+  it('preserves every task', () => {
     fc.assert(
       fc.property(task, (value) => {
         expect(v0_1.task.read(onWire(v0_1.task.write(value)), strictMode)).toEqual(onWire(value));
@@ -111,7 +111,7 @@ describe('v0_1 round trip preserves', () => {
     );
   });
 
-  it('the resulting task of every stream', () => {
+  it('preserves the resulting task of every stream', () => {
     fc.assert(
       fc.property(events, (story) => {
         const { history: _told, ...rest } = reduce(onWire(story)) as Task;
@@ -129,7 +129,7 @@ const schemaFile = new URL('a2a-legacy-v0.1.0.schema.json', spec);
 const hasSchema = existsSync(schemaFile);
 const why = hasSchema ? '' : ' (it is not here; DRAGOMAN_SPEC names its folder)';
 
-describe.skipIf(!hasSchema)(`0.1 schema${why} accepts`, () => {
+describe.skipIf(!hasSchema)(`0.1 schema${why}`, () => {
   function validator(name: string): ValidateFunction {
     const schema = JSON.parse(readFileSync(schemaFile, 'utf8')) as object;
     const ajv = new Ajv({ strict: false });
@@ -137,7 +137,7 @@ describe.skipIf(!hasSchema)(`0.1 schema${why} accepts`, () => {
     return ajv.addSchema(schema, 'a2a').compile({ $ref: `a2a#/$defs/${name}` });
   }
 
-  it('every written task', () => {
+  it('accepts every written task', () => {
     const validate = validator('Task');
     fc.assert(
       fc.property(task, (value) => {
@@ -146,7 +146,7 @@ describe.skipIf(!hasSchema)(`0.1 schema${why} accepts`, () => {
     );
   });
 
-  it('every written event', () => {
+  it('accepts every written event', () => {
     const isStatus = validator('TaskStatusUpdateEvent');
     const isArtifact = validator('TaskArtifactUpdateEvent');
     fc.assert(
@@ -159,7 +159,7 @@ describe.skipIf(!hasSchema)(`0.1 schema${why} accepts`, () => {
     );
   });
 
-  it('every written send request', () => {
+  it('accepts every written send request', () => {
     const validate = validator('TaskSendParams');
     fc.assert(
       fc.property(message, (value) => {
@@ -168,7 +168,7 @@ describe.skipIf(!hasSchema)(`0.1 schema${why} accepts`, () => {
     );
   });
 
-  it('a written card', () => {
+  it('accepts a written card', () => {
     const validate = validator('AgentCard');
     const wire = v0_1.card.write({
       name: 'Echo',

@@ -103,7 +103,7 @@ describe('v0_1 task', () => {
   it.each([
     ['rejected', 'failed'],
     ['auth-required', 'input-required'],
-  ] as const)('that is %s is written as %s and read back as it was', (state, word) => {
+  ] as const)('writes the state %s as %s and restores it', (state, word) => {
     const losses: TranslationLoss[] = [];
     const wire = onWire(v0_1.task.write({ ...task, status: { state } }, losses));
     expect(wire).toMatchObject({ status: { state: word }, metadata: { [compatKey]: { state } } });

@@ -44,7 +44,7 @@ const wire = {
 };
 
 describe('v0_3 card interfaces', () => {
-  it('start with the url, default to JSONRPC and are distinct', () => {
+  it('reads distinct interfaces, the url first, with the default JSONRPC', () => {
     const additionalInterfaces = [
       { url: 'https://a.test/rpc', transport: 'JSONRPC' },
       { url: 'https://a.test/rest', transport: 'HTTP+JSON' },
@@ -59,16 +59,16 @@ describe('v0_3 card interfaces', () => {
     ['0.3', '0.3'],
     ['0.2.5', '0.2'],
     [undefined, '0.2'],
-  ])('map protocolVersion %j to %s', (protocolVersion, version) => {
+  ])('maps protocolVersion %j to %s', (protocolVersion, version) => {
     expect(v0_3.card.read({ ...wire, protocolVersion }, lenientMode()).interfaces).toEqual([rpc(version)]);
   });
 
-  it('of a hybrid card list the 1.0 interfaces first', () => {
+  it('reads the 1.0 interfaces of a hybrid card first', () => {
     const hybrid = { ...wire, supportedInterfaces: [rpc('1.0')] };
     expect(v0_3.card.read(hybrid, lenientMode()).interfaces).toEqual([rpc('1.0'), rpc('0.3')]);
   });
 
-  it('are written as url and preferredTransport of the first 0.3 interface', () => {
+  it('writes url and preferredTransport of the first 0.3 interface', () => {
     const losses: TranslationLoss[] = [];
     const written = plain(v0_3.card.write(cardWith([rest('0.3'), rpc('0.3')]), losses));
     expect(written).toMatchObject({
@@ -81,7 +81,7 @@ describe('v0_3 card interfaces', () => {
     expect(losses).toEqual([]);
   });
 
-  it('of other versions are written to supportedInterfaces in order', () => {
+  it('writes interfaces of other versions to supportedInterfaces in order', () => {
     const interfaces = [rpc('1.0'), rest('1.0'), rpc('0.3')];
     const written = plain(v0_3.card.write(cardWith(interfaces)));
     expect(written).toMatchObject({ url: 'https://a.test/rpc', supportedInterfaces: interfaces });
@@ -89,14 +89,14 @@ describe('v0_3 card interfaces', () => {
     expect(v0_3.card.read(written, lenientMode()).interfaces).toEqual(interfaces);
   });
 
-  it('are guessed without a 0.3 interface, with a recorded loss', () => {
+  it('guesses url and transport without a 0.3 interface and records a loss', () => {
     const losses: TranslationLoss[] = [];
     const written = plain(v0_3.card.write(cardWith([rest('1.0'), rpc('1.0')]), losses));
     expect(written).toMatchObject({ protocolVersion: '0.3.0', url: 'https://a.test/rpc' });
     expect(losses).toEqual([expect.objectContaining({ path: 'url', kind: 'guessed' })]);
   });
 
-  it('lose the tenant, with a recorded loss', () => {
+  it('drops the tenant and records a loss', () => {
     const losses: TranslationLoss[] = [];
     const tenant = { ...rpc('0.3'), tenant: 'x' };
     const written = plain(v0_3.card.write(cardWith([tenant]), losses));

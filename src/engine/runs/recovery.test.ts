@@ -85,7 +85,7 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
   ): LocalAgent =>
     defineAgent(
       { name: 'T', description: 'T', process, ...more },
-      { taskStore: taskStore, recoverTasks: setup.recoverTasks, log: (entry) => entries.push(entry) },
+      { taskStore, recoverTasks: setup.recoverTasks, log: (entry) => entries.push(entry) },
     );
 
   /** Creates the agent of the next process. The first one is not closed, as after a crash. */
@@ -179,7 +179,7 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     expect(entries.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('is disabled by recoverTasks: false', async () => {
+  it('recovers no task with recoverTasks: false', async () => {
     const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
     after = await setup.second(before);
     const agent = defineAgent(
@@ -204,7 +204,7 @@ it('rejects waiting requests when the task store fails and stays usable', async 
         yield 'x';
       },
     },
-    { taskStore: taskStore, log: (entry) => entries.push(entry) },
+    { taskStore, log: (entry) => entries.push(entry) },
   );
   const sent = reasonOf(agent.send(userRequest('hi')));
   await new Promise(setImmediate);
@@ -220,7 +220,7 @@ describe('close()', () => {
     process: ProcessFunction,
     taskStore: TaskStore,
     more: Partial<AgentDefinition> = {},
-  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { taskStore: taskStore });
+  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { taskStore });
 
   it('fails running tasks with a message and ends waiting requests', async () => {
     const taskStore = memoryTaskStore();

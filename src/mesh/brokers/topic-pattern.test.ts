@@ -76,7 +76,7 @@ describe('topic pattern', () => {
     },
   );
 
-  it('is converted to MQTT', () => {
+  it('converts a topic pattern to MQTT', () => {
     expect(['a/b', 'a/*/c', 'a/>', '>', '*', 'a/b*', 'a/>b'].map(writeMqttPattern)).toEqual([
       'a/b',
       'a/+/c',
@@ -134,7 +134,7 @@ describe('NATS subject', () => {
     );
   });
 
-  it('of other senders is read as a topic', () => {
+  it('reads a subject of other senders as a topic', () => {
     expect(readSubject('a.b%zz')).toBe('a/b%zz');
   });
 });

@@ -241,7 +241,7 @@ describe('PushOutbox', () => {
 });
 
 describe('dead letter', () => {
-  it('is listed and continues in order after a manual retry', async () => {
+  it('lists a dead letter and continues in order after a manual retry', async () => {
     const { taskStore, register, advanceAfterDelay, isComplete, messages, outbox, clock } = setUp({
       maxAttempts: 3,
     });
@@ -275,7 +275,7 @@ describe('dead letter', () => {
     expect(sequences(hook)).toEqual([1, 2, 3, 4]);
   });
 
-  it('is created after maxAge regardless of the number of attempts', async () => {
+  it('creates a dead letter after maxAge regardless of the number of attempts', async () => {
     const { taskStore, register, advanceAfterDelay } = setUp({ maxAge: 10_000 });
     const hook = await webhook(() => 500);
     await createTask(taskStore, 't', ['completed']);

@@ -54,7 +54,7 @@ const reasonOf = (trying: unknown): Promise<unknown> =>
   );
 
 describe('remote JWKS', () => {
-  it('is fetched once for the first concurrent tokens', async () => {
+  it('fetches the key set once for the first concurrent tokens', async () => {
     const jwksServer = new JwksServer();
     const authenticator = jwksServer.jwt();
     expect(jwksServer.requests).toEqual([]);
@@ -66,7 +66,7 @@ describe('remote JWKS', () => {
     expect(jwksServer.requests).toEqual(['https://issuer.test/keys']);
   });
 
-  it('is fetched again for an unknown kid at most every 30 seconds', async () => {
+  it('fetches the key set again for an unknown kid at most every 30 seconds', async () => {
     const jwksServer = new JwksServer();
     const authenticator = jwksServer.jwt();
     await authenticator.authenticate(requestWithToken(await first.token()));
@@ -93,7 +93,7 @@ describe('remote JWKS', () => {
     expect(await reasonOf(authenticator.authenticate(token))).toBe('UNAUTHENTICATED');
   });
 
-  it('is used for an hour while it cannot be fetched', async () => {
+  it('uses the last key set for an hour while the URL is unavailable', async () => {
     const jwksServer = new JwksServer();
     const authenticator = jwksServer.jwt();
     const token = requestWithToken(await first.token({ exp: Math.floor(Date.now() / 1000) + 36_000 }));
@@ -217,9 +217,9 @@ describe('openIdConnectAuth', () => {
     ['has an unencrypted jwks_uri', { issuer: 'https://issuer.test', jwks_uri: 'http://issuer.test/set' }],
     ['has an invalid jwks_uri', { issuer: 'https://issuer.test', jwks_uri: 'set' }],
     ['has no jwks_uri', { issuer: 'https://issuer.test' }],
-  ])('rejects metadata that %s', async (_what, said) => {
+  ])('rejects metadata that %s', async (_what, document) => {
     const jwksServer = new JwksServer();
-    jwksServer.answer = () => Response.json(said);
+    jwksServer.answer = () => Response.json(document);
     const authenticator = openIdConnectAuth({ ...jwksServer.options(), issuerUrl: 'https://issuer.test' });
     expect(await reasonOf(authenticator.authenticate(requestWithToken(await first.token())))).toBe(
       'UNAVAILABLE',

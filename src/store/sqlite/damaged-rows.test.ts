@@ -52,7 +52,7 @@ describe('a damaged row', () => {
     ],
     ['state', `update tasks set state = ${badText} where id = 'b'`],
     ['message id', `update tasks set message_id = ${badText} where id = 'b'`],
-  ])('(%s) is left out of lists and reported once', async (_what, sql) => {
+  ])('omits a damaged row (%s) from lists and reports it once', async (_what, sql) => {
     await damageFile(sql);
     for (let n = 0; n < 2; n++) {
       const { tasks } = await taskStore.list(owner, {});
@@ -66,7 +66,7 @@ describe('a damaged row', () => {
     expect(await taskStore.listUnfinished()).toEqual([{ owner, id: 'running' }]);
   });
 
-  it('of a page does not hide the next page', async () => {
+  it('returns the next page after a page with a damaged row', async () => {
     await damageFile(`update tasks set state = ${badText} where id = 'b'`);
     const ids: string[] = [];
     let pageToken = '';
@@ -78,20 +78,20 @@ describe('a damaged row', () => {
     expect(ids).toEqual(['running', 'c', 'a']);
   });
 
-  it('(event) fails the replay and leaves the task readable', async () => {
+  it('fails the replay of a damaged event and keeps the task readable', async () => {
     await damageFile(`update task_events set body = ${badText} where task = ${keyOfB} and sequence > 0`);
     expect((await taskStore.list(owner, {})).tasks).toHaveLength(4);
     const log = await taskStore.open(owner, 'b');
     await expect(log?.subscribe(0).next()).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
   });
 
-  it.each(['body', 'last_error'])('(push configuration: %s) is left out', async (column) => {
+  it.each(['body', 'last_error'])('omits a damaged push configuration (%s)', async (column) => {
     await damageFile(`update push_configs set ${column} = ${badText}`);
     expect(await taskStore.listDeliveries()).toEqual([]);
     expect(damage).toHaveLength(1);
   });
 
-  it('(id of an unfinished task) is left out of the recovery', async () => {
+  it('omits a damaged id of an unfinished task from the recovery', async () => {
     await damageFile(`update tasks set id = ${badText} where id = 'running'`);
     expect(await taskStore.listUnfinished()).toEqual([]);
     expect(await taskStore.expire(new Date(Date.now() + 8 * 24 * 3_600_000))).toBe(3);

@@ -206,7 +206,7 @@ describe('AdminApi', () => {
     expect(status).toBe(expected);
   });
 
-  it('can be opened to all clients or disabled', async () => {
+  it('serves all clients with allowAdminFrom *, and none with admin: false', async () => {
     await server.stop();
     server = await TestAgentServer.start({ allowAdminFrom: '*' });
     const response = await fetch(`${server.adminUrl}/health`, { headers: { Origin: 'https://example.com' } });

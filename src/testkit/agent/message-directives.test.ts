@@ -30,7 +30,7 @@ const outcome = ({ status }: Task): unknown[] => [
 ];
 
 describe('MessageDirectives', () => {
-  it('play the turns of responses_json', async () => {
+  it('plays the turns of responses_json', async () => {
     const turns = [
       [
         statusUpdate('working', 'Work in progress...'),
@@ -73,7 +73,7 @@ describe('MessageDirectives', () => {
     expect(server.journal.last()?.origin).toBe('directive seed-1, turn 0');
   });
 
-  it('count turns by task', async () => {
+  it('counts turns by task', async () => {
     const turns = [
       [statusUpdate('input-required', 'zero')],
       [statusUpdate('input-required', 'one')],
@@ -92,7 +92,7 @@ describe('MessageDirectives', () => {
     ]);
   });
 
-  it('count turns by context, also within a task of that context', async () => {
+  it('counts turns by context, also within a task of that context', async () => {
     const turns = [
       [statusUpdate('completed', 'zero')],
       [statusUpdate('input-required', 'one')],
@@ -109,7 +109,7 @@ describe('MessageDirectives', () => {
     ]);
   });
 
-  it('count turns by test case without ids and keep the first responses_json', async () => {
+  it('counts turns by test case without ids and keeps the first responses_json', async () => {
     const turns = [[statusUpdate('completed', 'zero')], [statusUpdate('completed', 'one')]];
     const first = await send(`[test_case_id=by-case][responses_json=${encode(turns)}]`);
     const later = encode([[statusUpdate('failed', 'other')], [statusUpdate('failed', 'other')]]);
@@ -120,14 +120,14 @@ describe('MessageDirectives', () => {
     ]);
   });
 
-  it('abandon the task if a turn does not end it', async () => {
+  it('abandons the task if a turn does not end it', async () => {
     const task = await send(
       `[test_case_id=open][responses_json=${encode([[statusUpdate('working', 'still')]])}]`,
     );
     expect(outcome(task)).toEqual(['working', 'still']);
   });
 
-  it('are found in text that spans several parts', async () => {
+  it('finds directives in text that spans several parts', async () => {
     const message = {
       messageId: crypto.randomUUID(),
       role: 'user' as const,
@@ -206,7 +206,7 @@ describe('invalid message directives', () => {
     else expect(reason).toMatch(expected);
   });
 
-  it('fail the task after the last turn', async () => {
+  it('fails the task after the last turn', async () => {
     const text = `[test_case_id=last][responses_json=${encode([[statusUpdate('completed', 'zero')]])}]`;
     await send(text);
     expect(outcome(await send(text))).toEqual(['failed', 'Test case last ran out of responses for turn 1.']);

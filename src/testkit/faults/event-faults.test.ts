@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { VirtualClock } from '../clock/virtual-clock.ts';
-import { createSeededRandom } from '../seeded-random.ts';
 import type { Fault } from './fault.ts';
-import { withTransportFaults } from './transport-faults.ts';
 import { withEventFaults } from './event-faults.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
@@ -40,40 +37,5 @@ describe('withEventFaults', () => {
     ['combines faults', [{ kind: 'duplicate' }, { kind: 'after-terminal' }], [1, 2, 2, 3, 4, 5, 'status']],
   ])('%s', async (_name, faults, expected) => {
     expect(await collect(withEventFaults(events(), faults))).toEqual(expected);
-  });
-});
-
-describe('withTransportFaults', () => {
-  const context = { clock: new VirtualClock({ start: 0, auto: true }), random: createSeededRandom(1) };
-
-  it('delays the stream', async () => {
-    const { clock } = context;
-    await collect(withTransportFaults(events(), [{ kind: 'delay', duration: 5_000 }], context));
-    expect(clock.now()).toBe(5_000);
-  });
-
-  it.each<[Fault, unknown[]]>([
-    [{ kind: 'early-end' }, [1, 2, 3, 4]],
-    [{ kind: 'early-end', after: 2 }, [1, 2]],
-  ])('ends the stream early: %j', async (fault, expected) => {
-    expect(await collect(withTransportFaults(events(), [fault], context))).toEqual(expected);
-  });
-
-  it.each<Fault>([{ kind: 'disconnect', after: 2 }, { kind: 'reset' }, { kind: 'half-frame' }])(
-    'rejects with UNAVAILABLE: %j',
-    async (fault) => {
-      await expect(collect(withTransportFaults(events(), [fault], context))).rejects.toMatchObject({
-        reason: 'UNAVAILABLE',
-      });
-    },
-  );
-
-  it('suppresses events until the subscriber disconnects', async () => {
-    const controller = new AbortController();
-    const stream = withTransportFaults(events(), [{ kind: 'stall' }], context, controller.signal);
-    expect((await stream.next()).value).toMatchObject({ kind: 'task' });
-    const waiting = stream.next();
-    controller.abort();
-    await expect(waiting).rejects.toMatchObject({ reason: 'CANCELED' });
   });
 });

@@ -144,7 +144,7 @@ describe('script diagnostics', () => {
     expect(found).toEqual([expected]);
   });
 
-  it('include all errors of a script', () => {
+  it('reports all errors of a script', () => {
     const text = rule('when: { text: { regex: "(" } }\nthen:\n  - say: "{{a}}"\n  - complete: "{{b}}"');
     expect(diagnosticsFor(text).map((each) => each.split(': ')[0])).toEqual([
       'script.yaml:3:21',
@@ -153,7 +153,7 @@ describe('script diagnostics', () => {
     ]);
   });
 
-  it('include too many rules', () => {
+  it('reports too many rules', () => {
     const text = `rules:\n${'  - then: []\n'.repeat(3)}`;
     expect(diagnosticsFor(text, { maxRules: 2 })).toEqual([
       'script.yaml:1:1: rules: a script can have at most 2 rules',
@@ -176,7 +176,7 @@ describe('script attachments', () => {
   const withAttachment = (file: string): string =>
     rule(`then:\n  - artifact: { name: a.txt, file: "${file}" }`);
 
-  it('are sent with their bytes', () => {
+  it('sends the bytes of an attachment', () => {
     expect(openScriptedConversation(withAttachment('files/a.txt'), { folder }).send('x')[0]).toMatchObject({
       artifact: { name: 'a.txt', parts: [{ raw: 'aGVsbG8=', filename: 'a.txt' }] },
     });
@@ -188,7 +188,7 @@ describe('script attachments', () => {
     ['../secret.txt', 'is outside of the folder of the script'],
     ['link.txt', 'is outside of the folder of the script'],
     ['/etc/hostname', 'is outside of the folder of the script'],
-  ])('are rejected: %s', (file, message) => {
+  ])('rejects an attachment: %s', (file, message) => {
     expect(diagnosticsFor(withAttachment(file), { folder })).toEqual([
       expect.stringMatching(
         `^script\\.yaml:4:\\d+: rules\\[0\\]\\.then\\[0\\]\\.artifact\\.file: ${message}`,
@@ -196,7 +196,7 @@ describe('script attachments', () => {
     ]);
   });
 
-  it('are rejected above maxFileBytes', () => {
+  it('rejects attachments above maxFileBytes', () => {
     expect(diagnosticsFor(withAttachment('files/a.txt'), { folder, maxFileBytes: 4 })[0]).toContain(
       'has more than 4 bytes',
     );

@@ -6,7 +6,7 @@ const rule = (...actions: string[]): string =>
 const completed = { kind: 'status', status: { state: 'completed' } };
 
 describe('rule actions', () => {
-  it('are played in order with ids and time of the playback', () => {
+  it('plays actions in order with ids and time of the playback', () => {
     const conversation = openScriptedConversation(`
 rules:
   - when: { text: hello }
@@ -61,7 +61,7 @@ rules:
     });
   });
 
-  it('complete the task if no action ends it', () => {
+  it('completes the task if no action ends it', () => {
     expect(openScriptedConversation(rule('say: a')).send('x')).toHaveLength(2);
     expect(openScriptedConversation(rule('say: a')).send('x').at(-1)).toEqual(completed);
     expect(openScriptedConversation(rule('set: { a: 1 }')).send('x')).toEqual([completed]);
@@ -69,7 +69,7 @@ rules:
     expect(plan).toMatchObject({ ending: 'abandon', steps: { length: 1 } });
   });
 
-  it('respond with a direct message and announce its kind', () => {
+  it('responds with a direct message and announces its kind', () => {
     const conversation = openScriptedConversation(rule('message: "Hi {{message.text}}"'));
     expect(conversation.decide('x').plan?.steps).toMatchObject([{ kind: 'event', eventKind: 'message' }]);
     expect(conversation.send('you')).toEqual([
@@ -77,7 +77,7 @@ rules:
     ]);
   });
 
-  it('send an artifact in chunks with delays', () => {
+  it('sends an artifact in chunks with delays', () => {
     const conversation = openScriptedConversation(
       rule('chunks: { name: log.txt, parts: [a, { text: b }, c], every: 1s }'),
     );
@@ -109,7 +109,7 @@ rules:
       { raw: 'eA==', filename: 'x.bin' },
     ],
     ['{ data: null }', { data: null }],
-  ])('send the part %s', (spec, part) => {
+  ])('sends the part %s', (spec, part) => {
     const conversation = openScriptedConversation(rule(`complete: ${spec}`));
     expect(conversation.send('x')).toMatchObject([{ status: { message: { parts: [part] } } }]);
     expect(openScriptedConversation(rule(`complete: [a, ${spec}]`)).send('x')).toMatchObject([
@@ -117,7 +117,7 @@ rules:
     ]);
   });
 
-  it('play events in wire format with templates', () => {
+  it('plays events in wire format with templates', () => {
     const conversation = openScriptedConversation(`
 rules:
   - then:
@@ -204,7 +204,7 @@ rules:
 ${more}`;
   const repetitions = [1, 2, 3, 4];
 
-  it('has a position per conversation and repeats its last reaction', () => {
+  it('counts the position per conversation and repeats the last reaction', () => {
     const conversation = openScriptedConversation(sequence());
     const texts = repetitions.map(() =>
       ['c', 'd'].map((contextId) => conversation.lastText('x', { contextId })).join(),
@@ -246,7 +246,7 @@ rules:
       - complete: "{{state.count}}"
 `;
 
-  it('is separate per conversation', () => {
+  it('separates state by conversation', () => {
     const conversation = openScriptedConversation(counting);
     const texts = [1, 2].map(() =>
       ['c', 'd'].map((contextId) => conversation.lastText('x', { contextId })).join(),
@@ -258,7 +258,7 @@ rules:
     expect(conversation.lastText('x', { contextId: 'c' })).toBe('1');
   });
 
-  it('is separate per principal with the same context id', () => {
+  it('separates state by principal with the same context id', () => {
     const conversation = openScriptedConversation(counting);
     const overrides = { contextId: 'c' };
     expect(conversation.lastText('x', { ...overrides, principal: { id: 'alice' } })).toBe('1');
@@ -266,7 +266,7 @@ rules:
     expect(conversation.lastText('x', { ...overrides, principal: { id: 'alice' } })).toBe('2');
   });
 
-  it('is visible to the next event and to the next message', () => {
+  it('shows state to the next event and to the next message', () => {
     const conversation = openScriptedConversation(
       rule('say: "{{state.a}}"', 'set: { a: 1 }', 'complete: "{{state.a}}"', 'set: { a: 2 }'),
     );
@@ -276,7 +276,7 @@ rules:
     expect(texts('c')).toContain('[2][1]');
   });
 
-  it('is deleted with null', () => {
+  it('deletes a value with null', () => {
     const conversation = openScriptedConversation(`
 rules:
   - { when: { state: { a: null } }, then: [{ set: { a: 1 } }, { complete: none }] }
@@ -289,7 +289,7 @@ rules:
     ]);
   });
 
-  it('is limited by maxConversations and maxValue', () => {
+  it('limits state by maxConversations and maxValue', () => {
     const few = openScriptedConversation(counting, { maxConversations: 2 });
     for (const contextId of ['a', 'b', 'a', 'c']) few.lastText('x', { contextId });
     expect(['a', 'b'].map((contextId) => few.lastText('x', { contextId }))).toEqual(['3', '1']);
@@ -312,7 +312,7 @@ rules:
     expect(send(100)).toBe('null');
   });
 
-  it('is not evicted by conversations without state', () => {
+  it('keeps state when conversations without state arrive', () => {
     const conversation = openScriptedConversation(
       'rules:\n  - { when: { text: set }, then: [{ set: { a: 1 } }] }\n  - then: [{ complete: "{{state.a}}" }]\n',
       {
@@ -362,7 +362,7 @@ rules:
 describe('rules at run time', () => {
   const script = 'rules:\n  - { name: a, when: { text: x }, then: [{ complete: a }] }\n';
 
-  it('can be listed, added, replaced and removed', () => {
+  it('lists, adds, replaces and removes rules', () => {
     const conversation = openScriptedConversation(script);
     const { script: played } = conversation;
     expect(conversation.lastText('x')).toBe('a');

@@ -19,7 +19,7 @@ describe.each(serverAdapters)('authorization at $name', ({ open }) => {
     expect((await send(door, {})).status).toBe(200);
     expect(calls[0]?.principal).toBeUndefined();
     expect((await send(door, withToken('wrong'))).status).toBe(401);
-    const asked: [string, { method?: string; headers?: Record<string, string>; body?: string }][] = [
+    const requests: [string, { method?: string; headers?: Record<string, string>; body?: string }][] = [
       ['/extendedAgentCard', { headers: headers1_0 }],
       ['/v1/card', {}],
       ['/agent/authenticatedExtendedCard', {}],
@@ -33,7 +33,7 @@ describe.each(serverAdapters)('authorization at $name', ({ open }) => {
         },
       ],
     ];
-    for (const [path, init] of asked) {
+    for (const [path, init] of requests) {
       const refused = await door.request(path, init);
       expect(refused.status).toBe(401);
       expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="a2a"');
@@ -116,12 +116,12 @@ describe.each(serverAdapters)('authorization at $name', ({ open }) => {
   });
 
   it('calls authorize() with principal, operation, skill and tenant', async () => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const door = await start({
       authenticators: [bearerAuth({ tokens: testTokens })],
       allowAnonymous: true,
       authorize: async (principal, { operation, skillId, tenant }) => {
-        asked.push([principal?.id, operation, skillId, tenant]);
+        requests.push([principal?.id, operation, skillId, tenant]);
         return principal?.id === 'bob';
       },
     });
@@ -135,7 +135,7 @@ describe.each(serverAdapters)('authorization at $name', ({ open }) => {
     expect(
       (await door.request('/tasks/none', { headers: { ...headers1_0, ...withToken('bob') } })).status,
     ).toBe(404);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       ['bob', 'send', 'x', undefined],
       ['alice', 'getTask', undefined, 'acme'],
       [undefined, 'getTask', undefined, undefined],

@@ -187,8 +187,8 @@ describe.each(serverAdapters)('JWT auth at $name', ({ open }) => {
 
   function changed(token: string): string {
     const [header, payload, signature] = token.split('.');
-    const said = JSON.parse(Buffer.from(payload ?? '', 'base64url').toString());
-    return `${header}.${encodeJwtPart({ ...said, sub: 'root' })}.${signature}`;
+    const decoded = JSON.parse(Buffer.from(payload ?? '', 'base64url').toString());
+    return `${header}.${encodeJwtPart({ ...decoded, sub: 'root' })}.${signature}`;
   }
 
   function nested(token: string): string {
@@ -211,10 +211,10 @@ describe.each(serverAdapters)('JWT auth at $name', ({ open }) => {
         data: [expect.objectContaining({ reason: 'UNAUTHENTICATED', metadata: {} })],
       },
     });
-    const [told] = refused;
-    if (hint) expect(told?.hint).toMatch(hint);
+    const [rejection] = refused;
+    if (hint) expect(rejection?.hint).toMatch(hint);
     // Neither the response nor the log contains any of it.
-    const logged = `${text} ${told?.message} ${told?.hint} ${JSON.stringify(told)} ${String(told?.cause)}`;
+    const logged = `${text} ${rejection?.message} ${rejection?.hint} ${JSON.stringify(rejection)} ${String(rejection?.cause)}`;
     for (const piece of token.split('.')) if (piece.length > 3) expect(logged).not.toContain(piece);
     expect(logged).not.toContain('mallory');
     expect(faults).toEqual([]);

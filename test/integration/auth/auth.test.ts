@@ -285,9 +285,9 @@ describe.each(serverAdapters)('authentication at $name', ({ open }) => {
   });
 
   it('passes no credentials to onError', async () => {
-    const heard: string[] = [];
+    const reportedErrors: string[] = [];
     const onError: ServerOptions['onError'] = (error, exchange) =>
-      heard.push(JSON.stringify([error, exchange.headers, exchange.query, exchange.path]));
+      reportedErrors.push(JSON.stringify([error, exchange.headers, exchange.query, exchange.path]));
     const broken = customAuth({
       schemes: { odd: { type: 'http', scheme: 'Odd' } },
       authenticate() {
@@ -308,8 +308,8 @@ describe.each(serverAdapters)('authentication at $name', ({ open }) => {
       (await failing.request('/extendedAgentCard', { headers: { ...headers1_0, ...withToken('alice') } }))
         .status,
     ).toBe(500);
-    expect(heard).toHaveLength(2);
-    expect(heard.join()).not.toMatch(/s3cret|alice-token/);
+    expect(reportedErrors).toHaveLength(2);
+    expect(reportedErrors.join()).not.toMatch(/s3cret|alice-token/);
   });
 
   it('responds 503 when an authenticator is unavailable', async () => {
@@ -355,7 +355,7 @@ describe('client disconnect during authentication', () => {
   it('is ignored', async () => {
     const agent = sampleAgent();
     let knock: () => void = () => {};
-    const asked = new Promise<void>((resolve) => (knock = resolve));
+    const requested = new Promise<void>((resolve) => (knock = resolve));
     let open: () => void = () => {};
     const opened = new Promise<void>((resolve) => (open = resolve));
     const slow = customAuth({
@@ -373,7 +373,7 @@ describe('client disconnect during authentication', () => {
       });
       const gone = new RawConnection(server.port);
       gone.write(rawRequest('POST', '/', '{', { 'Content-Length': '100' }));
-      await asked;
+      await requested;
       gone.destroy();
       await closed;
       open();

@@ -36,7 +36,7 @@ afterAll(async () => {
   await Promise.all(running.map((each) => each.close()));
 });
 
-/** What became of the rules about asking directly. */
+/** Returns the verdicts of the rules of delegation. */
 async function directly(
   first: keyof typeof started,
   second: keyof typeof started,

@@ -8,7 +8,7 @@ import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
 import { cliEntry, runNode } from '../../support/cli/run-command.ts';
 import { type RawServerRequest, startRawServer } from '../../support/http/raw-server.ts';
 
-/** What the whole run may take, in milliseconds; and how many characters of evidence it may hold on to. */
+/** Maximum duration of the run in milliseconds, and maximum number of characters of its evidence. */
 const limit = 20_000;
 const memory = 50_000_000;
 
@@ -28,7 +28,7 @@ const cardOf = (url: string): object => ({
 
 type Behaviour = (request: RawServerRequest, response: ServerResponse) => void;
 
-/** Examines an agent whose card is well and that answers everything else as it is told. */
+/** Tests an agent with a valid card and the given responses to all other requests. */
 async function examined(behave: Behaviour, isCardWell = true): Promise<RunChecksOutcome> {
   const server = await startRawServer((request, response, url) => {
     if (isCardWell && request.path.startsWith('/.well-known/')) {

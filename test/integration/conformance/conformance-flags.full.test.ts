@@ -18,7 +18,7 @@ const conformance = (...args: string[]): Promise<CommandResult> =>
   runDragoman(['conformance', ...args], { cwd: folder }).ended;
 const ann = ['--header', 'Authorization: Bearer token-of-ann'];
 
-/** What became of every rule of a run that is told in JSON. */
+/** Returns the verdict of every rule in a JSON report. */
 async function rulesOf(...args: string[]): Promise<Map<string, ConformanceResult>> {
   const { stdout, stderr } = await conformance(...args, ...newest, '-o', 'json');
   expect(stderr).toBe('');
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 describe('flags of dragoman conformance', () => {
   it('sends only examples of the skill with --skill', async () => {
-    const heard = new Set<string>();
+    const receivedTexts = new Set<string>();
     const skill = { name: 'Skill', description: 'A skill', tags: ['test'] };
     const served = await serveMutant({
       definition: {
@@ -53,13 +53,13 @@ describe('flags of dragoman conformance', () => {
       agent: (agent) =>
         withInterceptor(agent, {
           send(request, call) {
-            heard.add(textOf(request.message.parts));
+            receivedTexts.add(textOf(request.message.parts));
             return agent.send(request, call);
           },
         }),
     });
     await rulesOf(served.url, '--skill', 'two', '--only', 'send.answers');
-    expect([...heard]).toEqual(['words for two']);
+    expect([...receivedTexts]).toEqual(['words for two']);
     await served.close();
   });
 
@@ -139,7 +139,7 @@ describe('flags of dragoman conformance', () => {
     expect(verdicts(...led)).toEqual(led.map((id) => `${id} pass`));
     expect([...rules.values()].filter(({ status }) => status === 'fail')).toEqual([]);
     const open = [...rules.values()].filter(({ verdict }) => verdict === 'inconclusive');
-    // The kit has no message that fails and none that is said back.
+    // The test compatibility kit has no message that fails or that is echoed.
     expect(open.every(({ message = '' }) => /"(?:failed|echo)"|Nothing came/.test(message))).toBe(true);
     await server.stop(0);
     await agent.close();

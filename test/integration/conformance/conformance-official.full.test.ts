@@ -5,7 +5,7 @@ import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
 import { fixtures } from '../../interop/official-fixtures.ts';
 import { type Started, start02, start03, start13 } from '../../interop/official-servers.ts';
 
-/** What is known to be wrong with each; docs/interop.md has the evidence. A MUST that breaks beside it is looked at. */
+/** Known violations of each SDK, with evidence in docs/interop.md. Other violations of a MUST fail the test. */
 const faults: { readonly [sdk: string]: readonly string[] } = {
   '0.2': ['cancel.running', 'rpc.invalid-request', 'rpc.params', 'rpc.parse'],
   '0.3': ['http.no-5xx', 'rpc.invalid-request', 'rpc.params', 'stream.unknown-task', 'subscribe.unknown'],
@@ -41,7 +41,7 @@ const { error, warn, log } = console;
 
 // Most of a run is waiting, so all three are looked at at once.
 beforeAll(async () => {
-  // The SDKs tell on the console what they refused.
+  // The SDKs log rejected requests to the console.
   Object.assign(console, { error: () => undefined, warn: () => undefined, log: () => undefined });
   await Promise.all(
     sdks.map(async (sdk) => {

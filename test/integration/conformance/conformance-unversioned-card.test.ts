@@ -6,7 +6,7 @@ import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { respondJson, type RawServer, startRawServer } from '../../support/http/raw-server.ts';
 
-/** An agent that has no use for what it is told unless it is told what it wants to hear. */
+/** Creates an agent that understands only one prompt. */
 const shy = defineAgent({
   name: 'Shy',
   description: 'Asks before it does anything',

@@ -65,28 +65,28 @@ describe.runIf(browser)('HTML report', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Opens a page, and notes what it asks for and what it complains about. */
+  /** Opens a page and records its requests and errors. */
   async function open(
     name: keyof typeof files,
     options: BrowserContextOptions = {},
-  ): Promise<{ page: Page; asked: string[]; wrong: string[] }> {
+  ): Promise<{ page: Page; requestedUrls: string[]; wrong: string[] }> {
     const context = await browser!.newContext(options);
     const page = await context.newPage();
-    const asked: string[] = [];
+    const requestedUrls: string[] = [];
     const wrong: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
+    page.on('request', (request) => requestedUrls.push(request.url()));
     page.on('pageerror', (error) => wrong.push(error.message));
     page.on('console', (message) => wrong.push(message.text()));
     await page.goto(pathToFileURL(files[name]).href);
-    return { page, asked, wrong };
+    return { page, requestedUrls, wrong };
   }
 
   it.each(['report', 'matrix'] as const)(
     'is one self-contained file without content injected by the agent: %s',
     async (name) => {
-      const { page, asked, wrong } = await open(name);
+      const { page, requestedUrls, wrong } = await open(name);
       for (const summary of await page.locator('summary').all()) await summary.click();
-      expect(asked).toEqual([pathToFileURL(files[name]).href]);
+      expect(requestedUrls).toEqual([pathToFileURL(files[name]).href]);
       expect(wrong).toEqual([]);
       expect(await page.title()).not.toBe('taken');
       expect(await page.locator('img').count()).toBe(0);

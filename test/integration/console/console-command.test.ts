@@ -39,12 +39,12 @@ describe('dragoman console', () => {
     expect(await (await fetch(url)).text()).toContain('<!doctype html>');
     const [entry] = (await (await fetch(`${origin}/api/agents`, { headers })).json()) as any[];
     expect(entry).toMatchObject({ name: 'Echo', hasCredentials: true });
-    const said = await fetch(`${origin}/api/agents/${entry.id}/messages`, {
+    const response = await fetch(`${origin}/api/agents/${entry.id}/messages`, {
       method: 'POST',
       headers,
       body: '{"parts":[{"text":"hi"}]}',
     });
-    expect(await said.text()).toContain('"kind":"done"');
+    expect(await response.text()).toContain('"kind":"done"');
     expect(seen).toBe('abc');
     const open = await fetch(`${origin}/api/traffic`, { headers });
     const { code, stderr } = await started.stop('SIGINT');
@@ -57,13 +57,13 @@ describe('dragoman console', () => {
   it('lists undelivered notifications of a store file and retries them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-console-'));
     const file = join(folder, 'tasks.db');
-    const ledger = await sqliteTaskStore({ file });
+    const taskStore = await sqliteTaskStore({ file });
     const task = { id: 't', contextId: 'c', status: { state: 'completed' as const } };
-    await (await ledger.create('', task)).whenPersisted();
-    await ledger.putPushConfig('', { id: 'p', taskId: 't', url: 'https://hooks.example/x' });
+    await (await taskStore.create('', task)).whenPersisted();
+    await taskStore.putPushConfig('', { id: 'p', taskId: 't', url: 'https://hooks.example/x' });
     const deadSince = '2026-01-01T00:00:00.000Z';
-    await ledger.putDelivery('', 't', 'p', { delivered: 0, attempts: 9, deadSince });
-    await ledger[Symbol.asyncDispose]();
+    await taskStore.putDelivery('', 't', 'p', { delivered: 0, attempts: 9, deadSince });
+    await taskStore[Symbol.asyncDispose]();
     const started = start('--port', '0', '-o', 'json', '--store', `sqlite:${file}`);
     const [line = ''] = await started.prints(/^\{.*\}\n/);
     const { url, origin } = JSON.parse(line);

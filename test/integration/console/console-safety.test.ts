@@ -183,8 +183,8 @@ describe('console responses', () => {
 describe('console input limits', () => {
   it('reject a body above maxBodyBytes, with and without Content-Length', async () => {
     const large = 'x'.repeat(65 * 1_024);
-    const told = await page.request('agents', { method: 'POST', body: large });
-    expect(told.status).toBe(413);
+    const response = await page.request('agents', { method: 'POST', body: large });
+    expect(response.status).toBe(413);
     const chunked = await sendRawRequest(
       port,
       Buffer.concat([

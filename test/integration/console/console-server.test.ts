@@ -14,8 +14,8 @@ import { ConsolePage } from '../../support/console/console-page.ts';
 import { waitUntil } from '../../support/server/checked-server.ts';
 
 const metrics = new Metrics();
-const ledger = memoryTaskStore();
-/** Those who work until they are stopped. */
+const taskStore = memoryTaskStore();
+/** Agents that work until they are canceled. */
 const working = new Set<string>();
 const talker = defineAgent(
   {
@@ -36,10 +36,10 @@ const talker = defineAgent(
       yield `You said: ${text}`;
     },
   },
-  { taskStore: ledger, metrics },
+  { taskStore, metrics },
 );
 const old = defineAgent({ name: 'Old', description: 'Old', process: async ({ text }) => `heard ${text}` });
-const tape = new TrafficLog({ maxRecords: 100 });
+const trafficLog = new TrafficLog({ maxRecords: 100 });
 let served: RunningServer;
 let oldServed: RunningServer;
 let official: readonly Started[];
@@ -53,9 +53,9 @@ beforeAll(async () => {
   official = await Promise.all([start02(), start03(), start13()]);
   running = await serveConsole({
     agents: [{ url: served.url }, { url: oldServed.url }],
-    trafficLog: tape,
+    trafficLog,
     metrics,
-    taskStore: ledger,
+    taskStore,
   });
   page = new ConsolePage(running);
   [{ id }] = await page.requestJson('agents');
@@ -177,8 +177,8 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
     });
 
     it('replies to a question of the agent', async () => {
-      const asked = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...variant });
-      const last = asked.findLast((each) => each.event?.kind === 'status');
+      const interrupted = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...variant });
+      const last = interrupted.findLast((each) => each.event?.kind === 'status');
       expect(last.event.status.state).toBe('input-required');
       const { taskId, contextId } = last.event;
       const more = await page.collect(`agents/${id}/messages`, {
@@ -298,8 +298,8 @@ describe('chat with agents of other implementations', () => {
     });
     const entry = await page.requestJson('agents', { url: server.url });
     const { cards } = await page.requestJson(`agents/${entry.id}/cards`);
-    const said = cards[0].findings.filter(({ message }: any) => message.startsWith('The card has no'));
-    expect(said.map(({ path }: any) => path)).toEqual(['description']);
+    const missing = cards[0].findings.filter(({ message }: any) => message.startsWith('The card has no'));
+    expect(missing.map(({ path }: any) => path)).toEqual(['description']);
     await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
   });
 
@@ -442,8 +442,8 @@ describe('conformance routes', () => {
 });
 
 describe('load route', () => {
-  /** What was told until it comes to so many requests. */
-  async function told(mine: ConsolePage, agentId: string): Promise<any> {
+  /** Reads load samples until they contain the expected number of requests. */
+  async function loadSum(mine: ConsolePage, agentId: string): Promise<any> {
     const sum = { requests: 0, errors: 0, events: 0, latencyP99: 0 };
     const watching = mine.stream('load');
     const first = watching.next();
@@ -478,7 +478,7 @@ describe('load route', () => {
     });
     const mine = new ConsolePage(own);
     const [{ id: agentId }] = await mine.requestJson('agents');
-    const sum = await told(mine, agentId);
+    const sum = await loadSum(mine, agentId);
     expect(sum.errors).toBe(1);
     expect(sum.latencyP99).toBeGreaterThan(0);
     await agent.close();
@@ -489,12 +489,12 @@ describe('push routes', () => {
   it('list undelivered notifications without secrets and retry them', async () => {
     const task = await talker.send({ message: { messageId: 'p', role: 'user', ...parts('hi') } as any });
     const taskId = (task as any).id;
-    await ledger.putPushConfig(
+    await taskStore.putPushConfig(
       '',
       { taskId, id: 'p', url: 'http://127.0.0.1:1/hook?key=secret', token: 'secret' },
       0,
     );
-    await ledger.putDelivery('', taskId, 'p', {
+    await taskStore.putDelivery('', taskId, 'p', {
       delivered: 1,
       attempts: 3,
       error: 'HTTP 500',

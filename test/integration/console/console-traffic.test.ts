@@ -12,14 +12,14 @@ const talker = defineAgent({
   description: 'Talks',
   process: async ({ text }) => `You said: ${text}`,
 });
-const tape = new TrafficLog({ maxRecords: 100 });
+const trafficLog = new TrafficLog({ maxRecords: 100 });
 let served: RunningServer;
 let running: RunningConsole;
 let page: ConsolePage;
 
 beforeAll(async () => {
   served = await serve(talker);
-  running = await serveConsole({ trafficLog: tape });
+  running = await serveConsole({ trafficLog });
   page = new ConsolePage(running);
 });
 afterAll(async () => {
@@ -29,30 +29,30 @@ afterAll(async () => {
 });
 
 describe('traffic routes of the console', () => {
-  const passage = (text: string) =>
+  const record = (text: string) =>
     ({ at: 1, exchangeId: 't', kind: 'request', from: 'a', to: 'b', text }) as const;
 
   it('replay records after a sequence number, then stream new ones', async () => {
-    tape.add(passage('one'));
-    const two = tape.add(passage('two'));
+    trafficLog.add(record('one'));
+    const two = trafficLog.add(record('two'));
     const playing = page.stream(`traffic?after=${two.sequence - 1}`);
     expect((await playing.next()).value).toEqual({ kind: 'log', id: expect.any(String) });
     expect((await playing.next()).value).toEqual({ kind: 'record', record: two });
-    const three = tape.add(passage('three'));
+    const three = trafficLog.add(record('three'));
     expect((await playing.next()).value).toEqual({ kind: 'record', record: three });
     await playing.return(undefined);
   });
 
   it('replay all records to a page of a previous console process', async () => {
-    const [oldest] = tape.recordsAfter();
-    const playing = page.stream(`traffic?after=${tape.lastSequence + 1_000}&log=another`);
+    const [oldest] = trafficLog.recordsAfter();
+    const playing = page.stream(`traffic?after=${trafficLog.lastSequence + 1_000}&log=another`);
     const { id: logId } = (await playing.next()).value;
     expect((await playing.next()).value).toEqual({ kind: 'record', record: oldest });
     await playing.return(undefined);
-    const again = page.stream(`traffic?after=${tape.lastSequence}&log=${logId}`);
+    const again = page.stream(`traffic?after=${trafficLog.lastSequence}&log=${logId}`);
     await again.next();
     const next = again.next();
-    const newest = tape.add(passage('newest'));
+    const newest = trafficLog.add(record('newest'));
     expect((await next).value).toEqual({ kind: 'record', record: newest });
     await again.return(undefined);
   });
@@ -62,13 +62,13 @@ describe('traffic routes of the console', () => {
     const playing = page.stream('traffic');
     await playing.next();
     const next = playing.next();
-    const four = tape.add(passage('four'));
+    const four = trafficLog.add(record('four'));
     expect((await next).value).toEqual({ kind: 'record', record: four });
     await playing.return(undefined);
   });
 
   it('report the number of skipped records to a slow reader', async () => {
-    const before = tape.lastSequence;
+    const before = trafficLog.lastSequence;
     const headers = { authorization: `Bearer ${running.token}` };
     const [slow] = (await once(
       askFor(`${running.origin}/api/traffic?after=${before}`, { headers }),
@@ -77,18 +77,18 @@ describe('traffic routes of the console', () => {
     const text = 'x'.repeat(100_000);
     // Each turn of the event loop lets the server send what it can.
     for (let at = 0; at < 600; at++) {
-      tape.add(passage(text));
+      trafficLog.add(record(text));
       if (at % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    let heard = '';
+    let buffered = '';
     let missed = 0;
     let received = 0;
     let last = before;
     for await (const chunk of slow.setEncoding('utf8')) {
-      heard += chunk as string;
-      for (let end = heard.indexOf('\n\n'); end >= 0; end = heard.indexOf('\n\n')) {
-        const event = JSON.parse(heard.slice('data: '.length, end));
-        heard = heard.slice(end + 2);
+      buffered += chunk as string;
+      for (let end = buffered.indexOf('\n\n'); end >= 0; end = buffered.indexOf('\n\n')) {
+        const event = JSON.parse(buffered.slice('data: '.length, end));
+        buffered = buffered.slice(end + 2);
         if (event.kind === 'gap') missed += event.missed;
         else if (event.kind === 'record') {
           expect(event.record.sequence).toBeGreaterThan(last);
@@ -96,7 +96,7 @@ describe('traffic routes of the console', () => {
           received++;
         }
       }
-      if (last === tape.lastSequence) break;
+      if (last === trafficLog.lastSequence) break;
     }
     slow.destroy();
     expect(missed).toBeGreaterThan(100);

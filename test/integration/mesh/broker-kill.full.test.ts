@@ -29,8 +29,8 @@ const open = closeAfterEach();
 const [before, flying, meanwhile] = [200, 1_000, 150];
 const total = before + flying + meanwhile;
 
-/** What is asked: every version, streams and sends. */
-function asked(i: number): unknown {
+/** Returns a request: streams and sends of every version in turn. */
+function sendRequest(i: number): unknown {
   const [id, text] = [`t-${i}`, `#${i}`];
   switch (i % 6) {
     case 0:
@@ -123,7 +123,7 @@ agents:
       const caller = await MeshTestClient.join(link);
       const published: Promise<void>[] = [];
       const ask = (from: number, to: number): void => {
-        for (let i = from; i < to; i++) published.push(caller.send('Counter', `t-${i}`, asked(i)));
+        for (let i = from; i < to; i++) published.push(caller.send('Counter', `t-${i}`, sendRequest(i)));
       };
       const answered = () => caller.replies.filter(({ channel }) => channel === 'response').length;
       ask(0, before + flying);
@@ -180,7 +180,7 @@ agents:
 });
 
 describe('killed agent behind a gateway', () => {
-  /** A process of its own, with what it was asked for. */
+  /** A separate process with the requests that it received. */
   async function stuck() {
     const child = spawn(process.execPath, [fixture], { stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();

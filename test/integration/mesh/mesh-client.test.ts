@@ -37,8 +37,8 @@ function worker(wait?: Promise<void>): Agent {
     async *process({ message, ask }: any) {
       const text = textOf(message.parts);
       if (text === 'ask') {
-        const said = await ask('Which one?');
-        yield { artifact: { artifactId: 'answer', parts: said.parts } };
+        const reply = await ask('Which one?');
+        yield { artifact: { artifactId: 'answer', parts: reply.parts } };
         return;
       }
       yield { artifact: { artifactId: 'a', name: 'notes', parts: [{ text: 'one ' }] } };
@@ -52,14 +52,14 @@ function worker(wait?: Promise<void>): Agent {
 async function thereAndBack(
   agent: Agent,
   source: Partial<MeshAgentOptions> = {},
-  face: Partial<MeshServerOptions> = {},
+  serverOptions: Partial<MeshServerOptions> = {},
 ) {
   const link = connectMemoryBroker();
   const requests: MeshMessage[] = [];
   await link.subscribe('ns/a2a/v1/agent/request/*', (delivery) => void requests.push(delivery));
   const remote = meshAgent({ broker: link, namespace: 'ns/', name: 'Worker', ...source });
   await remote.ready?.();
-  const shown = await serveOnMesh(agent, { broker: link, namespace: 'ns', name: 'Worker', ...face });
+  const shown = await serveOnMesh(agent, { broker: link, namespace: 'ns', name: 'Worker', ...serverOptions });
   ends.push(
     () => link.close(),
     () => shown.close(),
@@ -78,20 +78,20 @@ describe('meshAgent', () => {
       expect(artifactTexts(sent)[0]).toBe('one two');
       const events = await collectStream(remote.stream(userRequest('go')));
       expect(lintStream(events)).toEqual([]);
-      const told = reduce(events) as Task;
-      expect(artifactTexts(told)[0]).toBe('one two');
-      expect(told.artifacts?.[1]?.parts[0]).toMatchObject({ raw: 'aGVsbG8=' });
-      expect(told.artifacts?.[0]).toMatchObject({ artifactId: 'a', name: 'notes' });
+      const reduced = reduce(events) as Task;
+      expect(artifactTexts(reduced)[0]).toBe('one two');
+      expect(reduced.artifacts?.[1]?.parts[0]).toMatchObject({ raw: 'aGVsbG8=' });
+      expect(reduced.artifacts?.[0]).toMatchObject({ artifactId: 'a', name: 'notes' });
       expect(events.some((event) => event.kind === 'artifact' && event.append === true)).toBe(true);
-      expect((await remote.getTask({ id: told.id })).status.state).toBe('completed');
+      expect((await remote.getTask({ id: reduced.id })).status.state).toBe('completed');
     });
 
     it(`continues an input-required task in ${version}`, async () => {
       const { remote } = await thereAndBack(worker(), { version });
-      const asked = expectTask(await remote.send(userRequest('ask')));
-      expect(asked.status.state).toBe('input-required');
-      expect(statusTextOf(asked)).toBe('Which one?');
-      const { id: taskId, contextId } = asked;
+      const interrupted = expectTask(await remote.send(userRequest('ask')));
+      expect(interrupted.status.state).toBe('input-required');
+      expect(statusTextOf(interrupted)).toBe('Which one?');
+      const { id: taskId, contextId } = interrupted;
       const events = await collectStream(remote.stream(userRequest('that one', { taskId, contextId })));
       expect(events[0]?.kind).toBe('task');
       expect(statesOf(events).at(-1)).toBe('completed');
@@ -162,9 +162,9 @@ describe('meshAgent', () => {
       () => link.close(),
       () => remote.close(),
     );
-    const asked = clock.waitForDelay((milliseconds) => milliseconds === 25_000);
+    const interrupted = clock.waitForDelay((milliseconds) => milliseconds === 25_000);
     const refused = remote.send(userRequest('go')).catch((error: unknown) => error);
-    await asked;
+    await interrupted;
     clock.advance(25_000);
     expect(await refused).toMatchObject({
       reason: 'UNAVAILABLE',
@@ -224,9 +224,9 @@ describe('meshAgent', () => {
     for (const version of ['0.1', '0.3', '1.0'] as const) {
       const agent = connect(server.url, { versions: [version] });
       ends.push(() => agent.close());
-      const told = reduce(await collectStream(agent.stream(userRequest('go')))) as Task;
-      expect(told.status.state).toBe('completed');
-      expect(artifactTexts(told)[0]).toBe('one two');
+      const reduced = reduce(await collectStream(agent.stream(userRequest('go')))) as Task;
+      expect(reduced.status.state).toBe('completed');
+      expect(artifactTexts(reduced)[0]).toBe('one two');
     }
   });
 });

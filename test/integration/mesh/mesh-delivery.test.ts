@@ -176,14 +176,14 @@ describe('a mesh client', () => {
     const message = (text: string, taskId?: string) => ({
       message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }], taskId },
     });
-    const asked = (await client.send(message('start'))) as Task;
-    expect(asked.status.message?.parts).toEqual([{ text: 'First?' }]);
+    const interrupted = (await client.send(message('start'))) as Task;
+    expect(interrupted.status.message?.parts).toEqual([{ text: 'First?' }]);
     // The first response arrives again after the second request, and before its response.
     const [response] = first;
     await mesh.broker.subscribe(topics.request, () =>
       mesh.broker.publish(response?.topic ?? '', response?.payload ?? '', response?.properties),
     );
-    const answered = client.send(message('yes', asked.id));
+    const answered = client.send(message('yes', interrupted.id));
     expect(((await answered) as Task).status.message?.parts).toEqual([{ text: 'Second?' }]);
   });
 });

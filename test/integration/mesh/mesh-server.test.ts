@@ -33,7 +33,7 @@ async function shown(agent: Agent, options: Partial<MeshServerOptions> = {}) {
   const link = connectMemoryBroker();
   const log: LogEntry[] = [];
   const caller = await MeshTestClient.join(link);
-  const face = await serveOnMesh(agent, {
+  const server = await serveOnMesh(agent, {
     broker: link,
     namespace: 'test_namespace/',
     name: 'Shown',
@@ -42,9 +42,9 @@ async function shown(agent: Agent, options: Partial<MeshServerOptions> = {}) {
   });
   ends.push(
     () => link.close(),
-    () => face.close(),
+    () => server.close(),
   );
-  return { link, caller, face, log };
+  return { link, caller, server, log };
 }
 
 /** The same small agent, by this package. */
@@ -55,8 +55,8 @@ function echo(wait?: Promise<void>) {
     async *process({ message, ask }: any) {
       const text = textOf(message.parts);
       if (text === 'ask') {
-        const said = await ask('Which one?');
-        yield { artifact: { artifactId: 'answer', parts: said.parts } };
+        const reply = await ask('Which one?');
+        yield { artifact: { artifactId: 'answer', parts: reply.parts } };
         return;
       }
       if (text === 'slow') await wait;
@@ -83,8 +83,8 @@ async function start01() {
     }
     const { id, method, params } = request.json ?? {};
     const text = params?.message?.parts?.[0]?.text;
-    const said = { role: 'agent', parts: [{ type: 'text', text: text === 'ask' ? 'Which one?' : 'done' }] };
-    const status = { state: text === 'ask' ? 'input-required' : 'completed', message: said };
+    const reply = { role: 'agent', parts: [{ type: 'text', text: text === 'ask' ? 'Which one?' : 'done' }] };
+    const status = { state: text === 'ask' ? 'input-required' : 'completed', message: reply };
     const artifact = { name: 'answer', index: 0, parts: [{ type: 'text', text }] };
     if (method === 'tasks/sendSubscribe') {
       const stream = startEventStream(response);
@@ -272,14 +272,14 @@ describe('serveOnMesh', () => {
 
   it('limits concurrent requests and processes a cancel before waiting ones', async () => {
     const wait = createDeferred();
-    const { caller, face } = await shown(echo(wait.promise), { limits: { concurrency: 1 } });
+    const { caller, server } = await shown(echo(wait.promise), { limits: { concurrency: 1 } });
     await caller.send('Shown', 'a', request0_3('a', 'slow'));
     await caller.waitFor(({ topic }) => topic.endsWith('/a'));
     await caller.send('Shown', 'b', request0_3('b', 'hello'));
     await caller.send('Shown', 'c', request0_3('c', 'hello'));
     await caller.cancel('Shown', 'b');
     expect(stateOf((await caller.waitForResponse('b')).body)).toBe('canceled');
-    expect(face.running).toBe(1);
+    expect(server.running).toBe(1);
     expect(caller.repliesFor('c')).toEqual([]);
     wait.resolve();
     expect(stateOf((await caller.waitForResponse('c')).body)).toBe('completed');
@@ -318,7 +318,7 @@ describe('serveOnMesh', () => {
         ),
     };
     ends.push(() => inner.close());
-    const face = await serveOnMesh(echo(wait.promise), {
+    const server = await serveOnMesh(echo(wait.promise), {
       broker: link,
       namespace: 'test_namespace',
       name: 'Shown',
@@ -329,21 +329,21 @@ describe('serveOnMesh', () => {
     expect(settled).toEqual([]);
     wait.resolve();
     await caller.waitForResponse('a');
-    await face.close();
+    await server.close();
     expect(settled).toEqual(['Shown']);
   });
 
   it('responds with an error to running requests when it closes', async () => {
     const clock = new ManualClock();
-    const { caller, face } = await shown(echo(createDeferred().promise), {
+    const { caller, server } = await shown(echo(createDeferred().promise), {
       clock,
       timeouts: { close: 5000, idle: 0, total: 0 },
     });
     await caller.send('Shown', 'a', request0_3('a', 'slow'));
     await caller.waitFor(({ channel }) => channel === 'status');
-    const asked = clock.waitForDelay((milliseconds) => milliseconds === 5000);
-    const closing = face.close();
-    await asked;
+    const delayed = clock.waitForDelay((milliseconds) => milliseconds === 5000);
+    const closing = server.close();
+    await delayed;
     clock.advance(5000);
     await closing;
     expect((await caller.waitForResponse('a')).body.error.message).toContain('shutting down');
@@ -383,17 +383,17 @@ describe('card announcements of serveOnMesh', () => {
       clock,
       log: (each: LogEntry) => log.push(each),
     };
-    const face = await serveOnMesh(agent, { ...settings, ...options });
+    const server = await serveOnMesh(agent, { ...settings, ...options });
     ends.push(
       () => link.close(),
-      () => face.close(),
+      () => server.close(),
     );
     const next = async () => {
       await came.promise;
       came = createDeferred();
       return cards.at(-1);
     };
-    return { clock, cards, next, face, log };
+    return { clock, cards, next, server, log };
   }
 
   const withCard = (change: (card: AgentCard) => AgentCard): Agent => {
@@ -435,12 +435,12 @@ describe('card announcements of serveOnMesh', () => {
   });
 
   it('are sent at least every 20 seconds until the server closes', async () => {
-    const { clock, next, face, cards } = await announced(echo(), { card: { interval: 60_000 } });
+    const { clock, next, server, cards } = await announced(echo(), { card: { interval: 60_000 } });
     await next();
     if (!clock.delays.includes(20_000)) await clock.waitForDelay((milliseconds) => milliseconds === 20_000);
     clock.advance(20_000);
     await next();
-    await face.close();
+    await server.close();
     clock.advance(60_000);
     expect(cards).toHaveLength(2);
     expect(clock.pending).toBe(0);

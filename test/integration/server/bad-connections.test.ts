@@ -49,20 +49,23 @@ describe('body above maxBodyBytes', () => {
     ['with chunked encoding', '/', chunked, chunks],
     ['with Content-Length on a REST path', '/message:send', long, pieces],
     ['with chunked encoding on a REST path', '/message:send', chunked, chunks],
-  ])('is rejected %s and the connection closed', async (_how, path, headers, bodies) => {
-    const reply = await sendLong(rawRequest('POST', path, '', headers), bodies);
-    expect(reply?.status).toBe(413);
-    expect(reply?.headers.get('connection')).toBe('close');
-    const { error } = JSON.parse(reply?.body ?? '') as { error: { code: number } };
-    expect(error.code).toBe(path === '/' ? -32_600 : 413);
-  });
+  ])(
+    'rejects a body above maxBodyBytes %s and closes the connection',
+    async (_how, path, headers, bodies) => {
+      const reply = await sendLong(rawRequest('POST', path, '', headers), bodies);
+      expect(reply?.status).toBe(413);
+      expect(reply?.headers.get('connection')).toBe('close');
+      const { error } = JSON.parse(reply?.body ?? '') as { error: { code: number } };
+      expect(error.code).toBe(path === '/' ? -32_600 : 413);
+    },
+  );
 
-  it('is rejected before it is sent if Content-Length is too large', async () => {
+  it('rejects a too large Content-Length before the client sends the body', async () => {
     const head = rawRequest('POST', '/', '', { ...long, 'Content-Length': '999999999999' });
     expect((await sendLong(head, []))?.status).toBe(413);
   });
 
-  it('is discarded only up to a limit', async () => {
+  it('discards a rejected body only up to a limit', async () => {
     const line = new RawConnection(guarded.port);
     line.write(rawRequest('POST', '/', '', { ...long, 'Content-Length': '999999999' }));
     let sent = 0;
@@ -169,7 +172,7 @@ const requestPaths: [string, (handler: AgentHttpHandler) => Server][] = [
 
 describe.each(requestPaths)('client disconnect during a request on %s', (_way, makeServer) => {
   let agent: LocalAgent;
-  let httpFace: AgentHttpHandler;
+  let handler: AgentHttpHandler;
   let server: Server;
   let port: number;
   const sockets = new Set<Socket>();
@@ -185,8 +188,8 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
         }
       },
     });
-    httpFace = new AgentHttpHandler(agent);
-    server = makeServer(httpFace);
+    handler = new AgentHttpHandler(agent);
+    server = makeServer(handler);
     server.on('connection', (socket) => {
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
@@ -202,7 +205,7 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
   });
 
   async function expectNothingLeft(): Promise<void> {
-    await waitUntil(() => sockets.size === 0 && httpFace.context.openStreams === 0, 'every line is closed');
+    await waitUntil(() => sockets.size === 0 && handler.context.openStreams === 0, 'every line is closed');
     await waitUntil(
       async () => (await agent.listTasks({ status: 'working' })).totalSize === 0,
       'all tasks are finished',
@@ -220,16 +223,16 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
     });
     const own = await serve(patient);
     const line = new RawConnection(own.port);
-    let heard = '';
+    let received = '';
     line.socket.on('data', (data) => {
-      heard += data.toString('latin1');
+      received += data.toString('latin1');
     });
     line.write(rawRequest('POST', '/', stream('garbage'), modern));
-    await waitUntil(() => heard.includes('data: '), 'the stream begins');
+    await waitUntil(() => received.includes('data: '), 'the stream begins');
     line.write('this is not HTTP\r\n\r\n');
     await line.waitForEnd();
     line.destroy();
-    expect(heard.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
     await own.stop(100);
     await patient.close();
     await expectNothingLeft();
@@ -255,11 +258,11 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
     const before = (await agent.listTasks({})).totalSize;
     for (let bytes = 1; bytes < 6_000; bytes += 211) {
       const line = new RawConnection(port);
-      let heard = 0;
+      let received = 0;
       const enough = new Promise<void>((resolve) => {
         line.socket.on('data', (data) => {
-          heard += data.length;
-          if (heard >= bytes) resolve();
+          received += data.length;
+          if (received >= bytes) resolve();
         });
         line.socket.on('close', () => resolve());
         line.socket.on('end', () => resolve());
@@ -279,7 +282,7 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
     );
     const line = new RawConnection(port);
     line.write(Buffer.concat(requests));
-    await waitUntil(() => httpFace.context.openStreams > 1, 'the streams begin');
+    await waitUntil(() => handler.context.openStreams > 1, 'the streams begin');
     line.destroy();
     await expectNothingLeft();
   });
@@ -314,7 +317,7 @@ describe('client that does not read', () => {
     await agent.close();
   });
 
-  it('delays neither the task nor uses memory, and is disconnected after stallTimeout', async () => {
+  it('disconnects a stalled reader after stallTimeout, without delaying the task or using memory', async () => {
     const line = new RawConnection(server.port);
     line.socket.pause();
     line.write(rawRequest('POST', '/', stream('big'), modern));

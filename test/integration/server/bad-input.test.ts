@@ -199,7 +199,7 @@ describe('request body', () => {
   const params = (text: unknown) => ({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text }] } });
   const headers = versions['1.0'].headers;
 
-  it('is rejected if it is nested too deeply', async () => {
+  it('rejects a body that is nested too deeply', async () => {
     for (const levels of [101, 5_000, 100_000]) {
       const reply = await rpc('1.0', `${'['.repeat(levels)}${']'.repeat(levels)}`);
       expect(JSON.parse(reply.body)).toMatchObject({ error: { code: -32_600 } });
@@ -208,7 +208,7 @@ describe('request body', () => {
     expect(JSON.parse((await rpc('1.0', within)).body)).toMatchObject({ error: { code: -32_600 } });
   });
 
-  it('cannot pollute prototypes', async () => {
+  it('keeps prototypes unchanged for __proto__ in a body', async () => {
     for (const text of [
       '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"__proto__":{"polluted":1},"id":"x"}}',
       '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"constructor":{"prototype":{"polluted":1}},"id":"x"}}',
@@ -222,7 +222,7 @@ describe('request body', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonx', ''])(
-    'is rejected with content type %j',
+    'rejects a body with content type %j',
     async (type) => {
       const body = JSON.stringify(call('GetTask', { id: 'x' }));
       const reply = await ask(rawRequest('POST', '/', body, { ...headers, 'Content-Type': type }));
@@ -231,7 +231,7 @@ describe('request body', () => {
     },
   );
 
-  it('is rejected if it is not UTF-8, in the format of its path', async () => {
+  it('rejects a body that is not UTF-8, in the format of its path', async () => {
     const bytes = Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]);
     const over = await ask(rawRequest('POST', '/', bytes, headers));
     expect(JSON.parse(over.body)).toMatchObject({ error: { code: -32_700 } });
@@ -243,7 +243,7 @@ describe('request body', () => {
     expect(JSON.parse(older.body)).toMatchObject({ code: -32_700 });
   });
 
-  it('may contain a lone surrogate, which is returned as valid UTF-8', async () => {
+  it('returns valid UTF-8 for a body with a lone surrogate', async () => {
     const reply = await rpc(
       '1.0',
       `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"s","role":"ROLE_USER","parts":[{"text":"\\ud800"}]}}}`,
@@ -254,7 +254,7 @@ describe('request body', () => {
   });
 
   it.each(['1e999', '-1e999', '1e400', '123456789012345678901234567890', '1.7976931348623157e308'])(
-    'may contain the number %s in arbitrary data only',
+    'accepts the number %s in arbitrary data only',
     async (number) => {
       const data = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"n${number}","role":"ROLE_USER","parts":[{"data":${number}}]}}}`;
       expect(JSON.parse((await rpc('1.0', data)).body)).toHaveProperty('result');
@@ -263,7 +263,7 @@ describe('request body', () => {
     },
   );
 
-  it('may contain a megabyte of text and many parts', async () => {
+  it('accepts a body with a megabyte of text and many parts', async () => {
     const long = 'x'.repeat(1_000_000);
     const one = await rpc('1.0', call('SendMessage', params(long)));
     expect(one.body).toContain(`You said: ${long}`);

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('agent card', () => {
-  it('is served in the format of each version', async () => {
+  it('serves the card in the format of each version', async () => {
     const modern = await httpGet(server.url + path, { 'a2a-version': '1.0' });
     expect(modern.headers.get('content-type')).toBe('application/json');
     expect(modern.json).not.toHaveProperty('url');
@@ -41,13 +41,13 @@ describe('agent card', () => {
     expect(oldest.json).not.toHaveProperty('protocolVersion');
   });
 
-  it('is served to unknown versions in a format that lists the supported ones', async () => {
+  it('serves a card with the supported versions to unknown versions', async () => {
     const { status, json } = await httpGet(server.url + path, { 'a2a-version': '9.9' });
     expect(status).toBe(200);
     expect(json.supportedInterfaces[0].protocolVersion).toBe('1.0');
   });
 
-  it('is served at agent.json with the members of 0.1', async () => {
+  it('serves the card at agent.json with the members of 0.1', async () => {
     const { status, json } = await httpGet(`${server.url}/.well-known/agent.json`);
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -88,7 +88,7 @@ describe('agent card', () => {
 describe('extended card', () => {
   const secured = sampleAgent({ securitySchemes: { key: { type: 'http', scheme: 'bearer' } } });
 
-  it('is served at the path and method of each version', async () => {
+  it('serves the extended card at the path and method of each version', async () => {
     const other = await serve(secured);
     const inTags = { name: 'Sample extended', url: other.url, securitySchemes: { key: { type: 'http' } } };
     const inWrappers = {
@@ -124,15 +124,15 @@ describe('CORS', () => {
     const { headers } = await httpGet(other.url + path, { origin: 'https://app.test' });
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')).toContain('ETag');
-    const asked = await httpOpen(
+    const preflight = await httpOpen(
       other.url,
       undefined,
       { origin: 'https://app.test', 'access-control-request-headers': 'a2a-version, x-own' },
       'OPTIONS',
     );
-    expect(asked.status).toBe(204);
-    expect(asked.headers.get('access-control-allow-headers')).toBe('a2a-version, x-own');
-    expect(asked.headers.get('access-control-allow-methods')).toContain('POST');
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('a2a-version, x-own');
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
     await other.stop();
   });
 
@@ -146,7 +146,7 @@ describe('CORS', () => {
     await other.stop();
   });
 
-  it('is disabled by default', async () => {
+  it('rejects foreign origins without CORS headers by default', async () => {
     const { status, headers } = await httpGet(server.url + path, { origin: 'https://app.test' });
     expect(status).toBe(403);
     expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -154,12 +154,12 @@ describe('CORS', () => {
 });
 
 describe('server URL', () => {
-  it('is derived from a valid Host header', async () => {
+  it('derives the URL from a valid Host header', async () => {
     const { json } = await httpGet(server.url + path);
     expect(json.url).toBe(server.url);
   });
 
-  it('is publicUrl if set', async () => {
+  it('uses publicUrl as URL', async () => {
     const other = await serve(agent, { publicUrl: 'https://agents.test/sample' });
     expect((await httpGet(other.url + path)).json.url).toBe('https://agents.test/sample');
     await other.stop();

@@ -107,7 +107,7 @@ function recordingEgress(addresses: readonly string[] = ['127.0.0.2'], more: Egr
 }
 
 describe('card with its own origin', () => {
-  it('is not checked, even if the name resolves to the local host', async () => {
+  it('calls the origin of the card, even if its name resolves to the local host', async () => {
     const { egress, resolved } = recordingEgress([], { deny: ['agent.example.com', '127.0.0.1'] });
     const { agent } = await connectWithCard(
       (port) => wireCardFixture(`http://agent.example.com:${port}`),
@@ -154,7 +154,7 @@ describe('card with another origin', () => {
     'http://169.254.169.254',
     'http://metadata.google.internal',
     'http://intranet:#',
-  ])('is denied without a connection: %s', async (to) => {
+  ])('denies another origin without a connection: %s', async (to) => {
     const target = await startTarget(respondCompleted);
     const { egress, connected, resolved } = recordingEgress(undefined, { allow: [] });
     const url = to.replace('#', String(target.port));
@@ -165,7 +165,7 @@ describe('card with another origin', () => {
     expect(target.connections()).toBe(0);
   });
 
-  it('is denied by default if private', async () => {
+  it('denies a private address by default', async () => {
     const { agent } = await connectWithCard(() => wireCardFixture('http://10.1.2.3:8080'));
     await expect(agent.card()).rejects.toMatchObject({
       ...denied,
@@ -173,7 +173,7 @@ describe('card with another origin', () => {
     });
   });
 
-  it('is called at the checked address if allowed', async () => {
+  it('calls an allowed origin at the checked address', async () => {
     const target = await startTarget(respondCompleted, '127.0.0.2');
     const { egress, connected, resolved } = recordingEgress();
     const { agent } = await connectWithCard(
@@ -189,7 +189,7 @@ describe('card with another origin', () => {
     expect(target.requests[0]?.headers.host).toBe(`other.example.com:${target.port}`);
   });
 
-  it('is called with an existing policy or with egress: false', async () => {
+  it('calls another origin with an existing policy or with egress: false', async () => {
     const target = await startTarget(respondCompleted);
     for (const egress of [egressPolicy({ allow: [`127.0.0.1:${target.port}`] }), false as const]) {
       const { agent } = await connectWithCard(() => wireCardFixture(`http://127.0.0.1:${target.port}`), {
@@ -204,7 +204,7 @@ describe('card with another origin', () => {
     ['the local host', ['127.0.0.1']],
     ['an IPv4-mapped address of the local host', ['::ffff:127.0.0.1']],
     ['a public address and the local host', ['127.0.0.2', '127.0.0.1']],
-  ])('is denied without retries if its name resolves to %s', async (_what, addresses) => {
+  ])('denies a name that resolves to %s without retries', async (_what, addresses) => {
     const target = await startTarget(respondCompleted);
     const { egress, connected, resolved } = recordingEgress(addresses);
     const { agent } = await connectWithCard(
@@ -219,7 +219,7 @@ describe('card with another origin', () => {
     expect(target.connections()).toBe(0);
   });
 
-  it('is denied once its name resolves to a denied address', async () => {
+  it('denies a name once it resolves to a denied address', async () => {
     const good = await startTarget((received, response) => {
       response.setHeader('connection', 'close');
       respondCompleted(received, response);
@@ -256,7 +256,7 @@ describe('card with another origin', () => {
     expect(warnings).toMatchObject([{ kind: 'denied', error: denied }]);
   });
 
-  it('is called at the host of the card if it lists the local host', async () => {
+  it('calls the host of the card if the card lists the local host', async () => {
     const { agent } = await connectWithCard(
       (port) => wireCardFixture(`http://localhost:${port}`),
       {},
@@ -266,7 +266,7 @@ describe('card with another origin', () => {
     expect((await agent.describe()).url).toMatch(/^http:\/\/agent\.example\.com:/);
   });
 
-  it('is denied at another port of its host', async () => {
+  it('denies another port of the host', async () => {
     const target = await startTarget(respondCompleted);
     const otherPort = () => wireCardFixture(`http://agent.example.com:${target.port}`);
     const { egress, connected } = recordingEgress(['127.0.0.1']);
@@ -277,7 +277,7 @@ describe('card with another origin', () => {
     expect(target.connections()).toBe(0);
   });
 
-  it('is checked by URL only with another driver', async () => {
+  it('checks only the URL with another driver', async () => {
     const urls: string[] = [];
     const recordingFetch = (url: string, init: RequestInit) => {
       urls.push(url);
@@ -320,7 +320,7 @@ describe('URL of the caller', () => {
     await expect(agent.send(request)).rejects.toMatchObject(denied);
   });
 
-  it('may be a card, or a cardPath at another origin', async () => {
+  it('accepts a card, or a cardPath at another origin', async () => {
     const target = await startTarget(respondCompleted);
     const card = wireCardFixture(`http://agent.example.com:${target.port}`);
     const withCard = connect(card, { endpointCache: createEndpointCache() });
@@ -362,7 +362,7 @@ describe('card redirect', () => {
     'http://localhost:#/card',
     'http://[::1]:#/card',
     '//127.0.0.1:#/card',
-  ])('to %s is denied without a connection', async (to) => {
+  ])('denies a card redirect to %s without a connection', async (to) => {
     const target = await startTarget((_request, response) =>
       respondJson(response, wireCardFixture('http://127.0.0.1')),
     );
@@ -373,7 +373,7 @@ describe('card redirect', () => {
     expect(target.connections()).toBe(0);
   });
 
-  it('to a name that resolves to the local host is denied', async () => {
+  it('denies a card redirect to a name that resolves to the local host', async () => {
     const target = await startTarget((_request, response) =>
       respondJson(response, wireCardFixture('http://127.0.0.1')),
     );
@@ -384,7 +384,7 @@ describe('card redirect', () => {
     expect(target.connections()).toBe(0);
   });
 
-  it('to an allowed origin is followed without credentials', async () => {
+  it('follows a card redirect to an allowed origin without credentials', async () => {
     const target = await startTarget(
       (_request, response) =>
         respondJson(response, wireCardFixture(`http://other.example.com:${target.port}`)),
@@ -401,7 +401,7 @@ describe('card redirect', () => {
     expect(JSON.stringify(target.requests)).not.toContain('secret');
   });
 
-  it('to another scheme than HTTP is rejected', async () => {
+  it('rejects a card redirect to another scheme than HTTP', async () => {
     const agent = await redirecting('file:///etc/passwd', {});
     await expect(agent.card()).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
   });
@@ -409,7 +409,7 @@ describe('card redirect', () => {
 
 describe('redirect of a call', () => {
   it.each(['http://127.0.0.1:#/rpc', 'http://other.example.com:#/rpc'])(
-    'to %s is reported and not followed',
+    'reports a redirect of a call to %s and does not follow it',
     async (to) => {
       const target = await startTarget(respondCompleted, '0.0.0.0');
       const { egress, connected } = recordingEgress();

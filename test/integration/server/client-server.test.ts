@@ -35,7 +35,7 @@ function pausingAgent() {
       yield { artifact: { artifactId: 'a', parts: [{ text: 'two ' }] }, append: true };
       if (text === 'wait') await released;
       yield { artifact: { artifactId: 'a', parts: [{ text: 'three ' }] }, append: true };
-      yield { artifact: { artifactId: 'a', parts: [{ text: text }] }, append: true };
+      yield { artifact: { artifactId: 'a', parts: [{ text }] }, append: true };
     },
   });
   ends.push(async () => release());
@@ -113,7 +113,7 @@ describe.each(variants)('client and server in %s', (_name, options) => {
     expect(warnings.map(({ kind }) => kind)).toContain('resume');
   });
 
-  it('can be chained', async () => {
+  it('serves a remote agent of another server', async () => {
     const first = connect(await serveAgent(pausingAgent().agent), {
       ...options,
       endpointCache: createEndpointCache(),

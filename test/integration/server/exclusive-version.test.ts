@@ -16,7 +16,7 @@ afterAll(async () => {
   await agent.close();
 });
 
-const asked = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
+const rpcRequest = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
 const modern = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] } };
 
 describe('onlyVersion', () => {
@@ -35,18 +35,18 @@ describe('onlyVersion', () => {
 
   it.each(['0.1', '0.3'])('%s rejects 1.0 methods regardless of the requested version', async (version) => {
     const url = servers.get(version)?.url ?? '';
-    const { json } = await httpPost(url, asked('SendMessage', modern), { 'a2a-version': '1.0' });
+    const { json } = await httpPost(url, rpcRequest('SendMessage', modern), { 'a2a-version': '1.0' });
     expect(json).toMatchObject({ id: 1, error: { code: -32601 } });
   });
 
   it('0.1 rejects 0.3 methods and REST', async () => {
     const url = servers.get('0.1')?.url ?? '';
-    const { json } = await httpPost(url, asked('message/send', modern));
+    const { json } = await httpPost(url, rpcRequest('message/send', modern));
     expect(json).toMatchObject({ error: { code: -32601 } });
     expect((await httpPost(`${url}/message:send`, modern, { 'a2a-version': '1.0' })).status).toBe(400);
   });
 
-  it.each(['0.1', '0.3'])('%s is negotiated by the client', async (version) => {
+  it.each(['0.1', '0.3'])('lets the client negotiate %s', async (version) => {
     await using client = connect(servers.get(version)?.url ?? '');
     const task = await client.send({ message: { messageId: 'x', role: 'user', parts: [{ text: 'hi' }] } });
     expect(task).toMatchObject({ artifacts: [{ parts: [{ text: 'heard hi' }] }] });

@@ -53,7 +53,7 @@ async function open(options: ServeOptions = {}) {
   return { agent, server, port: server.port, fastPath: server.server as FastPathServer };
 }
 
-function asked(method: string, text: string, id = 1): Buffer {
+function rpcRequest(method: string, text: string, id = 1): Buffer {
   const message = {
     messageId: `${method}-${text.slice(0, 100)}-${id}`,
     role: 'ROLE_USER',
@@ -70,11 +70,11 @@ describe('simple request on the fast path', () => {
     const { port, fastPath } = await open();
     const connection = new RawConnection(port);
     for (let i = 0; i < 3; i++) {
-      connection.write(asked('SendMessage', 'hi', i));
+      connection.write(rpcRequest('SendMessage', 'hi', i));
       expect(idOf(await connection.nextResponse())).toBe(i);
       expect(fastPath.fastPathConnections.size).toBe(1);
     }
-    connection.write(asked('SendStreamingMessage', 'stream', 4));
+    connection.write(rpcRequest('SendStreamingMessage', 'stream', 4));
     expect((await connection.nextResponse())?.headers.get('content-type')).toBe('text/event-stream');
     connection.write(health);
     expect((await connection.nextResponse())?.status).toBe(200);
@@ -83,9 +83,9 @@ describe('simple request on the fast path', () => {
     await waitUntil(() => fastPath.fastPathConnections.size === 0, 'all connections are closed');
   });
 
-  it('may arrive as head and body in two chunks', async () => {
+  it('accepts head and body in two chunks', async () => {
     const { port, fastPath } = await open();
-    const request = asked('SendMessage', 'two packets');
+    const request = rpcRequest('SendMessage', 'two packets');
     const connection = new RawConnection(port);
     const body = request.indexOf('\r\n\r\n') + 4;
     connection.write(request.subarray(0, body));
@@ -96,7 +96,7 @@ describe('simple request on the fast path', () => {
     connection.destroy();
   });
 
-  it('may be split into two chunks at any byte', async () => {
+  it('accepts a request that is split into two chunks at any byte', async () => {
     const { port } = await open();
     const request = rawRequest('POST', '/', '{"jsonrpc":"2.0","id":7,"method":"nothing"}', modern);
     for (let at = 1; at < request.length; at++) {
@@ -110,17 +110,17 @@ describe('simple request on the fast path', () => {
     }
   });
 
-  it('may be followed by an empty line, as old clients send it', async () => {
+  it('accepts an empty line after a request, as old clients send it', async () => {
     const { port } = await open();
     const connection = new RawConnection(port);
-    connection.write(asked('SendMessage', 'wait', 1));
+    connection.write(rpcRequest('SendMessage', 'wait', 1));
     await agentWaits();
     connection.write('\r\n');
     // A later request got a response, so there was enough time.
     expect((await sendRawRequest(port, health))?.status).toBe(200);
     release?.();
     expect(idOf(await connection.nextResponse())).toBe(1);
-    connection.write(asked('SendMessage', 'next', 2));
+    connection.write(rpcRequest('SendMessage', 'next', 2));
     expect(idOf(await connection.nextResponse())).toBe(2);
     connection.destroy();
   });
@@ -128,10 +128,10 @@ describe('simple request on the fast path', () => {
   it('waits while another request of the connection is handled', async () => {
     const { port, fastPath } = await open();
     const connection = new RawConnection(port);
-    connection.write(asked('SendStreamingMessage', 'wait', 1));
+    connection.write(rpcRequest('SendStreamingMessage', 'wait', 1));
     await agentWaits();
-    connection.write(asked('SendMessage', 'second', 2));
-    connection.write(asked('SendMessage', 'third', 3));
+    connection.write(rpcRequest('SendMessage', 'second', 2));
+    connection.write(rpcRequest('SendMessage', 'third', 3));
     await new Promise(setImmediate);
     release?.();
     expect((await connection.nextResponse())?.body).toContain(' over');
@@ -157,12 +157,12 @@ describe('simple request on the fast path', () => {
     const server = await serve(agent);
     opened.push({ server, agent });
     const connection = new RawConnection(server.port);
-    connection.write(asked('SendMessage', 'one', 1));
+    connection.write(rpcRequest('SendMessage', 'one', 1));
     expect((await connection.nextResponse())?.body).toContain('"one"');
     // The second request waits for the first response.
-    connection.write(asked('SendMessage', 'two', 2));
+    connection.write(rpcRequest('SendMessage', 'two', 2));
     await waitUntil(() => seen.length === 2, 'the second is there');
-    connection.write(asked('SendMessage', 'three', 3));
+    connection.write(rpcRequest('SendMessage', 'three', 3));
     expect([idOf(await connection.nextResponse()), idOf(await connection.nextResponse())]).toEqual([2, 3]);
     expect(seen).toEqual([undefined, undefined, undefined]);
     connection.destroy();
@@ -172,9 +172,9 @@ describe('simple request on the fast path', () => {
     const { port } = await open();
     const connection = new RawConnection(port);
     for (const text of ['ä', '日本語 😀', '\u{fffd} half', 'x'.repeat(30_000)]) {
-      connection.write(asked('SendMessage', text));
+      connection.write(rpcRequest('SendMessage', text));
       expect((await connection.nextResponse())?.body).toContain(text);
-      connection.write(asked('SendStreamingMessage', text));
+      connection.write(rpcRequest('SendStreamingMessage', text));
       expect((await connection.nextResponse())?.body).toContain(text);
     }
     connection.destroy();
@@ -182,7 +182,7 @@ describe('simple request on the fast path', () => {
 });
 
 describe('fast path with instrumentation', () => {
-  it('is disabled when a request listener is added', async () => {
+  it('disables the fast path when a request listener is added', async () => {
     const { port, server } = await open();
     const connection = new RawConnection(port);
     connection.write(health);
@@ -197,7 +197,7 @@ describe('fast path with instrumentation', () => {
   });
 
   it.each(['request.start', 'response.finish'])(
-    'is disabled while diagnostics_channel %s has subscribers',
+    'disables the fast path while diagnostics_channel %s has subscribers',
     async (name) => {
       const { port } = await open();
       const seen: unknown[] = [];
@@ -210,12 +210,12 @@ describe('fast path with instrumentation', () => {
     },
   );
 
-  it('is disabled when server.emit is replaced', async () => {
+  it('disables the fast path when server.emit is replaced', async () => {
     const { port } = await open();
     const events: string[] = [];
-    Server.prototype.emit = function (this: Server, event: string | symbol, ...told: unknown[]) {
+    Server.prototype.emit = function (this: Server, event: string | symbol, ...args: unknown[]) {
       events.push(String(event));
-      return EventEmitter.prototype.emit.call(this, event, ...told);
+      return EventEmitter.prototype.emit.call(this, event, ...args);
     };
     expect((await sendRawRequest(port, health))?.status).toBe(200);
     delete (Server.prototype as Partial<Server>).emit;
@@ -223,7 +223,7 @@ describe('fast path with instrumentation', () => {
   });
 
   it.each([{ timeout: 60_000 }, { maxRequestsPerSocket: 5 }])(
-    'is disabled by the server limit %o',
+    'disables the fast path with the server limit %o',
     async (limit) => {
       const { port, server, fastPath } = await open();
       Object.assign(server.server, limit);
@@ -235,7 +235,7 @@ describe('fast path with instrumentation', () => {
     },
   );
 
-  it('is disabled by fastPath: false', async () => {
+  it('disables the fast path with fastPath: false', async () => {
     const { port, fastPath } = await open({ fastPath: false });
     expect((await sendRawRequest(port, health))?.status).toBe(200);
     expect(fastPath.fastPathConnections).toBeUndefined();
@@ -243,7 +243,7 @@ describe('fast path with instrumentation', () => {
 });
 
 describe('fast-path connection', () => {
-  it('is closed after keepAliveTimeout', async () => {
+  it('closes an idle connection after keepAliveTimeout', async () => {
     const { port } = await open({ limits: { keepAliveTimeout: 100, headersTimeout: 200 } });
     const connection = new RawConnection(port);
     connection.write(health);
@@ -251,7 +251,7 @@ describe('fast-path connection', () => {
     await connection.waitForEnd();
   });
 
-  it('is closed when it sends no request', async () => {
+  it('closes a connection that sends no request', async () => {
     const { port } = await open({ limits: { headersTimeout: 200, requestTimeout: 300 } });
     const connection = new RawConnection(port);
     expect((await connection.nextResponse())?.status).toBe(408);
@@ -260,7 +260,7 @@ describe('fast-path connection', () => {
   it('responds 400 when the client ends within a request', async () => {
     const { port, fastPath } = await open();
     const connection = new RawConnection(port);
-    connection.socket.end(asked('SendMessage', 'half').subarray(0, -5));
+    connection.socket.end(rpcRequest('SendMessage', 'half').subarray(0, -5));
     expect((await connection.remainingResponses()).map(({ status }) => status)).toEqual([400]);
     await waitUntil(() => fastPath.fastPathConnections.size === 0, 'all connections are closed');
   });
@@ -302,7 +302,7 @@ describe('fast-path connection', () => {
       log: ({ fields }) => outcomes.push([fields?.operation, fields?.outcome]),
     });
     const connection = new RawConnection(port);
-    connection.write(asked('SendMessage', 'wait'));
+    connection.write(rpcRequest('SendMessage', 'wait'));
     await agentWaits();
     connection.destroy();
     await waitUntil(() => fastPath.fastPathConnections.size === 0, 'all connections are closed');
@@ -311,7 +311,7 @@ describe('fast-path connection', () => {
     expect(outcomes).toEqual([['send', 'OK']]);
   });
 
-  it('is not idle while a response is being sent', async () => {
+  it('keeps a connection open while it sends a response', async () => {
     let theirs: Socket | undefined;
     const agent = defineAgent({
       name: 'Talker',
@@ -331,7 +331,7 @@ describe('fast-path connection', () => {
     });
     const slow = new RawConnection(server.port);
     slow.socket.pause();
-    slow.write(asked('SendStreamingMessage', 'go on'));
+    slow.write(rpcRequest('SendStreamingMessage', 'go on'));
     await waitUntil(
       async () => (await agent.listTasks({ status: 'completed' })).totalSize === 1,
       'all is said',
@@ -346,7 +346,7 @@ describe('fast-path connection', () => {
     slow.destroy();
   });
 
-  it('is handed off to Node if it is not a net.Socket', async () => {
+  it('passes a connection that is not a net.Socket to Node', async () => {
     const { port, fastPath } = await open();
     const doorman = createServer((socket) => {
       fastPath.emit('connection', Object.assign(socket, { encrypted: true }));
@@ -360,9 +360,9 @@ describe('fast-path connection', () => {
     expect((await sendRawRequest(port, health))?.status).toBe(200);
   });
 
-  it('is not closed on stop() with a partial request', async () => {
+  it('keeps a connection with a partial request open on stop()', async () => {
     const { port, server, fastPath } = await open();
-    const request = asked('SendMessage', 'half');
+    const request = rpcRequest('SendMessage', 'half');
     const connection = new RawConnection(port);
     connection.write(request.subarray(0, -5));
     await waitUntil(() => fastPath.fastPathConnections.size === 1, 'it is connected');
@@ -375,13 +375,13 @@ describe('fast-path connection', () => {
     await stopped;
   });
 
-  it('is closed on stop() when idle, otherwise after its response', async () => {
+  it('closes idle connections on stop(), others after their response', async () => {
     const { port, server, fastPath } = await open();
     const idle = new RawConnection(port);
     idle.write(health);
     await idle.nextResponse();
     const busy = new RawConnection(port);
-    busy.write(asked('SendMessage', 'wait'));
+    busy.write(rpcRequest('SendMessage', 'wait'));
     await agentWaits();
     expect(fastPath.fastPathConnections.size).toBe(2);
     const stopped = server.stop(10_000);
@@ -394,10 +394,10 @@ describe('fast-path connection', () => {
     await stopped;
   });
 
-  it('is closed when the stop timeout expires', async () => {
+  it('closes all connections when the stop timeout expires', async () => {
     const { port, server } = await open();
     const busy = new RawConnection(port);
-    busy.write(asked('SendMessage', 'wait'));
+    busy.write(rpcRequest('SendMessage', 'wait'));
     await agentWaits();
     await server.stop(20);
     await busy.waitForEnd();

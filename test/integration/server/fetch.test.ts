@@ -25,7 +25,8 @@ const modern = { 'a2a-version': '1.0', 'content-type': 'application/json' };
 const says = (text: string) => ({
   message: { messageId: 'm', contextId: 'c', role: 'ROLE_USER', parts: [{ text }] },
 });
-const asked = (method: string, params: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+const rpcRequest = (method: string, params: unknown) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
 /** Removes ids and times, which differ between two responses. */
 function settled(text: string): string {
@@ -52,7 +53,7 @@ const table: Case[] = [
   {
     name: 'a message',
     path: '/',
-    init: { method: 'POST', headers: modern, body: asked('SendMessage', says('a')) },
+    init: { method: 'POST', headers: modern, body: rpcRequest('SendMessage', says('a')) },
   },
   {
     name: 'a message over REST',
@@ -62,7 +63,7 @@ const table: Case[] = [
   {
     name: 'a stream',
     path: '/',
-    init: { method: 'POST', headers: modern, body: asked('SendStreamingMessage', says('stream')) },
+    init: { method: 'POST', headers: modern, body: rpcRequest('SendStreamingMessage', says('stream')) },
   },
   {
     name: 'a stream over REST, with extensions',
@@ -79,7 +80,7 @@ const table: Case[] = [
     init: {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: asked('tasks/sendSubscribe', {
+      body: rpcRequest('tasks/sendSubscribe', {
         id: 'fixed',
         sessionId: 's',
         message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] },
@@ -170,7 +171,7 @@ describe('toFetchHandler', () => {
 
   it('responds 413 to a body above maxBodyBytes', async () => {
     const small = toFetchHandler(agent, { maxBodyBytes: 10 });
-    const body = asked('SendMessage', says('hello'));
+    const body = rpcRequest('SendMessage', says('hello'));
     const response = await small(
       new Request('http://agent.test/', { method: 'POST', headers: modern, body }),
     );

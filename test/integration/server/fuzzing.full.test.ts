@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 /** Returns what is wrong with a response, if anything. */
-function complaint({ status, headers, body }: RawHttpResponse): string | undefined {
+function problem({ status, headers, body }: RawHttpResponse): string | undefined {
   if (!(status >= 200 && status < 500)) return `status ${status}: ${body.slice(0, 300)}`;
   if (body.includes('"code":-32603')) return `an internal error: ${body.slice(0, 300)}`;
   const type = headers.get('content-type') ?? '';
@@ -94,7 +94,7 @@ async function sendAlone({ bytes }: FuzzedRequest): Promise<RawHttpResponse[]> {
 interface Tally {
   replies: number;
   statuses: Map<number, number>;
-  complaints: string[];
+  problems: string[];
 }
 
 async function work(dice: SeededDice, share: number, tally: Tally): Promise<void> {
@@ -107,30 +107,28 @@ async function work(dice: SeededDice, share: number, tally: Tally): Promise<void
       ...mutants.filter(({ isFramed }) => !isFramed).map(sendAlone),
     ]);
     if (together.length < framed.length) {
-      tally.complaints.push(
-        `a line closed after: ${framed[together.length]?.bytes.toString('latin1') ?? ''}`,
-      );
+      tally.problems.push(`a line closed after: ${framed[together.length]?.bytes.toString('latin1') ?? ''}`);
       line.destroy();
       line = new RawConnection(server.port);
     }
     for (const reply of [...together, ...alone.flat()]) {
       tally.replies++;
       tally.statuses.set(reply.status, (tally.statuses.get(reply.status) ?? 0) + 1);
-      const wrong = complaint(reply);
-      if (wrong !== undefined) tally.complaints.push(wrong);
+      const wrong = problem(reply);
+      if (wrong !== undefined) tally.problems.push(wrong);
     }
   }
   line.destroy();
 }
 
 it(`responds correctly to ${count} mutated requests (seed ${seed})`, { timeout: 120_000 }, async () => {
-  const tally: Tally = { replies: 0, statuses: new Map(), complaints: [] };
+  const tally: Tally = { replies: 0, statuses: new Map(), problems: [] };
   await Promise.all(
     Array.from({ length: lines }, (_, i) =>
       work(new SeededDice(seed * lines + i), Math.ceil(count / lines), tally),
     ),
   );
-  expect(tally.complaints.slice(0, 5), `seed ${seed}`).toEqual([]);
+  expect(tally.problems.slice(0, 5), `seed ${seed}`).toEqual([]);
   expect(faults.slice(0, 5), `seed ${seed}`).toEqual([]);
   expect(tally.replies).toBeGreaterThan(count * 0.9);
   // Most are rejected and many are not; otherwise the mutations would be useless.

@@ -118,7 +118,7 @@ function skippingClock(): Clock & { readonly elapsed: number } {
 it.each<[string, Partial<ConnectOptions>, number]>([
   ['30 seconds', {}, 30_000],
   ['the time of the option', { timeouts: { resume: 5_000 } }, 5_000],
-])('tries to resume an interrupted stream for %s', async (_name, options, patience) => {
+])('tries to resume an interrupted stream for %s', async (_name, options, expectedTime) => {
   replies = {
     SendStreamingMessage: (response, result) => {
       sse(response).write(`data: ${result({ task: task('WORKING') })}\n\n`);
@@ -130,6 +130,6 @@ it.each<[string, Partial<ConnectOptions>, number]>([
   await expect(stream({ clock, random: () => 1, ...options })).rejects.toMatchObject({
     message: expect.stringContaining('could not be resumed') as string,
   });
-  expect(clock.elapsed).toBeGreaterThanOrEqual(patience);
-  expect(clock.elapsed).toBeLessThan(patience + 5_000);
+  expect(clock.elapsed).toBeGreaterThanOrEqual(expectedTime);
+  expect(clock.elapsed).toBeLessThan(expectedTime + 5_000);
 });

@@ -129,11 +129,11 @@ const questions: {
 ];
 
 /** Removes request ids and times; the rest of a response must not reveal whether a task exists. */
-function masked({ text, ...said }: TestResponse, ...ids: string[]): TestResponse {
+function masked({ text, ...others }: TestResponse, ...ids: string[]): TestResponse {
   let shown = text;
   for (const id of ids) shown = shown.replaceAll(id, 'ID');
   return {
-    ...said,
+    ...others,
     text: shown.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),
   };
 }
@@ -154,13 +154,13 @@ const combinations = testClients.flatMap((line) =>
 );
 
 describe.each(ledgers)('task isolation with tasks $kept', ({ make }) => {
-  let ledger: TaskStore;
+  let taskStore: TaskStore;
   let agent: LocalAgent;
   let server: RunningServer;
 
   beforeAll(async () => {
-    ledger = await make();
-    agent = sampleAgent({}, { taskStore: ledger });
+    taskStore = await make();
+    agent = sampleAgent({}, { taskStore });
     server = await serve(agent, {
       auth: { authenticators: [trustingAuthenticator()], allowAnonymous: true },
     });
@@ -169,7 +169,7 @@ describe.each(ledgers)('task isolation with tasks $kept', ({ make }) => {
   afterAll(async () => {
     await server.stop(100);
     await agent.close();
-    await ledger[Symbol.asyncDispose]();
+    await taskStore[Symbol.asyncDispose]();
   });
 
   describe.each(combinations)('$line.name, and $who', ({ line, owner, otherClient }) => {
@@ -203,12 +203,12 @@ describe.each(ledgers)('task isolation with tasks $kept', ({ make }) => {
       }
     });
 
-    const asked = questions.filter(({ operation }) => {
+    const applicableQuestions = questions.filter(({ operation }) => {
       const isSending = operation === 'send' || operation === 'stream';
       return line.has(operation) && !(claims(line) && isSending);
     });
 
-    it.each(asked)('reveals nothing to $name', async ({ operation, request, headers }) => {
+    it.each(applicableQuestions)('reveals nothing to $name', async ({ operation, request, headers }) => {
       const absent = random();
       const expected = masked(await ask(otherClient, operation, request(absent), headers), absent);
       for (const stage of stages) {

@@ -49,12 +49,12 @@ it('delivers all notifications of 1,000 tasks to 3 webhooks in order if 30 % of 
   for (const hook of hooks) await hook.waitUntil(() => hook.accepted.length >= 1_000 * last);
   await waitUntilTrue(async () => (await taskStore.listDeliveries()).length === 0);
   for (const [n, hook] of hooks.entries()) {
-    const told = deliveredSequences(hook.accepted);
+    const deliveredByTask = deliveredSequences(hook.accepted);
     const tried = deliveredSequences(hook.received);
-    expect(told.size).toBe(1_000);
+    expect(deliveredByTask.size).toBe(1_000);
     const all = Array.from({ length: last }, (_, place) => place + 1);
     for (const id of ids) {
-      expect(told.get(`${id}:p${n}`)).toEqual(all);
+      expect(deliveredByTask.get(`${id}:p${n}`)).toEqual(all);
       expect(tried.get(`${id}:p${n}`)).toEqual(all);
     }
     expect(hook.received.length).toBeGreaterThan(hook.accepted.length * 1.3);

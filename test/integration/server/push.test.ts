@@ -173,7 +173,7 @@ describe('webhook registered during a task', () => {
     expect(hook.accepted.at(-1)?.body.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('registered with an answer does not receive earlier events', async () => {
+  it('sends no earlier events to a webhook that is registered with an answer', async () => {
     const hook = await webhook();
     const agent = agentOf(async ({ ask }) => `So ${textOf((await ask('Which?')).parts)}`);
     const { id: taskId } = expectTask(await agent.send(userRequest('go')));
@@ -186,7 +186,7 @@ describe('webhook registered during a task', () => {
   });
 });
 
-it('a slow webhook does not delay the task', async () => {
+it('completes the task without waiting for a slow webhook', async () => {
   const hook = await webhook(() => 'hang');
   const agent = agentOf(work);
   const sent = agent.send(userRequest('go', {}, { configuration: { pushConfig: { url: hook.url } } }));
@@ -206,9 +206,9 @@ describe('push delivery after a restart', () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-push-'));
     ends.push(async () => rmSync(folder, { recursive: true, force: true }));
     const open = async (): Promise<TaskStore> => {
-      const ledger = await sqliteTaskStore({ file: join(folder, 'tasks.db') });
-      ends.push(async () => ledger[Symbol.asyncDispose]());
-      return ledger;
+      const taskStore = await sqliteTaskStore({ file: join(folder, 'tasks.db') });
+      ends.push(async () => taskStore[Symbol.asyncDispose]());
+      return taskStore;
     };
     const random = seededRandom(11);
     const hook = await webhook(() => (hook.accepted.length >= 150 || random() < 0.3 ? 500 : 200));
@@ -227,31 +227,31 @@ describe('push delivery after a restart', () => {
     await first[Symbol.asyncDispose]();
     hook.behavior = () => (random() < 0.3 ? 500 : 200);
 
-    const ledger = await open();
-    expect((await ledger.listDeliveries()).length).toBeGreaterThan(50);
-    const next = agentOf(work, push, { taskStore: ledger });
+    const taskStore = await open();
+    expect((await taskStore.listDeliveries()).length).toBeGreaterThan(50);
+    const next = agentOf(work, push, { taskStore });
     await next.ready();
-    await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
-    const told = deliveredSequences(hook.accepted);
+    await waitUntilTrue(async () => (await taskStore.listDeliveries()).length === 0);
+    const deliveredByTask = deliveredSequences(hook.accepted);
     for (const id of ids) {
-      const last = (await ledger.open('', id))?.sequence ?? 0;
-      expect(told.get(`${id}:p`)?.at(-1)).toBe(last);
+      const last = (await taskStore.open('', id))?.sequence ?? 0;
+      expect(deliveredByTask.get(`${id}:p`)?.at(-1)).toBe(last);
     }
-    expect(told.size).toBe(100);
+    expect(deliveredByTask.size).toBe(100);
   });
 
   it('notifies the webhook of a task that the restart failed', async () => {
-    const ledger = memoryTaskStore();
+    const taskStore = memoryTaskStore();
     const hook = await webhook();
     // Not closed, as after a crash.
     const dead = defineAgent(
       { name: 'T', description: 'T', pushNotifications: true, process: () => new Promise<void>(() => {}) },
-      { taskStore: ledger, push: { egress: { allowLoopback: true, resolve: async () => [] } } },
+      { taskStore, push: { egress: { allowLoopback: true, resolve: async () => [] } } },
     );
     const configuration = { pushConfig: { url: 'https://hook.example', id: 'p' }, returnImmediately: true };
     const { id: taskId } = expectTask(await dead.send(userRequest('go', {}, { configuration })));
-    await ledger.putPushConfig('', { taskId, id: 'p', url: hook.url });
-    await agentOf(work, {}, { taskStore: ledger }).ready();
+    await taskStore.putPushConfig('', { taskId, id: 'p', url: hook.url });
+    await agentOf(work, {}, { taskStore }).ready();
     await hook.waitUntil(() => hook.accepted.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_FAILED');
     expect(hook.accepted[0]?.body.task.id).toBe(taskId);
   });
@@ -259,14 +259,14 @@ describe('push delivery after a restart', () => {
 
 describe('pushReceiver with a served agent', () => {
   it('verifies signatures with the JWKS of the agent and deduplicates', async () => {
-    const news: ReceivedNotification[] = [];
+    const notifications: ReceivedNotification[] = [];
     let failures = 2;
     const { url, rpc } = await served(work, { signer: pushSigner(), minDelay: 1 });
     const receiver = pushReceiver({ keys: `${url}/.well-known/jwks.json` });
     const server = createServer(
       pushListener(receiver, (each) => {
         if (failures-- > 0) throw new Error('not now');
-        news.push(each);
+        notifications.push(each);
       }),
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -278,12 +278,12 @@ describe('pushReceiver with a served agent', () => {
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
     const params = { message, configuration: { taskPushNotificationConfig: { url: hook } } };
     await rpc('SendMessage', params, '1.0');
-    await waitUntilTrue(() => statesOf(news.map(({ event }) => event)).includes('completed'));
-    const ids = news.map(({ id }) => id);
+    await waitUntilTrue(() => statesOf(notifications.map(({ event }) => event)).includes('completed'));
+    const ids = notifications.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(news.every(({ version, isDuplicate }) => version === '1.0' && !isDuplicate)).toBe(true);
+    expect(notifications.every(({ version, isDuplicate }) => version === '1.0' && !isDuplicate)).toBe(true);
 
-    const body = JSON.stringify(v1_0.notification.write(news[0]?.event as StreamEvent, {} as never));
+    const body = JSON.stringify(v1_0.notification.write(notifications[0]?.event as StreamEvent, {} as never));
     const forged = await fetch(hook, { method: 'POST', body, headers: { authorization: 'Bearer x' } });
     expect(forged.status).toBe(401);
     expect((await fetch(`${hook}?validationToken=a-b.c`)).status).toBe(200);

@@ -30,20 +30,20 @@ const taskIdOf = (events: readonly StreamEvent[]): string => {
 };
 
 /** In 0.1 each connection repeats, in extra frames, what the version cannot represent. */
-const withoutCarried = (told: readonly TestSseFrame[]): unknown =>
-  JSON.parse(JSON.stringify(told), (key, value: unknown) => (key === 'metadata' ? undefined : value));
+const withoutCarried = (frames: readonly TestSseFrame[]): unknown =>
+  JSON.parse(JSON.stringify(frames), (key, value: unknown) => (key === 'metadata' ? undefined : value));
 
 describe.each(streamClients)('SSE stream of $name', (client) => {
-  it('is a valid event sequence with an id for every event', async () => {
+  it('sends a valid event sequence with an id for every event', async () => {
     const message = userMessage('stream');
     const response = await client.stream(server.url, message);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('cache-control')).toContain('no-cache');
-    const told = await readSseFrames(response);
-    expect(told).toHaveLength(8);
-    expect(told.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    if (!client.isRest) for (const { data } of told) expect(data).toMatchObject({ jsonrpc: '2.0', id: 7 });
-    const events = client.events(told, message);
+    const frames = await readSseFrames(response);
+    expect(frames).toHaveLength(8);
+    expect(frames.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    if (!client.isRest) for (const { data } of frames) expect(data).toMatchObject({ jsonrpc: '2.0', id: 7 });
+    const events = client.events(frames, message);
     expect(lintStream(events)).toEqual([]);
     expect(reduce(events)).toMatchObject({
       status: { state: 'completed' },
@@ -112,9 +112,9 @@ describe.each(streamClients)('SSE stream of $name', (client) => {
       status: { state: 'completed' },
       artifacts: [{ parts: [{ text: '01234' }] }],
     });
-    const asked = userMessage('ask');
-    const told = await readSseFrames(await client.stream(server.url, asked));
-    const id = taskIdOf(client.events(told, asked));
+    const firstMessage = userMessage('ask');
+    const frames = await readSseFrames(await client.stream(server.url, firstMessage));
+    const id = taskIdOf(client.events(frames, firstMessage));
     const following = streamSseFrames(await client.subscribe(server.url, id, header));
     const first = client.events([(await following.next()).value], userMessage('', { taskId: id }));
     expect(first[0]).toMatchObject({ kind: 'task', task: { id, status: { state: 'input-required' } } });
@@ -141,17 +141,20 @@ describe.each(streamClients)('SSE stream of $name', (client) => {
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'canceled' } });
   });
 
-  it('of a subscription stays open while the task needs input', async () => {
+  it('keeps a subscription open while the task needs input', async () => {
     const message = userMessage('ask');
-    const asked = client.events(await readSseFrames(await client.stream(server.url, message)), message);
-    expect(lintStream(asked)).toEqual([]);
-    expect(asked.at(-1)).toMatchObject({ status: { state: 'input-required' } });
-    const id = taskIdOf(asked);
+    const firstMessage = client.events(
+      await readSseFrames(await client.stream(server.url, message)),
+      message,
+    );
+    expect(lintStream(firstMessage)).toEqual([]);
+    expect(firstMessage.at(-1)).toMatchObject({ status: { state: 'input-required' } });
+    const id = taskIdOf(firstMessage);
     const following = streamSseFrames(await client.subscribe(server.url, id));
-    const told = [(await following.next()).value!];
+    const frames = [(await following.next()).value!];
     await agent.send({ message: userMessage('that', { taskId: id }) });
-    for await (const frame of following) told.push(frame);
-    const events = client.events(told, userMessage('', { taskId: id }));
+    for await (const frame of following) frames.push(frame);
+    const events = client.events(frames, userMessage('', { taskId: id }));
     expect(lintStream(events)).toEqual([]);
     expect(events[0]).toMatchObject({ kind: 'task', task: { status: { state: 'input-required' } } });
     expect(events.at(-1)).toMatchObject({ status: { state: 'completed' } });
@@ -160,17 +163,17 @@ describe.each(streamClients)('SSE stream of $name', (client) => {
   it('stays open while the task needs authorization', async () => {
     const message = userMessage('auth');
     const following = streamSseFrames(await client.stream(server.url, message));
-    const told = [];
-    for (let i = 0; i < 3; i++) told.push((await following.next()).value);
-    const id = taskIdOf(client.events(told, message));
+    const frames = [];
+    for (let i = 0; i < 3; i++) frames.push((await following.next()).value);
+    const id = taskIdOf(client.events(frames, message));
     await agent.send({ message: userMessage('signed', { taskId: id }) });
-    for await (const frame of following) told.push(frame);
-    const events = client.events(told, message);
+    for await (const frame of following) frames.push(frame);
+    const events = client.events(frames, message);
     expect(lintStream(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ status: { state: 'completed' } });
   });
 
-  it('of a finished task is rejected in 1.0 and returns the task in earlier versions', async () => {
+  it('rejects a subscription to a finished task in 1.0 and returns the task in earlier versions', async () => {
     const message = userMessage('hello');
     const whole = await readSseFrames(await client.stream(server.url, message));
     const id = taskIdOf(client.events(whole, message));
@@ -182,15 +185,15 @@ describe.each(streamClients)('SSE stream of $name', (client) => {
       expect((error.details ?? error.data)[0]).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
       return;
     }
-    const told = await readSseFrames(response);
-    const last = client.isRest ? told.at(-1)?.data.statusUpdate : told.at(-1)?.data.result;
+    const frames = await readSseFrames(response);
+    const last = client.isRest ? frames.at(-1)?.data.statusUpdate : frames.at(-1)?.data.result;
     expect(last).toMatchObject({ final: true });
-    const events = client.events(told, userMessage('', { taskId: id }));
+    const events = client.events(frames, userMessage('', { taskId: id }));
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     expect(reduce(events)).toMatchObject({ artifacts: [{ parts: [{ text: 'hello' }] }] });
   });
 
-  it('of an unknown task is an error response', async () => {
+  it('responds with an error to a subscription to an unknown task', async () => {
     const response = await client.subscribe(server.url, 'no-such-task');
     expect(response.headers.get('content-type')).toMatch(/^application\/(a2a\+)?json$/);
     expect(response.status).toBe(client.isRest ? 404 : 200);
@@ -219,9 +222,9 @@ describe('subscribe by POST', () => {
       }),
     ]);
     await agent.cancelTask({ id: task.id });
-    const told = await readSseFrames(byGet);
-    expect(await readSseFrames(byPost)).toEqual(told);
-    expect(told).toHaveLength(2);
+    const frames = await readSseFrames(byGet);
+    expect(await readSseFrames(byPost)).toEqual(frames);
+    expect(frames).toHaveLength(2);
   });
 });
 
@@ -231,14 +234,14 @@ describe('idle SSE stream', () => {
     const [modern] = streamClients;
     if (!modern) throw new Error('There is no voice');
     const message = userMessage('slow');
-    const told = [];
+    const frames = [];
     for await (const frame of streamSseFrames(await modern.stream(other.url, message))) {
-      told.push(frame);
-      if (told.filter(({ comment }) => comment !== undefined).length < 2) continue;
-      if (told.every(({ data }) => data?.result?.statusUpdate?.status.state !== 'TASK_STATE_CANCELED'))
-        await agent.cancelTask({ id: told[0]?.data.result.task.id });
+      frames.push(frame);
+      if (frames.filter(({ comment }) => comment !== undefined).length < 2) continue;
+      if (frames.every(({ data }) => data?.result?.statusUpdate?.status.state !== 'TASK_STATE_CANCELED'))
+        await agent.cancelTask({ id: frames[0]?.data.result.task.id });
     }
-    expect(lintStream(modern.events(told, message))).toEqual([]);
+    expect(lintStream(modern.events(frames, message))).toEqual([]);
     await other.stop();
   });
 });
@@ -253,11 +256,11 @@ describe('failing SSE stream', () => {
 
   it.each(streamClients)('sends an error in the format of $name without the cause', async (client) => {
     const other = await serve(broken);
-    const told = await readSseFrames(await client.stream(other.url, userMessage('hi')));
-    expect(told).toHaveLength(2);
-    const { data } = told[1] ?? {};
+    const frames = await readSseFrames(await client.stream(other.url, userMessage('hi')));
+    expect(frames).toHaveLength(2);
+    const { data } = frames[1] ?? {};
     expect((data.error ?? data).message).toBe('Internal error');
-    expect(JSON.stringify(told)).not.toContain('secret');
+    expect(JSON.stringify(frames)).not.toContain('secret');
     await other.stop();
   });
 });

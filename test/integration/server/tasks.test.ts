@@ -67,7 +67,7 @@ describe('sending messages', () => {
 });
 
 describe('history', () => {
-  it('is limited to historyLength', async () => {
+  it('limits the history to historyLength', async () => {
     const { id } = await send('ask');
     const done = await send('that', { taskId: id }, { configuration: { historyLength: 2 } });
     expect(done.history.map(({ role }: any) => role)).toEqual(['ROLE_AGENT', 'ROLE_USER']);
@@ -162,14 +162,14 @@ describe('tenant', () => {
     expect((await httpGet(`${server.url}/other/tasks`, modern)).json.totalSize).toBe(0);
   });
 
-  it('in the path overrides the body', async () => {
+  it('prefers the tenant of the path to that of the body', async () => {
     const body = { ...says('hello'), tenant: 'weak' };
     const { id } = (await httpPost(`${server.url}/strong/message:send`, body, modern)).json.task;
     expect((await httpGet(`${server.url}/strong/tasks/${id}`, modern)).status).toBe(200);
     expect((await httpGet(`${server.url}/weak/tasks/${id}`, modern)).status).toBe(404);
   });
 
-  it('may be named v1 if the client sends a version', async () => {
+  it('accepts the tenant v1 if the client sends a version', async () => {
     const { id } = (await httpPost(`${server.url}/v1/message:send`, says('hello'), modern)).json.task;
     expect((await httpGet(`${server.url}/v1/tasks/${id}`, modern)).json.id).toBe(id);
     expect((await httpGet(`${server.url}/v1/tasks/${id}`)).status).toBe(404);
@@ -177,7 +177,7 @@ describe('tenant', () => {
 });
 
 describe('task created by a 0.1 client', () => {
-  it('is returned in 0.1 without version header, otherwise in the requested version', async () => {
+  it('returns the task in 0.1 without version header, otherwise in the requested version', async () => {
     const id = crypto.randomUUID();
     const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] };
     await callRpc(server.url, 'tasks/send', { id, sessionId: 's-1', message });

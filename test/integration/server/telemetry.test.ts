@@ -97,12 +97,12 @@ describe('metrics endpoint', () => {
     expect(value('dragoman_limits_hit_total', { limit: 'maxBodyBytes' })).toBe(1);
   });
 
-  it('is disabled by default', async () => {
+  it('responds 404 to /metrics by default', async () => {
     const { url } = await start({});
     expect((await httpGet(`${url}/metrics`)).status).toBe(404);
   });
 
-  it('is served at the configured path below basePath', async () => {
+  it('serves metrics at the configured path below basePath', async () => {
     const { url } = await start({ basePath: '/echo', metrics: { path: '/numbers' } });
     expect((await httpGet(`${url}/echo/numbers`)).status).toBe(200);
     expect((await httpGet(`${url}/echo/metrics`)).status).toBe(404);

@@ -89,20 +89,20 @@ describe('tracing', () => {
     expect(expectTask(answer).status.state).toBe('completed');
 
     const whole = await one('whole');
-    const asked = await one('a2a.client/send');
+    const clientSpan = await one('a2a.client/send');
     const served = await one('a2a.server/send');
     const relayed = await one('a2a.client/stream');
     const servedFar = await one('a2a.server/stream');
     const runs = await spansOf('a2a.engine/run', 2);
     const parentOf = (span: ReadableSpan | undefined) => span?.parentSpanContext?.spanId;
     const runIn = (span: ReadableSpan) => runs.find((run) => parentOf(run) === span.spanContext().spanId);
-    expect(parentOf(asked)).toBe(whole.spanContext().spanId);
-    expect(parentOf(served)).toBe(asked.spanContext().spanId);
+    expect(parentOf(clientSpan)).toBe(whole.spanContext().spanId);
+    expect(parentOf(served)).toBe(clientSpan.spanContext().spanId);
     expect(parentOf(relayed)).toBe(runIn(served)?.spanContext().spanId);
     expect(parentOf(servedFar)).toBe(relayed.spanContext().spanId);
     expect(runIn(servedFar)).toBeDefined();
     const traces = new Set(
-      [asked, served, relayed, servedFar, ...runs].map((span) => span.spanContext().traceId),
+      [clientSpan, served, relayed, servedFar, ...runs].map((span) => span.spanContext().traceId),
     );
     expect(traces).toEqual(new Set([whole.spanContext().traceId]));
     expect(served.attributes).toMatchObject({
@@ -146,7 +146,7 @@ describe('tracing', () => {
     await one('a2a.client/stream');
   });
 
-  it('is disabled by tracing: false', async () => {
+  it('creates no spans with tracing: false', async () => {
     const server = await serve(defineAgent(echo().definition, { tracing: false }), { tracing: false });
     const client = connect(server.url, { tracing: false });
     await client.send(userRequest('hi'));

@@ -20,35 +20,35 @@ const modern = { 'a2a-version': '1.0' };
 const says = (text: string, more: object = {}) => ({
   message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
 });
-const asked = (params: unknown, method = 'SendMessage') => ({ jsonrpc: '2.0', id: 1, method, params });
+const rpcRequest = (params: unknown, method = 'SendMessage') => ({ jsonrpc: '2.0', id: 1, method, params });
 
 describe('A2A-Version', () => {
   it.each(['1.0', '1.0.0', '1.0.1', ' 1.0 '])('accepts %j as 1.0', async (version) => {
-    const { json } = await httpPost(server.url, asked(says('hi')), { 'a2a-version': version });
+    const { json } = await httpPost(server.url, rpcRequest(says('hi')), { 'a2a-version': version });
     expect(json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('is accepted in the query', async () => {
-    const { json } = await httpPost(`${server.url}/?A2A-Version=1.0`, asked(says('hi')));
+  it('accepts A2A-Version in the query', async () => {
+    const { json } = await httpPost(`${server.url}/?A2A-Version=1.0`, rpcRequest(says('hi')));
     expect(json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
     const listed = await httpGet(`${server.url}/tasks?contextId=none&A2A-Version=1.0`);
     expect(listed.json).toMatchObject({ tasks: [] });
   });
 
   it('defaults to 0.3', async () => {
-    const strict = await httpPost(server.url, asked(says('hi')));
+    const strict = await httpPost(server.url, rpcRequest(says('hi')));
     expect(strict.json).toMatchObject({ id: 1, error: { code: -32009 } });
     expect(strict.json.error.data[0]).toMatchObject({ reason: 'VERSION_NOT_SUPPORTED' });
-    const empty = await httpPost(server.url, asked(says('hi')), { 'a2a-version': '' });
+    const empty = await httpPost(server.url, rpcRequest(says('hi')), { 'a2a-version': '' });
     expect(empty.json.error.code).toBe(-32009);
     const other = await serve(agent, { lenientVersion: true });
-    const lenient = await httpPost(other.url, asked(says('hi')));
+    const lenient = await httpPost(other.url, rpcRequest(says('hi')));
     expect(lenient.json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
     await other.stop();
   });
 
   it.each(['2.0', '0.9', 'one'])('rejects %s', async (version) => {
-    const over = await httpPost(server.url, asked(says('hi')), { 'a2a-version': version });
+    const over = await httpPost(server.url, rpcRequest(says('hi')), { 'a2a-version': version });
     expect(over).toMatchObject({ status: 200, json: { id: 1, error: { code: -32009 } } });
     const rest = await httpPost(`${server.url}/message:send`, says('hi'), { 'a2a-version': version });
     expect(rest).toMatchObject({
@@ -72,26 +72,26 @@ describe('JSON-RPC envelope', () => {
   it.each([
     ['has no jsonrpc member', { id: 1, method: 'GetTask', params: { id: 'x' } }],
     ['has another jsonrpc version', { jsonrpc: '1.0', id: 1, method: 'GetTask' }],
-    ['is a batch', [asked({ id: 'x' }, 'GetTask')]],
+    ['is a batch', [rpcRequest({ id: 'x' }, 'GetTask')]],
     ['is an empty batch', []],
-    ['has an object as id', { ...asked({ id: 'x' }, 'GetTask'), id: {} }],
-    ['has a list as id', { ...asked({ id: 'x' }, 'GetTask'), id: [1] }],
-    ['has true as id', { ...asked({ id: 'x' }, 'GetTask'), id: true }],
+    ['has an object as id', { ...rpcRequest({ id: 'x' }, 'GetTask'), id: {} }],
+    ['has a list as id', { ...rpcRequest({ id: 'x' }, 'GetTask'), id: [1] }],
+    ['has true as id', { ...rpcRequest({ id: 'x' }, 'GetTask'), id: true }],
     ['has no method', { jsonrpc: '2.0', id: null }],
     ['has a number as method', { jsonrpc: '2.0', id: null, method: 7 }],
     ['is null', 'null'],
-  ])('is rejected if it %s', async (_name, body) => {
+  ])('rejects an envelope that %s', async (_name, body) => {
     const { status, json } = await httpPost(server.url, body, modern);
     expect(status).toBe(200);
     expect(json).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32600 } });
   });
 
   it.each([7, 'seven', null, 1.5])('returns the id %j', async (id) => {
-    const { json } = await httpPost(server.url, { ...asked({ id: 'x' }, 'GetTask'), id }, modern);
+    const { json } = await httpPost(server.url, { ...rpcRequest({ id: 'x' }, 'GetTask'), id }, modern);
     expect(json).toMatchObject({ id, error: { code: -32001 } });
   });
 
-  it('must be JSON of limited depth', async () => {
+  it('rejects JSON above the maximum depth', async () => {
     expect((await httpPost(server.url, '{', modern)).json).toMatchObject({
       id: null,
       error: { code: -32700 },
@@ -103,9 +103,9 @@ describe('JSON-RPC envelope', () => {
     expect(xml).toMatchObject({ status: 415, json: { error: { code: -32005 } } });
   });
 
-  it('must not exceed maxBodyBytes', async () => {
+  it('rejects a body above maxBodyBytes', async () => {
     const other = await serve(agent, { maxBodyBytes: 1_000 });
-    const { status, json } = await httpPost(other.url, asked(says('x'.repeat(2_000))), modern);
+    const { status, json } = await httpPost(other.url, rpcRequest(says('x'.repeat(2_000))), modern);
     expect(status).toBe(413);
     expect(json).toMatchObject({ id: null, error: { code: -32600 } });
     await other.stop();
@@ -120,8 +120,8 @@ describe('message', () => {
     ['an unknown role', { role: 'ROLE_JUDGE' }, 'message.role'],
     ['no id', { messageId: '' }, 'message.messageId'],
     ['a number as text', { parts: [{ text: 7 }] }, 'message.parts[0].text'],
-  ])('with %s is rejected and the field is named', async (_name, wrong, field) => {
-    const { json } = await httpPost(server.url, asked(says('hi', wrong)), modern);
+  ])('rejects a message with %s and names the field', async (_name, wrong, field) => {
+    const { json } = await httpPost(server.url, rpcRequest(says('hi', wrong)), modern);
     expect(json).toMatchObject({ id: 1, error: { code: -32602 } });
     const violations = json.error.data.find((each: any) => each.fieldViolations)?.fieldViolations;
     expect(violations[0].field).toBe(field);
@@ -130,7 +130,7 @@ describe('message', () => {
     expect(rest.json.error.details[1].fieldViolations[0].field).toBe(field);
   });
 
-  it('may use snake case and numeric enumerations', async () => {
+  it('accepts snake case and numeric enumerations', async () => {
     const message = {
       message_id: 'm-snake',
       role: 1,
@@ -138,7 +138,7 @@ describe('message', () => {
       parts: [{ text: 'hi', media_type: 'a/b' }],
     };
     const configuration = { history_length: 1, return_immediately: false };
-    const { json } = await httpPost(server.url, asked({ message, configuration }), modern);
+    const { json } = await httpPost(server.url, rpcRequest({ message, configuration }), modern);
     expect(json.result.task).toMatchObject({
       contextId: 'c-snake',
       history: [{ messageId: 'm-snake', parts: [{ text: 'hi', mediaType: 'a/b' }] }],
@@ -150,12 +150,14 @@ describe('message', () => {
     expect(listed.json).toMatchObject({ totalSize: 1, pageSize: 1, tasks: [{ artifacts: [{}] }] });
   });
 
-  it('is rejected if its context differs from the task', async () => {
-    const { task } = (await httpPost(server.url, asked(says('ask')), modern)).json.result;
+  it('rejects a message whose context differs from the task', async () => {
+    const { task } = (await httpPost(server.url, rpcRequest(says('ask')), modern)).json.result;
     const wrong = says('that', { taskId: task.id, contextId: 'another' });
-    expect((await httpPost(server.url, asked(wrong), modern)).json.error).toMatchObject({ code: -32602 });
+    expect((await httpPost(server.url, rpcRequest(wrong), modern)).json.error).toMatchObject({
+      code: -32602,
+    });
     const right = says('that', { taskId: task.id });
-    expect((await httpPost(server.url, asked(right), modern)).json.result.task.contextId).toBe(
+    expect((await httpPost(server.url, rpcRequest(right), modern)).json.result.task.contextId).toBe(
       task.contextId,
     );
   });
@@ -194,8 +196,8 @@ describe('extensions', () => {
     ['A2A-Extensions', 'urn:b, urn:unknown,urn:a', 'urn:b, urn:a'],
     ['X-A2A-Extensions', 'urn:a', 'urn:a'],
     ['A2A-Extensions', 'urn:unknown', null],
-  ])('are activated in %s: %s', async (header, wanted, active) => {
-    const { headers } = await httpPost(server.url, asked(says('hi')), { ...modern, [header]: wanted });
+  ])('activates extensions in %s: %s', async (header, wanted, active) => {
+    const { headers } = await httpPost(server.url, rpcRequest(says('hi')), { ...modern, [header]: wanted });
     expect(headers.get(header)).toBe(active);
     const stream = await httpOpen(`${server.url}/message:stream`, says('hi'), {
       ...modern,
@@ -205,18 +207,21 @@ describe('extensions', () => {
     await stream.text();
   });
 
-  it('are not mentioned unless requested', async () => {
-    const { headers } = await httpPost(server.url, asked(says('hi')), modern);
+  it('mentions extensions only if the client requests them', async () => {
+    const { headers } = await httpPost(server.url, rpcRequest(says('hi')), modern);
     expect(headers.get('a2a-extensions')).toBeNull();
   });
 
-  it('must be requested if required', async () => {
+  it('rejects requests without a required extension', async () => {
     const strict = sampleAgent({ extensions: [{ uri: 'urn:needed', required: true }] });
     const other = await serve(strict);
-    const refused = await httpPost(other.url, asked(says('hi')), modern);
+    const refused = await httpPost(other.url, rpcRequest(says('hi')), modern);
     expect(refused.json.error).toMatchObject({ code: -32008 });
     expect(refused.json.error.data[0]).toMatchObject({ reason: 'EXTENSION_SUPPORT_REQUIRED' });
-    const taken = await httpPost(other.url, asked(says('hi')), { ...modern, 'a2a-extensions': 'urn:needed' });
+    const taken = await httpPost(other.url, rpcRequest(says('hi')), {
+      ...modern,
+      'a2a-extensions': 'urn:needed',
+    });
     expect(taken.json.result.task).toBeDefined();
     expect(taken.headers.get('a2a-extensions')).toBe('urn:needed');
     await other.stop();

@@ -1,4 +1,4 @@
-/** What the official clients feel of each fault. */
+/** Effects of each fault on the official clients. */
 import {
   ClientFactory,
   DefaultAgentCardResolver,
@@ -61,13 +61,13 @@ async function client0_3(server: FaultyServer, factory: any, transport: string):
 }
 
 async function hear(client: Client): Promise<string[]> {
-  const heard: string[] = [];
+  const received: string[] = [];
   try {
-    for await (const event of client.stream()) heard.push(event);
+    for await (const event of client.stream()) received.push(event);
   } catch (error) {
-    heard.push(`error: ${(error as Error).message}`);
+    received.push(`error: ${(error as Error).message}`);
   }
-  return heard;
+  return received;
 }
 
 const clients: [string, string, (server: FaultyServer) => Promise<Client>][] = [
@@ -106,10 +106,10 @@ describe.each(clients)('official client of %s under faults', (_name, end, make) 
     await using server = await startFaultyServer();
     const client = await make(server);
     server.faults = [fault];
-    const heard = await hear(client);
-    expect(heard).toHaveLength(expected.length);
-    for (const [i, each] of expected.entries()) expect(heard[i]).toMatch(each);
-    // The agent is well again as soon as the fault is gone.
+    const received = await hear(client);
+    expect(received).toHaveLength(expected.length);
+    for (const [i, each] of expected.entries()) expect(received[i]).toMatch(each);
+    // The agent works again as soon as the fault is removed.
     server.faults = [];
     await server.outage.end();
     expect(await hear(client)).toEqual(story);

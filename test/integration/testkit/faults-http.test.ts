@@ -194,8 +194,8 @@ describe('stream faults', () => {
       headers: { ...modern, 'Content-Type': 'application/json' },
       body: ask('SendStreamingMessage'),
     });
-    const heard = streamSseFrames(response);
-    const next = async () => ((await heard.next()).value?.data ? 'event' : 'comment');
+    const frames = streamSseFrames(response);
+    const next = async () => ((await frames.next()).value?.data ? 'event' : 'comment');
     expect([await next(), await next(), await next()]).toEqual(['event', 'event', 'comment']);
     await clock.advance(30_000);
     expect([await next(), await next(), await next()]).toEqual(['comment', 'comment', 'comment']);
@@ -203,7 +203,7 @@ describe('stream faults', () => {
     expect(await Promise.race([more, clock.advance(9_999).then(() => 'nothing')])).toBe('nothing');
     await clock.advance(1);
     expect(await more).toBe('comment');
-    await heard.return(undefined);
+    await frames.return(undefined);
     await clock.advance(10_000);
     expect(clock.pending).toBe(0);
   });

@@ -19,7 +19,7 @@ function brief(event: StreamEvent): string {
   return `${event.append ? '+' : ''}${textOf(event.artifact.parts)}`;
 }
 
-/** What is heard when nothing goes wrong. */
+/** Events of a stream without faults. */
 const story = ['submitted', 'working', 'working', 'one', '+two', 'completed'];
 
 /** Our client at a faulty server, by the clock of the server: waiting takes no time. */
@@ -37,18 +37,18 @@ function ours(server: FaultyServer, options: ConnectOptions = {}): Agent & { pro
   return Object.assign(agent, { problems });
 }
 
-/** What a stream says, and what it fails with in the end. */
+/** Returns the events of a stream and its error. */
 async function hear(agent: Agent): Promise<string[]> {
-  const heard: string[] = [];
+  const received: string[] = [];
   try {
-    for await (const event of agent.stream(userRequest('go'))) heard.push(brief(event));
+    for await (const event of agent.stream(userRequest('go'))) received.push(brief(event));
   } catch (error) {
-    heard.push((error as { reason: string }).reason);
+    received.push((error as { reason: string }).reason);
   }
-  return heard;
+  return received;
 }
 
-// What is loaded on the first use would let the virtual hours pass meanwhile.
+// Loaded before the test, because virtual time would advance while modules are loaded.
 beforeAll(async () => {
   await using server = await startFaultyServer([], { clock: new VirtualClock() });
   const agent = ours(server);
@@ -242,7 +242,7 @@ describe('card faults', () => {
     [{ kind: 'content-type', type: 'text/html' }, story],
     [{ kind: 'bad-utf8' }, story],
     [{ kind: 'oversize', bytes: 1_000_000 }, ['INVALID_AGENT_RESPONSE']],
-    // What is no card is none, and an agent without a card is asked what it speaks.
+    // Invalid content is not a card, and the client probes the versions of an agent without a card.
     [{ kind: 'half-frame' }, story],
     [{ kind: 'disconnect' }, ['UNAVAILABLE']],
     [{ kind: 'disconnect', times: 1 }, story],
@@ -313,18 +313,18 @@ describe('seed', () => {
     const clock = new VirtualClock({ start: 0, auto: true });
     await using server = await startFaultyServer(faults, { seed, clock });
     const agent = ours(server);
-    const heard: string[] = [];
-    for (let i = 0; i < 10; i++) heard.push(`${(await hear(agent)).join()} at ${clock.now()}`);
+    const received: string[] = [];
+    for (let i = 0; i < 10; i++) received.push(`${(await hear(agent)).join()} at ${clock.now()}`);
     await agent.close?.();
-    return heard;
+    return received;
   }
 
   it('reproduces random delays to the millisecond', async () => {
     const first = await run(42);
     expect(await run(42)).toEqual(first);
     expect(await run(43)).not.toEqual(first);
-    expect(first.some((heard) => heard.startsWith('UNAVAILABLE'))).toBe(true);
-    expect(first.some((heard) => heard.startsWith(story.join()))).toBe(true);
+    expect(first.some((received) => received.startsWith('UNAVAILABLE'))).toBe(true);
+    expect(first.some((received) => received.startsWith(story.join()))).toBe(true);
   });
 });
 

@@ -16,21 +16,21 @@ import { readSseFrames } from '../../support/http/sse-frames.ts';
 
 let server: TestAgentServer;
 
-const said = (state: string, text: string): object => ({
+const statusEvent = (state: string, text: string): object => ({
   kind: 'status-update',
   status: { state, message: { role: 'agent', parts: [{ kind: 'text', text }] } },
 });
 const turns = [
   [
-    said('working', 'Looking'),
+    statusEvent('working', 'Looking'),
     {
       kind: 'artifact-update',
       artifact: { artifact_id: 'report', name: 'report', parts: [{ kind: 'text', text: 'a,b' }] },
       last_chunk: true,
     },
-    said('input-required', 'Which?'),
+    statusEvent('input-required', 'Which?'),
   ],
-  [said('working', 'Thanks'), said('completed', 'Done')],
+  [statusEvent('working', 'Thanks'), statusEvent('completed', 'Done')],
 ];
 const conversation = [
   ['working: Looking', 'report: a,b', 'input-required: Which?'],
@@ -39,7 +39,7 @@ const conversation = [
 const opening = (id: string): string =>
   `[test_case_id=${id}] [responses_json=${Buffer.from(JSON.stringify(turns)).toString('base64')}]`;
 
-/** What a client told of one turn, and the task it told it of. */
+/** Events of one turn and their task. */
 interface Told {
   words: string[];
   taskId: string;
@@ -139,7 +139,7 @@ async function wordsOf0_1(text: string, id: string): Promise<string[]> {
   });
 }
 
-/** What is said in both turns, and where the journal says that the answers came from. */
+/** Returns the texts of both turns and the origins of the responses in the journal. */
 interface Source {
   readonly options: TestAgentOptions;
   readonly sayings: (id: string) => [string, string];

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { TestAgentServer } from '../../../src/testkit/test-agent-server.ts';
 import { readSseFrames } from '../../support/http/sse-frames.ts';
 
-const said = (state: string, text: string): object => ({
+const statusEvent = (state: string, text: string): object => ({
   kind: 'status-update',
   status: { state, message: { role: 'agent', parts: [{ kind: 'text', text }] } },
 });
 
 /** Two turns that only this conversation has. */
 const turnsOf = (name: string): object[][] => [
-  [said('working', `${name} begins`), said('input-required', `${name} asks`)],
-  [said('working', `${name} goes on`), said('completed', `${name} ends`)],
+  [statusEvent('working', `${name} begins`), statusEvent('input-required', `${name} asks`)],
+  [statusEvent('working', `${name} goes on`), statusEvent('completed', `${name} ends`)],
 ];
 
 async function stream(url: string, messageId: string, text: string, ids: object = {}): Promise<any[]> {
@@ -29,7 +29,7 @@ const wordsOf = (events: any[]): string[] =>
 it('keeps 500 concurrent conversations separate', async () => {
   await using server = await TestAgentServer.start();
   const names = Array.from({ length: 500 }, (_, i) => `case-${i}`);
-  const told = await Promise.all(
+  const conversations = await Promise.all(
     names.map(async (name) => {
       const json = Buffer.from(JSON.stringify(turnsOf(name))).toString('base64');
       const first = await stream(server.url, `${name}-0`, `[test_case_id=${name}][responses_json=${json}]`);
@@ -38,18 +38,18 @@ it('keeps 500 concurrent conversations separate', async () => {
       return { name, taskId, contextId, words: [wordsOf(first), wordsOf(second)] };
     }),
   );
-  for (const { name, words } of told) {
+  for (const { name, words } of conversations) {
     expect(words).toEqual([
       [`${name} begins`, `${name} asks`],
       [`${name} goes on`, `${name} ends`],
     ]);
   }
-  expect(new Set(told.map(({ taskId }) => taskId)).size).toBe(500);
+  expect(new Set(conversations.map(({ taskId }) => taskId)).size).toBe(500);
   const captured = new Map(
     server.receivedMessages.map(({ call, origin }) => [call?.messageId, { call, origin }]),
   );
   expect(captured.size).toBe(1_000);
-  for (const { name, taskId, contextId } of told) {
+  for (const { name, taskId, contextId } of conversations) {
     for (const turn of [0, 1]) {
       const { call, origin } = captured.get(`${name}-${turn}`) ?? {};
       expect([call?.taskId, call?.contextId, origin]).toEqual([
@@ -72,7 +72,7 @@ rules:
     then: [{ say: '{{state.name}} goes on' }, { complete: '{{state.name}} ends in {{task.id}}' }]`;
   await using server = await TestAgentServer.start({ script });
   const names = Array.from({ length: 500 }, (_, i) => `case-${i}`);
-  const told = await Promise.all(
+  const conversations = await Promise.all(
     names.map(async (name) => {
       const first = await stream(server.url, `${name}-0`, `I am ${name}`);
       const { id: taskId, contextId } = first[0] as { id: string; contextId: string };
@@ -80,16 +80,16 @@ rules:
       return { name, taskId, contextId, words: [wordsOf(first), wordsOf(second)] };
     }),
   );
-  for (const { name, taskId, words } of told) {
+  for (const { name, taskId, words } of conversations) {
     expect(words).toEqual([
       [`${name} begins`, `${name} asks`],
       [`${name} goes on`, `${name} ends in ${taskId}`],
     ]);
   }
-  expect(new Set(told.map(({ contextId }) => contextId)).size).toBe(500);
+  expect(new Set(conversations.map(({ contextId }) => contextId)).size).toBe(500);
   const captured = new Map(server.receivedMessages.map(({ call }) => [call?.messageId, call]));
   expect(captured.size).toBe(1_000);
-  for (const { name, taskId, contextId } of told)
+  for (const { name, taskId, contextId } of conversations)
     for (const turn of [0, 1]) expect(captured.get(`${name}-${turn}`)).toMatchObject({ taskId, contextId });
   expect(server.scripts[0]?.script.rules.map(({ matches }) => matches)).toEqual([500, 500]);
 });

@@ -27,7 +27,7 @@ const say = (text: string, more: Partial<Message> = {}): SendRequest => ({
 });
 
 /** The state of the answer, and its last words. */
-const told = (answer: Task | Message): string =>
+const statusLine = (answer: Task | Message): string =>
   isTask(answer)
     ? `${answer.status.state}: ${textOf(answer.status.message?.parts ?? [])}`
     : `message: ${textOf(answer.parts)}`;
@@ -42,7 +42,7 @@ describe('example scripts', () => {
     const id = first?.kind === 'task' ? first.task.id : '';
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' } });
     const booked = await agent.send(say('Monday', { taskId: id }));
-    expect(told(booked)).toBe('completed: Lisbon on Monday, have a good journey');
+    expect(statusLine(booked)).toBe('completed: Lisbon on Monday, have a good journey');
     expect(booked).toMatchObject({
       artifacts: [{ name: 'ticket.json', parts: [{ data: { to: 'Lisbon', day: 'Monday' } }] }],
     });
@@ -50,20 +50,23 @@ describe('example scripts', () => {
 
   it('travel.yaml responds with a message, chunks, a sequence and the fallback', async () => {
     await using agent = connect((await playing('travel')).url);
-    expect(told(await agent.send(say('Hello')))).toBe('message: Hello! Where do you want to go?');
+    expect(statusLine(await agent.send(say('Hello')))).toBe('message: Hello! Where do you want to go?');
     const timetable = (await agent.send(say('the timetable'))) as Task;
     expect(timetable.artifacts?.map(({ parts }) => textOf(parts))).toEqual([
       '09:00 Lisbon\n10:30 Porto\n12:00 Faro\n',
     ]);
     const contextId = crypto.randomUUID();
     const answers: string[] = [];
-    for (let i = 0; i < 3; i++) answers.push(told(await agent.send(say('are we there yet', { contextId }))));
+    for (let i = 0; i < 3; i++)
+      answers.push(statusLine(await agent.send(say('are we there yet', { contextId }))));
     expect(answers).toEqual([
       'completed: Not yet',
       'completed: Not yet, as I said',
       'failed: That is enough',
     ]);
-    expect(told(await agent.send(say('Sing')))).toBe('rejected: I only book journeys, but you said: Sing');
+    expect(statusLine(await agent.send(say('Sing')))).toBe(
+      'rejected: I only book journeys, but you said: Sing',
+    );
   });
 
   it('trouble.yaml fails once, then works, and abandons a task', async () => {
@@ -84,7 +87,7 @@ describe('example scripts', () => {
       });
     expect((await crash()).status).toBe(503);
     expect(await (await crash()).text()).toContain('Back again');
-    expect(told(await agent.send(say('hang up')))).toBe('working: I will be right back');
+    expect(statusLine(await agent.send(say('hang up')))).toBe('working: I will be right back');
   });
 
   it('secured.yaml authenticates clients and requests authorization', async () => {
@@ -92,9 +95,13 @@ describe('example scripts', () => {
     await using stranger = connect(url);
     await expect(stranger.send(say('x'))).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });
     await using alice = connect(url, { headers: { authorization: 'Bearer token-of-alice' } });
-    const asked = (await alice.send(say('', { parts: [{ data: { transfer: { amount: 50 } } }] }))) as Task;
-    expect(told(asked)).toBe('auth-required: Please confirm in your app');
-    expect(told(await alice.send(say('done', { taskId: asked.id })))).toBe('completed: Moved 50 for alice');
+    const interrupted = (await alice.send(
+      say('', { parts: [{ data: { transfer: { amount: 50 } } }] }),
+    )) as Task;
+    expect(statusLine(interrupted)).toBe('auth-required: Please confirm in your app');
+    expect(statusLine(await alice.send(say('done', { taskId: interrupted.id })))).toBe(
+      'completed: Moved 50 for alice',
+    );
   });
 });
 

@@ -21,16 +21,16 @@ describe('harnesses http and direct', () => {
     ],
   };
 
-  it.each(['direct', 'http'] as const)('are selected by the option: %s', async (rig) => {
+  it.each(['direct', 'http'] as const)('are selected by the option: %s', async (kind) => {
     await expectPassed(
       { ...words, assert_downstream_request: [{ params: { message: { parts: [{ text: 'hello' }] } } }] },
-      { kind: rig },
+      { kind },
     );
     await expectPassed(
       { ...words, input: { is_streaming: false }, expected_gateway_output: [expectCompleted('Done.')] },
-      { kind: rig },
+      { kind },
     );
-    await expectPassed({ ...words, harness: rig });
+    await expectPassed({ ...words, harness: kind });
   });
 
   it.each(['direct', 'http'] as const)('report errors and cancel: %s', async (harness) => {

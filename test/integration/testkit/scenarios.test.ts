@@ -47,8 +47,14 @@ describe('keys of a scenario case (mesh harness)', () => {
       text_exact: 'abc',
       metadata_contains: { tags: ['__user_uploaded'] },
     };
-    const asked = { params: { message: { parts: [{}, { file: { bytes: 'YWJj', name: 'a.txt' } }] } } };
-    const words = { input: { parts }, expected_artifacts: [stored], assert_downstream_request: [asked] };
+    const expectedRequest = {
+      params: { message: { parts: [{}, { file: { bytes: 'YWJj', name: 'a.txt' } }] } },
+    };
+    const words = {
+      input: { parts },
+      expected_artifacts: [stored],
+      assert_downstream_request: [expectedRequest],
+    };
     await expectPassed(words);
     expect(await failingPaths({ ...words, expected_artifacts: [{ ...stored, text_exact: 'abd' }] })).toEqual([
       'expected_artifacts[0].text_exact',
@@ -285,11 +291,11 @@ describe('keys of a scenario case (mesh harness)', () => {
     ['0.1', 'JSONRPC', { method: 'tasks/sendSubscribe' }],
     ['0.3', 'HTTP+JSON', { message: { role: 'ROLE_USER' } }],
     ['1.0', 'JSONRPC', { method: 'SendStreamingMessage' }],
-  ])('downstream version %s over %s is used by the proxy', async (version, transport, asked) => {
+  ])('downstream version %s over %s is used by the proxy', async (version, transport, expectedRequest) => {
     await expectPassed({
       downstream: { version, transport },
       skip_intermediate_events: true,
-      assert_downstream_request: [asked],
+      assert_downstream_request: [expectedRequest],
     });
   });
 });

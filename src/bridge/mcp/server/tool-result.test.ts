@@ -59,7 +59,7 @@ describe('buildToolResult', () => {
     ]);
   });
 
-  it('is not an error for INPUT_REQUIRED and RUNNING', () => {
+  it('returns no error for INPUT_REQUIRED and RUNNING', () => {
     for (const status of ['INPUT_REQUIRED', 'RUNNING'] as const) {
       const { isError, content } = build({ status, followUpId: 'f', data: { follow_up_id: 'f' } });
       expect(isError).toBeUndefined();

@@ -115,17 +115,17 @@ describe.skipIf(mosquitto === undefined)('connectMqtt with default Mosquitto', (
   it('releases publishers when an unnamed subscriber has left', async () => {
     const broker = await startBroker();
     const [one, two] = [await connectTo(broker, { maxUnacknowledged: 2 }), await connectTo(broker)];
-    const gate = new Latch();
+    const latch = new Latch();
     const begun = new Collector();
     const work = async (delivery: MeshMessage): Promise<void> => {
       begun.add(delivery);
-      await gate.opened;
+      await latch.opened;
     };
     const slow = await two.subscribe('a', work, { concurrency: 1 });
     const published = Promise.all(numberTexts(10).map((number) => one.publish('a', number)));
     await begun.waitForCount(1);
     const closed = slow.close();
-    gate.open();
+    latch.open();
     await closed;
     await published;
   });
@@ -148,14 +148,14 @@ describe.skipIf(mosquitto === undefined)('connectMqtt with default Mosquitto', (
         ['again', {}],
         ['again', {}],
       ]);
-      const heard = new Promise<[string, unknown]>((resolve) => {
+      const published = new Promise<[string, unknown]>((resolve) => {
         stranger.once('message', (topic, _payload, packet) =>
           resolve([topic, packet.properties?.userProperties]),
         );
       });
       await stranger.subscribeAsync('theirs/#', { qos: 1 });
       await connection.publish('theirs/a', '{}', { clientId: 'c', a2aUserConfig: { a: 1 }, callDepth: 3 });
-      expect(await heard).toEqual([
+      expect(await published).toEqual([
         'theirs/a',
         {
           clientId: 'c',

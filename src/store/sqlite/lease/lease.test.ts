@@ -177,7 +177,7 @@ describe('Lease', () => {
     });
   });
 
-  it('is held while heartbeats are sent', () => {
+  it('keeps the lease while its holder sends heartbeats', () => {
     const first = acquire(fakeProcess(1));
     for (let n = 0; n < 20; n++) clock.advance(heartbeat);
     expect(clock.delays).toEqual(Array.from({ length: 21 }, () => heartbeat));
@@ -185,7 +185,7 @@ describe('Lease', () => {
     expect(isHeld(first)).toBe(true);
   });
 
-  it('is taken over at once when its holder has ended', () => {
+  it('takes over the lease of an ended process at once', () => {
     const first = acquire(fakeProcess(1));
     alive.delete(1);
     const second = acquire(fakeProcess(2));
@@ -193,7 +193,7 @@ describe('Lease', () => {
     expect(isHeld(first)).toBe(false);
   });
 
-  it('is taken over from a live pid when its heartbeat does not change for the timeout', async () => {
+  it('takes over the lease of a live pid whose heartbeat does not change for the timeout', async () => {
     const first = acquirePaused(fakeProcess(1));
     clock.advance(timeout - 1);
     await expect(acquireAfter(0, fakeProcess(2))).rejects.toThrow('in use by process 1');
@@ -204,7 +204,7 @@ describe('Lease', () => {
   });
 
   it.each([60_000, -60_000, 3_600_000])(
-    'is not taken over from a living process when the clock is set by %i ms',
+    'keeps the lease of a living process when the clock changes by %i ms',
     async (step) => {
       for (const more of [{}, { host: 'there' }]) {
         const first = acquire(fakeProcess(1, more));
@@ -226,7 +226,7 @@ describe('Lease', () => {
     );
   });
 
-  it('is taken over when its heartbeat stays in the future', async () => {
+  it('takes over a lease whose heartbeat stays in the future', async () => {
     acquirePaused(fakeProcess(1));
     clock.step(-timeout);
     expect(isHeld(await acquireAfter(timeout, fakeProcess(2)))).toBe(true);
@@ -253,7 +253,7 @@ describe('Lease', () => {
     expect(isHeld(acquire(fakeProcess(1)))).toBe(true);
   });
 
-  it('is taken over at once when the pid was reused', () => {
+  it('takes over the lease of a reused pid at once', () => {
     acquire(fakeProcess(1));
     clock.advance(1_000);
     expect(isHeld(acquire(fakeProcess(1, { startedAt: clock.now() - 1 })))).toBe(true);

@@ -219,7 +219,7 @@ describe('event order', () => {
   const wants = (what: string) => ({ type: 'status_update', ...text({ text_exact: what }) });
   const came = [update({ text: 'one' }), update({ text: 'two' }), task()];
 
-  it('must match exactly by default', () => {
+  it('requires the exact order of events by default', () => {
     expect(mismatchPaths([wants('one'), wants('two'), { type: 'final_response' }], came)).toEqual([]);
     expect(mismatchPaths([wants('two'), wants('one'), { type: 'final_response' }], came)).toEqual([
       'out[0].content_parts[0].text_exact',
