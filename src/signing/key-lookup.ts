@@ -24,11 +24,7 @@ export interface KeySources {
    * @defaultValue none
    */
   allowedJku?: readonly string[];
-  /**
-   * Current time in milliseconds, for keys with `nbf` and `exp`.
-   *
-   * @defaultValue `Date.now`
-   */
+  /** Current time in milliseconds, for keys with `nbf` and `exp`. @defaultValue `Date.now` */
   now?: () => number;
 }
 

@@ -10,11 +10,7 @@ export interface SignCardOptions {
   key: SigningKey;
   /** Key id by which verifiers find the public key. */
   kid: string;
-  /**
-   * Signature algorithm.
-   *
-   * @defaultValue the default of the key, such as `ES256` for P-256
-   */
+  /** Signature algorithm. @defaultValue the default of the key, such as `ES256` for P-256 */
   alg?: string;
   /** https URL of the JSON Web Key Set with the public key. */
   jku?: string;

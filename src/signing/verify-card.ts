@@ -6,11 +6,7 @@ import { lookUpKeys, type KeySources, quoteUntrusted } from './key-lookup.ts';
 
 /** Options of {@link verifyCard}. */
 export interface VerifyCardOptions extends KeySources {
-  /**
-   * Accepted algorithms; must be asymmetric.
-   *
-   * @defaultValue all ES, RS, PS and EdDSA algorithms
-   */
+  /** Accepted algorithms; must be asymmetric. @defaultValue all ES, RS, PS and EdDSA algorithms */
   algorithms?: readonly string[];
   /**
    * Also accepts the forms that the official SDKs sign. Such a signature does not cover empty values and members that 1.0
@@ -19,11 +15,7 @@ export interface VerifyCardOptions extends KeySources {
    * @defaultValue false
    */
   acceptSdkForms?: boolean;
-  /**
-   * Maximum number of signatures of a card.
-   *
-   * @defaultValue 16
-   */
+  /** Maximum number of signatures of a card. @defaultValue 16 */
   maxSignatures?: number;
 }
 

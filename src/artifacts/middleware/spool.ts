@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,10 +20,8 @@ export interface SpoolOptions {
  */
 export class Spool {
   readonly #options: SpoolOptions;
-  readonly #hash = createHash('sha256');
   #chunks: Uint8Array[] = [];
   #file: FileHandle | undefined;
-  #digest: string | undefined;
   /** Number of bytes written. */
   size = 0;
 
@@ -37,7 +35,6 @@ export class Spool {
     if (this.size + chunk.byteLength > maxBytes) {
       throw new A2AError('PAYLOAD_TOO_LARGE', `The file exceeds ${maxBytes} bytes`);
     }
-    this.#hash.update(chunk);
     await wrapStorageErrors(async () => {
       if (!this.#file && this.size + chunk.byteLength > maxMemory) await this.#openFile();
       if (this.#file) await writeAll(this.#file, chunk, this.size);
@@ -57,12 +54,6 @@ export class Spool {
       at += chunk.byteLength;
     }
     this.#chunks = [];
-  }
-
-  /** Returns the SHA-256 digest. The spool must not be written afterwards. */
-  digest(): string {
-    this.#digest ??= this.#hash.digest('hex');
-    return this.#digest;
   }
 
   /** Reads from an offset into a buffer. @returns the filled part of the buffer */

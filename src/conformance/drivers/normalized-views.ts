@@ -7,9 +7,7 @@ export type TaskStateName = string;
 export interface NormalizedArtifact {
   /** In 0.1, its index. */
   readonly id: string;
-  readonly name: string | undefined;
   readonly parts: readonly unknown[];
-  readonly raw: object;
 }
 
 /** Version-neutral view of a task. */
@@ -158,12 +156,7 @@ export function normalizeArtifactUpdate(
 /** Converts a wire artifact. */
 function normalizeArtifact(raw: unknown, idName: string): NormalizedArtifact {
   const artifact = objectOf(raw);
-  return {
-    id: artifactId(artifact[idName], idName),
-    name: asText(artifact.name),
-    parts: listOf(artifact.parts),
-    raw: artifact,
-  };
+  return { id: artifactId(artifact[idName], idName), parts: listOf(artifact.parts) };
 }
 
 /** In 0.1 the id is the index, which is 0 if missing. */

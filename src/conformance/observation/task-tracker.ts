@@ -17,7 +17,6 @@ export const restingStates: ReadonlySet<string> = new Set([...terminalStates, ..
 
 /** State of one task, collected from all observations of it. */
 export interface TrackedTask {
-  readonly id: string;
   contextId: string | undefined;
   /** The latest state. A terminal state is never replaced. */
   state: TaskStateName;
@@ -53,7 +52,7 @@ export class TaskTracker {
   #recordState(id: string, contextId: string | undefined, state: TaskStateName): TrackedTask {
     let trackedTask = this.#tasks.get(id);
     if (!trackedTask) {
-      trackedTask = { id, contextId, state, artifacts: new Map(), endedAt: undefined };
+      trackedTask = { contextId, state, artifacts: new Map(), endedAt: undefined };
       this.#tasks.set(id, trackedTask);
     }
     trackedTask.contextId ??= contextId;

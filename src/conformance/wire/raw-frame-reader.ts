@@ -13,11 +13,6 @@ export class RawFrameReader {
     this.#now = now;
   }
 
-  /** Text after the last complete frame. */
-  get rest(): string {
-    return this.#fields.length > 0 || this.#rest !== '' ? this.#rest || '…' : '';
-  }
-
   /** Appends text and returns the frames that it completes. */
   push(text: string): RawFrame[] {
     const frames: RawFrame[] = [];

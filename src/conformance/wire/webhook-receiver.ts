@@ -4,12 +4,9 @@ import { stripTrailing } from '../../primitives/text.ts';
 
 /** A received notification. */
 export interface WebhookDelivery {
-  readonly path: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Milliseconds since the receiver was created. */
-  readonly at: number;
 }
 
 /** Returns the HTTP status of the response to a notification; `hang` sends no response. */
@@ -37,7 +34,6 @@ export class WebhookReceiver {
   readonly #endpoints = new Map<string, EndpointState>();
   readonly #publicUrl: string | undefined;
   readonly #port: number;
-  readonly #createdAt = performance.now();
   #server: Server | undefined;
   #listening: Promise<number> | undefined;
 
@@ -105,11 +101,9 @@ export class WebhookReceiver {
           return;
         }
         const notification = {
-          path,
           method: request.method ?? '',
           headers: request.headers,
           body: Buffer.concat(chunks).toString('utf8'),
-          at: performance.now() - this.#createdAt,
         };
         if (state.endpoint.received.length < 1_000) state.endpoint.received.push(notification);
         const status = state.respond(notification, state.endpoint.received.length);

@@ -11,20 +11,11 @@ import { shortErrorText, isOutage } from './error-classification.ts';
 export interface CircuitBreakerOptions {
   /** Name of the agent in errors. */
   name: string;
-  /**
-   * Consecutive failures that open the circuit.
-   * @defaultValue 5
-   */
+  /** Consecutive failures that open the circuit. @defaultValue 5 */
   failures?: number;
-  /**
-   * Milliseconds until an open circuit admits a probe call; doubles with each failed probe.
-   * @defaultValue 10 000
-   */
+  /** Milliseconds until an open circuit admits a probe call; doubles with each failed probe. @defaultValue 10 000 */
   openFor?: number;
-  /**
-   * Upper bound of the doubled delay, in milliseconds.
-   * @defaultValue 120 000
-   */
+  /** Upper bound of the doubled delay, in milliseconds. @defaultValue 120 000 */
   maxOpenFor?: number;
   clock?: Clock;
   /** Called on each state change. */

@@ -1,4 +1,4 @@
-import type { ConformanceRule } from '../rule-model.ts';
+import type { ConformanceRule } from '../../src/conformance/rule-model.ts';
 
 /** An entry of the requirement catalog. */
 export interface Requirement {
