@@ -58,7 +58,7 @@ describe('an exception of an author', () => {
         causeOfFailure();
       },
     ],
-  ])('in process (%s) is written to standard error with its stack', async (_name, process) => {
+  ])('writes an exception of process (%s) to standard error with its stack', async (_name, process) => {
     const agent = define({ process });
     const seen = await seenByClient(agent);
     expect(seen).toContain('failed');
@@ -68,7 +68,7 @@ describe('an exception of an author', () => {
     );
   });
 
-  it('in the cleanup of a canceled generator is written as well', async () => {
+  it('writes an exception in the cleanup of a canceled generator to standard error', async () => {
     const agent = define({
       async *process() {
         try {
@@ -87,7 +87,7 @@ describe('an exception of an author', () => {
     expect((await agent.getTask({ id })).status.state).toBe('canceled');
   });
 
-  it('in a wrapper is written to standard error with its stack, and the client sees nothing of it', async () => {
+  it('writes an exception of a wrapper to standard error with its stack, and hides it from the client', async () => {
     const wrapped = withInterceptor(define({ process: () => 'fine' }), {
       send: async () => causeOfFailure(),
     });
@@ -108,18 +108,18 @@ describe('an exception of an author', () => {
     ],
     ['onTraffic', { onTraffic: () => causeOfFailure() }],
     ['log', { log: () => causeOfFailure() }],
-  ])('in the hook %s is written to standard error with its stack', async (_name, options) => {
+  ])('writes an exception of the hook %s to standard error with its stack', async (_name, options) => {
     expect(await seenByClient(define({ process: () => 'fine' }), options)).not.toContain('secret detail');
     expect(written()).toMatch(/TypeError: secret detail\n\s+at causeOfFailure/);
   });
 
-  it('in onError itself is written with its stack', async () => {
+  it('writes an exception of onError itself with its stack', async () => {
     const wrapped = withInterceptor(define(), { send: async () => Promise.reject(new Error('first')) });
     await seenByClient(wrapped, { onError: () => causeOfFailure() });
     expect(written()).toMatch(/^error: onError failed\nTypeError: secret detail\n\s+at/);
   });
 
-  it('in a wrapper on a mesh is written with its stack', async () => {
+  it('writes an exception of a wrapper on a mesh with its stack', async () => {
     const broker = connectMemoryBroker();
     const wrapped = withInterceptor(define({ process: () => 'fine' }), { '*': () => causeOfFailure() });
     const server = await serveOnMesh(wrapped, { broker, namespace: 'ns', name: 'T' });
@@ -148,7 +148,7 @@ describe('an exception of an author', () => {
     expect(standardError).not.toHaveBeenCalled();
   });
 
-  it('that is an A2AError is written without a stack, because it is meant for the client', async () => {
+  it('writes an A2AError of an author without a stack, because the client receives it', async () => {
     const agent = define({
       process() {
         throw new A2AError('INVALID_PARAMS', 'Send a number');
@@ -158,7 +158,7 @@ describe('an exception of an author', () => {
     expect(written()).toMatch(/^error: Process function failed \(task .+\)\nA2AError: Send a number$/);
   });
 
-  it('cannot control the terminal', async () => {
+  it('replaces terminal control characters in the exceptions of authors', async () => {
     await define({
       process() {
         throw new Error('\u001b[2J\u0007 gone');

@@ -31,7 +31,7 @@ function recordingClock() {
 }
 
 describe('Watchdog', () => {
-  it('has a timer only while tasks are running', async () => {
+  it('sets a timer only while tasks are running', async () => {
     const { clock, timers, advance } = recordingClock();
     const agent = defineAgent({ name: 'A', description: 'A', process: ({ text }) => text }, { clock });
     expect(timers.size).toBe(0);

@@ -79,7 +79,7 @@ describe('a skill with schemas', () => {
     );
   });
 
-  it('may report progress and ask', async () => {
+  it('lets a skill with schemas report progress and ask', async () => {
     const guess = defineSkill({
       id: 'guess',
       input: z.object({ max: z.number() }),
@@ -98,7 +98,7 @@ describe('a skill with schemas', () => {
     expect(JSON.stringify(task.history)).toContain('Up to 9');
   });
 
-  it('is chosen by name among several; other messages go to process', async () => {
+  it('calls the skill that a message names, and process for other messages', async () => {
     const double = defineSkill({ id: 'double', input: z.number(), run: (value) => value * 2 });
     const agent = defineAgent({
       name: 'C',
@@ -116,7 +116,7 @@ describe('a skill with schemas', () => {
     await expect(strict.send('hi')).rejects.toThrow('message.metadata.skillId must be one of add, double');
   });
 
-  it('that requires credentials must be named, so that the server can authorize it', async () => {
+  it('calls process for a message that does not name a skill with security requirements', async () => {
     const guarded = { ...add, securityRequirements: [{ key: [] }] };
     const agent = defineAgent({ name: 'C', description: 'C', skills: [guarded], process: () => 'open' });
     expect(expectTask(await agent.send({ data: { items } })).artifacts).toMatchObject([

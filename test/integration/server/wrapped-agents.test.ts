@@ -19,7 +19,7 @@ async function served(agent: Agent, options: ServeOptions = {}): Promise<string>
 
 describe('a wrapper', () => {
   it.each([true, false])(
-    'that copies the call keeps the identity of the client (fast path: %s)',
+    'keeps the identity of the client in a wrapper that copies the call (fast path: %s)',
     async (fastPath) => {
       const seen: unknown[] = [];
       const agent = defineAgent({ name: 'T', description: 'T', process: () => 'done' });

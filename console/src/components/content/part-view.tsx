@@ -26,12 +26,12 @@ export function PartView({ part, title, isGrowing = false }: PartViewProps) {
       {part.filename !== undefined && part.filename !== title && !('url' in part) ? (
         <div class="content-note">{escapeInvisible(part.filename)}</div>
       ) : null}
-      <Shown form={form} name={part.filename ?? 'image'} isGrowing={isGrowing} />
+      <PartContent form={form} name={part.filename ?? 'image'} isGrowing={isGrowing} />
     </div>
   );
 }
 
-function Shown({ form, name, isGrowing }: { form: PartDisplay; name: string; isGrowing: boolean }) {
+function PartContent({ form, name, isGrowing }: { form: PartDisplay; name: string; isGrowing: boolean }) {
   switch (form.kind) {
     case 'text':
       return <PlainText text={form.text} isGrowing={isGrowing} />;

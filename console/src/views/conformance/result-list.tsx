@@ -10,9 +10,9 @@ function change(members: Partial<ResultFilter>): void {
 }
 
 export function ResultList() {
-  const { text, section, lane } = resultFilter.value;
+  const { text, section, variant } = resultFilter.value;
   const sections = distinctValues(results.value.map((each) => each.section));
-  const lanes = distinctValues(results.value.map(variantLabel));
+  const variants = distinctValues(results.value.map(variantLabel));
   return (
     <section class="conformance-list" aria-label="Results">
       <div class="conformance-filters" role="search" aria-label="Filter results">
@@ -37,11 +37,11 @@ export function ResultList() {
         <Select
           label="Variant"
           isLabelHidden
-          value={lane}
-          onValue={(value) => change({ lane: value })}
+          value={variant}
+          onValue={(value) => change({ variant: value })}
           choices={[
             { value: '', text: 'All variants' },
-            ...lanes.map((each) => ({ value: each, text: each })),
+            ...variants.map((each) => ({ value: each, text: each })),
           ]}
         />
         <span class="conformance-shown" role="status">
@@ -73,7 +73,7 @@ export function ResultList() {
                   <code>{each.test}</code>
                   <span>{each.rule}</span>
                 </span>
-                <span class="conformance-lane">
+                <span class="conformance-variant">
                   {each.level}
                   <VersionBadge version={each.version} />
                   <span class="conformance-transport">

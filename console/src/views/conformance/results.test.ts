@@ -49,7 +49,7 @@ describe('conformance results', () => {
     expect(filterResults(all, noFilter)).toEqual(all);
     expect(filterResults(all, { ...noFilter, verdict: 'fail' })).toEqual([broken]);
     expect(filterResults(all, { ...noFilter, section: '3.10' })).toEqual([held]);
-    expect(filterResults(all, { ...noFilter, lane: '1.0 card' })).toEqual([card]);
+    expect(filterResults(all, { ...noFilter, variant: '1.0 card' })).toEqual([card]);
     expect(filterResults(all, { ...noFilter, text: 'WENT ON' })).toEqual([broken]);
     expect(filterResults(all, { ...noFilter, text: 'core-1' })).toEqual(all);
   });

@@ -56,12 +56,12 @@ export interface ResultFilter {
   readonly verdict: RuleVerdict | '';
   readonly section: string;
   /** A protocol variant, or `card`. */
-  readonly lane: string;
+  readonly variant: string;
   readonly text: string;
 }
 
 /** A filter that matches everything. */
-export const noFilter: ResultFilter = { verdict: '', section: '', lane: '', text: '' };
+export const noFilter: ResultFilter = { verdict: '', section: '', variant: '', text: '' };
 
 /** The variant of a result. */
 export function variantLabel({
@@ -88,7 +88,7 @@ export function filterResults(
     (each) =>
       (filter.verdict === '' || each.verdict === filter.verdict) &&
       (filter.section === '' || each.section === filter.section) &&
-      (filter.lane === '' || variantLabel(each) === filter.lane) &&
+      (filter.variant === '' || variantLabel(each) === filter.variant) &&
       (wanted === '' ||
         [each.test, each.rule, each.message, ...each.requirements].some((text) =>
           text?.toLowerCase().includes(wanted),

@@ -5,10 +5,10 @@ import { selectedAgent as agent } from '../../session/agents.ts';
 import type { ConformanceInput } from '../../../../src/console/console-api.ts';
 import { cancelRun, startRun, currentRun, runInput } from './state.ts';
 
-type Wish = Omit<ConformanceInput, 'agentId'>;
+type RunOptions = Omit<ConformanceInput, 'agentId'>;
 
 /** Sets an option, or removes it if empty. */
-function change<Name extends keyof Wish>(name: Name, value: Wish[Name] | undefined): void {
+function change<Name extends keyof RunOptions>(name: Name, value: RunOptions[Name] | undefined): void {
   const { [name]: _, ...others } = runInput.value;
   runInput.value = value === undefined ? others : { ...others, [name]: value };
 }
@@ -29,7 +29,7 @@ export function RunForm() {
       <Select
         label="Rules"
         value={level}
-        onValue={(value) => change('level', value === '' ? undefined : (value as Wish['level']))}
+        onValue={(value) => change('level', value === '' ? undefined : (value as RunOptions['level']))}
         choices={[
           { value: '', text: 'MUST, SHOULD and MAY' },
           { value: 'SHOULD', text: 'MUST and SHOULD' },
@@ -39,7 +39,7 @@ export function RunForm() {
       <Select
         label="Prompts"
         value={fixtures}
-        onValue={(value) => change('fixtures', value === '' ? undefined : (value as Wish['fixtures']))}
+        onValue={(value) => change('fixtures', value === '' ? undefined : (value as RunOptions['fixtures']))}
         choices={[
           { value: '', text: 'examples of the skills' },
           { value: 'fx', text: 'fixture agent of Dragoman (fx)' },
