@@ -8,7 +8,6 @@ import { stripBrackets } from './rules/host-rules.ts';
 /** Supported HTTP methods. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A request to a checked URL. */
 interface CheckedRequest {
   url: URL;
   method: HttpMethod;

@@ -52,7 +52,6 @@ export class ClientOutput {
     this.#write('\n');
   }
 
-  /** Writes the result of a send. */
   result(result: Task | Message): void {
     if (this.isJson) this.json(v1_0.results.send.write(result));
     else if (isTask(result)) this.#task(result);
@@ -71,7 +70,6 @@ export class ClientOutput {
     this.field('State', wireState(status));
   }
 
-  /** Writes one event of a stream. */
   event(event: StreamEvent): void {
     if (this.isJson) {
       for (const wire of v1_0.eventWriter().write(event)) this.json(wire);

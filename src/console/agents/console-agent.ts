@@ -107,7 +107,6 @@ export class ConsoleAgent {
     return connection;
   }
 
-  /** Closes all connections. */
   async close(): Promise<void> {
     await Promise.all([this.#probe, ...this.#connections.values()].map((each) => each.close()));
   }

@@ -104,7 +104,6 @@ export function readParts(value: unknown, at: string, mode: DecodeMode): Part[] 
   return readPartsWith(readPart, value, at, mode);
 }
 
-/** Writes a 0.1 part. */
 function writePart(part: Part, at: string, losses: LossList): unknown {
   if ('text' in part) {
     return { type: 'text', text: part.text, metadata: carryLabels(part, at, losses) };

@@ -1,7 +1,6 @@
 import type { PushConfig } from '../../protocol/push.ts';
 import { writePushTarget } from '../v0_3/push.ts';
 
-/** Returns the resource name of a push configuration. */
 function resourceName({ taskId, id }: PushConfig): string {
   return `tasks/${taskId}/pushNotificationConfigs/${id}`;
 }

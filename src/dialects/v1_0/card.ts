@@ -157,7 +157,6 @@ export function readSkill(value: unknown, at: string, mode: DecodeMode): AgentSk
   return skill;
 }
 
-/** Writes a 1.0 card. */
 function writeCard(card: AgentCard, losses?: LossList): unknown {
   const schemes = card.securitySchemes && splitFlows(card.securitySchemes);
   const requirements = (list: AgentCard['securityRequirements']): unknown =>

@@ -29,7 +29,6 @@ export interface ProxyContext {
   readonly onCard: (rewrite: CardRewrite) => void;
 }
 
-/** Hop-by-hop headers. */
 const hopByHopHeaders = new Set([
   'connection',
   'keep-alive',

@@ -28,7 +28,6 @@ export class DecodeQueue {
   #size = 0;
   #isScheduled = false;
 
-  /** Returns the queue of a traffic log. */
   static of(log: TrafficLog): DecodeQueue {
     let queue = queues.get(log);
     if (!queue) queues.set(log, (queue = new DecodeQueue()));

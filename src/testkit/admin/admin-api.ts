@@ -134,7 +134,6 @@ export class AdminApi {
     ]);
   }
 
-  /** Handles one request. */
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
     void this.#handle(request).then(({ status = 200, body }) => {
       if (response.destroyed) return;

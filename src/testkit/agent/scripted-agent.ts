@@ -147,7 +147,6 @@ export class ScriptedAgent implements Agent {
     return this.#engine.close();
   }
 
-  /** Resets the message counts. */
   reset(): void {
     this.#messageCounts.clear();
   }

@@ -2,7 +2,6 @@ import type { AgentCard } from '../../../protocol/card.ts';
 import { supportedVersions } from '../../../dialects/negotiation.ts';
 import { createColors } from '../../terminal/colors.ts';
 
-/** A served agent. */
 interface ServedAgent {
   /** With the base path. */
   url: string;

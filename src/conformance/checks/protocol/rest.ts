@@ -33,7 +33,6 @@ function decodeError(exchange: HttpExchange): JsonObject {
   return objectOf(objectOf(parseJsonOrUndefined(exchange.body)).error);
 }
 
-/** Expects an HTTP status. */
 function expectStatus(probe: Probe, { status }: HttpExchange, expected: number, subject: string): void {
   probe.expectEqual(status, expected, `${subject} has the wrong HTTP status`);
 }

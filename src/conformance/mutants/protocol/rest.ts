@@ -10,7 +10,6 @@ function restMutant(id: string, description: string, wire: () => WireMutation): 
   return mutant(id, description, { transports: ['HTTP+JSON'], wire });
 }
 
-/** Mutates error objects. */
 function errorMutant(id: string, description: string, mutate: (error: JsonObject) => void): MutantAgent {
   return restMutant(id, description, () => mutateError(mutate));
 }

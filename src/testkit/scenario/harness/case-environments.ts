@@ -11,7 +11,6 @@ import type { DownstreamRequest } from './harness-types.ts';
 import type { CaseTimeline } from './case-timeline.ts';
 import { FakeTokenEndpoint } from './fake-token-endpoint.ts';
 
-/** Card of the test agent. */
 const card: CardDraft = {
   name: 'test_agent',
   description: 'Mock agent of a scenario.',

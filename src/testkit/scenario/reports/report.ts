@@ -31,7 +31,6 @@ export interface TextStyles {
 
 const plain = (text: string): string => text;
 
-/** No styles. */
 const plainStyles: TextStyles = { green: plain, red: plain, yellow: plain, dim: plain, bold: plain };
 
 /** Formats the result of a case as one line. */
