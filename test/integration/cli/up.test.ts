@@ -192,12 +192,13 @@ describe('dragoman up', () => {
       artifacts: [{ parts: [{ text: '“danke”' }] }],
     });
     const [lines, table] = (await send('phrasebook Italian')).artifacts;
-    expect(lines.parts.map(({ text }: { text: string }) => text)).toEqual([
-      'hello – ciao\n',
-      'good morning – buongiorno\n',
-      'thank you – grazie\n',
-      'goodbye – arrivederci\n',
-    ]);
+    const phrases = [
+      'hello – ciao',
+      'good morning – buongiorno',
+      'thank you – grazie',
+      'goodbye – arrivederci',
+    ];
+    expect(lines.parts).toEqual([{ text: phrases.map((phrase) => `${phrase}\n`).join('') }]);
     expect(table).toMatchObject({ parts: [{ mediaType: 'text/csv', filename: 'italian.csv' }] });
     const rows = Buffer.from(table.parts[0].raw, 'base64').toString();
     expect(rows).toMatch(/^english,italian\nhello,ciao\n(?:[\w ]+,[\w ]+\n){3}$/);
