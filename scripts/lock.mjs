@@ -1,6 +1,8 @@
-// Adds optional builds for other platforms to package-lock.json that the current registry does not offer.
-// Without them `npm ci` treats the lock file as outdated; with them it skips builds for other platforms.
+// Adds optional builds for other platforms to package-lock.json that npm left out, and the integrity of entries without one.
+// Without the builds `npm ci` treats the lock file as outdated; with them it skips builds for other platforms.
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 
 const file = 'package-lock.json';
 const lock = JSON.parse(readFileSync(file, 'utf8'));
@@ -21,10 +23,30 @@ for (const [path, entry] of Object.entries(lock.packages)) {
 lock.packages = Object.fromEntries(
   Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en')),
 );
-if (added.length > 0) writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(
-  added.length === 0 ? 'The lock is complete.' : `Added ${added.length} builds for other platforms.`,
+const withoutIntegrity = Object.entries(lock.packages).filter(
+  ([path, { integrity, link }]) => path !== '' && integrity === undefined && !link,
 );
+let signed = 0;
+for (let from = 0; from < withoutIntegrity.length; from += 8)
+  await Promise.all(withoutIntegrity.slice(from, from + 8).map(addIntegrity));
+if (added.length + signed > 0) writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+console.log(`Added ${added.length} builds for other platforms and the integrity of ${signed} packages.`);
+const remaining = withoutIntegrity.length - signed;
+if (remaining > 0) console.log(`The registry does not know ${remaining} packages, which have no integrity.`);
+
+/** Adds the integrity of a package, if the registry knows it. */
+async function addIntegrity([path, entry]) {
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const spec = `${entry.name ?? name}@${entry.version}`;
+  const { stdout } = await promisify(execFile)('npm', ['view', spec, 'dist.integrity']).catch(() => ({
+    stdout: '',
+  }));
+  if (!stdout.startsWith('sha')) return;
+  // After the version, as npm writes it.
+  const { version, ...rest } = entry;
+  lock.packages[path] = { version, integrity: stdout.trim(), ...rest };
+  signed++;
+}
 
 /** Resolves a package like Node, from the folder of the package upwards. */
 function isThere(path, name) {
@@ -39,7 +61,7 @@ function isThere(path, name) {
 /** Parses the platform of a name such as `@scope/binding-linux-x64-musl`. */
 function platformOf(name) {
   const match =
-    /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|ia32|ppc64|riscv64|s390x|x64)(?:-(\w+))?$/.exec(
+    /(android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|aix|win32)-(arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64)(?:-(\w+))?$/.exec(
       name,
     );
   if (!match) return name.endsWith('wasm32-wasi') ? { cpu: ['wasm32'] } : undefined;
