@@ -100,6 +100,14 @@ export interface ActionCallOptions {
   readonly waitBudget?: number;
 }
 
+/** A message that continues a task or a context; without text, the call waits for the task. */
+export interface ActionReply {
+  readonly taskId?: string | undefined;
+  readonly contextId?: string | undefined;
+  readonly text: string;
+  readonly files?: readonly FileParameter[] | undefined;
+}
+
 /** Exposes skills of remote agents as functions. */
 export interface Bridge extends AsyncDisposable {
   /** Returns all actions, including `provide_required_input`. */
@@ -114,6 +122,11 @@ export interface Bridge extends AsyncDisposable {
     parameters: { readonly [name: string]: unknown },
     options?: ActionCallOptions,
   ): Promise<ActionResponse>;
+  /**
+   * Sends text to a task that requires input or to a context, or waits for a running task, without a follow-up ID: the
+   * caller keeps the ids of the response. Never rejects; errors are in the response.
+   */
+  reply(agentName: string, reply: ActionReply, options?: ActionCallOptions): Promise<ActionResponse>;
   /** Replaces the agents and refreshes all cards. */
   setAgents(agents: readonly NamedAgent[]): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { A2AError, invalidField } from '../protocol/errors.ts';
-import type { Action, ActionCallOptions, ActionResponse, Bridge } from './action-types.ts';
+import type { Action, ActionCallOptions, ActionReply, ActionResponse, Bridge } from './action-types.ts';
 import { BridgedAgent, type NamedAgent } from './actions/bridged-agent.ts';
 import { ActionInvoker } from './actions/action-invoker.ts';
 import { describeActions } from './actions/describe-actions.ts';
@@ -131,6 +131,10 @@ class AgentBridge implements Bridge {
     options: ActionCallOptions = {},
   ): Promise<ActionResponse> {
     return this.#invoker.call(name, parameters, options);
+  }
+
+  reply(agentName: string, reply: ActionReply, options: ActionCallOptions = {}): Promise<ActionResponse> {
+    return this.#invoker.reply(agentName, reply, options);
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ export type {
   Action,
   ActionFile,
   ActionCallOptions,
+  ActionReply,
   ActionResponse,
   ActionStatus,
   Bridge,

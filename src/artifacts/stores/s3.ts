@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { S3mini } from 's3mini';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
+import { loadLibrary } from '../../protocol/optional/load-library.ts';
 import type { LogSink } from '../../primitives/log.ts';
 import {
   checkVersion,
@@ -202,14 +203,7 @@ async function openClient(
   options: S3ArtifactStoreOptions & Required<Pick<S3ArtifactStoreOptions, 'fetch'>>,
 ): Promise<S3mini> {
   const { endpoint, bucket, accessKeyId, secretAccessKey, region = 'us-east-1', fetch } = options;
-  let library: typeof import('s3mini');
-  try {
-    library = await import('s3mini');
-  } catch (cause) {
-    const options = { cause, hint: 'Run: npm install s3mini' };
-    const message = 'The S3 artifact store requires s3mini, which is not installed';
-    throw new A2AError('INTERNAL_ERROR', message, options);
-  }
+  const library = await loadLibrary('The S3 artifact store', 's3mini', () => import('s3mini'));
   const address = `${stripTrailing(endpoint, '/')}/${bucket}`;
   return new library.S3mini({ endpoint: address, accessKeyId, secretAccessKey, region, fetch });
 }

@@ -5,7 +5,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { RawPart } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
-import type { ActionCallOptions, ActionResponse } from '../action-types.ts';
+import type { ActionCallOptions, ActionReply, ActionResponse } from '../action-types.ts';
 import { type ActionContentOptions, contentFromMessage, contentFromTask } from './action-content.ts';
 import type { BridgedAgent } from './bridged-agent.ts';
 import { SessionContexts, type SessionKey } from './session-contexts.ts';
@@ -39,6 +39,11 @@ interface Invocation {
   readonly session: SessionKey;
 }
 
+/** What a call continues: a task, or a context if there is no task. */
+interface Continuation extends Pick<FollowUp, 'contextId' | 'action' | 'kind'> {
+  readonly taskId: string | undefined;
+}
+
 /** Executes actions: calls the agents and converts results to responses. */
 export class ActionInvoker {
   readonly #agents: ReadonlyMap<string, BridgedAgent>;
@@ -57,16 +62,34 @@ export class ActionInvoker {
   }
 
   /** Calls an action. Never rejects. */
-  async call(
-    name: string,
-    parameters: ActionParameters,
-    options: ActionCallOptions,
-  ): Promise<ActionResponse> {
+  call(name: string, parameters: ActionParameters, options: ActionCallOptions): Promise<ActionResponse> {
+    return this.#execute(options, () =>
+      name === provideRequiredInput.name
+        ? this.#provideInput(parameters, options)
+        : this.#start(name, parameters, options),
+    );
+  }
+
+  /** Continues a task or a context by its id. Never rejects. */
+  reply(agentName: string, reply: ActionReply, options: ActionCallOptions): Promise<ActionResponse> {
+    return this.#execute(options, async () => {
+      const bridged = this.#agents.get(agentName);
+      if (!bridged) throw new A2AError('NOT_FOUND', `Agent not found: ${agentName}`);
+      const { taskId, contextId, text, files = [] } = reply;
+      const isWaiting = text === '' && files.length === 0;
+      if (taskId === undefined && (contextId === undefined || isWaiting))
+        throw invalidField('taskId', 'is required, unless there is a contextId with a text');
+      const kind = isWaiting ? 'running' : 'input';
+      return this.#continue(bridged, { taskId, contextId, action: '', kind }, text, { files }, options);
+    });
+  }
+
+  /** Counts a call and converts errors to a response. */
+  async #execute(options: ActionCallOptions, call: () => Promise<ActionResponse>): Promise<ActionResponse> {
     this.#calls++;
     try {
       this.#admit(options);
-      if (name === provideRequiredInput.name) return await this.#provideInput(parameters, options);
-      return await this.#start(name, parameters, options);
+      return await call();
     } catch (thrown) {
       return failureResponse(A2AError.from(thrown));
     } finally {
@@ -154,7 +177,7 @@ export class ActionInvoker {
 
   async #continue(
     bridged: BridgedAgent,
-    followUp: FollowUp,
+    followUp: Continuation,
     userResponse: string,
     parameters: ActionParameters,
     options: ActionCallOptions,
@@ -168,7 +191,7 @@ export class ActionInvoker {
     }
     const messageId = this.#settings.newId();
     const request =
-      hasInput && kind !== 'running'
+      taskId === undefined || (hasInput && kind !== 'running')
         ? { message: buildFollowUpMessage(userResponse, files, { messageId, contextId, taskId }) }
         : { taskId };
     return this.#respond(invocation, await this.#track(invocation, request));

@@ -1,7 +1,7 @@
 /** Unusual and malicious cards and agents. */
 import { describe, expect, it } from 'vitest';
 import { bridge } from '../../../src/bridge/bridge.ts';
-import { assignToolNames } from '../../../src/bridge/mcp/server/tool-names.ts';
+import { assignToolNames } from '../../../src/bridge/tools/tool-names.ts';
 import { serveMcp } from '../../../src/bridge/mcp/server/serve-mcp.ts';
 import { serveActions } from '../../../src/bridge/http/serve-actions.ts';
 import { defineAgent } from '../../../src/engine/index.ts';

@@ -8,7 +8,7 @@ import { type AgentCard, schemasExtension } from '../../../protocol/card.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { textOf } from '../../../protocol/part.ts';
 import { type ElicitationForm, parseElicitationAnswer, formatElicitation } from './elicitation.ts';
-import { loadClientLibrary } from '../load-library.ts';
+import { loadClientLibrary } from '../load-mcp-library.ts';
 import { McpConnection, type ToolRequest } from './mcp-connection.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
 import { CallUpdates } from '../server/call-updates.ts';

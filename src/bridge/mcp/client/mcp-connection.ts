@@ -9,7 +9,7 @@ import type {
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import type { LogSink } from '../../../primitives/log.ts';
 import type { ElicitationForm } from './elicitation.ts';
-import type { ClientLibrary } from '../load-library.ts';
+import type { ClientLibrary } from '../load-mcp-library.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
 

@@ -6,11 +6,12 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import type { LogSink } from '../../../primitives/log.ts';
+import { isTextMediaType } from '../../../primitives/formats/text-media-type.ts';
 import type { ActionCallOptions, Bridge } from '../../action-types.ts';
 import { describeActions } from '../../actions/describe-actions.ts';
 import { provideRequiredInput } from '../../actions/skill-actions.ts';
 import { buildToolResult, buildToolError } from './tool-result.ts';
-import type { ServerLibrary } from '../load-library.ts';
+import type { ServerLibrary } from '../load-mcp-library.ts';
 import { parseQuestionAnswer, formatQuestion } from './question-form.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import { parseToolFiles } from './tool-files.ts';
@@ -98,7 +99,7 @@ export function createMcpServer(context: McpServerContext, client: McpClientCont
     const contents = { uri, mimeType: mediaType };
     return {
       contents: [
-        isText(mediaType)
+        isTextMediaType(mediaType)
           ? { ...contents, text: Buffer.from(bytes, 'base64').toString('utf8') }
           : { ...contents, blob: bytes },
       ],
@@ -194,8 +195,4 @@ function canElicit(library: ServerLibrary, server: Server, { mcpReq }: ServerCon
   const own = envelope[library.CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const elicitation = (own ?? server.getClientCapabilities())?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
-}
-
-function isText(mediaType: string): boolean {
-  return /^text\/|^application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|javascript)\b/i.test(mediaType);
 }

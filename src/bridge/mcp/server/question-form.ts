@@ -1,6 +1,6 @@
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
-import type { ServerLibrary } from '../load-library.ts';
+import type { ServerLibrary } from '../load-mcp-library.ts';
 
 /** Key of the elicitation request and field of its form. */
 const field = 'answer';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Action, Bridge, JsonSchema } from '../../action-types.ts';
 import { provideRequiredInput } from '../../actions/skill-actions.ts';
-import { loadServerLibrary } from '../load-library.ts';
+import { loadServerLibrary } from '../load-mcp-library.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
 function action(name: string, parameters: JsonSchema, output?: JsonSchema): Action {

@@ -1,10 +1,10 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { truncate } from '../../../primitives/text.ts';
 import type { Action, Bridge, JsonSchema } from '../../action-types.ts';
+import { truncate } from '../../../primitives/text.ts';
 import { descriptionWithExamples } from '../../actions/describe-actions.ts';
-import type { ServerLibrary } from '../load-library.ts';
+import type { ServerLibrary } from '../load-mcp-library.ts';
 import { toolResultSchema } from './tool-result.ts';
-import { assignToolNames } from './tool-names.ts';
+import { assignToolNames } from '../../tools/tool-names.ts';
 
 /** Maximum length of a tool description, in characters. */
 const maxDescriptionLength = 4_000;

@@ -1,26 +1,10 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import {
-  type ActionFile,
-  type ActionResponse,
-  type ActionStatus,
-  actionStatuses,
-  type JsonSchema,
-} from '../../action-types.ts';
+import { type ActionFile, type ActionResponse, actionStatuses, type JsonSchema } from '../../action-types.ts';
+import { type ContinuationAdvice, formatToolAdvice } from '../../tools/tool-advice.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
 /** Maximum size of an image or audio file that is included besides its link, in bytes of base64. */
 const maxInlineBytes = 256 * 1_024;
-
-/** Advice for unsuccessful calls without a hint. */
-const advice: { readonly [status in ActionStatus]?: string } = {
-  FAILED: 'The task failed. Change the request, or try again later.',
-  REJECTED: 'The agent rejected the task. Send a request that matches its description.',
-  CANCELED: 'The task was canceled. Call the tool again to restart it.',
-  AUTH_REQUIRED:
-    'The agent requires credentials. Set them where the bridge is started; never pass them as arguments.',
-  ERROR: 'The agent is unreachable or returned an invalid response. Try again later.',
-  TIMEOUT: 'The agent did not respond in time. Try again later.',
-};
 
 /** Returns the schema of the structured content of a tool result, with `data` as the output schema of the skill. */
 export function toolResultSchema(data: JsonSchema | undefined): JsonSchema {
@@ -67,7 +51,8 @@ export function buildToolResult(response: ActionResponse, context: ToolResultCon
   const { follow_up_id: _id, ...data } = response.data;
   const isError = !response.success && status !== 'INPUT_REQUIRED' && status !== 'RUNNING';
   const content: CallToolResult['content'] = [];
-  const text = [message, formatAdvice(response, context.followUpTool)].filter(Boolean).join('\n\n');
+  const advice = formatToolAdvice(response, continuationAdvice(followUpId, context.followUpTool));
+  const text = [message, advice].filter(Boolean).join('\n\n');
   if (text !== '') content.push({ type: 'text', text });
   const hasData = Object.keys(data).length > 0;
   if (hasData) content.push({ type: 'text', text: JSON.stringify(data) });
@@ -105,15 +90,12 @@ export function buildToolError(text: string): CallToolResult {
   };
 }
 
-function formatAdvice({ success, status, errorInfo, followUpId }: ActionResponse, tool: string): string {
-  const followUp = (how: string): string =>
-    followUpId === undefined ? '' : `Call the tool ${tool} with follow_up_id "${followUpId}" ${how}`;
-  if (status === 'INPUT_REQUIRED') return followUp('and the required input as user_response.');
-  if (status === 'RUNNING')
-    return `The agent is still working. ${followUp('and an empty user_response to keep waiting.')}`.trim();
-  if (success) return '';
-  const next = status === 'AUTH_REQUIRED' ? followUp('once they are set.') : '';
-  return [errorInfo?.hint ?? advice[status], next].filter(Boolean).join(' ');
+function continuationAdvice(followUpId: string | undefined, tool: string): ContinuationAdvice {
+  return {
+    call: followUpId === undefined ? '' : `Call the tool ${tool} with follow_up_id "${followUpId}"`,
+    withInput: 'and the required input as user_response.',
+    toWait: 'and an empty user_response to keep waiting.',
+  };
 }
 
 /** Adds a file to the resource cache and a link to it to the content. */

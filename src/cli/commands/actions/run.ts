@@ -3,11 +3,13 @@ import { basename } from 'node:path';
 import type { Action, ActionResponse, Bridge } from '../../../bridge/action-types.ts';
 import { bridgeAgents } from '../../../bridge/bridge.ts';
 import type { NamedAgent } from '../../../bridge/actions/bridged-agent.ts';
+import { nameAfterCard } from '../../../bridge/tools/name-after-card.ts';
 import { sqliteFollowUpStore } from '../../../bridge/follow-ups/sqlite-follow-up-store.ts';
 import { connect, type RemoteAgent } from '../../../client/connect.ts';
 import { bearer } from '../../../client/credentials.ts';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
+import { readVariable } from '../../inputs/read-variable.ts';
 import { createColors } from '../../terminal/colors.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -76,7 +78,7 @@ async function withBridge(
   followUpsFile: string | undefined,
   work: (bridge: Bridge) => Promise<void>,
 ): Promise<void> {
-  const auth = bearerEnv === undefined ? undefined : bearer(readTokenVariable(bearerEnv));
+  const auth = bearerEnv === undefined ? undefined : bearer(readVariable(bearerEnv, '--bearer-env'));
   const agents: (NamedAgent & { agent: RemoteAgent })[] = [];
   try {
     for (const target of targets) {
@@ -84,7 +86,12 @@ async function withBridge(
       const agent = connect(expectUrl(url), { credentialOrigins: credentialOrigin, ...(auth && { auth }) });
       agents.push({ agent, agentName });
     }
-    const named = await Promise.all(agents.map(nameAfterCard));
+    const named = await Promise.all(
+      agents.map(async ({ agent, agentName }) => ({
+        agent,
+        agentName: agentName || (await nameAfterCard(agent)),
+      })),
+    );
     const followUps =
       followUpsFile === undefined ? undefined : await sqliteFollowUpStore({ file: followUpsFile });
     const bridge = await bridgeAgents(named, { cardInterval: 0, ...(followUps && { followUps }) });
@@ -96,29 +103,6 @@ async function withBridge(
   } finally {
     for (const { agent } of agents) await agent.close();
   }
-}
-
-function readTokenVariable(variable: string): string {
-  const token = process.env[variable];
-  if (token) return token;
-  throw new UsageError(
-    `Environment variable ${variable} is not set`,
-    'Set it to the token, or omit --bearer-env.',
-  );
-}
-
-/** Names an agent after its card unless the user named it. */
-async function nameAfterCard({ agent, agentName }: NamedAgent & { agent: RemoteAgent }): Promise<NamedAgent> {
-  if (agentName !== '') return { agent, agentName };
-  const { name } = await agent.card();
-  return {
-    agent,
-    agentName:
-      name
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
-        .replaceAll(/^_|_$/g, '') || 'agent',
-  };
 }
 
 /** Parses `name=value` words; words without a known name form the prompt. */

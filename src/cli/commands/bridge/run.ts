@@ -13,6 +13,7 @@ import { type LogFormat, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
+import { readVariable, unsetVariableError } from '../../inputs/read-variable.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 
@@ -176,14 +177,4 @@ function parseHeader(text: string): [string, string] {
     throw unsetVariableError(missing, '--header');
   });
   return [name.toLowerCase(), String(interpolated)];
-}
-
-function readVariable(name: string, flag: string): string {
-  const value = process.env[name];
-  if (value === undefined || value === '') throw unsetVariableError(name, flag);
-  return value;
-}
-
-function unsetVariableError(name: string, flag: string): UsageError {
-  return new UsageError(`Environment variable ${name} of ${flag} is not set`, `Set ${name}.`);
 }
