@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { enableTypeScript, isTypeScript } from '../process/enable-type-script.ts';
 
 /**
  * Imports a module and returns its agent: the default export, or the export named `agent`.
@@ -11,32 +12,44 @@ import { UsageError } from '../terminal/usage-error.ts';
  * @throws {@link UsageError} if the file does not exist or exports no agent.
  */
 export async function loadAgent(module: string): Promise<Agent> {
-  const file = module.startsWith('file:') ? fileURLToPath(module) : resolve(module);
-  if (!existsSync(file)) {
-    throw new UsageError(
-      `File not found: ${file}`,
-      'Pass the path of a JavaScript file that exports an agent.',
-    );
-  }
-  if (statSync(file).isDirectory()) {
-    throw new UsageError(`${file} is a directory`, 'Pass the path of the file in it that exports an agent.');
-  }
+  const file = findModule(module);
   const exported = await importFile(file);
   for (const candidate of [exported.default, exported.agent]) if (isAgent(candidate)) return candidate;
   throw new UsageError(`${file} exports no agent`, exportHint(exported));
 }
 
+/** Returns the path of a module. @throws {@link UsageError} if it is not a file. */
+export function findModule(module: string): string {
+  const file = module.startsWith('file:') ? fileURLToPath(module) : resolve(module);
+  if (!existsSync(file)) {
+    throw new UsageError(
+      `File not found: ${file}`,
+      'Pass the path of a JavaScript or TypeScript file that exports an agent.',
+    );
+  }
+  if (statSync(file).isDirectory()) {
+    throw new UsageError(`${file} is a directory`, 'Pass the path of the file in it that exports an agent.');
+  }
+  return file;
+}
+
 async function importFile(file: string): Promise<{ [name: string]: unknown }> {
+  if (isTypeScript(file)) await enableTypeScript(file);
   try {
     return (await import(pathToFileURL(file).href)) as { [name: string]: unknown };
   } catch (cause) {
     const { code } = cause as { code?: unknown };
-    if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+    if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.ya?ml$/.test(file)) {
       throw new UsageError(
         `Node ${process.versions.node} cannot run ${file}`,
-        /\.ya?ml$/.test(file)
-          ? 'Start a mock script with dragoman mock, and a file with several agents with dragoman up -c.'
-          : 'Compile it to JavaScript first; Node 22.18 and later also run TypeScript directly.',
+        'Start a mock script with dragoman mock, and a file with several agents with dragoman up -c.',
+      );
+    }
+    if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') {
+      throw new UsageError(
+        `${file} or one of its imports contains TypeScript that Node cannot run: ${(cause as Error).message}`,
+        'Use no enums, namespaces and parameter properties (erasableSyntaxOnly), or compile the file first.',
+        { cause },
       );
     }
     const place = findStackLocation(cause);

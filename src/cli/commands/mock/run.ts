@@ -17,7 +17,7 @@ import {
   warnIfExposed,
 } from '../../inputs/shared-options.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
-import { watchFile } from '../../process/watch-file.ts';
+import { watchFile } from '../../process/watch-files.ts';
 
 /** Flags of `dragoman mock`. */
 export interface MockFlags extends BrowserAccessFlags {

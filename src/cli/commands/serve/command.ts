@@ -17,6 +17,8 @@ const examples = `
 Examples:
   $ dragoman serve agent.js
   $ dragoman serve agent.js --port 0 --store sqlite:tasks.db
+  $ dragoman serve agent.ts --watch
+  $ AGENT_TOKEN=… dragoman serve agent.js --bearer-from-env AGENT_TOKEN
   $ dragoman serve agent.js --host 0.0.0.0 --public-url https://agents.example.com/echo --base-path /echo
 
 The module exports the agent as its default export, or as "agent":
@@ -25,14 +27,17 @@ The module exports the agent as its default export, or as "agent":
     name: 'Echo',
     description: 'Repeats each message',
     process: async ({ text }) => \`You said: \${text}\`,
-  });`;
+  });
+
+Node 22.18 and later run TypeScript themselves; for older versions, install tsx in the project.`;
 
 /** Adds `dragoman serve`. */
 export function addServe(program: Command): void {
   program
     .command('serve')
     .description('Serve the agent exported by a module in all A2A versions on one port.')
-    .argument('<module>', 'JavaScript file that exports the agent')
+    .argument('<module>', 'JavaScript or TypeScript file that exports the agent')
+    .option('--watch', 'reload the module when it or one of its imports changes (development only)')
     .addOption(portOption(4000))
     .addOption(hostOption())
     .addOption(allowHostOption())
@@ -72,6 +77,18 @@ export function addServe(program: Command): void {
       'deliver push notifications to loopback addresses (development only)',
     )
     .option('--lenient-version', 'accept 1.0 methods without the A2A-Version header')
+    .addOption(
+      new Option(
+        '--api-key-from-env <variable>',
+        'environment variable with an API key that clients send as X-API-Key; repeatable, one client each',
+      ).argParser(collectValues),
+    )
+    .addOption(
+      new Option(
+        '--bearer-from-env <variable>',
+        'environment variable with a bearer token that clients send; repeatable, one client each',
+      ).argParser(collectValues),
+    )
     .addOption(outputOption())
     .addOption(logOption())
     .option('--metrics', 'serve Prometheus metrics at /metrics to local clients')

@@ -6,7 +6,9 @@ import type { A2AError } from '../../../protocol/errors.ts';
 import { type ServeOptions, serve } from '../../../server/node/serve.ts';
 import { startListening } from '../../terminal/listen-error.ts';
 import { isDefinedAgent } from '../../../engine/copying-agent.ts';
-import { loadAgent } from '../../inputs/load-agent.ts';
+import { findModule, loadAgent } from '../../inputs/load-agent.ts';
+import { runWatched } from '../../process/watched/run-watched.ts';
+import { joinWatch } from '../../process/watched/watched-process.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -19,6 +21,7 @@ import {
   toBrowserAccess,
   warnIfExposed,
 } from '../../inputs/shared-options.ts';
+import { credentialHeader, readAuthenticators } from './credentials-from-env.ts';
 import { formatServeJson, formatServeText } from './summary.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
 
@@ -42,13 +45,20 @@ export interface ServeFlags extends BrowserAccessFlags {
   notReady: number;
   /** Milliseconds. */
   drain: number;
+  watch?: boolean;
+  apiKeyFromEnv?: string[];
+  bearerFromEnv?: string[];
 }
 
 /** Runs `dragoman serve` until a signal arrives. */
 export async function runServeCommand(module: string, flags: ServeFlags): Promise<void> {
   const basePath = parseBasePath(flags.basePath);
   if (flags.publicUrl !== undefined) expectUrl(flags.publicUrl, '--public-url');
-  const loaded = await loadAgent(module);
+  const authenticators = readAuthenticators(flags);
+  const watched = joinWatch();
+  if (flags.watch && !watched) process.exit(await runWatched(findModule(module)));
+  const loaded = await (watched ? watched.load(() => loadAgent(module)) : loadAgent(module));
+  const before = await watched?.whenAllowed();
   const logs = await openLogs(flags.log);
   const metrics = flags.metrics ? new Metrics() : undefined;
   const onOutage = reportOutage(logs);
@@ -63,10 +73,12 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     : rejectStore(loaded, flags.store);
   const options: ServeOptions = {
     host: flags.host,
+    ...(authenticators.length > 0 && { auth: { authenticators } }),
     ...toBrowserAccess(flags),
     ...(flags.trustProxy && { trustProxy: flags.trustProxy }),
     ...(!flags.fastPath && { fastPath: false }),
-    drain: { notReady: flags.notReady, tasks: flags.drain },
+    // A changed module takes over at once.
+    drain: watched ? { notReady: 0, tasks: 0 } : { notReady: flags.notReady, tasks: flags.drain },
     basePath,
     publicUrl: flags.publicUrl,
     lenientVersion: flags.lenientVersion,
@@ -74,8 +86,9 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     log: logs.requests,
     metrics: metrics && { metrics },
   };
-  const server = await startListening(flags, (port) => serve(agent, { ...options, port }));
-  if (flags.mayMovePort && server.port !== flags.port)
+  const address = before?.port === undefined ? flags : { ...flags, port: before.port, mayMovePort: false };
+  const server = await startListening(address, (port) => serve(agent, { ...options, port }));
+  if (address.mayMovePort && server.port !== flags.port)
     process.stderr.write(`info: Port ${flags.port} is in use; using port ${server.port}\n`);
   stopOnSignals(
     async () => {
@@ -86,11 +99,16 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     printError,
     flags.notReady + flags.drain + shutdownTimeout,
   );
-  warnIfExposed(flags.host);
+  await watched?.listening(server.port);
+  if (authenticators.length === 0) warnIfExposed(flags.host);
   // The agent stays available if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
   // With -o json, standard output contains exactly one document.
   const head = flags.output === 'json' ? process.stderr : process.stdout;
+  if (before?.port !== undefined) {
+    process.stderr.write(`info: Reloaded ${server.url}\n`);
+    return;
+  }
   head.write(`listening on ${server.url}\n`);
   const url = `${server.url}${basePath}`;
   if (flags.output === 'json') {
@@ -99,7 +117,9 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   }
   const isInMemory = isDefinedAgent(agent) && !agent.options.taskStore;
   const tasks = store?.location ?? (isInMemory ? 'in memory, until this process stops' : undefined);
-  process.stdout.write(`${formatServeText({ url, card: await loadCard(agent, logs), tasks })}\n`);
+  process.stdout.write(
+    `${formatServeText({ url, card: await loadCard(agent, logs), tasks, credentials: credentialHeader(flags) })}\n`,
+  );
 }
 
 /** Exits because another process has taken over the task store: nothing more could be stored. */

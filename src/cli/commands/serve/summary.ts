@@ -8,6 +8,8 @@ interface ServedAgent {
   card: AgentCard | undefined;
   /** Location of the task store; undefined if unknown. */
   tasks: string | undefined;
+  /** Header with the credentials of a client, for shell commands; undefined if clients need none. */
+  credentials: string | undefined;
 }
 
 function cardUrl(url: string): string {
@@ -20,7 +22,7 @@ export function formatServeJson(url: string): string {
 }
 
 /** Formats the summary for a terminal, with commands to try. */
-export function formatServeText({ url, card, tasks }: ServedAgent): string {
+export function formatServeText({ url, card, tasks, credentials }: ServedAgent): string {
   const { bold, cyan, dim } = createColors(process.stdout);
   const lines = [
     '',
@@ -30,15 +32,15 @@ export function formatServeText({ url, card, tasks }: ServedAgent): string {
   ];
   if (tasks !== undefined) lines.push(`  ${dim('tasks ')}  ${tasks}`);
   lines.push('', `  ${bold('Try it')}`);
-  for (const { title, command } of exampleCommands(url))
+  for (const { title, command } of exampleCommands(url, credentials))
     lines.push('', `  ${dim(`# ${title}`)}`, `  ${command}`);
   lines.push('', `  ${dim('Press Ctrl-C to stop.')}`, '');
   return lines.join('\n');
 }
 
 /** Shell commands to try. The time makes every message ID unique. */
-function exampleCommands(url: string): { title: string; command: string }[] {
-  const json = "-H 'Content-Type: application/json'";
+function exampleCommands(url: string, credentials: string | undefined): { title: string; command: string }[] {
+  const json = `-H 'Content-Type: application/json'${credentials === undefined ? '' : ` -H "${credentials}"`}`;
   const id = (letter: string) => `"${letter}-'$(date +%s)'"`;
   const parts = '"parts":[{"text":"hello"}]';
   return [

@@ -3,7 +3,7 @@ import type { LogSink } from '../../../primitives/log.ts';
 import type { RunningUp } from '../../../up/run-up.ts';
 import type { UpSettings } from '../../../up/up-settings.ts';
 import { formatChanges, reloadFile } from '../../process/reload-file.ts';
-import { watchFile } from '../../process/watch-file.ts';
+import { watchFile } from '../../process/watch-files.ts';
 
 /** Collaborators of {@link watchUpConfig}. */
 interface WatchContext {

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { runDragoman } from '../../support/cli/run-command.ts';
+import { changeFile, replyOf, useServedProject } from '../../support/cli/served-project.ts';
+
+const project = useServedProject();
+
+const agentModule = `import { defineAgent, type ProcessContext } from 'dragoman';
+import { greeting } from './greeting.ts';
+const process = ({ text }: ProcessContext): string => \`\${greeting}, \${text}\`;
+export default defineAgent({ name: 'Greeter', description: 'Greets', process });`;
+
+describe('dragoman serve with TypeScript', () => {
+  it.each(['agent.ts', 'agent.mts'])('serves %s and its imports', async (name) => {
+    project.write(name, agentModule);
+    project.write('greeting.ts', `export const greeting: string = 'Hello';`);
+    const started = await project.serve(name);
+    expect(await replyOf(started.url, 'Ada')).toBe('Hello, Ada');
+    expect(started.stderr).toBe('');
+  });
+
+  it('restarts when an import changes', async () => {
+    project.write('agent.ts', agentModule);
+    project.write('greeting.ts', `export const greeting: string = 'Hello';`);
+    const started = await project.serve('agent.ts', '--watch');
+    expect(await replyOf(started.url, 'Ada')).toBe('Hello, Ada');
+    await changeFile(project, started, 'greeting.ts', `export const greeting: string = 'Goodbye';`);
+    expect(await replyOf(started.url, 'Ada')).toBe('Goodbye, Ada');
+  });
+
+  it('runs scenarios against a TypeScript module', async () => {
+    project.write('agent.ts', agentModule);
+    project.write('greeting.ts', `export const greeting: string = 'Hello';`);
+    project.write(
+      'scenario.yaml',
+      `- test_case_id: greets
+  skip_intermediate_events: true
+  gateway_input: { target_agent_name: Greeter, parts: [{ type: text, text: Ada }] }
+  expected_gateway_output: [{ type: final_response, task_state: completed }]
+`,
+    );
+    const { stdout } = await runDragoman(['test', 'scenario.yaml', '--agent', 'agent.ts'], {
+      cwd: project.path,
+    }).ended;
+    expect(stdout).toContain('1 passed');
+  });
+
+  it('prints the place of a syntax error', async () => {
+    project.write('agent.ts', 'export default {');
+    const { code, stderr } = await runDragoman(['serve', 'agent.ts'], { cwd: project.path }).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('agent.ts');
+  });
+});
