@@ -1,110 +1,124 @@
-/** Returns the files of a new agent project by path. */
-export function buildProjectFiles(name: string, version: string): { readonly [path: string]: string } {
+import { type ExistingManifest, extendManifest, type ManifestEntries } from './package-manifest.ts';
+import { aiSdkTemplate } from './templates/ai-sdk.ts';
+import { echoTemplate } from './templates/echo.ts';
+import type { ProjectLanguage, ProjectTemplate } from './templates/project-template.ts';
+
+/** The templates of `--template`. */
+export const projectTemplates = { echo: echoTemplate, 'ai-sdk': aiSdkTemplate } as const;
+
+/** What `dragoman init` creates. */
+export interface ProjectPlan {
+  readonly name: string;
+  /** Version of this package. */
+  readonly version: string;
+  readonly language: ProjectLanguage;
+  readonly template: keyof typeof projectTemplates;
+  /** The package that gets the agent; undefined creates a package. */
+  readonly existing: ExistingManifest | undefined;
+}
+
+/** The files of a project. */
+export interface ProjectFiles {
+  /** Files to create, by path. */
+  readonly created: { readonly [path: string]: string };
+  /** Files to change, by path. */
+  readonly changed: { readonly [path: string]: string };
+  /** Names of the package scripts. */
+  readonly scripts: { readonly start: string; readonly test: string };
+}
+
+/** Returns the files of a project. */
+export function buildProjectFiles(plan: ProjectPlan): ProjectFiles {
+  const { name, language, existing } = plan;
+  const template: ProjectTemplate = projectTemplates[plan.template];
+  // In a package of CommonJS modules, the extension marks the agent as an ES module.
+  const extension = existing && !existing.isModule ? `m${language}` : language;
+  const agent = `agent.${extension}`;
+  const prefix = existing ? 'agent:' : '';
+  const names = { start: `${prefix}start`, test: `${prefix}test`, conformance: `${prefix}conformance` };
+  const entries = manifestEntries(plan, template, agent, names);
+  const created: { [path: string]: string } = {
+    ...(!existing && { 'package.json': newManifest(plan, template, entries) }),
+    [agent]: template.agent(name, extension),
+    ...template.files(language, extension),
+    ...(language === 'ts' && !existing && { 'tsconfig.json': tsconfigFile }),
+    'scenarios/agent.yaml': template.scenarios(name),
+    'conformance.yaml': template.conformance,
+    '.github/workflows/agent.yml': workflowFile(names),
+    ...(!existing && {
+      'README.md': readmeFile(plan, template, agent, extension),
+      '.gitignore': 'node_modules/\nconformance/\n',
+    }),
+  };
   return {
-    'package.json': packageFile(name, version),
-    'agent.js': agentFile(name),
-    'scenarios/agent.yaml': scenarioFile(name),
-    'conformance.yaml': conformanceFile,
-    '.github/workflows/agent.yml': workflowFile(),
-    'README.md': readmeFile(name),
-    '.gitignore': 'node_modules/\nconformance/\n',
+    created,
+    changed: existing ? { 'package.json': extendManifest(existing, entries) } : {},
+    scripts: names,
   };
 }
 
-function packageFile(name: string, version: string): string {
+interface ScriptNames {
+  readonly start: string;
+  readonly test: string;
+  readonly conformance: string;
+}
+
+function manifestEntries(
+  { version, language, existing }: ProjectPlan,
+  { dependencies }: ProjectTemplate,
+  agent: string,
+  names: ScriptNames,
+): ManifestEntries {
+  return {
+    scripts: {
+      [names.start]: `dragoman serve ${agent}`,
+      ...(!existing && { dev: `dragoman serve ${agent} --watch` }),
+      [names.test]: `dragoman test scenarios --agent ${agent}`,
+      [names.conformance]:
+        'dragoman conformance http://127.0.0.1:4000 --prompts conformance.yaml --report-dir conformance',
+      ...(language === 'ts' && !existing && { types: 'tsc' }),
+    },
+    dependencies: { dragoman: `^${version}`, ...dependencies },
+    devDependencies:
+      language === 'ts' ? { '@types/node': '>=20.19.0', tsx: '^4.0.0', typescript: '>=5.9.0' } : {},
+  };
+}
+
+function newManifest(
+  { name }: ProjectPlan,
+  { node }: ProjectTemplate,
+  { scripts, dependencies, devDependencies }: ManifestEntries,
+): string {
   const content = {
     name,
     version: '0.1.0',
     private: true,
     type: 'module',
-    engines: { node: '>=20.19.0' },
-    scripts: {
-      start: 'dragoman serve agent.js',
-      test: 'dragoman test scenarios --agent agent.js',
-      conformance:
-        'dragoman conformance http://127.0.0.1:4000 --prompts conformance.yaml --report-dir conformance',
-    },
-    dependencies: { dragoman: `^${version}` },
+    engines: { node },
+    scripts,
+    dependencies,
+    ...(Object.keys(devDependencies).length > 0 && { devDependencies }),
   };
   return `${JSON.stringify(content, undefined, 2)}\n`;
 }
 
-const agentFile = (name: string): string => `import { defineAgent, status, textOf } from 'dragoman';
-
-export default defineAgent({
-  name: '${name}',
-  description: 'Echoes messages word by word and greets users by name',
-  version: '0.1.0',
-  skills: [
-    {
-      id: 'echo',
-      name: 'Echo',
-      description: 'Echoes a message word by word',
-      tags: ['echo', 'streaming'],
-      examples: ['one two three'],
-    },
-    {
-      id: 'greet',
-      name: 'Greet',
-      description: 'Asks for your name and greets you',
-      tags: ['greeting', 'question'],
-      examples: ['greet me'],
-    },
-  ],
-  async *process({ text, ask, signal }) {
-    if (/^\\s*greet\\b/i.test(text)) {
-      // The task is input-required until the client sends a reply.
-      const answer = await ask('What is your name?');
-      yield \`Nice to meet you, \${textOf(answer.parts).trim()}.\`;
-      return;
-    }
-    const words = text.split(/\\s+/).filter(Boolean);
-    yield status('working', 'Counting words.');
-    for (const word of words) {
-      // The task was canceled.
-      if (signal.aborted) return;
-      // Each word is a chunk of one artifact; streaming clients receive it immediately.
-      yield \`\${word} \`;
-    }
-    yield status('completed', \`That was \${words.length === 1 ? '1 word' : \`\${words.length} words\`}.\`);
-  },
-});
+const tsconfigFile = `{
+  "compilerOptions": {
+    "target": "es2022",
+    "lib": ["es2023", "esnext.disposable"],
+    "module": "nodenext",
+    "types": ["node"],
+    "strict": true,
+    "erasableSyntaxOnly": true,
+    "verbatimModuleSyntax": true,
+    "allowImportingTsExtensions": true,
+    "skipLibCheck": true,
+    "noEmit": true
+  }
+}
 `;
 
-const scenarioFile = (
-  name: string,
-): string => `# yaml-language-server: $schema=../node_modules/dragoman/schemas/scenario.schema.json
-- test_case_id: echoes-words
-  description: The agent echoes the message and counts its words.
-  skip_intermediate_events: true
-  gateway_input:
-    target_agent_name: ${name}
-    parts: [{ type: text, text: one two three }]
-  expected_gateway_output:
-    - type: final_response
-      task_state: completed
-      content_parts: [{ type: text, text_exact: That was 3 words. }]
-
-- test_case_id: asks-for-the-name
-  description: The agent requests the name before it greets the user.
-  gateway_input:
-    target_agent_name: ${name}
-    is_streaming: false
-    parts: [{ type: text, text: greet me }]
-  expected_gateway_output:
-    - type: final_response
-      task_state: input-required
-      content_parts: [{ type: text, text_contains: your name }]
-`;
-
-const conformanceFile = `# Prompts for dragoman conformance: a message for each target state.
-completed: one two three
-artifact: one two three
-chunks: one two three
-input-required: greet me
-`;
-
-const workflowFile = (): string => `name: agent
+const workflowFile = ({ start, test, conformance }: ScriptNames): string => `name: agent
 on: [push, pull_request]
 permissions:
   contents: read
@@ -116,37 +130,50 @@ jobs:
       - uses: actions/setup-node@v4
         with: { node-version: 22 }
       - run: npm install
-      - run: npm test
+      - run: ${runScript(test)}
       - name: conformance
         run: |
-          npm start -- --port 4000 &
+          ${runScript(start)} -- --port 4000 &
           curl --silent --fail --retry 30 --retry-connrefused --retry-delay 1 http://127.0.0.1:4000/readyz
-          npm run conformance
+          npm run ${conformance}
       - uses: actions/upload-artifact@v4
         if: always()
         with: { name: conformance, path: conformance, if-no-files-found: ignore }
 `;
 
-const readmeFile = (name: string): string => `# ${name}
+/** Returns the command that runs a package script. */
+export function runScript(name: string): string {
+  return name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
+}
+
+const readmeFile = (
+  { name, language }: ProjectPlan,
+  { example, notes }: ProjectTemplate,
+  agent: string,
+  extension: string,
+): string => `# ${name}
 
 An A2A agent built with [Dragoman](https://www.npmjs.com/package/dragoman).
 
 \`\`\`sh
 npm install
-npm test          # runs scenarios/ against agent.js
-npm start         # serves agent.js at http://127.0.0.1:4000, in all A2A versions
-\`\`\`
+npm test          # runs scenarios/ against ${agent}
+npm start         # serves ${agent} at http://127.0.0.1:4000, in all A2A versions
+npm run dev       # the same, and restarts when a file changes
+${language === 'ts' ? 'npm run types     # checks the types\n' : ''}\`\`\`
 
 While it runs:
 
 \`\`\`sh
-npx dragoman send -a http://127.0.0.1:4000 "one two three"
+npx dragoman send -a http://127.0.0.1:4000 "${example}"
 npx dragoman chat -a http://127.0.0.1:4000
 npm run conformance                                # tests it for A2A conformance
 \`\`\`
 
-- \`agent.js\` is the agent.
-- \`scenarios/\` contains the scenario tests.
+- \`${agent}\` is the agent.
+${notes(extension)
+  .map((line) => `${line}\n`)
+  .join('')}- \`scenarios/\` contains the scenario tests.
 - \`conformance.yaml\` contains prompts for the conformance suite.
 - \`.github/workflows/agent.yml\` runs the scenarios and the conformance suite on every push.
 `;

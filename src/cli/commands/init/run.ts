@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { createColors } from '../../terminal/colors.ts';
-import { buildProjectFiles } from './project-files.ts';
+import { readManifest } from './package-manifest.ts';
+import { buildProjectFiles, type projectTemplates, runScript } from './project-files.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
@@ -10,6 +11,8 @@ import { packageVersion } from '../../../documents/package-version.ts';
 /** Flags of `dragoman init`. */
 export interface InitFlags {
   yes?: boolean;
+  ts?: boolean;
+  template: keyof typeof projectTemplates;
   output: OutputFormat;
 }
 
@@ -18,23 +21,38 @@ const defaultDirectory = 'my-agent';
 /** Runs `dragoman init`. Writes either all files or none. */
 export async function runInitCommand(argument: string | undefined, flags: InitFlags): Promise<void> {
   const directory = resolve(argument ?? (await promptDirectory(flags)));
-  const files = buildProjectFiles(projectName(directory), packageVersion());
-  checkNoFileExists(directory, Object.keys(files));
+  const manifest = join(directory, 'package.json');
+  const existing = existsSync(manifest) ? readManifest(manifest) : undefined;
+  const { created, changed, scripts } = buildProjectFiles({
+    name: checkName(existing?.name ?? basename(directory)),
+    version: packageVersion(),
+    language: flags.ts ? 'ts' : 'js',
+    template: flags.template,
+    existing,
+  });
+  checkNoFileExists(directory, Object.keys(created));
   try {
-    for (const [path, content] of Object.entries(files)) {
+    for (const [path, content] of Object.entries(created)) {
       mkdirSync(dirname(join(directory, path)), { recursive: true });
       // `wx` also protects files that were created in the meantime.
       writeFileSync(join(directory, path), content, { flag: 'wx' });
+    }
+    for (const [path, content] of Object.entries(changed)) {
+      const temporary = join(directory, `${path}.${process.pid}.tmp`);
+      writeFileSync(temporary, content, { flag: 'wx' });
+      renameSync(temporary, join(directory, path));
     }
   } catch (cause) {
     throw new UsageError(`Cannot write to ${directory}`, 'Name a directory that you can write to.', {
       cause,
     });
   }
+  const files = Object.keys(created);
+  const paths = Object.keys(changed);
   const text =
     flags.output === 'json'
-      ? JSON.stringify({ directory, files: Object.keys(files) })
-      : formatSummary(directory, Object.keys(files));
+      ? JSON.stringify({ directory, files, ...(paths.length > 0 && { changed: paths }) })
+      : formatSummary(directory, [...paths.map((path) => `${path} (changed)`), ...files], scripts);
   process.stdout.write(`${text}\n`);
 }
 
@@ -51,10 +69,9 @@ async function promptDirectory({ yes, output }: InitFlags): Promise<string> {
   }
 }
 
-/** Returns the project name, which is also the package name. */
-function projectName(directory: string): string {
-  const name = basename(directory);
-  // npm rejects these names: a package cannot depend on itself.
+/** Returns the project name, which is also the package name. @throws UsageError if npm rejects it */
+function checkName(name: string): string {
+  // A package cannot depend on itself.
   if (/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && !['node_modules', 'dragoman'].includes(name)) return name;
   throw new UsageError(
     `Invalid project name "${name}"`,
@@ -73,7 +90,11 @@ function checkNoFileExists(directory: string, paths: readonly string[]): void {
   );
 }
 
-function formatSummary(directory: string, files: readonly string[]): string {
+function formatSummary(
+  directory: string,
+  files: readonly string[],
+  { start, test }: { start: string; test: string },
+): string {
   const { bold, cyan, dim, green } = createColors(process.stdout);
   const relativePath = relative(process.cwd(), directory);
   const path = relativePath.startsWith('..') ? directory : relativePath;
@@ -86,8 +107,13 @@ function formatSummary(directory: string, files: readonly string[]): string {
     `  ${bold('Next')}`,
     ...(path === '' ? [] : [`    ${cyan(`cd ${path}`)}`]),
     `    ${cyan('npm install')}`,
-    `    ${cyan('npm test')}   ${dim('# runs the scenarios against the agent')}`,
-    `    ${cyan('npm start')}  ${dim('# serves it in all A2A versions')}`,
+    ...[
+      { command: runScript(test), what: 'runs the scenarios against the agent' },
+      { command: runScript(start), what: 'serves it in all A2A versions' },
+    ].map(
+      ({ command, what }) =>
+        `    ${cyan(command)}${' '.repeat(runScript(start).length - command.length + 2)}${dim(`# ${what}`)}`,
+    ),
     '',
   ].join('\n');
 }
