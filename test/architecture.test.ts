@@ -111,6 +111,8 @@ const may: { readonly [folder: string]: readonly string[] } = {
   ],
   // `mcpAgent` is an agent of the engine.
   bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'engine', 'store', 'server', 'metrics'],
+  // Agents from models, and agents as tools of models.
+  llm: ['protocol', 'engine', 'bridge'],
   // Raw HTTP only: with our own client or server, the suite would share their errors.
   conformance: ['protocol', 'documents'],
   // Mutants are variants of correct agents.
@@ -152,6 +154,11 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   '@opentelemetry/api': 'tracing',
   '@modelcontextprotocol/server': 'bridge',
   '@modelcontextprotocol/client': 'bridge',
+  ai: 'llm',
+  '@langchain/core': 'llm',
+  '@langchain/langgraph': 'llm',
+  '@openai/agents': 'llm',
+  '@google/adk': 'llm',
 };
 
 /** Folders that also run in browsers and workers. */
@@ -167,6 +174,7 @@ const nodeOnly = [
   'mesh',
   'gateway',
   'bridge',
+  'llm',
   'testkit',
   'conformance',
   'conformance/mutants',
@@ -301,7 +309,7 @@ describe('source tree', () => {
   });
 
   it('imports each listed library at least once', () => {
-    const imported = new Set(sources().flatMap(({ text }) => importsOf(text)));
+    const imported = new Set(sources().flatMap(({ text }) => importsOf(text).map(libraryOf)));
     expect(Object.keys(homes).filter((library) => !imported.has(library))).toEqual([]);
   });
 });

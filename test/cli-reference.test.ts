@@ -88,6 +88,7 @@ const vocabulary: { readonly [flags: string]: string } = {
   '--log': 'log format on standard error',
   '--report': 'report format',
   '--text': 'message text to send',
+  '--watch': 'reload the',
   '--file': 'file to attach',
   '--context-id': 'context ID to',
   '--task-id': 'task ID to',

@@ -4,12 +4,23 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { connect } from '../src/client/connect.ts';
-import { runNode, repositoryRoot, type RunningCommand, serveModule } from './support/cli/run-command.ts';
+import {
+  repositoryRoot,
+  runDragoman,
+  runNode,
+  type RunningCommand,
+  serveModule,
+} from './support/cli/run-command.ts';
 import { findFreePort } from './support/http/free-port.ts';
+import { startOpenAiStub } from './support/llm/openai-stub.ts';
 import { userMessage } from './support/server/stream-clients.ts';
 import { codeBlocksOf, readPage } from './support/docs/code-blocks.ts';
 
-const [agent, mount, client] = codeBlocksOf('README.md').filter(({ language }) => language === 'js');
+const blocks = codeBlocksOf('README.md').filter(({ language }) => language === 'js');
+const agent = blocks.find(({ code }) => code.startsWith('// agent.js'));
+const modelAgent = blocks.find(({ code }) => code.includes('fromAiSdk'));
+const mount = blocks.find(({ code }) => code.includes('toNodeHandler'));
+const client = blocks.find(({ code }) => code.startsWith('// client.js'));
 
 let folder: string;
 let running: RunningCommand | undefined;
@@ -69,8 +80,26 @@ describe('README', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('contains an agent with a language model in 12 lines, which works', async () => {
+    const code = modelAgent?.code ?? '';
+    expect(code.trimEnd().split('\n').length).toBeLessThanOrEqual(12);
+    for (const library of ['ai', '@ai-sdk'])
+      symlinkSync(join(repositoryRoot, 'node_modules', library), join(folder, 'node_modules', library));
+    writeFileSync(join(folder, 'poet.js'), code);
+    const stub = await startOpenAiStub('Roses ', 'are red.');
+    try {
+      const started = await serveModule('poet.js', [], { cwd: folder, env: { MODEL_URL: stub.url } });
+      running = started;
+      const { stdout } = await runDragoman(['send', '-a', started.url, '-o', 'json', 'A poem, please']).ended;
+      expect(stdout).toContain('are red.');
+      expect(stub.requests[0]).toContain('A poem, please');
+    } finally {
+      await stub.close();
+    }
+  });
+
   it('lists every package export', () => {
-    const named = [...readPage('README.md').matchAll(/^\| `(dragoman[\w/]*)` \|/gm)].map(([, name]) => name);
+    const named = [...readPage('README.md').matchAll(/^\| `(dragoman[\w/-]*)` \|/gm)].map(([, name]) => name);
     const exported = Object.keys(packageJson.exports)
       .filter((subpath) => subpath !== './package.json')
       .map((subpath) => subpath.replace(/^\./, 'dragoman'));

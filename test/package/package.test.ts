@@ -84,6 +84,42 @@ describe('npm package', () => {
     expect((await running.stop()).code).toBe(0);
   });
 
+  it.each([
+    ['dragoman/llm/ai-sdk', 'toAiSdkTools', 'ai'],
+    ['dragoman/llm/langchain', 'toLangChainTools', '@langchain/core'],
+    ['dragoman/llm/openai-agents', 'toOpenAiAgentsTools', '@openai/agents'],
+    ['dragoman/llm/adk', 'toAdkTools', '@google/adk'],
+  ])('%s reports the library to install', async (specifier, name, library) => {
+    const script = `const { ${name} } = await import('${specifier}');
+      await ${name}({}).catch(({ reason, message, hint }) => console.log([reason, message, hint].join('\\n')));`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: installed.home,
+    });
+    expect(stdout).toBe(
+      `UNAVAILABLE\n${name} requires ${library}, which is not installed\nRun: npm install ${library}\n`,
+    );
+  });
+
+  it('serves TypeScript if this version of Node can run it, and else reports the library to install', async () => {
+    const { home } = installed;
+    writeFileSync(
+      join(home, 'typed.ts'),
+      `import { defineAgent, type ProcessContext } from 'dragoman';
+       const process = ({ text }: ProcessContext): string => text;
+       export default defineAgent({ name: 'Typed', description: 'Is typed', process });`,
+    );
+    const command = join(home, 'node_modules', '.bin', 'dragoman');
+    const running = new RunningCommand(spawn(command, ['serve', 'typed.ts', '--port', '0'], { cwd: home }));
+    if ((process.features as { typescript?: unknown }).typescript) {
+      await running.prints(/^listening on /);
+      expect((await running.stop()).code).toBe(0);
+      return;
+    }
+    const { code, stderr } = await running.ended;
+    expect(stderr).toContain('npm install --save-dev tsx');
+    expect(code).toBe(2);
+  });
+
   it('reports the library to install for a store', async () => {
     const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
     const command = join(installed.home, 'node_modules', '.bin', 'dragoman');

@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import { repositoryRoot, type RunningCommand, serveModule } from '../cli/run-command.ts';
+import { codeBlocksOf } from '../docs/code-blocks.ts';
+import { artifactTexts, expectTask, userRequest } from '../engine/conversation.ts';
+
+/** A folder with examples of docs/guide/llm.md. */
+export interface ExampleFolder {
+  readonly path: string;
+  write(name: string, text: string): void;
+  /** Writes the example that starts with a comment with this name. */
+  writeExample(name: string): void;
+  serve(name: string): Promise<{ readonly url: string }>;
+  /** Serves an example. @returns its reply to a message */
+  serveExample(name: string): Promise<string>;
+}
+
+/**
+ * Creates a folder for each test, with `dragoman` and the packages in the given folders installed.
+ *
+ * @param env - environment of the served examples
+ */
+export function useExampleFolder(
+  packages: readonly string[],
+  env: { [name: string]: string } = {},
+): ExampleFolder {
+  let path = '';
+  let running: RunningCommand | undefined;
+  beforeEach(() => {
+    path = mkdtempSync(join(tmpdir(), 'dragoman-llm-'));
+    mkdirSync(join(path, 'node_modules'));
+    for (const each of packages) symlinkSync(each, join(path, 'node_modules', basename(each)));
+    symlinkSync(repositoryRoot, join(path, 'node_modules', 'dragoman'));
+    writeFileSync(join(path, 'package.json'), '{ "type": "module" }');
+  });
+  afterEach(async () => {
+    await running?.stop();
+    running = undefined;
+    rmSync(path, { recursive: true, force: true });
+  });
+  return {
+    get path() {
+      return path;
+    },
+    write: (name, text) => writeFileSync(join(path, name), text),
+    writeExample(name) {
+      const block = codeBlocksOf('docs/guide/llm.md').find(({ code }) => code.startsWith(`// ${name}\n`));
+      if (!block) throw new Error(`docs/guide/llm.md has no example ${name}`);
+      writeFileSync(join(path, name), block.code);
+    },
+    async serve(name) {
+      const started = await serveModule(name, [], { cwd: path, env });
+      running = started;
+      return started;
+    },
+    async serveExample(name) {
+      this.writeExample(name);
+      const agent = connect((await this.serve(name)).url);
+      try {
+        return artifactTexts(expectTask(await agent.send(userRequest('A poem')))).join();
+      } finally {
+        await agent.close();
+      }
+    },
+  };
+}
