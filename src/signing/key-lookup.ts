@@ -9,6 +9,7 @@ import type { SigningKey } from './algorithms.ts';
 export interface KeySources {
   /** Trusted public keys by `kid`. */
   keys?: { readonly [kid: string]: SigningKey } | ReadonlyMap<string, SigningKey>;
+  /** A trusted JSON Web Key Set. */
   jwks?: JsonWebKeySet;
   /**
    * Fetches a key, or the key set at `jku`, if the sources above do not know the `kid`. Called with a `jku` only if

@@ -9,11 +9,12 @@ import { partsToText } from '../drivers/normalized-views.ts';
 /** Terminal task states. */
 export const terminalStates: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled', 'rejected']);
 
-/** Interrupted task states: the task waits for its client. */
-export const interruptedStates: ReadonlySet<string> = new Set(['input-required', 'auth-required']);
-
 /** States in which the agent does not work on the task: terminal and interrupted ones. */
-export const restingStates: ReadonlySet<string> = new Set([...terminalStates, ...interruptedStates]);
+export const restingStates: ReadonlySet<string> = new Set([
+  ...terminalStates,
+  'input-required',
+  'auth-required',
+]);
 
 /** State of one task, collected from all observations of it. */
 export interface TrackedTask {
