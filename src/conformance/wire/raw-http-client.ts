@@ -63,12 +63,7 @@ export class RawHttpClient {
   #consecutiveTimeouts = 0;
 
   constructor(options: RawHttpClientOptions) {
-    this.#options = {
-      maxBytes: 4 * 1_024 * 1_024,
-      maxFrames: 5_000,
-      insecure: false,
-      ...options,
-    };
+    this.#options = { maxBytes: 4 * 1_024 * 1_024, maxFrames: 5_000, insecure: false, ...options };
     this.#https = new HttpsAgent({
       keepAlive: true,
       maxSockets: 32,

@@ -46,10 +46,7 @@ function readRpcError(error: unknown, status?: number): A2AError {
  * Codec of 0.3 JSON-RPC errors: the codes and the details of 1.0. An unknown code is an internal error with the code in
  * its details.
  */
-export const rpcError: RpcErrorCodec = {
-  read: readRpcError,
-  write: (error) => newer.write(error),
-};
+export const rpcError: RpcErrorCodec = { read: readRpcError, write: (error) => newer.write(error) };
 
 /** Returns the reason for a status and a message without code, as Python servers send. */
 function reasonForMessage(status: number, message: string): ErrorReason {

@@ -24,11 +24,7 @@ export function readInterfaces(wire: WireObject, mode: DecodeMode): AgentInterfa
   if (interfaces.length > 0 && (wire.url === undefined || wire.url === null)) return interfaces;
   const version = readOptionalText(wire.protocolVersion, 'protocolVersion');
   if (version === undefined) {
-    mode.losses?.push({
-      path: 'protocolVersion',
-      kind: 'defaulted',
-      note: 'missing; read as 0.2',
-    });
+    mode.losses?.push({ path: 'protocolVersion', kind: 'defaulted', note: 'missing; read as 0.2' });
   }
   const protocolVersion = version === undefined ? '0.2' : shortVersion(version);
   const add = (url: string, protocolBinding: string): void => {

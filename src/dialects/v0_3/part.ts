@@ -55,11 +55,7 @@ function readFile(file: WireObject, at: string, mode: DecodeMode): Part {
   if (bytes === undefined && uri === undefined) throw invalidField(`${at}.file`, 'must have bytes or a uri');
   if (bytes !== undefined && uri !== undefined) {
     if (!mode.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
-    mode.losses?.push({
-      path: `${at}.file.uri`,
-      kind: 'dropped',
-      note: 'bytes take precedence',
-    });
+    mode.losses?.push({ path: `${at}.file.uri`, kind: 'dropped', note: 'bytes take precedence' });
   }
   const part: Part =
     bytes === undefined

@@ -74,9 +74,6 @@ export const results: Dialect['results'] = {
       return configs.map(writePushConfig);
     },
   },
-  deletePushConfig: {
-    read: () => undefined,
-    write: () => null,
-  },
+  deletePushConfig: { read: () => undefined, write: () => null },
   extendedCard: card,
 };

@@ -75,10 +75,7 @@ function readOwner(wire: WireObject): string {
 const ref: Dialect['requests']['getPushConfig'] = {
   read(params) {
     const wire = readObject(params, '');
-    return {
-      taskId: readOwner(wire),
-      id: readId(wire.id ?? readResourceName(wire.name).id, 'id'),
-    };
+    return { taskId: readOwner(wire), id: readId(wire.id ?? readResourceName(wire.name).id, 'id') };
   },
   write: ({ taskId, id }: PushConfigRef) => ({ taskId, id }),
 };

@@ -32,9 +32,6 @@ export const results: Dialect['results'] = {
     ...tagged.listPushConfigs,
     write: ({ configs, nextPageToken }) => ({ configs: configs.map(writePushConfig), nextPageToken }),
   },
-  deletePushConfig: {
-    read: () => undefined,
-    write: () => ({}),
-  },
+  deletePushConfig: { read: () => undefined, write: () => ({}) },
   extendedCard: card,
 };

@@ -76,12 +76,7 @@ function readStatusEvent(wire: WireObject, mode: DecodeMode): TaskStatusUpdateEv
 }
 
 /** Writes each event separately; 1.0 has no final event. */
-export const eventWriter: EventWriter = {
-  write: (event) => [writeEvent(event)],
-  end: () => [],
-};
+export const eventWriter: EventWriter = { write: (event) => [writeEvent(event)], end: () => [] };
 
 /** Reads each event separately. */
-export const eventReader: EventReader = {
-  read: (wire, mode) => [readEvent(wire, mode)],
-};
+export const eventReader: EventReader = { read: (wire, mode) => [readEvent(wire, mode)] };

@@ -70,10 +70,7 @@ const send = { read: readSend, write: writeSend };
 
 function readRef(params: unknown): { taskId: string; id: string } {
   const wire = readObject(params, '');
-  return {
-    taskId: readId(wire.taskId ?? wire.task_id, 'taskId'),
-    id: readId(wire.id, 'id'),
-  };
+  return { taskId: readId(wire.taskId ?? wire.task_id, 'taskId'), id: readId(wire.id, 'id') };
 }
 
 function readPageSize(value: unknown): number | undefined {
@@ -124,14 +121,8 @@ export const requests: Dialect['requests'] = {
     read: (params) => ({ id: readId(readObject(params, '').id, 'id') }),
     write: ({ id }) => ({ id }),
   },
-  createPushConfig: {
-    read: (params) => readPushConfig(params, ''),
-    write: writePushConfig,
-  },
-  getPushConfig: {
-    read: readRef,
-    write: ({ taskId, id }) => ({ taskId, id }),
-  },
+  createPushConfig: { read: (params) => readPushConfig(params, ''), write: writePushConfig },
+  getPushConfig: { read: readRef, write: ({ taskId, id }) => ({ taskId, id }) },
   listPushConfigs: {
     read(params) {
       const wire = readObject(params, '');
@@ -143,14 +134,8 @@ export const requests: Dialect['requests'] = {
     },
     write: ({ taskId, pageSize, pageToken }) => ({ taskId, pageSize, pageToken }),
   },
-  deletePushConfig: {
-    read: readRef,
-    write: ({ taskId, id }) => ({ taskId, id }),
-  },
-  extendedCard: {
-    read: () => ({}),
-    write: () => ({}),
-  },
+  deletePushConfig: { read: readRef, write: ({ taskId, id }) => ({ taskId, id }) },
+  extendedCard: { read: () => ({}), write: () => ({}) },
 };
 
 /** Returns true for unset enum values: absent, null or the zero value. */

@@ -59,9 +59,6 @@ export const results: Dialect['results'] = {
     },
     write: ({ configs, nextPageToken }) => ({ configs: configs.map(writePushConfig), nextPageToken }),
   },
-  deletePushConfig: {
-    read: () => undefined,
-    write: () => ({}),
-  },
+  deletePushConfig: { read: () => undefined, write: () => ({}) },
   extendedCard: card,
 };

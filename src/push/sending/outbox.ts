@@ -148,11 +148,7 @@ export class PushOutbox {
       const present = new Set(deliveries.map(({ owner, config }) => configKey(owner, config)));
       for (const key of this.#deadLetters) if (!present.has(key)) this.#deadLetters.delete(key);
     } catch (error) {
-      this.#context.report({
-        level: 'error',
-        message: 'Cannot list push deliveries',
-        error,
-      });
+      this.#context.report({ level: 'error', message: 'Cannot list push deliveries', error });
     }
     this.#stopPolling = undefined;
     const [one] = this.#deadLetters;

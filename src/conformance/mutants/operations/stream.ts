@@ -94,9 +94,7 @@ export const streamMutants: readonly MutantAgent[] = [
     ]),
   ),
   mutant('stream.closes:stays-open', 'A stream stays open after the terminal status.', {
-    wire: () => ({
-      end: () => 'hang',
-    }),
+    wire: () => ({ end: () => 'hang' }),
   }),
   in1_0(
     'stream.closes:cut-short',
@@ -243,9 +241,7 @@ export const streamMutants: readonly MutantAgent[] = [
   inAllVersions(
     'stream.hang-up:gives-up',
     'The task is canceled when its subscriber disconnects.',
-    (agent) => ({
-      stream: (request, call) => cancelOnAbort(agent, agent.stream(request, call)),
-    }),
+    (agent) => ({ stream: (request, call) => cancelOnAbort(agent, agent.stream(request, call)) }),
   ),
   since0_3(
     'stream.input-required:never-asks',

@@ -213,10 +213,7 @@ export const modelMutants: readonly MutantAgent[] = [
     wire: () =>
       mutateResult(
         /^CreateTaskPushNotificationConfig$|^POST .*pushNotificationConfigs$/,
-        ({ taskId, ...config }) => ({
-          taskId,
-          pushNotificationConfig: config,
-        }),
+        ({ taskId, ...config }) => ({ taskId, pushNotificationConfig: config }),
       ),
   }),
 ];

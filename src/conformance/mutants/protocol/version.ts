@@ -124,10 +124,7 @@ export const versionMutants: readonly MutantAgent[] = [
   wireMutant(
     'version.missing:alone',
     'An agent that only supports 1.0 serves requests without a version.',
-    () => ({
-      ...only1_0,
-      ...replaceVersion((version) => version?.trim() || '1.0')(),
-    }),
+    () => ({ ...only1_0, ...replaceVersion((version) => version?.trim() || '1.0')() }),
   ),
   wireMutant(
     'version.missing:other-error',

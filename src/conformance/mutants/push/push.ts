@@ -126,10 +126,7 @@ export const pushMutants: readonly MutantAgent[] = [
     'push.list:renamed',
     'The array of configurations has another name.',
     list,
-    ({ configs, ...rest }) => ({
-      ...rest,
-      pushNotificationConfigs: configs,
-    }),
+    ({ configs, ...rest }) => ({ ...rest, pushNotificationConfigs: configs }),
   ),
   in1_0('push.list:twice', 'Every configuration is listed twice.', (agent) => ({
     listPushConfigs: async (request, call) => {
@@ -197,9 +194,7 @@ export const pushMutants: readonly MutantAgent[] = [
       ...in1_0(
         `push.unsupported:${operation}`,
         `Without push notifications, ${operation} returns the wrong error.`,
-        () => ({
-          [operation]: () => Promise.reject(new A2AError('UNSUPPORTED_OPERATION')),
-        }),
+        () => ({ [operation]: () => Promise.reject(new A2AError('UNSUPPORTED_OPERATION')) }),
       ),
       definition: { pushNotifications: false },
     }),

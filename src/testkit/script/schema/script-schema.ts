@@ -55,10 +55,7 @@ export const scriptSchema = z
       .optional()
       .describe('Reaction to messages that no rule matches; by default the task fails.'),
   })
-  .meta({
-    title: 'Mock script',
-    description: 'Card and responses of a mock agent.',
-  });
+  .meta({ title: 'Mock script', description: 'Card and responses of a mock agent.' });
 
 /** YAML form of a mock script. */
 export type ScriptSpec = z.infer<typeof scriptSchema>;
