@@ -301,6 +301,7 @@ class Engine implements LocalAgent, TaskRunHost {
     log.append({ kind: 'input', message });
     if (activeRun) {
       activeRun.answer(message);
+      call.waitUntil?.(activeRun.whenIdle());
       return { log, run: activeRun, events };
     }
     const run = this.#createRun(log, call, request);
@@ -312,6 +313,7 @@ class Engine implements LocalAgent, TaskRunHost {
     log.onAbandoned ??= this.#onAbandoned;
     const run = this.#runs.add(new TaskRun(this, log, call, request));
     this.#watchdog.runStarted(run.startedAt);
+    call.waitUntil?.(run.whenIdle());
     return run;
   }
 

@@ -71,7 +71,7 @@ export function sleep(
   });
 }
 
-/** Cloudflare Workers bind timers to the request that creates them. */
+/** Cloudflare Workers bind timers and other I/O to the request that creates them. */
 const hasRequestTimers =
   (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent === 'Cloudflare-Workers';
 
@@ -81,6 +81,20 @@ export const atEndOfTurn: (callback: () => void) => unknown = hasRequestTimers
   : typeof setImmediate === 'function'
     ? setImmediate
     : (callback) => setTimeout(callback, 0);
+
+/**
+ * Waits for a result that another request may produce. A worker cancels a request that waits without a timer or other
+ * I/O of its own.
+ */
+export async function whileAlive<T>(pending: Promise<T>): Promise<T> {
+  if (!hasRequestTimers) return pending;
+  const timer = setInterval(() => {}, 10_000);
+  try {
+    return await pending;
+  } finally {
+    clearInterval(timer);
+  }
+}
 
 /** Resolves in a later event-loop turn, so that other work can be done first. */
 export function nextTurn(): Promise<void> {

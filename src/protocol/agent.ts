@@ -46,6 +46,8 @@ export interface CallContext {
   readonly version?: ProtocolVersion;
   /** URIs of the extensions that the client requests. */
   readonly extensions?: readonly string[];
+  /** Keeps the work of a request alive until a promise settles, in runtimes that end it with the response. */
+  readonly waitUntil?: (pending: Promise<unknown>) => void;
   /** Request headers with lower-case names. */
   readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { whileAlive } from '../primitives/clock.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { HttpServerRequest, HttpServerResponse } from './http/http-message.ts';
@@ -35,7 +36,7 @@ export function toFetchHandler(agent: Agent, options: ServerOptions = {}): Fetch
   const { handler } = lifecycle;
   const { maxBodyBytes = defaultLimits.maxBodyBytes, heartbeat } = options;
   handler.context.hasSharedHeartbeat = false;
-  return lifecycle.mount(async (request: Request, ...[runtime]: unknown[]) => {
+  return lifecycle.mount(async (request: Request, ...runtime: unknown[]) => {
     // A failure is reported by `admit`.
     if (!handler.isReady) await lifecycle.prepare().catch(() => {});
     const serverRequest = toServerRequest(request, runtime);
@@ -50,7 +51,8 @@ export function toFetchHandler(agent: Agent, options: ServerOptions = {}): Fetch
     const body = await readBody(request, maxBodyBytes);
     if (body instanceof A2AError) return toResponse(handler.reject(authenticated, body));
     serverRequest.body = body;
-    const response = await handler.handle(authenticated);
+    const handling = handler.handle(authenticated);
+    const response = handling instanceof Promise ? await whileAlive(handling) : handling;
     return response.body instanceof SseStream
       ? toStreamResponse(response, response.body, handler, heartbeat)
       : toResponse(response);
@@ -88,20 +90,30 @@ async function readBody(request: Request, maxBytes: number): Promise<string | A2
   }
 }
 
-/** Second argument of `fetch` handlers: information about the request in Deno, the server in Bun. */
+/** Further arguments of `fetch` handlers: information about the request in Deno, the server in Bun, a context in workers. */
 interface RuntimeContext {
   readonly remoteAddr?: { readonly hostname?: string };
   requestIP?(request: Request): { readonly address: string } | null;
+  waitUntil?(pending: Promise<unknown>): void;
 }
 
-function remoteAddressOf(request: Request, runtime: unknown): string | undefined {
+function remoteAddressOf(request: Request, [runtime]: readonly unknown[]): string | undefined {
   const context = (runtime ?? {}) as RuntimeContext;
   return typeof context.requestIP === 'function'
     ? context.requestIP(request)?.address
     : context.remoteAddr?.hostname;
 }
 
-function toServerRequest(request: Request, runtime: unknown): HttpServerRequest & { body: string } {
+/** Workers pass their context after their bindings. */
+function waitUntilOf([, worker]: readonly unknown[]): HttpServerRequest['waitUntil'] {
+  const context = (worker ?? {}) as RuntimeContext;
+  return typeof context.waitUntil === 'function' ? (pending) => context.waitUntil?.(pending) : undefined;
+}
+
+function toServerRequest(
+  request: Request,
+  runtime: readonly unknown[],
+): HttpServerRequest & { body: string } {
   const url = new URL(request.url);
   const headers: Record<string, string> = { host: url.host };
   request.headers.forEach((value, name) => {
@@ -115,6 +127,7 @@ function toServerRequest(request: Request, runtime: unknown): HttpServerRequest 
     body: '',
     isSecure: url.protocol === 'https:',
     remoteAddress: remoteAddressOf(request, runtime),
+    waitUntil: waitUntilOf(runtime),
     onDisconnect: (callback) => request.signal.addEventListener('abort', callback, { once: true }),
   };
 }

@@ -11,6 +11,7 @@ import type { Metadata } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal, type Task, type TaskState } from '../../protocol/task.ts';
 import { ChunkTracker } from './chunk-tracker.ts';
 import { persistedTask } from './persisted-task.ts';
+import { questionError } from './question-error.ts';
 import { ProcessContext } from '../process-context.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
 import type { ContextHistory } from '../messages/context-history.ts';
@@ -353,11 +354,8 @@ export class TaskRun {
   }
 
   ask(question: MessageContent, state: 'input-required' | 'auth-required'): Promise<Message> {
-    if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task has ended'));
-    if (this.#pendingQuestion)
-      return Promise.reject(
-        new A2AError('UNSUPPORTED_OPERATION', 'ask() was called while another question is pending'),
-      );
+    const problem = questionError({ isOver: this.#isOver, isAsking: this.isAsking }, this.#call);
+    if (problem) return Promise.reject(problem);
     const answer = new Promise<Message>((resolve, reject) => {
       this.#pendingQuestion = { resolve, reject };
       this.status(state, question);

@@ -34,6 +34,10 @@ export class AuthenticatedRequest implements HttpServerRequest {
     return this.#inner.mountPath;
   }
 
+  get waitUntil(): HttpServerRequest['waitUntil'] {
+    return this.#inner.waitUntil;
+  }
+
   get isSecure(): boolean {
     return this.#inner.isSecure;
   }

@@ -40,6 +40,8 @@ export interface HttpServerRequest {
   isAdmitted?: boolean;
   /** Set if telemetry is enabled. */
   telemetry?: RequestTelemetry;
+  /** Keeps the work of the request alive until a promise settles, in runtimes that end it with the response. */
+  readonly waitUntil?: (pending: Promise<unknown>) => void;
   /** Registers a callback for a disconnect of the client before the response is complete. */
   onDisconnect(callback: () => void): void;
 }

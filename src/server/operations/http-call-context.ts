@@ -13,6 +13,7 @@ export class HttpCallContext implements CallContext {
   /** Tasks are isolated by principal and tenant. */
   readonly owner: string;
   readonly headers: RequestHeaders;
+  readonly waitUntil: CallContext['waitUntil'];
   readonly #request: HttpServerRequest;
   #controller: AbortController | undefined = undefined;
 
@@ -23,6 +24,7 @@ export class HttpCallContext implements CallContext {
     this.principal = request.authentication?.principal;
     this.owner = encodeOwner(this.principal, tenant);
     this.headers = request.headers;
+    this.waitUntil = request.waitUntil;
     this.#request = request;
   }
 

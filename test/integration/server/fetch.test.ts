@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
+import type { LogEntry } from '../../../src/primitives/log.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
-import { toFetchHandler } from '../../../src/server/fetch.ts';
+import { type FetchHandler, toFetchHandler } from '../../../src/server/fetch.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { streamSseFrames } from '../../support/http/sse-frames.ts';
@@ -9,7 +10,7 @@ import { stubAgent } from '../../support/agent-stub.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
-let handle: (request: Request) => Promise<Response>;
+let handle: FetchHandler;
 
 beforeAll(async () => {
   agent = sampleAgent({ extensions: [{ uri: 'urn:a' }] });
@@ -190,6 +191,38 @@ describe('toFetchHandler', () => {
     expect((await read({ remoteAddr: { hostname: '192.0.2.1' } })).status).toBe(403);
     expect((await read({ someBinding: 1 })).status).toBe(403);
     expect((await read()).status).toBe(403);
+  });
+
+  it('lets a worker wait for the task of a request', async () => {
+    const waiting: Promise<unknown>[] = [];
+    const worker = { waitUntil: (pending: Promise<unknown>) => void waiting.push(pending) };
+    const body = JSON.stringify({ message: { ...says('slow').message, messageId: 'm-wait' } });
+    const send = (path: string) =>
+      handle(
+        new Request(`http://agent.test${path}`, { method: 'POST', headers: modern, body }),
+        { binding: 1 },
+        worker,
+      );
+    const frames = streamSseFrames(await send('/message:stream'));
+    const { value } = await frames.next();
+    await frames.return(undefined);
+    expect(waiting).toHaveLength(1);
+    const id = value?.data.task.id as string;
+    await agent.cancelTask({ id });
+    expect(await waiting[0]).toMatchObject({ id, status: { state: 'canceled' } });
+  });
+
+  it('fails a task that asks in a worker, and says what to do', async () => {
+    const log: LogEntry[] = [];
+    const asking = sampleAgent({}, { log: (entry) => log.push(entry) });
+    const body = JSON.stringify(says('ask'));
+    const request = new Request('http://agent.test/message:send', { method: 'POST', headers: modern, body });
+    const response = await toFetchHandler(asking)(request, {}, { waitUntil: () => {} });
+    expect(await response.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
+    expect(log.find(({ level }) => level === 'error')?.error).toMatchObject({
+      hint: expect.stringContaining("Yield status('input-required', …)") as string,
+    });
+    await asking.close();
   });
 
   it('ends streams and rejects requests when it is closed', async () => {
