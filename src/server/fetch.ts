@@ -37,8 +37,8 @@ export function toFetchHandler(agent: Agent, options: ServerOptions = {}): Fetch
   const { maxBodyBytes = defaultLimits.maxBodyBytes, heartbeat } = options;
   handler.context.hasSharedHeartbeat = false;
   return lifecycle.mount(async (request: Request, ...runtime: unknown[]) => {
-    // A failure is reported by `admit`.
-    if (!handler.isReady) await lifecycle.prepare().catch(() => {});
+    // After a failure, `admit` rejects the request.
+    if (!handler.isReady) await lifecycle.prepareInBackground();
     const serverRequest = toServerRequest(request, runtime);
     const refusal = handler.admit(serverRequest);
     if (refusal) return toResponse(handler.reject(serverRequest, refusal));

@@ -1,4 +1,5 @@
 import type { Agent } from '../../protocol/agent.ts';
+import { quietLogSink } from '../../primitives/log.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { openTracing } from '../../tracing/tracing.ts';
 import { AgentHttpHandler } from '../http/agent-http-handler.ts';
@@ -66,17 +67,17 @@ export class AgentLifecycle implements Drainable {
     if (!this.#closing) handler.refusal = undefined;
   }
 
-  /** Prepares the agent in the background, unless that is under way; requests are rejected while it fails. */
-  prepareInBackground(): void {
-    if (!this.#preparing) this.prepare().catch((error: unknown) => this.#report(error));
-  }
-
-  #report(error: unknown): void {
-    try {
-      this.#options.log?.({ level: 'error', message: 'The agent is not ready', error });
-    } catch {
-      // Errors in observers must not affect the server.
-    }
+  /**
+   * Prepares the agent in the background, unless that is under way. Requests are rejected while it fails.
+   *
+   * @returns a promise that resolves at the end of the attempt, also after a failure.
+   */
+  prepareInBackground(): Promise<void> {
+    const isNew = this.#preparing === undefined;
+    return this.prepare().catch((error: unknown) => {
+      if (isNew)
+        quietLogSink(this.#options.log)({ level: 'error', message: 'The agent is not ready', error });
+    });
   }
 
   close(): Promise<void> {

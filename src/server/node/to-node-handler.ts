@@ -27,14 +27,14 @@ export function toNodeHandler(agent: Agent, options: ServerOptions = {}): NodeHa
   const { handler } = lifecycle;
   const listener = nodeListener(handler, options);
   const basePath = stripTrailing(options.basePath ?? '', '/');
-  lifecycle.prepareInBackground();
+  void lifecycle.prepareInBackground();
   return lifecycle.mount(
     (request: MountedMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
       if (typeof next === 'function' && basePath !== '' && !isAddressedTo(request, basePath)) {
         next();
         return;
       }
-      if (handler.refusal && !handler.isReady) lifecycle.prepareInBackground();
+      if (handler.refusal && !handler.isReady) void lifecycle.prepareInBackground();
       listener(request, response);
     },
   );
