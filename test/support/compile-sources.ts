@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
 import { repositoryRoot } from './cli/run-command.ts';
 
 /** Sources compiled to JavaScript, for child processes without the test runner. */
@@ -24,7 +25,8 @@ export function compileSources(name: string, files: readonly string[]): Compiled
       files: files.map((file) => join(repositoryRoot, 'src', file)),
     }),
   );
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const imports = JSON.stringify(packageJson.imports).replaceAll('./dist/', './');
+  writeFileSync(join(folder, 'package.json'), `{"type":"module","imports":${imports}}`);
   const compiler = join(repositoryRoot, 'node_modules/ts7/bin/tsc');
   const result = spawnSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' });
   if (result.status !== 0) throw new Error(result.stdout);
