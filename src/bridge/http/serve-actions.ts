@@ -137,12 +137,9 @@ class ActionHttpHandler {
   async #invoke(
     name: string,
     { parameters, sessionId, userId, waitBudget }: ActionCall,
-    {
-      authenticated,
-      response,
-      wantsEvents,
-    }: { authenticated: HttpServerRequest; response: ServerResponse; wantsEvents: boolean },
+    exchange: { authenticated: HttpServerRequest; response: ServerResponse; wantsEvents: boolean },
   ): Promise<void> {
+    const { authenticated, response, wantsEvents } = exchange;
     if (this.#authenticators && userId !== undefined) {
       throw new A2AError('INVALID_PARAMS', 'userId must not be set: it is taken from the credentials');
     }

@@ -98,12 +98,8 @@ function checkPositive(name: string, milliseconds: number): number {
   return milliseconds;
 }
 
-function createProgram({
-  command,
-  workingDir = '.',
-  env,
-  envFile,
-}: SuperviseOptions): (() => ProgramSpec) | undefined {
+function createProgram(options: SuperviseOptions): (() => ProgramSpec) | undefined {
+  const { command, workingDir = '.', env, envFile } = options;
   if (command === undefined) return undefined;
   const argv = typeof command === 'string' ? splitCommand(command) : checkProgram(command);
   const cwd = resolve(workingDir);

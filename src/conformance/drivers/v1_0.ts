@@ -69,13 +69,8 @@ function encodeWebhook({ id, url, token, scheme, credentials }: WebhookDraft): J
   return { url, ...withoutUndefined({ id, token, authentication }) };
 }
 
-function encodeSend({
-  message = {},
-  historyLength,
-  returnImmediately,
-  acceptedOutputModes,
-  webhook,
-}: OperationInput): JsonObject {
+function encodeSend(input: OperationInput): JsonObject {
+  const { message = {}, historyLength, returnImmediately, acceptedOutputModes, webhook } = input;
   const configuration = withoutUndefined({
     historyLength,
     returnImmediately,

@@ -31,12 +31,8 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
 }
 
 /** Returns the outcome in one line. It contains counts, because a percentage would hide what was not tested. */
-export function formatVerdictLine({
-  conformanceLevel,
-  summary,
-  variants,
-  unreachable,
-}: ConformanceReport): string {
+export function formatVerdictLine(report: ConformanceReport): string {
+  const { conformanceLevel, summary, variants, unreachable } = report;
   if (unreachable !== undefined) return `No verdict: ${unreachable}`;
   const tested = variants.map(({ version, transport }) => `${version} ${transport}`).join(', ');
   const counts = summaryCounts(summary).map(({ label, count }) => `${count} ${label}`);
@@ -44,14 +40,10 @@ export function formatVerdictLine({
 }
 
 /** Returns the labeled counts of a summary; errors of the suite only if there are any. */
-export function summaryCounts({
-  total,
-  failed,
-  warned,
-  notApplicable,
-  inconclusive,
-  errors,
-}: ConformanceReport['summary']): { label: string; count: number; verdict?: 'fail' | 'warn' }[] {
+export function summaryCounts(
+  summary: ConformanceReport['summary'],
+): { label: string; count: number; verdict?: 'fail' | 'warn' }[] {
+  const { total, failed, warned, notApplicable, inconclusive, errors } = summary;
   return [
     { label: 'checked', count: total },
     { label: 'failed', count: failed, verdict: 'fail' },

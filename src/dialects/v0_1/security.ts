@@ -73,11 +73,8 @@ function readSettingsAsFlows(settings: WireObject): { [name in OAuthFlowName]?: 
   return name && readFlows({ [name]: settings }, 'authentication.credentials');
 }
 
-function flowOf({
-  deviceAuthorizationUrl,
-  authorizationUrl,
-  tokenUrl,
-}: WireObject): OAuthFlowName | undefined {
+function flowOf(wire: WireObject): OAuthFlowName | undefined {
+  const { deviceAuthorizationUrl, authorizationUrl, tokenUrl } = wire;
   if (typeof deviceAuthorizationUrl === 'string') return 'deviceCode';
   if (typeof authorizationUrl === 'string') {
     return typeof tokenUrl === 'string' ? 'authorizationCode' : 'implicit';

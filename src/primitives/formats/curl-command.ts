@@ -16,14 +16,8 @@ export interface PrintableRequest {
 const maxBody = 65_536;
 
 /** Formats a request as a curl command. Redacted headers become shell variables. */
-export function formatCurlCommand({
-  method,
-  url,
-  headers,
-  body = '',
-  length,
-  isStream = false,
-}: PrintableRequest): string {
+export function formatCurlCommand(request: PrintableRequest): string {
+  const { method, url, headers, body = '', length, isStream = false } = request;
   const words = ['curl', '-sS', '-i'];
   if (isStream) words.push('-N', '-m', '30');
   if (method !== 'GET') words.push('-X', /^\w+$/.test(method) ? method : shellQuote(method));

@@ -59,15 +59,8 @@ function writeProperties(properties: Readonly<Record<string, string>>): string[]
   return ['    <properties>', ...lines, '    </properties>'];
 }
 
-function writeCase({
-  name,
-  classname,
-  milliseconds,
-  error,
-  failure,
-  skipped,
-  systemOut,
-}: JunitCase): string[] {
+function writeCase(testCase: JunitCase): string[] {
+  const { name, classname, milliseconds, error, failure, skipped, systemOut } = testCase;
   const head = `    <testcase${attributes({ name, classname, time: formatSeconds(milliseconds) })}`;
   const lines: string[] = [];
   if (error) lines.push(`      <error${attributes(error)}/>`);

@@ -38,12 +38,8 @@ export class VirtualClock implements TestClock {
   /** Time after all pending calls of `advance()`. */
   #target: number;
 
-  constructor({
-    start = Date.now(),
-    auto = false,
-    turns = 32,
-    maxStops = 100_000,
-  }: VirtualClockOptions = {}) {
+  constructor(options: VirtualClockOptions = {}) {
+    const { start = Date.now(), auto = false, turns = 32, maxStops = 100_000 } = options;
     this.#now = start;
     this.#target = start;
     this.#isAuto = auto;

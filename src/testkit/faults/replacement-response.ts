@@ -26,11 +26,8 @@ export function replacementResponseFor(fault: Fault): ReplacementResponse | unde
   }
 }
 
-function httpReplacement({
-  status,
-  headers = {},
-  body,
-}: Extract<Fault, { kind: 'http' }>): ReplacementResponse {
+function httpReplacement(fault: Extract<Fault, { kind: 'http' }>): ReplacementResponse {
+  const { status, headers = {}, body } = fault;
   const isText = typeof body === 'string';
   const text = body === undefined ? '' : isText ? body : JSON.stringify(body);
   const names = Object.keys(headers).map((name) => name.toLowerCase());

@@ -40,13 +40,8 @@ const wrongPayload =
     return payload.text;
   };
 
-function signCardWith({
-  header = {},
-  payload = correctPayload,
-  key = privateKey,
-  after,
-  signature,
-}: SigningMutation): WireMutation {
+function signCardWith(mutation: SigningMutation): WireMutation {
+  const { header = {}, payload = correctPayload, key = privateKey, after, signature } = mutation;
   let origin = '';
   return {
     ...mutateCard1_0((card) => {

@@ -49,13 +49,8 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Scenari
   // Several harnesses may share a broker; each one uses its own namespace.
   const topics = new MeshTopics(brokerUrl === 'memory' ? sharedApp : `${sharedApp}/${hexId()}`);
 
-  async function onMesh({
-    scenario,
-    timeline,
-    files,
-    environment,
-    cleanUp,
-  }: CaseSetup): Promise<ScenarioClient> {
+  async function onMesh(setup: CaseSetup): Promise<ScenarioClient> {
+    const { scenario, timeline, files, environment, cleanUp } = setup;
     const name = environment.upstream.name;
     const server = await serveOnMesh(withFiles(environment.upstream.agent, name, files), {
       broker,
