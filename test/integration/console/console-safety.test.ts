@@ -140,7 +140,7 @@ describe('console responses', () => {
     }
   });
 
-  it('serve the page and mark files with a digest in their name as immutable', async () => {
+  it('serves the page and marks files with a digest in their name as immutable', async () => {
     const index = await raw('/');
     expect(index.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(index.headers.get('cache-control')).toBe('no-cache');
@@ -170,7 +170,7 @@ describe('console responses', () => {
     expect((await raw(path)).status).toBe(404);
   });
 
-  it('are 405 for other methods', async () => {
+  it('responds 405 to other methods', async () => {
     expect((await raw('/', {}, 'POST')).status).toBe(405);
     expect((await raw('/api/info', {}, 'DELETE')).status).toBe(405);
     expect((await raw('/api/nothing')).status).toBe(404);
@@ -181,7 +181,7 @@ describe('console responses', () => {
 });
 
 describe('console input limits', () => {
-  it('reject a body above maxBodyBytes, with and without Content-Length', async () => {
+  it('rejects a body above maxBodyBytes, with and without Content-Length', async () => {
     const large = 'x'.repeat(65 * 1_024);
     const response = await page.request('agents', { method: 'POST', body: large });
     expect(response.status).toBe(413);
@@ -199,7 +199,7 @@ describe('console input limits', () => {
     expect(chunked?.status).toBe(413);
   });
 
-  it('reject unauthenticated requests before reading the body', async () => {
+  it('rejects unauthenticated requests before reading the body', async () => {
     const reply = await sendRawRequest(
       port,
       rawRequest('POST', '/api/agents', '', { Host: `127.0.0.1:${port}`, 'Content-Length': '1000000000' }),
@@ -236,7 +236,7 @@ describe('console input limits', () => {
     expect(JSON.stringify(error)).not.toMatch(/\.ts:|\bat \w+ \(/);
   });
 
-  it('reject agents above maxAgents', async () => {
+  it('rejects agents above maxAgents', async () => {
     for (const each of [1, 2])
       expect(await page.requestJson('agents', { url: `http://127.0.0.1:${each}` })).toHaveProperty('id');
     const third = await page.request('agents', { method: 'POST', body: '{"url":"http://127.0.0.1:3"}' });
@@ -251,7 +251,7 @@ describe('console input limits', () => {
     expect(await page.requestJson('agents')).toHaveLength(1);
   });
 
-  it('reject streams above maxStreams', async () => {
+  it('rejects streams above maxStreams', async () => {
     const leaving = new AbortController();
     for (const _ of [1, 2])
       expect((await page.request('traffic', { signal: leaving.signal })).status).toBe(200);

@@ -57,7 +57,7 @@ describe('traffic routes of the console', () => {
     await again.return(undefined);
   });
 
-  it('clear the log on request without reporting a gap', async () => {
+  it('clears the traffic log on request without reporting a gap', async () => {
     expect((await page.request('traffic', { method: 'DELETE' })).status).toBe(204);
     const playing = page.stream('traffic');
     await playing.next();
@@ -67,7 +67,7 @@ describe('traffic routes of the console', () => {
     await playing.return(undefined);
   });
 
-  it('report the number of skipped records to a slow reader', async () => {
+  it('reports the number of skipped records to a slow reader', async () => {
     const before = trafficLog.lastSequence;
     const headers = { authorization: `Bearer ${running.token}` };
     const [slow] = (await once(
@@ -103,7 +103,7 @@ describe('traffic routes of the console', () => {
     expect(missed + received).toBe(600);
   });
 
-  it('export a traffic file, import it and export a scenario', async () => {
+  it('exports a traffic file, imports it and exports a scenario', async () => {
     await page.request('traffic', { method: 'DELETE' });
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);
