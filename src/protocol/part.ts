@@ -67,27 +67,27 @@ function partsText(parts: readonly Part[]): string {
   return text;
 }
 
-/**
- * Joins two text parts that follow each other, such as the chunks of a text.
- *
- * @returns undefined if they are no texts, have metadata or differ in media type or file name
- */
-export function joinText(first: Part | undefined, second: Part | undefined): TextPart | undefined {
-  if (!first || !second || !('text' in first && 'text' in second)) return undefined;
-  const { filename, mediaType } = first;
-  if (filename !== second.filename || mediaType !== second.mediaType) return undefined;
-  if (first.metadata !== undefined || second.metadata !== undefined) return undefined;
-  const text = first.text + second.text;
-  return filename === undefined && mediaType === undefined ? { text } : { ...first, text };
+/** Returns true if a text continues the text before it: both have the same labels and no metadata. */
+export function continuesText(last: Part | undefined, next: Part | undefined): boolean {
+  const first = last as Partial<TextPart> | undefined;
+  const second = next as Partial<TextPart> | undefined;
+  return (
+    first?.text !== undefined &&
+    second?.text !== undefined &&
+    first.metadata === undefined &&
+    second.metadata === undefined &&
+    first.mediaType === second.mediaType &&
+    first.filename === second.filename
+  );
 }
 
 /** Joins all texts that follow each other. Other agents may store one part per chunk. */
 export function joinTexts(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
-    const text = joinText(joined.at(-1), part);
-    if (text) joined[joined.length - 1] = text;
-    else joined.push(part);
+    const last = joined.at(-1) as TextPart;
+    if (!continuesText(last, part)) joined.push(part);
+    else joined[joined.length - 1] = { ...last, text: last.text + (part as TextPart).text };
   }
   return joined;
 }

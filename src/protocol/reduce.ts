@@ -1,6 +1,6 @@
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
-import { compatKey, joinText, type Metadata, type Part } from './part.ts';
+import { compatKey, continuesText, type Metadata, type Part, type TextPart } from './part.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /** A message of the user that reached a task. Becomes history; subscribers do not receive it. */
@@ -17,9 +17,12 @@ export type TaskChange = StreamEvent | UserMessageEvent;
 interface MutableArtifact {
   artifact: Artifact;
   isOwned: boolean;
+  /** Texts that continue the last part. They are joined for a snapshot, because joining each one takes longer. */
+  texts: string[] | undefined;
 }
 
 function release(entry: MutableArtifact): Artifact {
+  joinContinuation(entry);
   entry.isOwned = false;
   return entry.artifact;
 }
@@ -115,11 +118,12 @@ export class TaskReducer {
     if (entry) {
       entry.artifact = artifact;
       entry.isOwned = false;
+      entry.texts = undefined;
       return;
     }
     this.#indexes?.set(artifact.artifactId, this.#artifacts?.length ?? 0);
-    if (this.#artifacts) this.#artifacts.push({ artifact, isOwned: false });
-    else this.#artifacts = [{ artifact, isOwned: false }];
+    if (this.#artifacts) this.#artifacts.push({ artifact, isOwned: false, texts: undefined });
+    else this.#artifacts = [{ artifact, isOwned: false, texts: undefined }];
   }
 
   #find(artifactId: string): MutableArtifact | undefined {
@@ -173,7 +177,7 @@ export class TaskReducer {
       entry.isOwned = true;
     }
     const target = entry.artifact;
-    appendParts(target.parts, artifact.parts);
+    appendParts(entry, artifact.parts);
     if (artifact.metadata) target.metadata = { ...target.metadata, ...artifact.metadata };
     if (artifact.extensions)
       target.extensions = [...new Set([...(target.extensions ?? []), ...artifact.extensions])];
@@ -183,10 +187,28 @@ export class TaskReducer {
 }
 
 /** Appends the parts of a chunk. A text continues the text before it, so that a streamed text is one part. */
-function appendParts(parts: Part[], chunk: readonly Part[]): void {
-  const text = joinText(parts.at(-1), chunk[0]);
-  if (text) parts[parts.length - 1] = text;
-  for (let at = text ? 1 : 0; at < chunk.length; at++) parts.push(chunk[at] as Part);
+function appendParts(entry: MutableArtifact, chunk: readonly Part[]): void {
+  const { parts } = entry.artifact;
+  const first = chunk[0];
+  const isContinued = continuesText(parts[parts.length - 1], first);
+  if (isContinued) {
+    const { text } = first as TextPart;
+    if (entry.texts) entry.texts.push(text);
+    else entry.texts = [text];
+  }
+  for (let at = isContinued ? 1 : 0; at < chunk.length; at++) {
+    joinContinuation(entry);
+    parts.push(chunk[at] as Part);
+  }
+}
+
+function joinContinuation(entry: MutableArtifact): void {
+  const { texts } = entry;
+  if (!texts) return;
+  const { parts } = entry.artifact;
+  const last = parts[parts.length - 1] as TextPart;
+  parts[parts.length - 1] = { ...last, text: last.text + texts.join('') };
+  entry.texts = undefined;
 }
 
 /**
