@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
@@ -27,7 +27,15 @@ describe.skipIf(installed === undefined)('Next.js', () => {
     );
 
   beforeAll(async () => {
-    cpSync(join(installed ?? '', 'node_modules'), join(consumer.path, 'node_modules'), { recursive: true });
+    // Next.js does not follow links that leave the project.
+    const modules = join(consumer.path, 'node_modules');
+    for (const each of readdirSync(modules)) {
+      if (!lstatSync(join(modules, each)).isSymbolicLink()) continue;
+      const target = realpathSync(join(modules, each));
+      rmSync(join(modules, each));
+      cpSync(target, join(modules, each), { recursive: true });
+    }
+    cpSync(join(installed ?? '', 'node_modules'), modules, { recursive: true });
     const code = codeBlocksOf('docs/guide/mounting.md').find((block) =>
       block.code.startsWith(`// ${route}\n`),
     );
