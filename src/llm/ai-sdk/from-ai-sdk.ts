@@ -29,7 +29,7 @@ export type AiSdkSource =
   | ((call: AiSdkCall, context: ProcessContext) => AiSdkStream | PromiseLike<AiSdkStream>);
 
 /**
- * Makes a process function from the AI SDK (package `ai`, version 5 and later). Earlier turns of the context are part of
+ * Makes a process function from the AI SDK (package `ai`, version 6 and later). Earlier turns of the context are part of
  * the messages; text deltas become chunks, tool calls status updates, usage metadata of the task. Canceling the task
  * aborts the model. If the model fails, the task fails and keeps the text so far.
  *
