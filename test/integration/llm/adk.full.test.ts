@@ -1,6 +1,7 @@
 import { it, vi } from 'vitest';
 import { fromAdk } from '../../../src/llm/adk/from-adk.ts';
 import { toAdkTools } from '../../../src/llm/adk/to-adk-tools.ts';
+import { describeExample } from '../../support/llm/example-folder.ts';
 import { describeFramework } from '../../support/llm/framework-contract.ts';
 import { installFramework } from '../../support/llm/install-framework.ts';
 import type { ScriptedTurns } from '../../support/llm/scripted-turns.ts';
@@ -95,4 +96,16 @@ else {
       return last;
     },
   });
+
+  describeExample(
+    installed,
+    'adk-agent.js',
+    `import { BaseLlm } from '@google/adk';
+    class MockLlm extends BaseLlm {
+      async *generateContentAsync() {
+        yield { content: { role: 'model', parts: [{ text: 'Roses are red.' }] } };
+      }
+    }
+    export const model = new MockLlm({ model: 'mock' });`,
+  );
 }

@@ -1,6 +1,7 @@
 import { it } from 'vitest';
 import { fromMastra, type MastraAgent, toMastraTools } from '../../../src/llm/mastra/index.ts';
 import { scriptedAiSdkStream, scriptedUsage } from '../../support/llm/ai-sdk-model.ts';
+import { describeExample } from '../../support/llm/example-folder.ts';
 import { describeFramework } from '../../support/llm/framework-contract.ts';
 import { installFramework } from '../../support/llm/install-framework.ts';
 import type { ScriptedTurns } from '../../support/llm/scripted-turns.ts';
@@ -50,4 +51,28 @@ else {
       return await (result as { text: Promise<string> }).text;
     },
   });
+
+  describeExample(
+    installed,
+    'mastra-agent.js',
+    `export const model = {
+      specificationVersion: 'v3',
+      provider: 'test',
+      modelId: 'mock',
+      supportedUrls: {},
+      doStream: async () => ({
+        stream: ReadableStream.from([
+          { type: 'stream-start', warnings: [] },
+          { type: 'text-start', id: '1' },
+          { type: 'text-delta', id: '1', delta: 'Roses are red.' },
+          { type: 'text-end', id: '1' },
+          {
+            type: 'finish',
+            finishReason: { unified: 'stop', raw: undefined },
+            usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
+          },
+        ]),
+      }),
+    };`,
+  );
 }

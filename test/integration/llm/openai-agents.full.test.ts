@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import {
@@ -9,7 +7,7 @@ import {
 } from '../../../src/llm/openai-agents/from-openai-agents.ts';
 import { toOpenAiAgentsTools } from '../../../src/llm/openai-agents/to-openai-agents-tools.ts';
 import { artifactTexts, expectTask, userRequest } from '../../support/engine/conversation.ts';
-import { useExampleFolder } from '../../support/llm/example-folder.ts';
+import { describeExample } from '../../support/llm/example-folder.ts';
 import { describeFramework } from '../../support/llm/framework-contract.ts';
 import { installFramework } from '../../support/llm/install-framework.ts';
 import { ScriptedTurns } from '../../support/llm/scripted-turns.ts';
@@ -86,26 +84,14 @@ else {
     },
   });
 
-  describe('example of docs/guide/llm.md', () => {
-    const folder = useExampleFolder(
-      readdirSync(framework.modules)
-        .filter((name) => !name.startsWith('.'))
-        .map((name) => join(framework.modules, name)),
-      // Dragoman is a link, too, and must find the SDK beside it.
-      { NODE_OPTIONS: '--preserve-symlinks' },
-    );
-
-    it('answers with the text of its model', async () => {
-      folder.write(
-        'model.js',
-        `import { setTracingDisabled } from '@openai/agents';
-        import { assistantMessage, ScriptedModel } from '@openai/agents/testing';
-        setTracingDisabled(true);
-        export const model = new ScriptedModel([[assistantMessage('Roses are red.')]]);`,
-      );
-      expect(await folder.serveExample('openai-agent.js')).toBe('Roses are red.');
-    });
-  });
+  describeExample(
+    framework,
+    'openai-agent.js',
+    `import { setTracingDisabled } from '@openai/agents';
+    import { assistantMessage, ScriptedModel } from '@openai/agents/testing';
+    setTracingDisabled(true);
+    export const model = new ScriptedModel([[assistantMessage('Roses are red.')]]);`,
+  );
 
   describe('fromOpenAiAgents', () => {
     it('accepts a function that starts the run', async () => {

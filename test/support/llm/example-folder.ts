@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { repositoryRoot, type RunningCommand, serveModule } from '../cli/run-command.ts';
 import { codeBlocksOf } from '../docs/code-blocks.ts';
@@ -66,4 +66,21 @@ export function useExampleFolder(
       }
     },
   };
+}
+
+/** Describes the example of a framework in the cache folder: it answers with the text of a mock model. */
+export function describeExample(
+  { packages }: { readonly packages: readonly string[] },
+  name: string,
+  model: string,
+): void {
+  describe(`example ${name} of docs/guide/llm.md`, () => {
+    // Dragoman is a link, too, and must find the framework beside it.
+    const folder = useExampleFolder(packages, { NODE_OPTIONS: '--preserve-symlinks' });
+
+    it('answers with the text of its model', async () => {
+      folder.write('model.js', model);
+      expect(await folder.serveExample(name)).toBe('Roses are red.');
+    });
+  });
 }

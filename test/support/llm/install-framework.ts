@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import { pathToFileURL } from 'node:url';
 
 /** A framework in the cache folder of the user. */
 export interface InstalledFramework {
-  /** Its `node_modules` folder. */
-  readonly modules: string;
+  /** The folders of all installed packages and scopes. */
+  readonly packages: readonly string[];
   /** Imports a module of the framework. */
   import<T>(specifier: string): Promise<T>;
 }
@@ -37,7 +37,9 @@ export function installFramework(name: string, packages: readonly string[]): Ins
   }
   const { resolve } = createRequire(join(folder, 'package.json'));
   return {
-    modules: join(folder, 'node_modules'),
+    packages: readdirSync(join(folder, 'node_modules'))
+      .filter((name) => !name.startsWith('.'))
+      .map((name) => join(folder, 'node_modules', name)),
     import: async <T>(specifier: string) => (await import(pathToFileURL(resolve(specifier)).href)) as T,
   };
 }
