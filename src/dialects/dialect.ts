@@ -4,34 +4,11 @@ import type { A2AError } from '../protocol/errors.ts';
 import type { TaskStatusUpdateEvent, StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { PushConfig } from '../protocol/push.ts';
-import type {
-  CancelTaskRequest,
-  GetTaskRequest,
-  ListPushConfigsRequest,
-  ListTasksRequest,
-  PushConfigPage,
-  PushConfigRef,
-  SendRequest,
-  SubscribeRequest,
-  TaskPage,
-} from '../protocol/requests.ts';
+import type { PushConfigPage, RequestOf, TaskPage } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
 import type { LossList, DecodeMode } from './translation-loss.ts';
 
-/** Request type of each operation in the model. */
-export interface RequestOf {
-  send: SendRequest;
-  stream: SendRequest;
-  getTask: GetTaskRequest;
-  listTasks: ListTasksRequest;
-  cancelTask: CancelTaskRequest;
-  subscribe: SubscribeRequest;
-  createPushConfig: PushConfig;
-  getPushConfig: PushConfigRef;
-  listPushConfigs: ListPushConfigsRequest;
-  deletePushConfig: PushConfigRef;
-  extendedCard: Record<never, never>;
-}
+export type { RequestOf };
 
 /** Result type of each operation in the model; streaming operations return events. */
 export interface ResultOf {

@@ -97,3 +97,18 @@ export interface PushConfigPage {
   configs: PushConfig[];
   nextPageToken: string;
 }
+
+/** Request type of each operation in the model. */
+export interface RequestOf {
+  send: SendRequest;
+  stream: SendRequest;
+  getTask: GetTaskRequest;
+  listTasks: ListTasksRequest;
+  cancelTask: CancelTaskRequest;
+  subscribe: SubscribeRequest;
+  createPushConfig: PushConfig;
+  getPushConfig: PushConfigRef;
+  listPushConfigs: ListPushConfigsRequest;
+  deletePushConfig: PushConfigRef;
+  extendedCard: Record<never, never>;
+}

@@ -4,32 +4,12 @@ import { bindAgent } from './bind-agent.ts';
 import { deferredStream } from './deferred-stream.ts';
 import { invalidField } from '../errors.ts';
 import type { StreamEvent } from '../event.ts';
-import type { PushConfig } from '../push.ts';
-import type {
-  CancelTaskRequest,
-  GetTaskRequest,
-  ListPushConfigsRequest,
-  ListTasksRequest,
-  PushConfigRef,
-  SendRequest,
-  SubscribeRequest,
-} from '../requests.ts';
+import type { RequestOf } from '../requests.ts';
 import { toSendRequest } from '../user-message.ts';
 
-/** Requests by operation. */
-interface OperationRequests {
-  card: object;
-  extendedCard: object;
-  send: SendRequest;
-  stream: SendRequest;
-  getTask: GetTaskRequest;
-  listTasks: ListTasksRequest;
-  cancelTask: CancelTaskRequest;
-  subscribe: SubscribeRequest;
-  createPushConfig: PushConfig;
-  getPushConfig: PushConfigRef;
-  listPushConfigs: ListPushConfigsRequest;
-  deletePushConfig: PushConfigRef;
+/** Requests by operation. The card has none. */
+interface OperationRequests extends RequestOf {
+  card: RequestOf['extendedCard'];
 }
 
 /** Names of the operations that {@link AgentInterceptor} can intercept. */
