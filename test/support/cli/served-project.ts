@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { artifactTexts, expectTask, userRequest } from '../engine/conversation.ts';
@@ -16,13 +16,21 @@ export interface ServedProject {
   start(module: string, ...flags: string[]): RunningCommand;
 }
 
-/** Creates a project folder for each test, in which `dragoman` is installed. */
-export function useServedProject(): ServedProject {
+/**
+ * Creates a project folder for each test, in which `dragoman` and the packages in the given folders are installed.
+ *
+ * @param env - environment of the served modules
+ */
+export function useServedProject(
+  packages: readonly string[] = [],
+  env: { [name: string]: string } = {},
+): ServedProject {
   let path = '';
   let running: RunningCommand | undefined;
   beforeEach(() => {
     path = mkdtempSync(join(tmpdir(), 'dragoman-serve-'));
     mkdirSync(join(path, 'node_modules'));
+    for (const each of packages) symlinkSync(each, join(path, 'node_modules', basename(each)));
     symlinkSync(repositoryRoot, join(path, 'node_modules', 'dragoman'));
     writeFileSync(join(path, 'package.json'), '{ "type": "module" }');
   });
@@ -37,7 +45,7 @@ export function useServedProject(): ServedProject {
     },
     write: (name, text) => writeFileSync(join(path, name), text),
     start(module, ...flags) {
-      running = runDragoman(['serve', module, '--port', '0', ...flags], { cwd: path });
+      running = runDragoman(['serve', module, '--port', '0', ...flags], { cwd: path, env });
       return running;
     },
     async serve(module, ...flags) {

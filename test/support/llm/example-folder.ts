@@ -1,9 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
-import { repositoryRoot, type RunningCommand, serveModule } from '../cli/run-command.ts';
+import { useServedProject } from '../cli/served-project.ts';
 import { codeBlocksOf } from '../docs/code-blocks.ts';
 import { artifactTexts, expectTask, userRequest } from '../engine/conversation.ts';
 
@@ -27,34 +24,17 @@ export function useExampleFolder(
   packages: readonly string[],
   env: { [name: string]: string } = {},
 ): ExampleFolder {
-  let path = '';
-  let running: RunningCommand | undefined;
-  beforeEach(() => {
-    path = mkdtempSync(join(tmpdir(), 'dragoman-llm-'));
-    mkdirSync(join(path, 'node_modules'));
-    for (const each of packages) symlinkSync(each, join(path, 'node_modules', basename(each)));
-    symlinkSync(repositoryRoot, join(path, 'node_modules', 'dragoman'));
-    writeFileSync(join(path, 'package.json'), '{ "type": "module" }');
-  });
-  afterEach(async () => {
-    await running?.stop();
-    running = undefined;
-    rmSync(path, { recursive: true, force: true });
-  });
+  const project = useServedProject(packages, env);
   return {
     get path() {
-      return path;
+      return project.path;
     },
-    write: (name, text) => writeFileSync(join(path, name), text),
+    write: (name, text) => project.write(name, text),
+    serve: (name) => project.serve(name),
     writeExample(name) {
       const block = codeBlocksOf('docs/guide/llm.md').find(({ code }) => code.startsWith(`// ${name}\n`));
       if (!block) throw new Error(`docs/guide/llm.md has no example ${name}`);
-      writeFileSync(join(path, name), block.code);
-    },
-    async serve(name) {
-      const started = await serveModule(name, [], { cwd: path, env });
-      running = started;
-      return started;
+      project.write(name, block.code);
     },
     async serveExample(name) {
       this.writeExample(name);
