@@ -35,7 +35,7 @@ export class FastPathConnection implements TextSink {
   #buffered: Buffer | undefined = undefined;
   /** True while there is backpressure. */
   #isStalled = false;
-  /** Time of the connection or of the last response, in milliseconds since 1970. */
+  /** Time of the connection or of the last response, in milliseconds of the monotonic clock. */
   #since = performance.now();
   #hasAnswered = false;
   /** Called when the last response has been sent. */

@@ -180,7 +180,7 @@ export class TaskReader {
     cached: (row: number, sequence: number) => Task | undefined,
   ): { task: Task | undefined; touched: number }[] {
     const { from, where, values } = buildQuery(owner, request);
-    // Text is expensive to read, so that of cached tasks is not.
+    // Reading text is expensive, so only the text of tasks outside of the cache is read.
     const list = this.#prepareCached(
       `select t.key, t.touched, t.sequence from ${from} where ${where} and t.touched > ? and t.touched < ?
        order by t.touched desc limit ?`,
