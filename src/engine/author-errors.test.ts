@@ -122,7 +122,7 @@ describe('an exception of an author', () => {
   it('writes an exception of a wrapper on a mesh with its stack', async () => {
     const broker = connectMemoryBroker();
     const wrapped = withInterceptor(define({ process: () => 'fine' }), { '*': () => causeOfFailure() });
-    const server = await serveOnMesh(wrapped, { broker, namespace: 'ns', name: 'T' });
+    const server = await serveOnMesh(wrapped, { broker, namespace: 'ns', name: 'T', card: { interval: 10 } });
     const agent = meshAgent({ broker, namespace: 'ns', name: 'T' });
     const result = await agent.send('hi').then(JSON.stringify, (error: Error) => error.message);
     expect(result).not.toContain('secret detail');

@@ -47,7 +47,11 @@ const sources: { [name: string]: () => Promise<Agent> } = {
   'meshAgent()': async () => {
     const broker = connectMemoryBroker();
     const options = { broker, name: 'Echo', namespace: 'ns' };
-    const server = await serveOnMesh(echo(), { ...options, textArtifacts: 'artifact' });
+    const server = await serveOnMesh(echo(), {
+      ...options,
+      textArtifacts: 'artifact',
+      card: { interval: 10 },
+    });
     const agent = meshAgent(options);
     onTestFinished(async () => {
       await agent.close();

@@ -26,8 +26,3 @@ describeArtifacts('S3', async () => {
     close: () => server.close(),
   };
 });
-
-describeArtifacts('S3 without conditional writes', async () => {
-  const server = await startS3({ isConditional: false });
-  return { store: s3ArtifactStore({ ...server, maxBytes }), close: () => server.close() };
-});

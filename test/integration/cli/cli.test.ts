@@ -357,7 +357,7 @@ describe('dragoman serve shutdown', () => {
   }`);
 
   it.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s and closes open streams', async (signal) => {
-    const agent = await serve(write('slow.mjs', slow));
+    const agent = await serve(write('slow.mjs', slow), ['--drain', '100ms']);
     const response = await fetch(`${agent.url}/message:stream`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
