@@ -128,6 +128,7 @@ export function raw(req, host) {
   if (req.pre !== null) head += `Content-Length: ${len}\r\n`;
   return { head: head + '\r\n', pre: req.pre ?? '', post: req.post };
 }
-let seq = 10_000_000;
+// Apart from the ids of wrk, which are below 99 million: a repeated messageId is answered with the first task.
+let seq = 99_000_000;
 export const nextId = () => String(seq++);
 export const render = (r) => (r.post === null ? r.head + r.pre : r.head + r.pre + nextId() + r.post);

@@ -14,12 +14,12 @@ function script(reqs) {
   return `
 local R = {${rows}}
 -- a million ids for each second, so that no message of one run comes again in the next
-local n, k, base = 0, #R, (os.time() % 100) * 1000000
+local n, k, base = 0, #R, (os.time() % 99) * 1000000
 function request()
   n = n + 1
   local r = R[(n * 7919) % k + 1]
   if r[2] == nil then return r[1] end
-  return r[1] .. string.format("%08d", (base + n) % 100000000) .. r[2]
+  return r[1] .. string.format("%08d", (base + n) % 99000000) .. r[2]
 end
 function done(s, l, q)
   io.write(string.format('\\nJSON{"requests":%d,"us":%d,"bytes":%d,"non2xx":%d,"connect":%d,"read":%d,"write":%d,"timeout":%d,"p50":%f,"p90":%f,"p99":%f,"max":%f}\\n',

@@ -74,6 +74,8 @@ export function isMessage(content: unknown): content is Message {
 
 /** Returns a copy of the parts of a draft. @throws {@link A2AError} if there are none. */
 export function draftParts({ parts, text }: ArtifactDraft): Part[] {
+  // Most chunks have one part, and a literal takes less time than map().
+  if (parts?.length === 1) return [copyPart(parts[0] as Part)];
   const content = parts ? parts.map(copyPart) : text === undefined ? [] : [{ text }];
   if (content.length > 0) return content;
   throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned an artifact without parts');

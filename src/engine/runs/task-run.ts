@@ -48,15 +48,13 @@ export class TaskRun {
   readonly log: TaskLog;
   /** Start time by the monotonic clock, reset when a question is answered. */
   startedAt: number;
-  /** Time of the last output, for the idle timeout. */
-  get activeAt(): number {
-    return this.startedAt + this.#activeAfter;
-  }
+  /** Time of the check of the watchdog that last noticed output, for the idle timeout. */
+  activeAt: number;
+  /** True if there was output since the watchdog reset it. Reading the clock for each output takes longer. */
+  hasNewOutput = false;
   /** True while the generator waits for the end of an outage of the task store. */
   isPaused = false;
   readonly #host: TaskRunHost;
-  /** Milliseconds from `startedAt` to the last output. V8 stores small integers without a heap object. */
-  #activeAfter = 0;
   readonly #call: CallContext;
   #request: SendRequest | undefined;
   #isOver = false;
@@ -77,6 +75,7 @@ export class TaskRun {
     this.#call = call;
     this.#request = request;
     this.startedAt = host.elapsed();
+    this.activeAt = this.startedAt;
   }
 
   get taskId(): string {
@@ -167,7 +166,7 @@ export class TaskRun {
     Promise.resolve(end)
       .then(() => {
         this.isPaused = false;
-        this.#activeAfter = this.#host.elapsed() - this.startedAt;
+        this.hasNewOutput = true;
         if (!this.#isOver) advance();
       })
       .catch((error: unknown) => this.fail(error));
@@ -188,7 +187,7 @@ export class TaskRun {
   /** Converts output of the agent to events. */
   emit(output: AgentOutput): void {
     if (this.#isOver) return;
-    this.#activeAfter = this.#host.elapsed() - this.startedAt;
+    this.hasNewOutput = true;
     if (typeof output === 'string') this.#emitText(output);
     else if (typeof output !== 'object' || output === null) throw invalidOutputError(output);
     else if ('artifact' in output) {
@@ -370,7 +369,7 @@ export class TaskRun {
     const answer = this.#pendingQuestion;
     this.#pendingQuestion = undefined;
     this.startedAt = this.#host.elapsed();
-    this.#activeAfter = 0;
+    this.activeAt = this.startedAt;
     this.status('working');
     answer?.resolve(message);
   }

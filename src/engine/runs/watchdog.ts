@@ -51,6 +51,10 @@ export class Watchdog {
       this.#stopTimer = undefined;
     }
     for (const run of runs) {
+      if (run.hasNewOutput) {
+        run.hasNewOutput = false;
+        run.activeAt = now;
+      }
       // The time that the client takes to answer does not count, nor does an outage of the task store.
       if (run.isAsking || run.isPaused) continue;
       if (this.#deadline > 0 && now - run.startedAt >= this.#deadline) {

@@ -212,8 +212,10 @@ export class SseStream implements Waiter {
 
   #writeFrame(text: string, sequence?: number): void {
     this.frames++;
-    const data = this.#envelope.event(text);
-    this.#bufferFrame(sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`);
+    const { start, end } = this.#envelope;
+    this.#bufferFrame(
+      sequence === undefined ? `${start}${text}${end}` : `id: ${sequence}\n${start}${text}${end}`,
+    );
   }
 
   #bufferFrame(frame: string): void {

@@ -3,24 +3,25 @@ import type { A2AError } from '../../protocol/errors.ts';
 
 /** Envelope around each event of a stream. It is small, because a stream may stay open for hours. */
 export interface StreamEnvelope {
-  /** Wraps the JSON of an event. */
-  event(text: string): string;
+  /** Text of an SSE frame before the JSON of an event. */
+  readonly start: string;
+  /** Text of an SSE frame after the JSON of an event. */
+  readonly end: string;
   /** Returns the JSON of an error within a stream. */
   error(error: A2AError): string;
 }
 
 /** JSON-RPC: each event is a response to the request that opened the stream. */
 export class RpcEnvelope implements StreamEnvelope {
+  readonly start: string;
+  readonly end = '}\n\n';
   readonly #id: string;
   readonly #dialect: Dialect;
 
   constructor(id: string | number | null, dialect: Dialect) {
     this.#id = JSON.stringify(id);
+    this.start = `data: {"jsonrpc":"2.0","id":${this.#id},"result":`;
     this.#dialect = dialect;
-  }
-
-  event(text: string): string {
-    return `{"jsonrpc":"2.0","id":${this.#id},"result":${text}}`;
   }
 
   error(error: A2AError): string {
@@ -30,14 +31,12 @@ export class RpcEnvelope implements StreamEnvelope {
 
 /** REST: events have no envelope. */
 export class RestEnvelope implements StreamEnvelope {
+  readonly start = 'data: ';
+  readonly end = '\n\n';
   readonly #dialect: Dialect;
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
-  }
-
-  event(text: string): string {
-    return text;
   }
 
   error(error: A2AError): string {
