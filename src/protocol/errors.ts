@@ -113,6 +113,11 @@ export function invalidField(field: string, description: string): A2AError {
   return new A2AError('INVALID_PARAMS', `${field} ${description}`, { violations: [{ field, description }] });
 }
 
+/** Creates the error of a task that exists already, or that another process has changed. */
+export function taskConflict(taskId: string): A2AError {
+  return new A2AError('CONFLICT', undefined, { details: { taskId } });
+}
+
 /** Creates the error of a task that does not exist or belongs to another owner. */
 export function taskNotFound(id: string): A2AError {
   return new A2AError('TASK_NOT_FOUND', 'Task not found', { details: { taskId: id } });

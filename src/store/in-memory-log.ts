@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../primitives/maybe-promise.ts';
-import { A2AError } from '../protocol/errors.ts';
+import { type A2AError, taskConflict } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import { type TaskChange, TaskReducer } from '../protocol/reduce.ts';
 import { isTerminal, type Task, type TaskState } from '../protocol/task.ts';
@@ -69,7 +69,7 @@ export class InMemoryTaskLog implements TaskLog {
   append(change: TaskChange, expected?: number): number {
     if (this.#error) throw this.#error;
     if (expected !== undefined && expected !== this.sequence) {
-      throw new A2AError('CONFLICT', undefined, { details: { taskId: this.id } });
+      throw taskConflict(this.id);
     }
     const size = changeSize(change);
     this.#backend.admit?.(this, change, size);

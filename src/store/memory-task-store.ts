@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { A2AError, taskNotFound } from '../protocol/errors.ts';
+import { taskConflict, taskNotFound } from '../protocol/errors.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
 import type { TaskStore, TaskLog, TaskStoreUsage } from './task-store.ts';
@@ -126,8 +126,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
     const ownerTasks = this.#owners.get(owner) ?? new OwnerTasks(owner);
-    if (ownerTasks.tasks.has(task.id))
-      throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
+    if (ownerTasks.tasks.has(task.id)) throw taskConflict(task.id);
     const log = new RecordedTaskLog(this, owner, task);
     this.#checkRoom(ownerTasks, task.id, log.bytes);
     if (ownerTasks.tasks.size === 0) this.#owners.set(owner, ownerTasks);

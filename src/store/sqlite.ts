@@ -7,6 +7,7 @@
  */
 import type { A2AError } from '../protocol/errors.ts';
 import type { TaskStore } from './task-store.ts';
+import { limitBlockingWait } from './sqlite/sharing/retry-while-locked.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { Lease } from './sqlite/lease/lease.ts';
@@ -60,8 +61,8 @@ export interface SqliteTaskStoreOptions {
    */
   synchronous?: 'normal' | 'full';
   /**
-   * Milliseconds for which a commit waits for a write lock of another process. It blocks the event loop. Then an outage
-   * begins, during which commits do not wait.
+   * Milliseconds for which a commit waits for a write lock of another process, without blocking the event loop. Then an
+   * outage begins, during which requests do not wait.
    * @defaultValue 5,000
    */
   busyTimeout?: number;
@@ -128,6 +129,7 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
       onDamage: options.onDamage,
       lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost, stale }),
     });
+    limitBlockingWait(database, busyTimeout);
     return copyingTaskStore(taskStore);
   } catch (error) {
     database.close();

@@ -1,4 +1,5 @@
-import { openDatabase } from '../../store/sqlite/database.ts';
+import { inTransaction, openDatabase } from '../../store/sqlite/database.ts';
+import { limitBlockingWait, retryWhileLocked } from '../../store/sqlite/sharing/retry-while-locked.ts';
 import { type FollowUp, type FollowUpStore, isOwnedBy } from './follow-up-store.ts';
 
 /** Options of {@link sqliteFollowUpStore}. */
@@ -7,7 +8,7 @@ export interface SqliteFollowUpStoreOptions {
   readonly file: string;
   /** Maximum number of follow-ups; the oldest are evicted. @defaultValue 100,000 */
   readonly max?: number;
-  /** Milliseconds that a write waits for another process. @defaultValue 5,000 */
+  /** Milliseconds that a write waits for another process, without blocking the event loop. @defaultValue 5,000 */
   readonly busyTimeout?: number;
   readonly clock?: { now(): number };
 }
@@ -25,10 +26,13 @@ export async function sqliteFollowUpStore(options: SqliteFollowUpStoreOptions): 
       );
       create index if not exists follow_ups_by_expiry on follow_ups (expires);
     `);
+    limitBlockingWait(database, busyTimeout);
   } catch (thrown) {
     database.close();
     throw thrown;
   }
+  const write = <T>(statements: () => T): T | Promise<T> =>
+    retryWhileLocked(() => inTransaction(database, statements), busyTimeout);
   const deleteExpired = database.prepare('delete from follow_ups where expires <= ?');
   const insert = database.prepare('insert or replace into follow_ups (key, expires, body) values (?, ?, ?)');
   const trim = database.prepare(
@@ -38,10 +42,12 @@ export async function sqliteFollowUpStore(options: SqliteFollowUpStoreOptions): 
   const remove = database.prepare('delete from follow_ups where key = ?');
   return {
     put(key, followUp, ttl) {
-      const now = clock.now();
-      deleteExpired.run([now]);
-      insert.run([key, now + ttl, JSON.stringify(followUp)]);
-      trim.run([max]);
+      return write(() => {
+        const now = clock.now();
+        deleteExpired.run([now]);
+        insert.run([key, now + ttl, JSON.stringify(followUp)]);
+        trim.run([max]);
+      });
     },
     take(key, client) {
       const body = find.get([key, clock.now()])?.['body'];
@@ -49,7 +55,9 @@ export async function sqliteFollowUpStore(options: SqliteFollowUpStoreOptions): 
       // JSON omits undefined members; reading them returns undefined again.
       const followUp = JSON.parse(body) as FollowUp;
       // If two processes read the row, only one of them deletes it.
-      return isOwnedBy(followUp, client) && remove.run([key]) === 1 ? followUp : undefined;
+      return isOwnedBy(followUp, client)
+        ? write(() => (remove.run([key]) === 1 ? followUp : undefined))
+        : undefined;
     },
     close: () => database.close(),
   };

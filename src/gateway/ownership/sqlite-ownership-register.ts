@@ -1,6 +1,13 @@
 import type { TaskIdAlias } from '../../client/task-id-aliases.ts';
 import { decodeColumn, encodeColumn } from '../../store/sqlite/column-encoding.ts';
-import { type Database, openDatabase, type SqlStatement } from '../../store/sqlite/database.ts';
+import { mapResolved } from '../../primitives/maybe-promise.ts';
+import {
+  type Database,
+  inTransaction,
+  openDatabase,
+  type SqlStatement,
+} from '../../store/sqlite/database.ts';
+import { limitBlockingWait, retryWhileLocked } from '../../store/sqlite/sharing/retry-while-locked.ts';
 import type { OwnedTask, OwnershipRegister } from './ownership-register.ts';
 
 /** Options of {@link sqliteOwnershipRegister}. */
@@ -9,7 +16,7 @@ export interface SqliteOwnershipRegisterOptions {
   readonly file: string;
   /** Maximum number of tasks, and of contexts, of one owner of one agent; the oldest are evicted. @defaultValue 100,000 */
   readonly maxPerOwner?: number;
-  /** Milliseconds that a write waits for another process. @defaultValue 5,000 */
+  /** Milliseconds that a write waits for another process, without blocking the event loop. @defaultValue 5,000 */
   readonly busyTimeout?: number;
 }
 
@@ -40,13 +47,15 @@ const schema = `
 export async function sqliteOwnershipRegister(
   options: SqliteOwnershipRegisterOptions,
 ): Promise<OwnershipRegister> {
+  const { busyTimeout = 5_000, maxPerOwner = 100_000 } = options;
   const database = await openDatabase(options.file);
   try {
-    database.exec(`pragma busy_timeout = ${options.busyTimeout ?? 5_000}`);
+    database.exec(`pragma busy_timeout = ${busyTimeout}`);
     database.prepare('pragma journal_mode = wal').get([]);
     database.exec('pragma synchronous = normal');
     database.exec(schema);
-    return new SqliteOwnershipRegister(database, options.maxPerOwner ?? 100_000);
+    limitBlockingWait(database, busyTimeout);
+    return new SqliteOwnershipRegister(database, maxPerOwner, busyTimeout);
   } catch (thrown) {
     database.close();
     throw thrown;
@@ -58,6 +67,7 @@ type OwnedKind = 'task' | 'context';
 class SqliteOwnershipRegister implements OwnershipRegister {
   readonly #database: Database;
   readonly #maxPerOwner: number;
+  readonly #busyTimeout: number;
   readonly #find: SqlStatement;
   readonly #insert: SqlStatement;
   readonly #count: SqlStatement;
@@ -68,8 +78,9 @@ class SqliteOwnershipRegister implements OwnershipRegister {
   readonly #evictAliases: SqlStatement;
   #inserts = 0;
 
-  constructor(database: Database, maxPerOwner: number) {
+  constructor(database: Database, maxPerOwner: number, busyTimeout: number) {
     this.#database = database;
+    this.#busyTimeout = busyTimeout;
     this.#maxPerOwner = maxPerOwner;
     this.#find = database.prepare('select owner from gateway_owners where agent = ? and kind = ? and id = ?');
     this.#insert = database.prepare(
@@ -101,14 +112,16 @@ class SqliteOwnershipRegister implements OwnershipRegister {
     return this.#owner(agent, 'context', contextId);
   }
 
-  claimTask(agent: string, owner: string, { taskId, contextId }: OwnedTask): string {
-    const first = this.#claim(agent, owner, { kind: 'task', id: taskId, contextId });
-    if (first === owner && contextId !== '') this.claimContext(agent, owner, contextId);
-    return first;
+  claimTask(agent: string, owner: string, { taskId, contextId }: OwnedTask): string | Promise<string> {
+    return mapResolved(this.#claim(agent, owner, { kind: 'task', id: taskId, contextId }), (first) =>
+      first === owner && contextId !== ''
+        ? mapResolved(this.claimContext(agent, owner, contextId), () => first)
+        : first,
+    );
   }
 
-  claimContext(agent: string, owner: string, contextId: string): void {
-    this.#claim(agent, owner, { kind: 'context', id: contextId, contextId });
+  claimContext(agent: string, owner: string, contextId: string): void | Promise<void> {
+    return mapResolved(this.#claim(agent, owner, { kind: 'context', id: contextId, contextId }), () => {});
   }
 
   countTasks(agent: string, owner: string, contextId?: string): number {
@@ -126,10 +139,11 @@ class SqliteOwnershipRegister implements OwnershipRegister {
         const body = this.#getAlias.get([encodeColumn(agent), encodeColumn(key)])?.['body'];
         return typeof body === 'string' ? (JSON.parse(body) as TaskIdAlias) : undefined;
       },
-      set: (key: string, alias: TaskIdAlias): void => {
-        this.#setAlias.run([encodeColumn(agent), encodeColumn(key), JSON.stringify(alias)]);
-        if (this.#isEvictionDue()) this.#evictAliases.run([2 * this.#maxPerOwner]);
-      },
+      set: (key: string, alias: TaskIdAlias): void | Promise<void> =>
+        this.#write(() => {
+          this.#setAlias.run([encodeColumn(agent), encodeColumn(key), JSON.stringify(alias)]);
+          if (this.#isEvictionDue()) this.#evictAliases.run([2 * this.#maxPerOwner]);
+        }),
     };
   }
 
@@ -147,14 +161,20 @@ class SqliteOwnershipRegister implements OwnershipRegister {
     agent: string,
     owner: string,
     { kind, id, contextId }: { kind: OwnedKind; id: string; contextId: string },
-  ): string {
+  ): string | Promise<string> {
     const known = this.#owner(agent, kind, id);
     if (known !== undefined) return known;
     const values = [agent, kind, id, owner, contextId].map((value) => encodeColumn(value));
-    if (this.#insert.run(values) === 0) return this.#owner(agent, kind, id) ?? owner;
-    const of = [encodeColumn(owner), encodeColumn(agent), kind];
-    if (this.#isEvictionDue()) this.#evict.run([...of, ...of, this.#maxPerOwner]);
-    return owner;
+    return this.#write(() => {
+      if (this.#insert.run(values) === 0) return this.#owner(agent, kind, id) ?? owner;
+      const of = [encodeColumn(owner), encodeColumn(agent), kind];
+      if (this.#isEvictionDue()) this.#evict.run([...of, ...of, this.#maxPerOwner]);
+      return owner;
+    });
+  }
+
+  #write<T>(write: () => T): T | Promise<T> {
+    return retryWhileLocked(() => inTransaction(this.#database, write), this.#busyTimeout);
   }
 
   #isEvictionDue(): boolean {

@@ -39,17 +39,24 @@ type Opener = new (file: string) => NativeDatabase;
 /** SQLite result codes of temporary errors: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const temporaryErrors = new Set([5, 6, 8, 10, 13, 14]);
 
+/** SQLite result codes of a lock of another connection: BUSY, LOCKED. */
+const lockErrors = new Set([5, 6]);
+
 /** The file cannot be accessed at the moment: it is locked, or the disk is full or fails. */
 export class TemporaryStorageError extends A2AError {
-  constructor(cause: unknown) {
+  /** True if another connection holds a lock. */
+  readonly isLocked: boolean;
+
+  constructor(cause: unknown, isLocked: boolean) {
     super('UNAVAILABLE', 'The task store is not available', { cause, details: { retryAfter: '1' } });
+    this.isLocked = isLocked;
   }
 }
 
 function toStorageError(thrown: unknown): A2AError {
   const { errcode, rawCode } = thrown as { errcode?: unknown; rawCode?: unknown };
-  const code = typeof errcode === 'number' ? errcode : typeof rawCode === 'number' ? rawCode : 0;
-  if (temporaryErrors.has(code & 0xff)) return new TemporaryStorageError(thrown);
+  const code = (typeof errcode === 'number' ? errcode : typeof rawCode === 'number' ? rawCode : 0) & 0xff;
+  if (temporaryErrors.has(code)) return new TemporaryStorageError(thrown, lockErrors.has(code));
   return new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
 }
 

@@ -1,5 +1,5 @@
 import { backoffDelay } from '../../primitives/backoff.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import { A2AError, taskConflict } from '../../protocol/errors.ts';
 import { type Outage, OutageTracker } from '../../protocol/outage.ts';
 import { isTerminal } from '../../protocol/task.ts';
 import { encodeColumn } from './column-encoding.ts';
@@ -10,6 +10,7 @@ import {
   type SqlValue,
   TemporaryStorageError,
 } from './database.ts';
+import { limitBlockingWait, lockRetryDelay } from './sharing/retry-while-locked.ts';
 import { serializeChanges } from './stored-changes.ts';
 import type { SqliteTaskLog } from './sqlite-task-log.ts';
 import { RowWriter } from './row-writer.ts';
@@ -61,8 +62,9 @@ const upsert = (assigned: readonly string[]): { head: string; tail: string } => 
 /**
  * Group commit: writes all changes of one event-loop turn in one transaction.
  *
- * If the file cannot be written at the moment, an outage begins: changes of stored tasks stay pending and are retried
- * until they are written; new tasks are rejected.
+ * While another process holds the write lock, the changes wait, up to `busyTimeout`. If the file cannot be written then,
+ * or for another reason, an outage begins: changes of stored tasks stay pending and are retried until they are written;
+ * new tasks are rejected.
  */
 export class GroupCommit {
   readonly #database: Database;
@@ -78,8 +80,10 @@ export class GroupCommit {
   #dirty: SqliteTaskLog[] = [];
   #scheduled: NodeJS.Immediate | undefined = undefined;
   #retry: NodeJS.Timeout | undefined = undefined;
-  /** Number of failed attempts in this outage. */
+  /** Number of failed attempts in this outage or for this lock. */
   #failures = 0;
+  /** Monotonic time at which the wait for a lock of another process ends; undefined without one. */
+  #lockDeadline: number | undefined = undefined;
 
   constructor(database: Database, context: GroupCommitContext) {
     this.#database = database;
@@ -130,8 +134,9 @@ export class GroupCommit {
       if (this.outage) this.#probe();
       stored = this.#store(shares);
     } catch (thrown) {
-      if (thrown instanceof TemporaryStorageError) this.#suspend(shares, thrown);
-      else this.#reject(shares, A2AError.from(thrown));
+      if (!(thrown instanceof TemporaryStorageError)) this.#reject(shares, A2AError.from(thrown));
+      else if (this.#mayWait(thrown)) this.#wait(shares);
+      else this.#suspend(shares, thrown);
       return;
     }
     this.#endOutage();
@@ -140,12 +145,14 @@ export class GroupCommit {
       this.#settle(share.log, undefined);
     }
     if (stored.length === shares.length) return;
-    for (const { log } of shares) if (log.isDirty) this.#settle(log, conflict(log));
+    for (const { log } of shares) if (log.isDirty) this.#settle(log, taskConflict(log.id));
   }
 
   /** Begins an outage after a write failed, or continues it, and schedules the next attempt. */
   suspend(error: TemporaryStorageError): void {
+    this.#lockDeadline = undefined;
     if (this.#outage.begin(error)) {
+      this.#failures = 0;
       // Attempts during the outage do not block the event loop.
       this.#database.exec('pragma busy_timeout = 0');
       this.#context.onOutage?.(error);
@@ -161,6 +168,24 @@ export class GroupCommit {
     this.#retry = undefined;
     for (const log of this.#dirty.splice(0)) this.#settle(log, error);
     this.#outage.end();
+  }
+
+  /** Resolves when no changes wait for a lock. They are stored then, or an outage has begun. */
+  whenUnlocked(): Promise<unknown> | undefined {
+    if (this.#lockDeadline === undefined) return undefined;
+    return Promise.allSettled(this.#dirty.map(async (log) => log.whenCommitted()));
+  }
+
+  /** Returns true if a commit can wait for the end of a lock of another process. */
+  #mayWait({ isLocked }: TemporaryStorageError): boolean {
+    if (!isLocked || this.outage) return false;
+    const now = performance.now();
+    return now < (this.#lockDeadline ??= now + this.#context.busyTimeout);
+  }
+
+  #wait(shares: readonly Share[]): void {
+    for (const { log } of shares) this.#dirty.push(log);
+    this.#retry = setTimeout(() => this.flush(), lockRetryDelay(this.#failures++));
   }
 
   #suspend(shares: readonly Share[], error: TemporaryStorageError): void {
@@ -181,9 +206,10 @@ export class GroupCommit {
   }
 
   #endOutage(): void {
-    if (!this.outage) return;
+    this.#lockDeadline = undefined;
     this.#failures = 0;
-    this.#database.exec(`pragma busy_timeout = ${this.#context.busyTimeout}`);
+    if (!this.outage) return;
+    limitBlockingWait(this.#database, this.#context.busyTimeout);
     this.#outage.end();
     this.#context.onOutage?.();
   }
@@ -297,10 +323,6 @@ export class GroupCommit {
     this.#events.write(events);
     for (const { owner, state, n } of counts.values()) if (n !== 0) this.#count.run([owner, state, n]);
   }
-}
-
-function conflict(log: SqliteTaskLog): A2AError {
-  return new A2AError('CONFLICT', undefined, { details: { taskId: log.id } });
 }
 
 function buildShare(log: SqliteTaskLog, changedAt: number): Share {

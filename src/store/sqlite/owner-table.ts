@@ -19,18 +19,24 @@ export class OwnerTable {
   find(name: string): number | undefined {
     const cached = this.#cache.get(name);
     if (cached !== undefined) return cached;
-    const found = this.#select.get([encodeColumn(name)])?.['key'];
+    const found = this.#read(name);
     if (found === undefined) return undefined;
     if (this.#cache.size >= maxCachedOwners) this.#cache.clear();
-    this.#cache.set(name, Number(found));
-    return Number(found);
+    this.#cache.set(name, found);
+    return found;
   }
 
-  /** Returns the key of an owner and inserts the owner if it has none. */
+  /**
+   * Returns the key of an owner and inserts the owner if it has none. The key is not cached: after a failed commit another
+   * owner may get it.
+   */
   insert(name: string): number {
-    const found = this.find(name);
-    if (found !== undefined) return found;
     this.#insert.run([encodeColumn(name)]);
-    return this.find(name) ?? 0;
+    return this.#read(name) ?? 0;
+  }
+
+  #read(name: string): number | undefined {
+    const key = this.#select.get([encodeColumn(name)])?.['key'];
+    return key === undefined ? undefined : Number(key);
   }
 }

@@ -1,4 +1,4 @@
-import { A2AError } from '../../protocol/errors.ts';
+import { type A2AError, taskConflict } from '../../protocol/errors.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
 import { InMemoryTaskLog } from '../in-memory-log.ts';
@@ -51,7 +51,7 @@ export class SqliteTaskLog extends InMemoryTaskLog {
   override append(change: TaskChange, expected?: number): number {
     const { state } = this.stored;
     if (state !== undefined && isTerminal(state)) {
-      throw new A2AError('CONFLICT', undefined, { details: { taskId: this.id } });
+      throw taskConflict(this.id);
     }
     return super.append(change, expected);
   }

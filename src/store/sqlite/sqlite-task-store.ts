@@ -1,4 +1,5 @@
-import { A2AError, taskNotFound } from '../../protocol/errors.ts';
+import { isThenable, mapResolved } from '../../primitives/maybe-promise.ts';
+import { A2AError, taskConflict, taskNotFound } from '../../protocol/errors.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
@@ -10,10 +11,9 @@ import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
 import { PageTokens } from '../page-tokens.ts';
 import { toListEntry, checkPageSize, parseStatusAfter } from '../paging.ts';
 import { taskCacheKey, LogCache } from './log-cache.ts';
-import { decodeColumn } from './column-encoding.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type Database, inTransaction, type SqlRow, TemporaryStorageError } from './database.ts';
-import { type DamagedRowError, readTexts, textColumns } from './text-columns.ts';
+import { type Database, inTransaction, type SqlRow } from './database.ts';
+import type { DamagedRowError } from './text-columns.ts';
 import { LruSet } from '../../primitives/lru-map.ts';
 import { readPageTokenKey } from './schema.ts';
 import { HandOverTable } from './sharing/hand-over-table.ts';
@@ -23,6 +23,7 @@ import type { Lease } from './lease/lease.ts';
 import { OwnerTable } from './owner-table.ts';
 import { PushConfigTable } from './push-config-table.ts';
 import { TaskReader } from './task-reader.ts';
+import { retryWhileLocked } from './sharing/retry-while-locked.ts';
 import { ExternalWriteMonitor } from './sharing/external-writes.ts';
 
 /** Changes of a running task that stay in memory. Slow subscribers read older ones from disk. */
@@ -63,6 +64,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   /** Damaged rows that were reported. */
   readonly #damage = new LruSet<string>({ maxEntries: 1_000 });
   readonly #onDamage: ((error: A2AError) => void) | undefined;
+  readonly #busyTimeout: number;
+  #closing: Promise<void> | undefined = undefined;
   #isClosed = false;
 
   constructor(database: Database, settings: SqliteTaskStoreSettings) {
@@ -77,11 +80,12 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.isShared = lease?.isShared ?? false;
     const fence = { token: lease?.token ?? '', check: () => this.#checkWritable() };
     const { now, busyTimeout, onOutage } = settings;
+    this.#busyTimeout = busyTimeout;
     const onSettled = (log: SqliteTaskLog): void => this.#committed(log);
     this.#commits = new GroupCommit(database, { now, fence, busyTimeout, onSettled, onOutage });
     this.#onDamage = settings.onDamage;
     this.#configs = new PushConfigTable(database, (error) => this.#reportDamage(error));
-    this.#expiry = new TaskExpiry(database);
+    this.#expiry = new TaskExpiry(database, busyTimeout);
     this.#handOvers = new HandOverTable(database);
     this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () => {
       this.#refreshSubscribed();
@@ -89,16 +93,22 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     });
   }
 
-  create(owner: string, task: Task, messageId?: string): TaskLog {
+  create(owner: string, task: Task, messageId?: string): TaskLog | Promise<TaskLog> {
     this.#checkOpen();
     // The commit checks the fencing token, so only a known loss is checked here.
     if (!this.#lease || this.#lease.error) this.#checkWritable();
     const { outage } = this.#commits;
     if (outage) throw outage.error;
     const ownerRow = this.#owners.find(owner) ?? this.#write(() => this.#owners.insert(owner));
-    if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id)) {
-      throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
-    }
+    if (isThenable(ownerRow))
+      return ownerRow.then(() => {
+        // The same message may have arrived again during the wait.
+        const known = messageId === undefined ? undefined : this.findByMessageId(owner, messageId);
+        if (known !== undefined) throw taskConflict(known);
+        return this.create(owner, task, messageId);
+      });
+    if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id))
+      throw taskConflict(task.id);
     const log = new SqliteTaskLog(this, owner, task);
     if (log.bytes > this.#maxTaskBytes) throw taskTooLargeError(task.id, this.#maxTaskBytes);
     log.visible = 0;
@@ -171,25 +181,22 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   listUnfinished(): readonly UnfinishedTask[] {
     this.#checkOpen();
-    const rows = this.#database
-      .prepare(
-        `select t.key, ${textColumns('o.name', 't.id')} from owners o cross join tasks t
-         where t.owner = o.key and t.state in ('submitted', 'working') order by t.touched`,
-      )
-      .all([]);
-    return this.#toUnfinished(rows);
+    return this.#reader.unfinished();
   }
 
-  handOver(tasks: readonly UnfinishedTask[]): void {
+  handOver(tasks: readonly UnfinishedTask[]): void | Promise<void> {
     this.#checkWritable();
-    this.#write(() => {
+    return this.#write(() => {
       for (const { owner, id } of tasks) this.#handOvers.add(this.#owners.find(owner) ?? 0, id);
     });
   }
 
-  takeOver(): readonly UnfinishedTask[] {
-    this.#checkOpen();
-    return this.#toUnfinished(this.#handOvers.take(() => this.#checkWritable()));
+  takeOver(): readonly UnfinishedTask[] | Promise<readonly UnfinishedTask[]> {
+    const take = (): SqlRow[] => {
+      this.#checkOpen();
+      return this.#handOvers.take(() => this.#checkWritable());
+    };
+    return mapResolved(retryWhileLocked(take, this.#busyTimeout), (rows) => this.#reader.toUnfinished(rows));
   }
 
   async expire(before: Date): Promise<number> {
@@ -208,7 +215,9 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     await this.#cache.get(owner, config.taskId)?.whenPersisted();
     const ownerRow = this.#owners.find(owner);
     const state =
-      ownerRow === undefined ? undefined : this.#write(() => this.#configs.put(ownerRow, config, delivered));
+      ownerRow === undefined
+        ? undefined
+        : await this.#write(() => this.#configs.put(ownerRow, config, delivered));
     if (!state) throw taskNotFound(config.taskId);
     return state;
   }
@@ -219,13 +228,18 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     return ownerRow === undefined ? [] : this.#configs.list(ownerRow, taskId);
   }
 
-  deletePushConfig(owner: string, taskId: string, id: string): void {
+  deletePushConfig(owner: string, taskId: string, id: string): void | Promise<void> {
     this.#checkWritable();
     const ownerRow = this.#owners.find(owner);
-    if (ownerRow !== undefined) this.#write(() => this.#configs.delete(ownerRow, taskId, id));
+    if (ownerRow !== undefined) return this.#write(() => this.#configs.delete(ownerRow, taskId, id));
   }
 
-  putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): boolean {
+  putDelivery(
+    owner: string,
+    taskId: string,
+    id: string,
+    state: PushDeliveryState,
+  ): boolean | Promise<boolean> {
     this.#checkOpen();
     this.#lease?.check();
     const ownerRow = this.#owners.find(owner);
@@ -270,10 +284,15 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     return after === 0 && changes[0]?.sequence !== 1 ? undefined : changes;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isClosed) return;
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#externalWrites.stop();
     this.#commits.flush();
+    const unlocked = this.#commits.whenUnlocked();
+    if (unlocked) await unlocked;
     this.#isClosed = true;
     this.#commits.stop(closedError());
     this.#lease?.release();
@@ -302,31 +321,19 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#lease.check();
   }
 
-  /** Writes outside of a group commit. Rejects the write during an outage; its failure begins one. */
-  #write<T>(write: () => T): T {
-    if (this.#commits.outage) throw this.#commits.outage.error;
-    try {
+  /**
+   * Writes outside of a group commit: at once, or after a lock of another process. Rejects the write during an outage;
+   * its failure begins one.
+   */
+  #write<T>(write: () => T): T | Promise<T> {
+    const attempt = (): T => {
+      this.#checkOpen();
+      if (this.#commits.outage) throw this.#commits.outage.error;
       return inTransaction(this.#database, write);
-    } catch (thrown) {
+    };
+    return retryWhileLocked(attempt, this.#busyTimeout, (error) => {
       // Without a lease, this store commits nothing that could be retried.
-      if (this.#lease && thrown instanceof TemporaryStorageError) this.#commits.suspend(thrown);
-      throw thrown;
-    }
-  }
-
-  #toUnfinished(rows: readonly SqlRow[]): UnfinishedTask[] {
-    return this.#readable(rows).map(([name, id]) => ({ owner: decodeColumn(name), id: decodeColumn(id) }));
-  }
-
-  /** Returns the texts of all rows that are not damaged. */
-  #readable(rows: readonly SqlRow[]): (string | null)[][] {
-    return rows.flatMap((row) => {
-      try {
-        return [readTexts(row, () => `tasks ${String(row['key'])}`)];
-      } catch (error) {
-        this.#reportDamage(error as DamagedRowError);
-        return [];
-      }
+      if (this.#lease) this.#commits.suspend(error);
     });
   }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
 import { decodeColumn } from './column-encoding.ts';
 import { type Database, inTransaction, type SqlRow, type SqlStatement } from './database.ts';
+import { retryWhileLocked } from './sharing/retry-while-locked.ts';
 import { textColumns, tryReadTexts } from './text-columns.ts';
 
 /** Tasks per transaction and event-loop turn, so that other work is not blocked. */
@@ -25,6 +26,7 @@ function toExpirable(row: SqlRow): ExpirableTask {
 /** Deletes expired tasks. */
 export class TaskExpiry {
   readonly #database: Database;
+  readonly #busyTimeout: number;
   readonly #owners: SqlStatement;
   readonly #selectEnd: SqlStatement;
   readonly #selectBatch: SqlStatement;
@@ -32,8 +34,10 @@ export class TaskExpiry {
   readonly #dependents: readonly SqlStatement[];
   readonly #count: SqlStatement;
 
-  constructor(database: Database) {
+  /** @param busyTimeout - milliseconds for which a batch waits for a write lock of another process. */
+  constructor(database: Database, busyTimeout: number) {
     this.#database = database;
+    this.#busyTimeout = busyTimeout;
     this.#owners = database.prepare(`select key, ${textColumns('name')} from owners`);
     this.#selectEnd = database.prepare(
       'select touched from tasks where owner = ? and changed_at >= ? order by touched limit 1',
@@ -76,7 +80,8 @@ export class TaskExpiry {
           before - maxUndeliveredAge,
         ]);
         const finished = rows.map(toExpirable).filter(({ state }) => isTerminal(state as TaskState));
-        if (finished.length > 0) this.#remove(owner, finished);
+        if (finished.length > 0)
+          await retryWhileLocked(() => this.#remove(owner, finished), this.#busyTimeout);
         for (const { id } of finished) onDeleted(decodeColumn(name), decodeColumn(id));
         deleted += finished.length;
         after = rows.length < batchSize ? undefined : Number(rows.at(-1)?.['touched']);

@@ -1,6 +1,7 @@
 import { type TaskChange, TaskReducer } from '../../protocol/reduce.ts';
 import type { ListTasksRequest } from '../../protocol/requests.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
+import type { UnfinishedTask } from '../task-store.ts';
 import { decodeColumn, encodeColumn } from './column-encoding.ts';
 import type { Database, SqlRow, SqlStatement, SqlValue } from './database.ts';
 import type { StoredTaskState } from './sqlite-task-log.ts';
@@ -86,6 +87,29 @@ export class TaskReader {
   find(owner: number, messageId: string): string | undefined {
     const row = this.#message.get([owner, encodeColumn(messageId)]);
     return row && decodeColumn(readTexts(row, () => placeOf(row))[0]);
+  }
+
+  unfinished(): UnfinishedTask[] {
+    const rows = this.#database
+      .prepare(
+        `select t.key, ${textColumns('o.name', 't.id')} from owners o cross join tasks t
+         where t.owner = o.key and t.state in ('submitted', 'working') order by t.touched`,
+      )
+      .all([]);
+    return this.toUnfinished(rows);
+  }
+
+  /** Converts rows with the name of the owner and the id. Leaves damaged rows out. */
+  toUnfinished(rows: readonly SqlRow[]): UnfinishedTask[] {
+    return rows.flatMap((row) => {
+      try {
+        const [name, id] = readTexts(row, () => placeOf(row));
+        return [{ owner: decodeColumn(name), id: decodeColumn(id) }];
+      } catch (error) {
+        this.#onDamage(error as DamagedRowError);
+        return [];
+      }
+    });
   }
 
   load(owner: number, id: string): LoadedTask | undefined {
