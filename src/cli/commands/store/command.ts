@@ -7,7 +7,7 @@ Examples:
   $ dragoman store check tasks.db
   $ dragoman store check tasks.db --repair
 
-Exit code 0: no damage, or all damaged rows were moved; 1: damage; 2: wrong usage.
+Exits with 0 if there is no damage or all damaged rows were moved, with 1 if there is damage, and with 2 on usage errors.
 --repair moves damaged tasks to tables named quarantined_…; stop the agent first and copy the file.`;
 
 /** Adds `dragoman store`. */
