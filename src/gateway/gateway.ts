@@ -242,7 +242,7 @@ class GatewayServer implements Gateway {
     const agents: Record<string, string> = {};
     let down = 0;
     for (const [name, { added }] of this.#entries) {
-      const { state } = added.health?.() ?? { state: 'up' };
+      const { state } = healthOf(added);
       agents[name] = state;
       if (state === 'down') down++;
     }
@@ -261,7 +261,7 @@ class GatewayServer implements Gateway {
     );
     return Array.from(this.#entries, ([name, { added }]) => {
       const url = `${base}${prefix}${name}`;
-      const { state, since } = added.health?.() ?? { state: 'up', since: undefined };
+      const { state, since } = healthOf(added);
       return {
         name,
         url,
@@ -310,6 +310,12 @@ function errorPage(path: string, isReading: boolean): Page {
   const isKnown = ['/agents', '/healthz', '/readyz', '/metrics'].includes(path);
   if (isKnown && !isReading) return toPage(405, 'UNIMPLEMENTED', 'Method not allowed; use GET');
   return toPage(404, 'NOT_FOUND', 'Agent not found. GET /agents lists all agents.');
+}
+
+/** An agent is down as well while it rejects calls: its task store cannot be written, or its circuit breaker is open. */
+function healthOf({ agent, health }: GatewayEntry): Pick<UpstreamHealth, 'state'> & { since?: number } {
+  const checked = health?.() ?? { state: 'up' };
+  return checked.state !== 'down' && agent.outage?.() ? { state: 'down' } : checked;
 }
 
 function withoutTrailingSlash(url: string | undefined): string | undefined {

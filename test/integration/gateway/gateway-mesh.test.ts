@@ -7,6 +7,8 @@ import { defineAgent } from '../../../src/engine/index.ts';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
 import { runGateway, type RunGatewayOptions } from '../../../src/gateway/run-gateway.ts';
 import { connectBroker } from '../../../src/mesh/brokers/connect-broker.ts';
+import { A2AError } from '../../../src/protocol/errors.ts';
+import { OutageTracker } from '../../../src/protocol/outage.ts';
 import { isTask, type Task } from '../../../src/protocol/task.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
@@ -189,5 +191,29 @@ describe('RunningGateway.reload', () => {
     const { json: card } = await httpGet(`${running.url}/agents/a/.well-known/agent-card.json`);
     expect(card.name).toBe('Mine');
     expect(await at(`${running.url}/agents/a`).send(request('hello'))).toBeDefined();
+  });
+
+  it('reports agents whose task store cannot be written at /readyz and /agents', async () => {
+    const tracker = new OutageTracker();
+    const running = await gateway('listen: 0\nagents:\n  a: { module: ./a.js }\n  b: { module: ./b.js }\n', {
+      loadModule: (file) => {
+        const agent = sampleAgent();
+        return Promise.resolve(file.includes('a.js') ? { ...agent, outage: () => tracker.current } : agent);
+      },
+    });
+    const readiness = async () => {
+      const { status, json } = await httpGet(`${running.url}/readyz`);
+      return [status, json];
+    };
+    tracker.begin(new A2AError('UNAVAILABLE', 'The task store is not available'));
+    expect(await readiness()).toEqual([200, { status: 'degraded', agents: { a: 'down', b: 'up' } }]);
+    expect((await httpGet(`${running.url}/agents`)).json.agents).toMatchObject([
+      { name: 'a', health: 'down' },
+      { name: 'b', health: 'up' },
+    ]);
+    await running.reload(parse('listen: 0\nagents:\n  a: { module: ./a.js }\n'));
+    expect(await readiness()).toEqual([503, { status: 'unavailable', agents: { a: 'down' } }]);
+    tracker.end();
+    expect(await readiness()).toEqual([200, { status: 'ready', agents: { a: 'up' } }]);
   });
 });
