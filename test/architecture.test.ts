@@ -166,6 +166,7 @@ const portable = ['primitives', 'protocol', 'dialects'];
 
 /** Folders that run only in Node.js and may import `primitives/node`. */
 const nodeOnly = [
+  'artifacts',
   'server',
   'push',
   'engine',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { createFolder } from '../../primitives/node/create-folder.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import {
   checkVersion,
@@ -58,7 +59,7 @@ export function filesystemArtifactStore(
   /** Creates the spool directory once and removes leftovers of a crash. */
   function prepare(): Promise<void> {
     opening ??= (async () => {
-      await mkdir(spool, { recursive: true });
+      createFolder(spool);
       for (const name of await readdir(spool)) {
         const path = join(spool, name);
         if (await isOld(path)) await rm(path, { recursive: true, force: true });

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFolder } from '../../primitives/node/create-folder.ts';
 import { configurationFolder } from './configuration.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -31,7 +32,7 @@ export function loadToken(agent: string): StoredToken | undefined {
 /** Stores a token in a file with mode 0600. */
 export function saveToken(agent: string, token: StoredToken): void {
   const file = tokenFile();
-  mkdirSync(configurationFolder(), { recursive: true, mode: 0o700 });
+  createFolder(configurationFolder(), 0o700);
   // Replaced atomically, so that other processes never read a partial file.
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, `${JSON.stringify({ ...readTokens(), [agent]: token }, undefined, 2)}\n`, {

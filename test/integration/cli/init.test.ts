@@ -1,4 +1,5 @@
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -145,11 +146,13 @@ describe('dragoman init', () => {
     expect(JSON.parse(stdout)).toMatchObject({ directory: join(inner, 'my-agent') });
   });
 
-  it.each([
+  it.each<[string, RegExp]>([
     ['node_modules', /Invalid project name "node_modules"/],
     ['Bad Name', /Invalid project name "Bad Name"/],
     ['../-x', /Invalid project name "-x"/],
     ['file', /file is a file/],
+    // The system cannot create folders there.
+    ...(existsSync('/proc/self') ? [['/proc/x', /Cannot write to \/proc\/x/] as [string, RegExp]] : []),
   ])('rejects the name %j', async (name, message) => {
     writeFileSync(join(directory, 'file'), '');
     const { code, stderr } = await init('--', name);

@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFolder } from '../../../primitives/node/create-folder.ts';
 import { compareReports } from '../../../conformance/report/compare-reports.ts';
 import { testConformance } from '../../../conformance/test-conformance.ts';
 import { runInteropMatrix } from '../../../conformance/interop/interop-matrix.ts';
@@ -208,7 +209,7 @@ function listTargets({ report, reportDir, output }: ConformanceFlags): ReportTar
     );
   if (reportDir !== undefined)
     try {
-      mkdirSync(reportDir, { recursive: true });
+      createFolder(reportDir);
     } catch {
       // Writing the reports fails later, when the results can still be printed.
     }

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { createFolder } from '../../../primitives/node/create-folder.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { readManifest } from './package-manifest.ts';
 import { buildProjectFiles, type projectTemplates, runScript } from './project-files.ts';
@@ -33,7 +34,7 @@ export async function runInitCommand(argument: string | undefined, flags: InitFl
   checkNoFileExists(directory, Object.keys(created));
   try {
     for (const [path, content] of Object.entries(created)) {
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      createFolder(dirname(join(directory, path)));
       // `wx` also protects files that were created in the meantime.
       writeFileSync(join(directory, path), content, { flag: 'wx' });
     }

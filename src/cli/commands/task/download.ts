@@ -1,5 +1,6 @@
-import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createFolder } from '../../../primitives/node/create-folder.ts';
 import type { Command } from 'commander';
 import { extensionFor } from '../../../artifacts/media-types.ts';
 import { safeFilename } from '../../../artifacts/stores/storage-path.ts';
@@ -53,7 +54,7 @@ export async function runTaskDownloadCommand(
         `Artifact not found: ${flags.artifact}`,
         `The task has ${task.artifacts?.map(({ artifactId }) => artifactId).join(', ') || 'no artifacts'}.`,
       );
-    await mkdir(flags.dir, { recursive: true });
+    createFolder(flags.dir);
     const saved = await saveAll(session, artifacts, flags);
     if (out.isJson) {
       out.json({ taskId: task.id, contextId: task.contextId, state: task.status.state, files: saved });
