@@ -30,6 +30,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // One more than the cores of a small machine: files that start processes and brokers wait for half of their time.
     maxWorkers: 3,
+    setupFiles: ['test/support/client/forget-endpoints.ts'],
     sequence: { sequencer: IntegrationFirst },
     // The first tier (`npm test`) and the second (`npm run test:full`). The file name alone decides.
     projects: [

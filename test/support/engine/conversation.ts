@@ -8,15 +8,16 @@ import { isTask, type Task } from '../../../src/protocol/task.ts';
 
 export { collectStream } from '../collect-stream.ts';
 
-let count = 0;
-
 /** Builds a send request with a text message and a unique message id. */
 export function userRequest(
   text: string,
   message: Partial<Message> = {},
   rest: Omit<SendRequest, 'message'> = {},
 ): SendRequest {
-  return { message: { messageId: `m-${++count}`, role: 'user', parts: [{ text }], ...message }, ...rest };
+  return {
+    message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...message },
+    ...rest,
+  };
 }
 
 /** Returns the result of a send as a task. Throws if it is a message. */
