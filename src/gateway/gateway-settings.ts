@@ -16,6 +16,8 @@ export interface MeshSettings {
   /** Name of the durable queue that retains requests while the gateway is offline; undefined for none. */
   readonly queue?: string;
   readonly isShared: boolean;
+  /** Name of this gateway among those that share the queue, the same after a restart. */
+  readonly clientId?: string;
   /** Patterns of allowed response topics; undefined for those of the namespace. */
   readonly replyTopics?: readonly string[];
 }

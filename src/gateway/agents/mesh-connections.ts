@@ -8,6 +8,7 @@ import { connectBroker } from '../../mesh/brokers/connect-broker.ts';
 import { meshAgent } from '../../mesh/client/mesh-agent.ts';
 import { meshSessionId } from '../../mesh/mesh-session.ts';
 import type { Agent } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import type { LogSink } from '../../primitives/log.ts';
 import { openArtifactStore, artifactScope } from '../config/artifact-store.ts';
 import { formatLosses } from '../telemetry/format-losses.ts';
@@ -114,11 +115,16 @@ export class MeshConnections {
   }
 
   #broker(mesh: MeshSettings): Promise<BrokerConnection> {
-    const { url, username, password } = mesh;
+    const { url, username, password, clientId } = mesh;
     const { recorder, log } = this.#options;
     const onWarning = (message: string) => log({ level: 'warn', message });
-    const { openBroker = () => connectBroker(url, { username, password, onWarning }) } = this.#options;
-    return openOnce(this.#brokers, JSON.stringify([url, username, password]), async () => {
+    const onError = (thrown: unknown) => {
+      const error = A2AError.from(thrown);
+      log({ level: 'error', message: error.message, error: thrown });
+    };
+    const { openBroker = () => connectBroker(url, { username, password, clientId, onWarning, onError }) } =
+      this.#options;
+    return openOnce(this.#brokers, JSON.stringify([url, username, password, clientId]), async () => {
       const broker = await openBroker(mesh);
       return recorder?.recordBroker(broker) ?? broker;
     });

@@ -96,6 +96,11 @@ const meshSchema = z.strictObject({
     .optional()
     .describe('Durable queue that retains requests while the gateway is offline.'),
   shared: booleanFieldSchema.optional().describe('Several gateways consume from the queue. Default false.'),
+  client_id: textFieldSchema
+    .optional()
+    .describe(
+      'MQTT: name of this gateway among those that share the queue, the same after a restart. The broker then retains its requests until it returns.',
+    ),
   reply_topics: z
     .array(textFieldSchema)
     .optional()

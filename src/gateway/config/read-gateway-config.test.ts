@@ -213,6 +213,11 @@ describe('readGatewayConfig', () => {
       '2:8: agents.a.mesh: requires the top-level `mesh` with the URL of a broker',
     ],
     [
+      'a shared mesh queue without its name',
+      'mesh: { url: "memory:", namespace: a, shared: true }\nagents:\n  a: { url: http://a.example }\n',
+      '1:39: mesh.shared: requires `queue`, the name of the queue',
+    ],
+    [
       'exposure on a mesh without mesh settings',
       'agents:\n  a: { url: http://a.example, expose: [mesh] }\n',
       '2:31: agents.a.expose: must not contain mesh unless `mesh` is set',

@@ -132,14 +132,17 @@ export function toGatewaySettings(
 }
 
 function toMeshSettings(
-  { shared, reply_topics, card_interval_seconds, ...mesh }: NonNullable<GatewayFile['mesh']>,
+  { shared, client_id, reply_topics, card_interval_seconds, ...mesh }: NonNullable<GatewayFile['mesh']>,
   artifacts: GatewayFile['artifacts'],
   environment: EnvironmentVariables,
   report: ReportDiagnostic,
 ): MeshSettings {
+  if (shared && mesh.queue === undefined)
+    report(['mesh', 'shared'], 'requires `queue`, the name of the queue');
   return {
     ...mesh,
     isShared: shared ?? false,
+    clientId: client_id,
     replyTopics: reply_topics,
     cardInterval: milliseconds(card_interval_seconds),
     artifacts: withS3Environment(artifacts, environment, report, ['artifacts']),

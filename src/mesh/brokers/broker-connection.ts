@@ -31,7 +31,10 @@ export interface SubscribeOptions {
    * meanwhile are lost.
    */
   readonly queue?: string;
-  /** Whether several subscribers share the messages of the queue. @defaultValue false: only one may subscribe */
+  /**
+   * Whether several subscribers share the messages of the queue. Over MQTT the broker decides what happens to the messages
+   * of a subscriber that has crashed, unless it has a `clientId` and returns. @defaultValue false: only one may subscribe
+   */
   readonly shared?: boolean;
   /** Maximum number of messages in progress; the broker retains the rest. @defaultValue 64 */
   readonly concurrency?: number;

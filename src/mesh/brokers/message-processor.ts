@@ -4,15 +4,13 @@ import type { MeshMessage } from './broker-connection.ts';
 
 /** Options of {@link MessageProcessor}. */
 export interface MessageProcessorOptions {
-  readonly handle: (message: MeshMessage, id: string | undefined) => void | Promise<void>;
+  readonly handle: (message: MeshMessage) => void | Promise<void>;
   /** Maximum number of messages in progress. */
   readonly concurrency: number;
   /** Number of ids of finished messages that are remembered for deduplication. */
   readonly dedupWindow: number;
   /** Called with errors of `handle`; the message counts as finished. */
   onError(error: unknown): void;
-  /** Called when a message with an id is finished. */
-  onFinished?(id: string): void;
 }
 
 /** A message in progress or waiting. */
@@ -34,7 +32,7 @@ export class MessageProcessor {
   /** Messages that the broker sent beyond the concurrency; they wait unacknowledged. */
   readonly #waiting = new Fifo<ActiveMessage>();
   #running = 0;
-  #closed: (() => void) | undefined;
+  readonly #onIdle: (() => void)[] = [];
   #isClosing = false;
 
   constructor(options: MessageProcessorOptions) {
@@ -47,18 +45,11 @@ export class MessageProcessor {
     return this.#running + this.#waiting.size;
   }
 
-  /** Returns the status of a message; undefined if it is unknown. */
-  statusOf(id: string): 'active' | 'finished' | undefined {
-    if (this.#active.has(id)) return 'active';
-    return this.#finished.has(id) ? 'finished' : undefined;
-  }
-
   /** Processes a message unless it is a duplicate, and acknowledges it afterwards. */
   process(id: string | undefined, message: MeshMessage, acknowledge: () => void): void {
     if (this.#isClosing) return;
     if (id !== undefined && this.#finished.has(id)) {
       acknowledge();
-      this.#options.onFinished?.(id);
       return;
     }
     const active = id === undefined ? undefined : this.#active.get(id);
@@ -72,19 +63,22 @@ export class MessageProcessor {
     else this.#waiting.push(next);
   }
 
+  /** Waits until no message is in progress. */
+  idle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((onIdle) => this.#onIdle.push(onIdle));
+  }
+
   /** Starts no more messages, and waits for those in progress. The others stay unacknowledged. */
   close(): Promise<void> {
     this.#isClosing = true;
-    if (this.#running === 0) return Promise.resolve();
-    return new Promise((closed) => {
-      this.#closed = closed;
-    });
+    return this.idle();
   }
 
   #run(active: ActiveMessage): void {
     this.#running++;
     try {
-      const handling = this.#options.handle(active.message, active.id);
+      const handling = this.#options.handle(active.message);
       if (handling === undefined) {
         this.#finish(active);
         return;
@@ -109,12 +103,8 @@ export class MessageProcessor {
       this.#finished.add(id);
     }
     for (const acknowledge of acknowledgements) acknowledge();
-    if (id !== undefined) this.#options.onFinished?.(id);
-    if (this.#isClosing) {
-      if (this.#running === 0) this.#closed?.();
-      return;
-    }
-    const next = this.#waiting.shift();
+    const next = this.#isClosing ? undefined : this.#waiting.shift();
     if (next) this.#run(next);
+    else if (this.#running === 0) for (const onIdle of this.#onIdle.splice(0)) onIdle();
   }
 }

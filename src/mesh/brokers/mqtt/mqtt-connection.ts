@@ -22,20 +22,19 @@ export interface MqttSession {
   readonly expiry: number;
   /** Maximum number of unacknowledged messages that the broker may send. */
   readonly receiveMaximum: number;
-  readonly will?: IClientOptions['will'];
-  /** Returns whether another client has taken over the session; called before a reconnect. */
-  readonly isTakenOver?: () => Promise<boolean>;
 }
 
 /** Callbacks of a connection. */
 export interface MqttConnectionHandlers {
   /** Called after the connection is established; it counts as up when the promise resolves. */
-  up(socket: MqttSocket): Promise<void>;
+  up?(socket: MqttSocket): Promise<void>;
   /** Called when the connection counts as up. */
   ready?(socket: MqttSocket): void;
-  down(): void;
+  down?(): void;
   /** Called with a message; the broker retains it until it is acknowledged. */
-  message(packet: IPublishPacket, acknowledge: () => void): void;
+  message?(packet: IPublishPacket, acknowledge: () => void): void;
+  /** Called when the broker has closed several connections in a row shortly after they were established. */
+  unstable?(): void;
   /** Called when the connection is lost permanently. */
   lost(error: A2AError): void;
 }
@@ -45,6 +44,15 @@ export const packetTooLargeCode = 0x95;
 
 /** MQTT reason code "session taken over". */
 const sessionTakenOver = 0x8e;
+
+/** Milliseconds after which a connection counts as stable. */
+const stableAfter = 5_000;
+
+/**
+ * Number of unstable connections in a row that is reported. Not every broker reports a takeover (Mosquitto 2.0.11 does not),
+ * and two clients with the same client id disconnect each other for ever.
+ */
+const maxUnstable = 3;
 
 /** MQTT reason codes of a rejected connection, with message and hint. */
 const rejections: { readonly [code: number]: [string, string] } = {
@@ -59,7 +67,6 @@ const rejections: { readonly [code: number]: [string, string] } = {
 /** One network connection. After it is closed, calls have no effect. */
 export class MqttSocket {
   readonly #client: MqttClient;
-  readonly isResumed: boolean;
   /** Maximum number of unacknowledged messages that the broker accepts. */
   readonly receiveMaximum: number;
   /** Reason code of the acknowledgement being processed, because mqtt.js does not pass on success codes. */
@@ -67,9 +74,8 @@ export class MqttSocket {
 
   readonly #maximumPacketSize: number;
 
-  constructor(client: MqttClient, { sessionPresent, properties }: IConnackPacket) {
+  constructor(client: MqttClient, { properties }: IConnackPacket) {
     this.#client = client;
-    this.isResumed = sessionPresent;
     this.receiveMaximum = properties?.receiveMaximum ?? 65_535;
     this.#maximumPacketSize = properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
     client.on('packetreceive', (packet) => {
@@ -81,23 +87,14 @@ export class MqttSocket {
   publish(
     topic: string,
     payload: string,
-    options: {
-      texts?: { readonly [name: string]: string } | undefined;
-      retain?: boolean;
-      expiry?: number;
-    } = {},
-    onAck: (code: number, error?: Error) => void = () => {},
+    userProperties: { [name: string]: string },
+    onAck: (code: number, error?: Error) => void,
   ): void {
-    if (this.#isTooLarge(topic, payload, options.texts)) {
+    if (this.#isTooLarge(topic, payload, userProperties)) {
       queueMicrotask(() => onAck(packetTooLargeCode));
       return;
     }
-    const properties = {
-      // mqtt.js does not send a message with an empty list of properties.
-      ...(options.texts && { userProperties: { ...options.texts } }),
-      ...(options.expiry && { messageExpiryInterval: options.expiry }),
-    };
-    this.#client.publish(topic, payload, { qos: 1, retain: options.retain ?? false, properties }, (error) => {
+    this.#client.publish(topic, payload, { qos: 1, properties: { userProperties } }, (error) => {
       if (!this.#client.connected) return;
       if (error) onAck('code' in error && typeof error.code === 'number' ? error.code : 0x80, error);
       else onAck(this.#ackCode);
@@ -105,31 +102,13 @@ export class MqttSocket {
   }
 
   /** Checks the size in advance, because a broker closes the connection for a packet that is too large. */
-  #isTooLarge(topic: string, payload: string, texts: { readonly [name: string]: string } = {}): boolean {
+  #isTooLarge(topic: string, payload: string, texts: { readonly [name: string]: string }): boolean {
     if (this.#maximumPacketSize === Number.POSITIVE_INFINITY) return false;
     const size = [topic, payload, ...Object.entries(texts).flat()].reduce(
       (sum, text) => sum + Buffer.byteLength(text) + 5,
       32,
     );
     return size > this.#maximumPacketSize;
-  }
-
-  /** Publishes and waits for the acknowledgement of the broker. */
-  store(
-    topic: string,
-    payload: string,
-    options: { retain?: boolean; expiry?: number } = {},
-  ): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const onClose = (): void =>
-        reject(new A2AError('UNAVAILABLE', 'The connection to the broker was closed'));
-      this.#client.once('close', onClose);
-      this.publish(topic, payload, options, (code, error) => {
-        this.#client.off('close', onClose);
-        if (code >= 0x80) reject(deniedError(`publish to ${topic}`, error));
-        else resolve(code);
-      });
-    });
   }
 
   async subscribe(pattern: string): Promise<void> {
@@ -164,6 +143,7 @@ export class MqttConnection {
   #client: MqttClient | undefined;
   #socket: MqttSocket | undefined;
   #failures = 0;
+  #unstable = 0;
   #isOver = false;
   #cancelReconnect: () => void = () => {};
   #onFirstAttempt: ((error?: A2AError) => void) | undefined;
@@ -222,20 +202,15 @@ export class MqttConnection {
     stopTimer();
   }
 
-  /** Destroys the socket, as a network failure does. */
-  break(): void {
-    this.#client?.stream.destroy();
-  }
-
   #attempt(): void {
-    const { connect, url, options } = this.#options;
-    const { clientId, expiry, receiveMaximum, will } = this.#session;
+    const { connect, url, options, clock } = this.#options;
+    const { clientId, expiry, receiveMaximum } = this.#session;
     let failure: Error | undefined;
+    let connectedAt: number | undefined;
     let client: MqttClient;
     try {
       client = connect(url, {
         ...options,
-        ...(will && { will }),
         clientId,
         protocolVersion: 5,
         clean: expiry === 0,
@@ -254,7 +229,7 @@ export class MqttConnection {
     if ('setNoDelay' in stream && typeof stream.setNoDelay === 'function') stream.setNoDelay(true);
     client.handleMessage = (packet, next) => {
       let isOpen = true;
-      this.#handlers.message(packet, () => {
+      this.#handlers.message?.(packet, () => {
         if (!isOpen || !client.connected || packet.qos === 0) return;
         isOpen = false;
         client['_sendPacket']({ cmd: 'puback', messageId: packet.messageId ?? 0, reasonCode: 0 });
@@ -263,9 +238,9 @@ export class MqttConnection {
       next(new Error('acknowledged later'));
     };
     client.on('connect', (packet) => {
-      this.#failures = 0;
+      connectedAt = clock.monotonic();
       const socket = new MqttSocket(client, packet);
-      this.#handlers.up(socket).then(
+      Promise.resolve(this.#handlers.up?.(socket)).then(
         () => {
           if (this.#client !== client || !client.connected || this.#isOver) return;
           this.#socket = socket;
@@ -282,7 +257,8 @@ export class MqttConnection {
       failure ??= error;
     });
     client.on('disconnect', ({ reasonCode }) => {
-      if (reasonCode === sessionTakenOver) failure = takenOverError();
+      if (reasonCode === sessionTakenOver)
+        failure = new A2AError('CONFLICT', 'Another client took over the session');
     });
     client.on('close', () => {
       if (this.#client !== client) return;
@@ -292,7 +268,8 @@ export class MqttConnection {
       // mqtt.js keeps timers of a closed socket until the client is ended.
       client.end(true);
       if (this.#isOver) return;
-      this.#handlers.down();
+      this.#handlers.down?.();
+      if (connectedAt !== undefined) this.#recordStability(clock.monotonic() - connectedAt >= stableAfter);
       this.#fail(explainMqttError(failure, this.#options.url));
     });
   }
@@ -309,22 +286,14 @@ export class MqttConnection {
       return;
     }
     const delay = backoffDelay(this.#failures - 1, this.#options.backoff, this.#options.random);
-    this.#cancelReconnect = this.#options.clock.after(delay, () => void this.#reconnect());
+    this.#cancelReconnect = this.#options.clock.after(delay, () => this.#attempt());
   }
 
-  /** Checks for a takeover, which not every broker reports: two clients would otherwise disconnect each other forever. */
-  async #reconnect(): Promise<void> {
-    const isTakenOver = (await this.#session.isTakenOver?.().catch(() => false)) ?? false;
-    if (this.#isOver) return;
-    if (isTakenOver) this.#fail(takenOverError());
-    else this.#attempt();
+  #recordStability(isStable: boolean): void {
+    if (isStable) this.#failures = 0;
+    this.#unstable = isStable ? 0 : this.#unstable + 1;
+    if (this.#unstable === maxUnstable) this.#handlers.unstable?.();
   }
-}
-
-function takenOverError(): A2AError {
-  return new A2AError('CONFLICT', 'Another subscriber took over the queue', {
-    hint: 'Run one subscriber of an exclusive queue, or subscribe with `shared`.',
-  });
 }
 
 function explainMqttError(failure: Error | undefined, url: string): A2AError {

@@ -89,10 +89,15 @@ describe.skipIf(natsServer === undefined)('connectNats', () => {
     // One is sent after each third of `ackWait`.
     await acks.waitForCount(6);
     latch.open();
-    await acks.waitForCount(7);
-    expect(acks.all.at(-1)).toBe('+ACK');
+    await acks.waitFor(() => acks.all.at(-1) === '+ACK');
     expect(started.all).toHaveLength(1);
     await observer.close();
+  });
+
+  it('connects several times at once to a server without the stream', async () => {
+    const broker = await startBroker();
+    const connections = await Promise.all(numberTexts(8).map(() => connectTo(broker)));
+    expect(connections.map(({ state }) => state)).toEqual(connections.map(() => 'up'));
   });
 
   it('warns about servers before 2.10, and no others', async () => {

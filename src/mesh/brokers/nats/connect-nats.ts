@@ -261,16 +261,21 @@ class NatsBrokerConnection implements BrokerConnection {
 
   /** Creates the stream, which retains a message until all queues have acknowledged it. */
   async #ensureStream(): Promise<void> {
-    const known = await this.#manager.streams.info(this.#root).catch(() => undefined);
-    if (known) return;
-    await this.#manager.streams.add({
-      name: this.#root,
-      subjects: [`${this.#root}.>`],
-      retention: 'interest',
-      storage: 'file',
-      discard: 'new',
-      ...(this.#options.maxBytes !== undefined && { max_bytes: this.#options.maxBytes }),
-    });
+    const find = () => this.#manager.streams.info(this.#root).catch(() => undefined);
+    if (await find()) return;
+    try {
+      await this.#manager.streams.add({
+        name: this.#root,
+        subjects: [`${this.#root}.>`],
+        retention: 'interest',
+        storage: 'file',
+        discard: 'new',
+        ...(this.#options.maxBytes !== undefined && { max_bytes: this.#options.maxBytes }),
+      });
+    } catch (error) {
+      // Another connection may have created it meanwhile.
+      if (!(await find())) throw error;
+    }
   }
 
   #onUp(): void {

@@ -67,7 +67,7 @@ export class NatsQueue {
     this.#name = isNamed ? `${key}-${queueKey(patterns.toSorted().join('\n')).slice(1, 9)}` : key;
     const { handle, dedupWindow } = options;
     this.#processor = new MessageProcessor({
-      handle: (message) => handle(message),
+      handle,
       concurrency: options.concurrency,
       dedupWindow,
       onError: (error) => options.onError(error),
