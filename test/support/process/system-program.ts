@@ -15,7 +15,21 @@ export function findSystemProgram(program: string, systemPackage: string = progr
   if (found !== undefined) return found;
   if (process.getuid?.() === 0 && existsSync(aptGet)) {
     console.log(`installing ${systemPackage}`);
-    spawnSync(aptGet, ['install', '-y', systemPackage], { stdio: 'ignore' });
+    install(systemPackage);
+    if (find() === undefined) {
+      // A fresh machine has no list of packages, or an old one.
+      apt('update');
+      install(systemPackage);
+    }
   }
   return find();
+}
+
+const install = (systemPackage: string): void =>
+  apt('install', '-y', '--no-install-recommends', systemPackage);
+
+/** Runs apt-get, after other test files that run it. */
+function apt(...args: string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  spawnSync(aptGet, ['-o', 'DPkg::Lock::Timeout=300', ...args], { stdio: 'ignore', env });
 }
