@@ -1,14 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { formatSseEvent } from '../primitives/formats/sse.ts';
+import type { StreamOutput } from '../server/node/exchange-limits.ts';
 
 /** Sends JSON documents to the page as server-sent events, with backpressure. */
 export class JsonEventStream {
   readonly #response: ServerResponse;
+  readonly #output: StreamOutput;
   /** Aborts when the page disconnects. */
   readonly signal: AbortSignal;
 
-  constructor(response: ServerResponse, signal: AbortSignal) {
+  constructor(response: ServerResponse, output: StreamOutput, signal: AbortSignal) {
     this.#response = response;
+    this.#output = output;
     this.signal = signal;
   }
 
@@ -20,7 +23,7 @@ export class JsonEventStream {
   async send(...documents: readonly unknown[]): Promise<boolean> {
     if (this.signal.aborted) return false;
     const text = documents.map((each) => formatSseEvent({ data: JSON.stringify(each) })).join('');
-    if (!this.#response.write(text))
+    if (!this.#output.write(text))
       await this.waitFor((drained) => {
         this.#response.on('drain', drained);
         return () => this.#response.off('drain', drained);

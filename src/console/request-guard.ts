@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { constantTimeEqual } from '../primitives/node/constant-time-equal.ts';
 import { SameOriginCheck } from '../primitives/web/same-origin-check.ts';
-import { A2AError } from '../protocol/errors.ts';
 
 /** Address of the console. */
 export interface ConsoleOrigin {
@@ -34,21 +32,4 @@ export function foreignRequestReason(
     (origin !== undefined && origin !== `http://${host}`) ||
     (isApi && site !== 'same-origin' && site !== 'none');
   return isForeign ? 'The console accepts requests only from its own page.' : undefined;
-}
-
-/** Checks the bearer token of API requests. */
-export class TokenCheck {
-  readonly #expected: string;
-
-  constructor(token: string) {
-    this.#expected = `Bearer ${token}`;
-  }
-
-  /** @throws {@link A2AError} `UNAUTHENTICATED` */
-  check({ authorization = '' }: IncomingHttpHeaders): void {
-    if (constantTimeEqual(authorization, this.#expected)) return;
-    throw new A2AError('UNAUTHENTICATED', 'Missing or invalid console token', {
-      hint: 'Open the URL that the console printed at start; it contains the token.',
-    });
-  }
 }

@@ -9,12 +9,15 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
 import type { LogSink } from '../primitives/log.ts';
 import { isLoopbackHost } from '../primitives/loopback.ts';
+import type { HttpServerRequest, HttpServerResponse } from '../server/http/http-message.ts';
+import { withRetryAfter } from '../server/limits/limits.ts';
 import { listen } from '../server/node/listen.ts';
-import { readBodyText, rejectBody } from '../server/node/request-body.ts';
+import { type ExchangeLimitOptions, ExchangeLimits } from '../server/node/exchange-limits.ts';
+import { rejectBody } from '../server/node/request-body.ts';
 import { agentNameFromUrl, consoleProbeProduct } from '../tap/participants.ts';
 import { TrafficLog } from '../tap/traffic-log.ts';
 import { tapHttpClient } from '../tap/recorders/tap-http-client.ts';
-import { type ConsoleOrigin, foreignRequestReason, TokenCheck } from './request-guard.ts';
+import { type ConsoleOrigin, foreignRequestReason } from './request-guard.ts';
 import { AgentRegistry, type InitialAgent } from './agents/agent-registry.ts';
 import type { ConsoleInfo } from './console-api.ts';
 import { cardRoutes } from './routes/card-routes.ts';
@@ -29,7 +32,7 @@ import { chatRoutes } from './routes/chat-routes.ts';
 import { trafficRoutes } from './routes/traffic-routes.ts';
 
 /** Options of {@link serveConsole}. All options are optional. */
-export interface ConsoleOptions {
+export interface ConsoleOptions extends Readonly<Pick<ExchangeLimitOptions, 'limits' | 'stallTimeout'>> {
   /** Initial agents; the user can add more. */
   readonly agents?: readonly InitialAgent[];
   /** Traffic log to display. @defaultValue a new log with the requests of the console */
@@ -88,7 +91,7 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
       contexts: () => [],
       metrics: undefined,
     },
-    { host, port },
+    { ...(options.limits && { limits: options.limits }), host, port },
   );
   const origin = server.url;
   consoleServer.origin = { origin, port: server.port };
@@ -118,13 +121,13 @@ function checkLoopback(host: string): void {
 class ConsoleServer {
   origin: ConsoleOrigin = { origin: '', port: -1 };
   readonly #page: StaticPage;
-  readonly #tokenCheck: TokenCheck;
+  readonly #token: string;
+  readonly #limits: ExchangeLimits;
   readonly #routes: ApiRoutes;
   readonly #agents: AgentRegistry;
   readonly #load: LoadMonitor;
   readonly #http: HttpClient;
   readonly #log: LogSink | undefined;
-  readonly #maxBodyBytes: number;
   readonly #maxStreams: number;
   readonly #closing = new AbortController();
   #streams = 0;
@@ -132,9 +135,9 @@ class ConsoleServer {
   constructor(options: ConsoleOptions, token: string, page: StaticPage) {
     const { agents = [], maxAgents = 64, maxStreams = 64, maxBodyBytes = 64 * 1_024 * 1_024 } = options;
     this.#page = page;
-    this.#tokenCheck = new TokenCheck(token);
+    this.#token = token;
+    this.#limits = new ExchangeLimits({ ...options, maxBodyBytes });
     this.#log = options.log;
-    this.#maxBodyBytes = maxBodyBytes;
     this.#maxStreams = maxStreams;
     const http = undiciHttpClient({ connectTimeout: 5_000, maxConnections: 64 });
     this.#http = http;
@@ -179,17 +182,7 @@ class ConsoleServer {
       void this.#servePage(request, response, path);
       return;
     }
-    try {
-      this.#tokenCheck.check(request.headers);
-    } catch (thrown) {
-      this.#reject(request, response, thrown, 401);
-      return;
-    }
-    readBodyText(request, this.#maxBodyBytes, (body) => {
-      if (typeof body === 'string')
-        void this.#callApi(path.slice('/api/'.length), query, body, request, response);
-      else this.#reject(request, response, body, 413);
-    });
+    void this.#serveApi(path.slice('/api/'.length), query, request, response);
   }
 
   setAgents(agents: readonly InitialAgent[]): Promise<void> {
@@ -219,11 +212,29 @@ class ConsoleServer {
     response.end(method === 'HEAD' ? undefined : file.bytes);
   }
 
-  async #callApi(
+  /** Reads the body only after authentication. */
+  async #serveApi(
     path: string,
     query: URLSearchParams,
-    body: string,
     request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    try {
+      const admitted = this.#limits.admit(request, response);
+      if (!this.#limits.hasToken(admitted, this.#token)) {
+        this.#reject(request, response, invalidToken(), 401);
+        return;
+      }
+      const body = await this.#limits.readBody(admitted, request, response);
+      await this.#callApi({ path, query, body }, admitted, response);
+    } catch (thrown) {
+      this.#reject(request, response, thrown);
+    }
+  }
+
+  async #callApi(
+    { path, query, body }: { path: string; query: URLSearchParams; body: string },
+    request: HttpServerRequest,
     response: ServerResponse,
   ): Promise<void> {
     const abort = new AbortController();
@@ -231,12 +242,13 @@ class ConsoleServer {
     response.on('close', onClose);
     this.#closing.signal.addEventListener('abort', onClose);
     try {
-      const { handle, params } = matchRoute(this.#routes, request.method ?? '', path);
+      const { handle, params } = matchRoute(this.#routes, request.method, path);
       const result = await handle({ query, body, signal: abort.signal }, ...params);
-      if ('stream' in result) await this.#stream(result.stream, response, abort.signal);
-      else sendResponse(response, result);
-    } catch (thrown) {
-      this.#reject(request, response, thrown);
+      if (!('stream' in result)) this.#limits.send(request, response, toHttpResponse(result));
+      else {
+        const output = this.#limits.openOutput(request, response);
+        await this.#stream(result.stream, response, new JsonEventStream(response, output, abort.signal));
+      }
     } finally {
       this.#closing.signal.removeEventListener('abort', onClose);
     }
@@ -245,7 +257,7 @@ class ConsoleServer {
   async #stream(
     work: (stream: JsonEventStream) => Promise<void>,
     response: ServerResponse,
-    signal: AbortSignal,
+    stream: JsonEventStream,
   ): Promise<void> {
     if (this.#streams >= this.#maxStreams)
       throw new A2AError('RESOURCE_EXHAUSTED', `Too many open streams: the limit is ${this.#maxStreams}`, {
@@ -255,7 +267,6 @@ class ConsoleServer {
     try {
       response.writeHead(200, [...securityHeaders, ...noStore, 'Content-Type', 'text/event-stream']);
       response.flushHeaders();
-      const stream = new JsonEventStream(response, signal);
       try {
         await work(stream);
       } catch (thrown) {
@@ -277,7 +288,7 @@ class ConsoleServer {
     const headers = [...securityHeaders, ...noStore, 'Content-Type', 'application/json'];
     const body = JSON.stringify({ error: toErrorBody(thrown) });
     const rejected = { status: status ?? errorStatus(thrown), headers, body };
-    rejectBody(rejected, request, response, this.#maxBodyBytes);
+    rejectBody(withRetryAfter(rejected, A2AError.from(thrown)), request, response, this.#limits.maxBodyBytes);
   }
 
   /** Logs unexpected errors; their cause is not sent to the page. */
@@ -290,20 +301,19 @@ class ConsoleServer {
 
 const noStore = ['Cache-Control', 'no-store'];
 
-function sendResponse(response: ServerResponse, result: Exclude<ApiResponse, { stream: unknown }>): void {
-  if ('isEmpty' in result) {
-    response.writeHead(204, [...securityHeaders, ...noStore]).end();
-    return;
-  }
-  const [text, headers] =
-    'json' in result
-      ? [JSON.stringify(result.json), ['Content-Type', 'application/json']]
-      : [
-          result.file,
-          ['Content-Type', result.type, 'Content-Disposition', `attachment; filename="${result.name}"`],
-        ];
-  const length = String(Buffer.byteLength(text));
-  response.writeHead(200, [...securityHeaders, ...noStore, ...headers, 'Content-Length', length]).end(text);
+function toHttpResponse(result: Exclude<ApiResponse, { stream: unknown }>): HttpServerResponse {
+  const headers = [...securityHeaders, ...noStore];
+  if ('isEmpty' in result) return { status: 204, headers, body: undefined };
+  if ('json' in result) headers.push('Content-Type', 'application/json');
+  else
+    headers.push('Content-Type', result.type, 'Content-Disposition', `attachment; filename="${result.name}"`);
+  return { status: 200, headers, body: 'json' in result ? JSON.stringify(result.json) : result.file };
+}
+
+function invalidToken(): A2AError {
+  return new A2AError('UNAUTHENTICATED', 'Missing or invalid console token', {
+    hint: 'Open the URL that the console printed at start; it contains the token.',
+  });
 }
 
 function toErrorBody(thrown: unknown): { reason: string; message: string } {

@@ -1,16 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { formatSseEvent, sseHeaders } from '../../primitives/formats/sse.ts';
+import type { StreamOutput } from '../../server/node/exchange-limits.ts';
 
 /**
  * Streams the progress and result of a call as server-sent events. Under backpressure progress events are dropped,
  * because only the result is required.
  */
 export class ActionEventStream {
-  readonly #response: ServerResponse;
+  readonly #output: StreamOutput;
   #isFull = false;
 
-  constructor(response: ServerResponse) {
-    this.#response = response;
+  constructor(response: ServerResponse, output: StreamOutput) {
+    this.#output = output;
     response.writeHead(200, sseHeaders);
     response.flushHeaders();
     response.on('drain', () => {
@@ -28,11 +29,10 @@ export class ActionEventStream {
   }
 
   end(event: string, value: unknown): void {
-    if (this.#response.destroyed) return;
-    this.#response.end(formatSseEvent({ event, data: JSON.stringify(value) }));
+    this.#output.end(formatSseEvent({ event, data: JSON.stringify(value) }));
   }
 
   #write(frame: string): void {
-    if (!this.#response.destroyed) this.#isFull = !this.#response.write(frame);
+    this.#isFull = !this.#output.write(frame);
   }
 }

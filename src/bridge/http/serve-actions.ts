@@ -4,7 +4,6 @@ import { A2AError, errorTable } from '../../protocol/errors.ts';
 import { isJsonMediaType, type SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 import { AuthenticatorChain } from '../../server/auth/authenticator-chain.ts';
 import { withChallenges } from '../../server/auth/auth-error.ts';
-import { headerCountError } from '../../server/node/connection-limits.ts';
 import {
   type HttpServerRequest,
   singleHeader,
@@ -12,12 +11,10 @@ import {
   type HttpServerResponse,
 } from '../../server/http/http-message.ts';
 import { createSameOriginCheck } from '../../server/http/cors.ts';
-import { ClientLimiter } from '../../server/limits/client-limiter.ts';
-import { TrustedProxies } from '../../server/limits/trusted-proxies.ts';
 import { defaultLimits, withRetryAfter } from '../../server/limits/limits.ts';
+import { ExchangeLimits } from '../../server/node/exchange-limits.ts';
 import { listen, type ServeOptions, type RunningServer } from '../../server/node/listen.ts';
-import { NodeServerRequest } from '../../server/node/node-server-request.ts';
-import { readBodyText, rejectBody } from '../../server/node/request-body.ts';
+import { rejectBody } from '../../server/node/request-body.ts';
 import type { Action, ActionCallOptions, Bridge } from '../action-types.ts';
 import { type ActionCall, parseActionCall } from './parse-action-call.ts';
 import { ActionEventStream } from './action-event-stream.ts';
@@ -35,6 +32,7 @@ export interface ServeActionsOptions
     | 'limits'
     | 'maxBodyBytes'
     | 'maxStreams'
+    | 'stallTimeout'
     | 'heartbeat'
     | 'basePath'
     | 'publicUrl'
@@ -68,8 +66,7 @@ class ActionHttpHandler {
   readonly #options: ServeActionsOptions;
   readonly #basePath: string;
   readonly #authenticators: AuthenticatorChain | undefined;
-  readonly #limiter: ClientLimiter;
-  readonly #proxies: TrustedProxies | undefined;
+  readonly #limits: ExchangeLimits;
   /** Undefined if all clients are authenticated. */
   readonly #sameOrigin: SameOriginCheck | undefined;
 
@@ -77,11 +74,12 @@ class ActionHttpHandler {
     this.#bridge = bridge;
     this.#options = options;
     this.#basePath = stripTrailing(options.basePath ?? '', '/');
-    this.#limiter = new ClientLimiter(options);
+    this.#limits = new ExchangeLimits(options);
     this.#authenticators =
       options.auth &&
-      new AuthenticatorChain(options.auth, (request) => this.#limiter.countInvalidCredentials(request));
-    this.#proxies = options.trustProxy && new TrustedProxies(options.trustProxy);
+      new AuthenticatorChain(options.auth, (request) =>
+        this.#limits.clients.countInvalidCredentials(request),
+      );
     this.#sameOrigin = createSameOriginCheck(options);
   }
 
@@ -90,25 +88,20 @@ class ActionHttpHandler {
       const error = A2AError.from(thrown);
       const errorResponse = withRetryAfter(withChallenges(toErrorResponse(error), error), error);
       if (response.destroyed || response.headersSent) return;
-      rejectBody(errorResponse, request, response, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
+      rejectBody(errorResponse, request, response, this.#limits.maxBodyBytes);
     });
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const tooMany = headerCountError(request, this.#options.limits ?? {});
-    if (tooMany) throw tooMany;
-    const serverRequest = new NodeServerRequest(request, response, '');
-    const problem = this.#sameOrigin?.problem(serverRequest.headers, serverRequest);
+    const problem = this.#sameOrigin?.problem(request.headers, request.socket);
     if (problem !== undefined) throw new A2AError('PERMISSION_DENIED', problem);
-    serverRequest.clientAddress = this.#proxies?.clientAddress(serverRequest);
-    const refusal = this.#limiter.admit(serverRequest);
-    if (refusal) throw refusal;
+    const serverRequest = this.#limits.admit(request, response);
     const authenticated = this.#authenticators
       ? await this.#authenticators.authenticate(serverRequest)
       : serverRequest;
     const path = this.#relativePath(serverRequest);
     if (request.method === 'GET' || request.method === 'HEAD') {
-      send(response, this.#get(path, serverRequest));
+      this.#limits.send(authenticated, response, this.#get(path, serverRequest));
       return;
     }
     const name = this.#invokedAction(path);
@@ -118,19 +111,16 @@ class ActionHttpHandler {
     if (!isJsonMediaType(singleHeader(serverRequest.headers, 'content-type'))) {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json');
     }
-    const limited = this.#limiter.takeRate(authenticated);
-    if (limited) throw limited;
     const wantsEvents = (singleHeader(serverRequest.headers, 'accept') ?? '').includes('text/event-stream');
-    const usage = wantsEvents
-      ? this.#limiter.acquireStream(authenticated)
-      : this.#limiter.acquireRequest(authenticated);
+    const { clients } = this.#limits;
+    const usage = wantsEvents ? clients.acquireStream(authenticated) : clients.acquireRequest(authenticated);
     try {
-      const body = await receiveBody(request, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
+      const body = await this.#limits.readBody(authenticated, request, response);
       const call = parseActionCall(body, this.#options.limits);
       await this.#invoke(name, call, { authenticated, response, wantsEvents });
     } finally {
-      if (usage && wantsEvents) this.#limiter.releaseStream(usage);
-      else if (usage) this.#limiter.releaseRequest(usage);
+      if (usage && wantsEvents) clients.releaseStream(usage);
+      else if (usage) clients.releaseRequest(usage);
     }
   }
 
@@ -150,10 +140,10 @@ class ActionHttpHandler {
     const callOptions: ActionCallOptions = { sessionId, userId: user, waitBudget, signal };
     if (!wantsEvents) {
       const result = await this.#bridge.invoke(name, parameters, callOptions);
-      send(response, jsonResponse(200, JSON.stringify(result)));
+      this.#limits.send(authenticated, response, jsonResponse(200, JSON.stringify(result)));
       return;
     }
-    const stream = new ActionEventStream(response);
+    const stream = new ActionEventStream(response, this.#limits.openOutput(authenticated, response));
     const { heartbeat = defaultLimits.heartbeat } = this.#options;
     const timer = heartbeat > 0 ? setInterval(() => stream.sendHeartbeat(), heartbeat) : undefined;
     const onProgress: ActionCallOptions['onProgress'] = (progress) =>
@@ -213,13 +203,6 @@ function isSamePath(requested: string, path: string): boolean {
   }
 }
 
-function receiveBody(request: IncomingMessage, maxBodyBytes: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    request.on('error', () => reject(new A2AError('CANCELED')));
-    readBodyText(request, maxBodyBytes, (body) => (typeof body === 'string' ? resolve(body) : reject(body)));
-  });
-}
-
 /** Returns a user id that is unique across issuers. */
 function toUserId(principal: Principal | undefined): string {
   const { issuer = null, id = null } = principal ?? {};
@@ -230,11 +213,4 @@ function toErrorResponse({ reason, message }: A2AError): HttpServerResponse {
   const { http } = errorTable[reason];
   const status = reason === 'CONTENT_TYPE_NOT_SUPPORTED' ? 415 : http;
   return jsonResponse(status, JSON.stringify({ error: { reason, message } }));
-}
-
-function send(response: ServerResponse, { status, headers, body }: HttpServerResponse): void {
-  if (response.destroyed || response.headersSent) return;
-  const text = typeof body === 'string' ? body : '';
-  response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(text))]);
-  response.end(text);
 }

@@ -68,6 +68,11 @@ export class ByteReservation {
     return true;
   }
 
+  /** Adds bytes up to a total. @returns false if a limit would be exceeded. */
+  growTo(total: number): boolean {
+    return total <= this.#bytes || this.grow(total - this.#bytes);
+  }
+
   /** Returns all bytes to the budget. May be called twice. */
   release(): void {
     if (this.#bytes > 0) this.#budget.remove(this.#client, this.#bytes);

@@ -7,7 +7,7 @@ import { defaultLimits } from '../limits/limits.ts';
 export function sendResponse(
   outgoing: ServerResponse,
   { status, headers, body, length, onSent }: HttpServerResponse,
-  context?: Pick<ServerContext, 'stallTimeout' | 'telemetry'>,
+  context?: Pick<ServerContext, 'stallTimeout'> & Partial<Pick<ServerContext, 'telemetry'>>,
 ): void {
   if (outgoing.destroyed || outgoing.headersSent) {
     onSent?.();
@@ -20,10 +20,25 @@ export function sendResponse(
   else outgoing.writeHead(status, [...headers, 'Content-Length', String(length ?? Buffer.byteLength(text))]);
   outgoing.end(text);
   const { stallTimeout = defaultLimits.stallTimeout } = context ?? {};
-  if (stallTimeout === 0 || !outgoing.socket?.writableLength) return;
+  if (!outgoing.socket?.writableLength) return;
+  closeWhenStalled(outgoing, stallTimeout, () => context?.telemetry?.metrics?.countLimitHit('stallTimeout'));
+}
+
+/** Closes the connection of a client that reads nothing of a response for `stallTimeout` milliseconds. 0 disables it. */
+export function closeWhenStalled(
+  outgoing: ServerResponse,
+  stallTimeout: number,
+  onStalled?: () => void,
+): void {
+  if (stallTimeout === 0) return;
   // Node restarts this timeout while the client reads.
   outgoing.setTimeout(stallTimeout, () => {
-    context?.telemetry?.metrics?.countLimitHit('stallTimeout');
+    if (outgoing.writableLength === 0) {
+      // There is nothing to read yet.
+      outgoing.setTimeout(stallTimeout);
+      return;
+    }
+    onStalled?.();
     outgoing.destroy();
   });
 }

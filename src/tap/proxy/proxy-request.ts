@@ -6,6 +6,9 @@ import {
 } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { HttpExchangeRecorder } from '../recorders/http-exchange-recorder.ts';
+import type { ByteReservation } from '../../server/limits/byte-budget.ts';
+import type { ExchangeLimits } from '../../server/node/exchange-limits.ts';
+import type { HttpServerRequest } from '../../server/http/http-message.ts';
 import { clientName } from '../participants.ts';
 import { maxDecodedLength, type TrafficRecorder } from '../recorders/traffic-recorder.ts';
 import {
@@ -25,6 +28,7 @@ export interface ProxyContext {
   readonly name: () => string;
   /** URL of the tap, for requests without a valid `Host` header. */
   readonly url: () => string;
+  readonly limits: ExchangeLimits;
   /** Called with each card that passes the tap. */
   readonly onCard: (rewrite: CardRewrite) => void;
 }
@@ -48,8 +52,9 @@ export function proxyRequest(
   context: ProxyContext,
   request: IncomingMessage,
   response: ServerResponse,
+  admitted: HttpServerRequest,
 ): void {
-  new ProxiedRequest(context, request, response).forward();
+  new ProxiedRequest(context, request, response, admitted).forward();
 }
 
 class ProxiedRequest {
@@ -59,14 +64,22 @@ class ProxiedRequest {
   readonly #from: string;
   readonly #url: string;
   readonly #body: Buffer[] = [];
+  /** Counts the recorded bytes. */
+  readonly #recorded: ByteReservation;
   #length = 0;
   #exchange: HttpExchangeRecorder | undefined;
   #outgoing: ClientRequest | undefined;
   /** True once the outcome of the exchange is determined. */
   #isOver = false;
 
-  constructor(context: ProxyContext, request: IncomingMessage, response: ServerResponse) {
+  constructor(
+    context: ProxyContext,
+    request: IncomingMessage,
+    response: ServerResponse,
+    admitted: HttpServerRequest,
+  ) {
     this.#context = context;
+    this.#recorded = context.limits.reserveBody(admitted, response);
     this.#request = request;
     this.#response = response;
     this.#from = clientName(undefined, request.headers['user-agent']);
@@ -100,7 +113,7 @@ class ProxiedRequest {
 
   #recordChunk(bytes: Buffer): void {
     this.#length += bytes.length;
-    if (this.#length <= maxDecodedLength) this.#body.push(bytes);
+    if (this.#length <= maxDecodedLength && this.#recorded.grow(bytes.length)) this.#body.push(bytes);
   }
 
   /** Records the request as far as it was received, once. */
@@ -112,6 +125,7 @@ class ProxiedRequest {
       { from: this.#from, to: name },
       { method, url: this.#url, headers },
       { bytes: this.#body, length: this.#length },
+      (bytes) => this.#recorded.grow(bytes),
     ));
   }
 
@@ -168,8 +182,9 @@ class ProxiedRequest {
     let length = 0;
     incoming.on('data', (bytes: Buffer) => {
       length += bytes.length;
-      if (length <= maxCardBytes) pieces.push(bytes);
-      else incoming.destroy(new Error(`a card of more than ${maxCardBytes} bytes`));
+      if (length > maxCardBytes) incoming.destroy(new Error(`a card of more than ${maxCardBytes} bytes`));
+      else if (this.#recorded.grow(bytes.length)) pieces.push(bytes);
+      else incoming.destroy(new Error('too many bytes of cards in transit'));
     });
     incoming.on('end', () => {
       this.#isOver = true;

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { invalidField } from '../../protocol/errors.ts';
+import { A2AError, errorTable, invalidField } from '../../protocol/errors.ts';
 import { SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
-import { jsonResponse } from '../../server/http/http-message.ts';
+import { type HttpServerResponse, jsonResponse } from '../../server/http/http-message.ts';
+import { withRetryAfter } from '../../server/limits/limits.ts';
+import { type ExchangeLimitOptions, ExchangeLimits } from '../../server/node/exchange-limits.ts';
 import { listen } from '../../server/node/listen.ts';
 import { rejectUnread } from '../../server/node/request-body.ts';
 import type { CorsOptions } from '../../server/server-options.ts';
@@ -15,7 +17,9 @@ import { proxyRequest } from './proxy-request.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 
 /** Options of {@link runTap}. */
-export interface RunTapOptions extends TrafficRecorderOptions {
+export interface RunTapOptions
+  extends TrafficRecorderOptions,
+    Readonly<Pick<ExchangeLimitOptions, 'limits' | 'stallTimeout'>> {
   /** URL of the agent. */
   readonly to: string;
   readonly trafficLog: TrafficLog;
@@ -66,6 +70,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   const context = {
     target,
     recorder,
+    limits: new ExchangeLimits(options),
     name: () => name,
     url: () => url,
     onCard(card: CardRewrite) {
@@ -90,20 +95,22 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   const server = await listen(
     {
       listener: (request, response) => {
-        const problem = sameOrigin.problem(request.headers, request.socket);
-        if (problem !== undefined) {
-          const error = { code: 403, status: 'PERMISSION_DENIED', message: problem };
-          rejectUnread(jsonResponse(403, JSON.stringify({ error })), request, response, 0);
+        try {
+          const problem = sameOrigin.problem(request.headers, request.socket);
+          if (problem !== undefined) throw new A2AError('PERMISSION_DENIED', problem);
+          proxyRequest(context, request, response, context.limits.admit(request, response));
+        } catch (thrown) {
+          const error = A2AError.from(thrown);
+          rejectUnread(withRetryAfter(toErrorResponse(error), error), request, response, 0);
           return;
         }
-        proxyRequest(context, request, response);
         open.add(response);
         response.on('close', () => open.delete(response));
       },
       contexts: () => [],
       metrics: undefined,
     },
-    { port, host },
+    { ...(options.limits && { limits: options.limits }), port, host },
   );
   // The client and the agent decide how long a stream stays open.
   server.server.requestTimeout = 0;
@@ -125,6 +132,11 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
     stop,
     [Symbol.asyncDispose]: () => stop(),
   };
+}
+
+function toErrorResponse({ reason, message }: A2AError): HttpServerResponse {
+  const { http: code } = errorTable[reason];
+  return jsonResponse(code, JSON.stringify({ error: { code, status: reason, message } }));
 }
 
 function parseTargetUrl(to: string): URL {

@@ -37,6 +37,7 @@ interface ObservedResponse {
 export class HttpExchangeRecorder {
   readonly #recorder: TrafficRecorder;
   readonly #participants: ExchangeParticipants;
+  readonly #reserve: (bytes: number) => boolean;
   readonly #exchangeId: string;
   readonly #began: number;
   readonly #head: ObservedRequest;
@@ -54,13 +55,16 @@ export class HttpExchangeRecorder {
   #length = 0;
   #response: ObservedResponse | undefined;
 
+  /** @param reserve - counts bytes of the response that are kept until its end; false drops them. */
   constructor(
     recorder: TrafficRecorder,
     participants: ExchangeParticipants,
     head: ObservedRequest,
     body: ObservedBody = '',
+    reserve: (bytes: number) => boolean = () => true,
   ) {
     this.#recorder = recorder;
+    this.#reserve = reserve;
     this.#participants = participants;
     this.#exchangeId = recorder.nextExchangeId();
     this.#began = recorder.now();
@@ -91,7 +95,8 @@ export class HttpExchangeRecorder {
     const { decodeQueue } = this.#recorder;
     if (this.#response) {
       this.#length += bytes.length;
-      if (this.#length <= maxDecodedLength && !decodeQueue.isFull) this.#chunks.push(bytes);
+      if (this.#length <= maxDecodedLength && !decodeQueue.isFull && this.#reserve(bytes.length))
+        this.#chunks.push(bytes);
       return;
     }
     if (!this.#isEventStream || decodeQueue.isFull) return;

@@ -1,5 +1,7 @@
+import type { ExchangeLimitOptions } from '../../../server/node/exchange-limits.ts';
+
 /** Options of MCP over streamable HTTP. */
-export interface McpHttpOptions {
+export interface McpHttpOptions extends Pick<ExchangeLimitOptions, 'limits' | 'stallTimeout' | 'trustProxy'> {
   /** @defaultValue 0, any free port */
   port?: number;
   /** @defaultValue `127.0.0.1` */

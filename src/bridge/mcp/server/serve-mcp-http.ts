@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { invalidField } from '../../../protocol/errors.ts';
+import { A2AError, errorTable, invalidField } from '../../../protocol/errors.ts';
 import { asJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { isLoopbackHost } from '../../../primitives/loopback.ts';
-import { constantTimeEqual } from '../../../primitives/node/constant-time-equal.ts';
 import { SameOriginCheck } from '../../../primitives/web/same-origin-check.ts';
-import { jsonResponse } from '../../../server/http/http-message.ts';
-import { rejectUnread } from '../../../server/node/request-body.ts';
+import { type HttpServerResponse, jsonResponse } from '../../../server/http/http-message.ts';
+import { withRetryAfter } from '../../../server/limits/limits.ts';
+import { ExchangeLimits } from '../../../server/node/exchange-limits.ts';
+import { listen } from '../../../server/node/listen.ts';
 import { createMcpServer, type McpServerContext } from './create-mcp-server.ts';
 import type { McpHttpOptions } from './mcp-http-options.ts';
 import { fetchListener } from './fetch-listener.ts';
@@ -89,11 +88,6 @@ export async function serveMcpHttp(
   }
 
   async function handle(request: Request, body: string): Promise<Response> {
-    if (new URL(request.url).pathname !== path)
-      return errorResponse(404, `Not found; MCP is served at ${path}`);
-    const authorization = request.headers.get('authorization') ?? '';
-    if (token !== undefined && !constantTimeEqual(authorization, `Bearer ${token}`))
-      return errorResponse(401, 'Missing or invalid bearer token', { 'www-authenticate': 'Bearer' });
     const id = request.headers.get('mcp-session-id');
     const parsed = request.method === 'POST' ? parseJsonOrUndefined(body) : undefined;
     // The library parses the body again, without limits.
@@ -109,27 +103,33 @@ export async function serveMcpHttp(
     return isInitialize(parsed) ? await open(request, parsed) : await statelessHandler.fetch(request);
   }
 
-  const listener = fetchListener(handle, { maxBodyBytes, log: context.log });
-  const server = createServer((incoming, outgoing) => {
-    const problem = sameOrigin.problem(incoming.headers, incoming.socket);
-    if (problem === undefined) listener(incoming, outgoing);
-    else rejectUnread(jsonResponse(403, errorText(-32_000, problem)), incoming, outgoing, maxBodyBytes);
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address() as AddressInfo;
-  const hostname = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const limits = new ExchangeLimits({ ...options, maxBodyBytes });
+  const server = await listen(
+    {
+      listener: fetchListener(handle, {
+        limits,
+        check(request, { socket }) {
+          const problem = sameOrigin.problem(request.headers, socket);
+          if (problem !== undefined) throw new A2AError('PERMISSION_DENIED', problem);
+          if (request.path !== path) throw new A2AError('NOT_FOUND', `Not found; MCP is served at ${path}`);
+          if (token !== undefined && !limits.hasToken(request, token))
+            throw new A2AError('UNAUTHENTICATED', 'Missing or invalid bearer token');
+        },
+        toErrorResponse,
+        log: context.log,
+      }),
+      contexts: () => [],
+      metrics: undefined,
+    },
+    { ...options, port, host },
+  );
   return {
-    url: `http://${hostname}:${address.port}${path}`,
+    url: `${server.url}${path}`,
     async close() {
       unsubscribe();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([...sessions.keys()].map(close));
       await statelessHandler.close();
-      server.closeAllConnections();
-      await closed;
+      await server.stop(0);
     },
   };
 }
@@ -148,12 +148,21 @@ function cancelAll({ transport }: Session, parsed: unknown): void {
   }
 }
 
-function errorResponse(status: number, message: string, headers: Record<string, string> = {}): Response {
-  const text = errorText(status === 404 ? -32_001 : -32_000, message);
-  return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
+function errorResponse(status: number, message: string): Response {
+  const headers = { 'content-type': 'application/json' };
+  return new Response(errorText(status, message), { status, headers });
 }
 
-function errorText(code: number, message: string): string {
+/** Converts an error that occurred before the body was parsed. */
+function toErrorResponse(error: A2AError): HttpServerResponse {
+  const { http } = errorTable[error.reason];
+  const response = withRetryAfter(jsonResponse(http, errorText(http, error.message)), error);
+  if (http === 401) response.headers.push('WWW-Authenticate', 'Bearer');
+  return response;
+}
+
+function errorText(status: number, message: string): string {
+  const code = status === 404 ? -32_001 : -32_000;
   return JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
 }
 
