@@ -137,6 +137,7 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   '#http-driver': 'client',
   '#node-server': 'server',
   libsql: 'store',
+  pg: 'store',
   'ipaddr.js': 'egress',
   jose: ['signing', 'push', 'server', 'conformance'],
   canonicalize: ['signing', 'conformance'],

@@ -40,8 +40,14 @@ export interface AgentDefinition
    * if it is an {@link A2AError}. May be omitted if a skill has a function of its own.
    */
   process?: ProcessFunction;
-  /** Resumes a task that a restart interrupted. Without it, such a task fails. */
+  /** Resumes a task that a restart interrupted. Without it and without `retry`, such a task fails. */
   resume?: ProcessFunction;
+  /**
+   * Runs {@link AgentDefinition.process} again for a task that a restart interrupted, if there is no `resume`. A task fails
+   * when it has run `attempts` times and each time the process ended without a shutdown. Counted in shared task stores.
+   * @defaultValue with `resume`: 10 attempts; without it no retry
+   */
+  retry?: { readonly attempts: number };
   /**
    * Allows {@link AgentDefinition.process} to reply with a direct message instead of a task. The task is created when
    * the process function first returns other output; until then clients cannot get it.
@@ -83,8 +89,9 @@ export interface AgentOptions {
    */
   deadline?: number;
   /**
-   * Resumes or fails unfinished tasks of the task store at startup. Disable it if several agents share a task store.
-   * @defaultValue true; if the task store is shared with other processes, only for tasks that one of them handed over
+   * Resumes or fails unfinished tasks of the task store at startup. If the task store is shared with other processes: at any
+   * time the tasks of those that have ended. Disable it if different agents share a task store.
+   * @defaultValue true
    */
   recoverTasks?: boolean;
   /** Maximum number of push configurations of one task. @defaultValue 10 */

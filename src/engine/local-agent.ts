@@ -11,7 +11,7 @@ import { type Outage, throwOutage } from '../protocol/outage.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
-import { type MessageClass, classifyMessage } from './messages/classify-message.ts';
+import { type MessageClass, classifyMessage, classifyRejected } from './messages/classify-message.ts';
 import { buildCard, extendedCardMembers } from './build-card.ts';
 import { copyingAgent } from './copying-agent.ts';
 import { systemClock } from '../primitives/clock.ts';
@@ -28,13 +28,14 @@ import { singleEventStream, unsupportedStream } from './streams/iterables.ts';
 import { rejectOnAbort, endOnAbort } from './streams/abort.ts';
 import { PushConfigService } from './push-config-service.ts';
 import { failAbandonedTask } from './runs/fail-task.ts';
-import { TaskRecovery } from './runs/recovery.ts';
-import { persistedTask } from './runs/persisted-task.ts';
+import { recoveryPlan, TaskRecovery } from './runs/recovery.ts';
 import { TaskRun, type TaskRunHost } from './runs/task-run.ts';
+import { cancelHeldTask, executeCommand, passMessage } from './runs/task-commands.ts';
 import { TaskRunTable } from './runs/run-table.ts';
 import {
   replayTurn,
   endsStream,
+  submittedTask,
   subscribeToTask,
   withTaskIds,
   type ActiveTurn,
@@ -105,12 +106,18 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#validator = new MessageValidator(definition);
     this.#watchdog = new Watchdog(this.#runs, clock, options);
     this.#push = new PushConfigService(this.#taskStore, definition, options, this);
-    this.#recovery = new TaskRecovery(this.#taskStore, definition.resume, this, this.#push);
+    this.#recovery = new TaskRecovery(
+      this.#taskStore,
+      recoveryPlan(definition, this.#process),
+      this,
+      this.#push,
+    );
     this.createPushConfig = this.#push.create;
     this.getPushConfig = this.#push.get;
     this.listPushConfigs = this.#push.list;
     this.deletePushConfig = this.#push.delete;
     this.jwks = this.#push.jwks;
+    this.#taskStore.onCommand = (log, command) => executeCommand(this.#runs, log, command);
   }
 
   async card(): Promise<AgentCard> {
@@ -144,7 +151,7 @@ class Engine implements LocalAgent, TaskRunHost {
   async close(): Promise<void> {
     this.#watchdog.stop();
     this.#recovery.stop();
-    const canResume = this.definition.resume !== undefined && this.options.taskStore !== undefined;
+    const canResume = this.#recovery.canResume && this.options.taskStore !== undefined;
     const unfinished = await this.#runs.endAll(canResume);
     await this.#push.close();
     await this.#recovery.handOver(unfinished);
@@ -183,9 +190,7 @@ class Engine implements LocalAgent, TaskRunHost {
     if (this.definition.streaming === false) return unsupportedStream();
     try {
       const incoming = this.#classify(request, call);
-      const streaming = isThenable(incoming)
-        ? Promise.resolve(incoming).then((each) => this.#streamTurn(each, request, call))
-        : this.#streamTurn(incoming, request, call);
+      const streaming = mapResolved(incoming, (each) => this.#streamTurn(each, request, call));
       return endOnAbort(isThenable(streaming) ? deferredStream(streaming) : streaming, call);
     } catch (error) {
       return failingStream(error);
@@ -210,14 +215,14 @@ class Engine implements LocalAgent, TaskRunHost {
       isKnown && (request.afterSequence ?? 0) <= incoming.log.sequence ? request.afterSequence : undefined;
     const from = after ?? 0;
     const turn = this.#startTurn(incoming, request, call, isKnown && after === undefined);
-    if (isThenable(turn)) return turn.then(({ events, log }) => events ?? log.subscribe(from, endsStream));
-    return turn.events ?? turn.log.subscribe(from, endsStream);
+    return mapResolved(turn, ({ events, log }) => events ?? log.subscribe(from, endsStream));
   }
 
   #classify(request: SendRequest, call: CallContext): MaybePromise<MessageClass> {
     this.#validator.check(request, call);
     throwOutage(this.outage());
-    const incoming = classifyMessage(this.#taskStore, call.owner ?? '', request);
+    const isLookedUp = this.definition.allowDirectReply === true || !this.#taskStore.rejectsKnownMessages;
+    const incoming = classifyMessage(this.#taskStore, call.owner ?? '', request, isLookedUp);
     return this.#skills ? this.#skills.check(incoming, request) : incoming;
   }
 
@@ -236,21 +241,32 @@ class Engine implements LocalAgent, TaskRunHost {
     if (incoming.kind === 'continuation') return this.#continue(incoming, request, call, withSnapshot);
     const log = this.#create(request, call, incoming.taskId);
     return isThenable(log)
-      ? Promise.resolve(log).then((each) => this.#startTask(each, request, call))
+      ? Promise.resolve(log).then(
+          (each) => this.#startTask(each, request, call),
+          (error: unknown) => this.#startRejected(error, request, call, withSnapshot),
+        )
       : this.#startTask(log, request, call);
   }
 
-  #create(request: SendRequest, call: CallContext, taskId: string | undefined): MaybePromise<TaskLog> {
+  /** Continues after a task store that rejects known messages has rejected a new task. */
+  async #startRejected(error: unknown, request: SendRequest, call: CallContext, withSnapshot: boolean) {
+    const incoming = await classifyRejected(error, this.#taskStore, call.owner ?? '', request);
+    if (incoming.kind !== 'new') return this.#startTurn(incoming, request, call, withSnapshot);
+    // The message id was used for other content before.
+    return this.#startTask(await this.#create(request, call, incoming.taskId, null), request, call);
+  }
+
+  #create(
+    request: SendRequest,
+    call: CallContext,
+    taskId: string | undefined,
+    messageId: string | null = request.message.messageId,
+  ): MaybePromise<TaskLog> {
     const id = taskId ?? this.newId();
     const contextId = request.message.contextId ?? this.newId();
-    const task: Task = {
-      id,
-      contextId,
-      status: { state: 'submitted', timestamp: this.timestamp() },
-      history: [withTaskIds(request.message, contextId, id)],
-    };
+    const task = submittedTask(withTaskIds(request.message, contextId, id), this.timestamp());
     if (call.version === '0.1') task.originVersion = '0.1';
-    const log = this.#taskStore.create(call.owner ?? '', task, request.message.messageId);
+    const log = this.#taskStore.create(call.owner ?? '', task, messageId ?? undefined);
     this.onTaskState?.('submitted');
     return log;
   }
@@ -258,22 +274,21 @@ class Engine implements LocalAgent, TaskRunHost {
   #startTask(log: TaskLog, request: SendRequest, call: CallContext): ActiveTurn | Promise<ActiveTurn> {
     // Uses the stored message, so that the request can be garbage-collected.
     const message = log.task().history?.at(-1) ?? request.message;
-    const registering = this.#push.registerFor(log, request, call);
-    const run = this.#createRun(log, call, request);
-    if (!registering) {
+    return mapResolved(this.#createRegisteredRun(log, request, call), (run) => {
       run.start(this.#process, message);
       return { log, run };
-    }
-    return registering.then(
-      () => {
-        run.start(this.#process, message);
-        return { log, run };
-      },
-      (error: unknown) => {
-        run.fail(error);
-        throw error;
-      },
-    );
+    });
+  }
+
+  /** Creates the run of a new task and registers the push configuration of the message. */
+  #createRegisteredRun(log: TaskLog, request: SendRequest, call: CallContext): MaybePromise<TaskRun> {
+    const registering = this.#push.registerFor(log, request, call);
+    const run = this.#createRun(log, call, request);
+    const fail = (error: unknown): never => {
+      run.fail(error);
+      throw error;
+    };
+    return registering ? registering.then(() => run, fail) : run;
   }
 
   async #continue(
@@ -283,7 +298,9 @@ class Engine implements LocalAgent, TaskRunHost {
     withSnapshot: boolean,
   ): Promise<ActiveTurn> {
     await this.#push.registerFor(log, request, call, sequence);
-    if (log.sequence !== sequence) {
+    const message = withTaskIds(request.message, log.contextId, log.id);
+    const isWriter = !log.claim || (await passMessage(this.#taskStore, this.#runs, log, message));
+    if (!isWriter || log.sequence !== sequence) {
       // Another message arrived first, perhaps a duplicate of this one.
       const { pushConfig: _registered, ...configuration } = request.configuration ?? {};
       const retry = { ...request, configuration };
@@ -295,7 +312,6 @@ class Engine implements LocalAgent, TaskRunHost {
         details: { taskId: log.id },
       });
     }
-    const message = withTaskIds(request.message, log.contextId, log.id);
     // The stream of a later turn starts with a snapshot of the task before this turn.
     const events = withSnapshot ? log.subscribe('now', endsStream) : undefined;
     log.append({ kind: 'input', message });
@@ -324,6 +340,7 @@ class Engine implements LocalAgent, TaskRunHost {
 
   ended(run: TaskRun): void {
     this.#runs.remove(run);
+    if (!isTerminal(run.log.state)) run.log.release?.();
   }
 
   #runWithoutTask(request: SendRequest, call: CallContext, taskId: string | undefined): Promise<DirectReply> {
@@ -336,16 +353,7 @@ class Engine implements LocalAgent, TaskRunHost {
           call,
           ids.taskId,
         ),
-      startRun: async (log) => {
-        const run = this.#createRun(log, call, request);
-        try {
-          await this.#push.registerFor(log, request, call);
-        } catch (error) {
-          run.fail(error);
-          throw error;
-        }
-        return run;
-      },
+      startRun: async (log) => this.#createRegisteredRun(log, request, call),
       ids: { taskId: taskId ?? this.newId(), contextId: request.message.contextId ?? this.newId() },
     });
   }
@@ -360,11 +368,12 @@ class Engine implements LocalAgent, TaskRunHost {
     try {
       const log = this.#taskStore.open(call.owner ?? '', id);
       // Task stores in memory respond synchronously.
-      if (log && !isThenable(log)) return Promise.resolve(limitHistory(log.task(), historyLength));
+      return Promise.resolve(
+        mapResolved(log, (opened) => limitHistory(found(opened, id).task(), historyLength)),
+      );
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#open(id, call).then((opened) => limitHistory(opened.task(), historyLength));
   };
 
   readonly listTasks: Agent['listTasks'] = async (request, call = anonymousCall) =>
@@ -372,16 +381,8 @@ class Engine implements LocalAgent, TaskRunHost {
 
   async cancelTask({ id }: { id: string }, call: CallContext = anonymousCall): Promise<Task> {
     throwOutage(this.outage());
-    const log = await this.#open(id, call);
-    // Cancellation is idempotent.
-    if (log.state === 'canceled') return persistedTask(log);
-    if (isTerminal(log.state)) {
-      throw new A2AError('TASK_NOT_CANCELABLE', `The task is already ${log.state}`, {
-        details: { taskId: id },
-      });
-    }
-    (this.#runs.find(log) ?? this.#createRun(log, call, undefined)).stop('canceled');
-    return persistedTask(log);
+    const log = found(await this.#taskStore.open(call.owner ?? '', id), id);
+    return cancelHeldTask(this.#taskStore, this.#runs, log, () => this.#createRun(log, call, undefined));
   }
 
   readonly subscribe: Agent['subscribe'] = ({ id, afterSequence: after }, call = anonymousCall) => {
@@ -390,10 +391,9 @@ class Engine implements LocalAgent, TaskRunHost {
     const events = mapResolved(log, (opened) => subscribeToTask(opened, id, after));
     return endOnAbort(isThenable(events) ? deferredStream(events) : events, call);
   };
+}
 
-  async #open(id: string, call: CallContext): Promise<TaskLog> {
-    const log = await this.#taskStore.open(call.owner ?? '', id);
-    if (log) return log;
-    throw taskNotFound(id);
-  }
+function found(log: TaskLog | undefined, id: string): TaskLog {
+  if (log) return log;
+  throw taskNotFound(id);
 }

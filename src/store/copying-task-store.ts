@@ -26,6 +26,10 @@ class CopyingTaskStore implements TaskStore {
     return this.#store.isShared;
   }
 
+  get rejectsKnownMessages(): boolean | undefined {
+    return this.#store.rejectsKnownMessages;
+  }
+
   outage: TaskStore['outage'] = () => this.#store.outage?.();
 
   create: TaskStore['create'] = (owner, task, messageId) =>
@@ -50,6 +54,17 @@ class CopyingTaskStore implements TaskStore {
 
   set onHandOver(notify: TaskStore['onHandOver']) {
     this.#store.onHandOver = notify;
+  }
+
+  command: TaskStore['command'] = async (log, command, isDone) =>
+    this.#store.command?.(originalLog(log), copyJson(command), (event) => isDone(copyJson(event)));
+
+  get onCommand(): TaskStore['onCommand'] {
+    return this.#store.onCommand;
+  }
+
+  set onCommand(notify: TaskStore['onCommand']) {
+    this.#store.onCommand = notify && ((log, command) => notify(copyingLog(log), command));
   }
 
   expire: TaskStore['expire'] = (before) => this.#store.expire(before);
@@ -86,6 +101,10 @@ function copyingLog(log: TaskLog): TaskLog {
   return wrapper;
 }
 
+function originalLog(log: TaskLog): TaskLog {
+  return log instanceof CopyingTaskLog ? log.original : log;
+}
+
 class CopyingTaskLog implements TaskLog {
   readonly #log: TaskLog;
   readonly owner: string;
@@ -98,6 +117,14 @@ class CopyingTaskLog implements TaskLog {
     this.id = log.id;
     this.contextId = log.contextId;
   }
+
+  get original(): TaskLog {
+    return this.#log;
+  }
+
+  claim: TaskLog['claim'] = () => this.#log.claim?.() ?? true;
+
+  release: TaskLog['release'] = () => this.#log.release?.();
 
   get sequence(): number {
     return this.#log.sequence;

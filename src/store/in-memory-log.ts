@@ -113,12 +113,26 @@ export class InMemoryTaskLog implements TaskLog {
     return this.#reducer.task();
   }
 
-  /** Makes all appended changes visible and wakes the subscriptions. */
-  publish(): void {
-    this.#advance(this.sequence);
+  /** Makes appended changes visible, by default all of them, and wakes the subscriptions. */
+  publish(upTo = this.sequence): void {
+    this.#advance(upTo);
     this.#visibleTask = undefined;
-    this.visible = this.sequence;
+    this.visible = upTo;
     if (this.#waiting) this.#wake();
+  }
+
+  /**
+   * Discards all changes that are not visible, because another process has become the writer of the task. Subscriptions
+   * continue with the changes of that process; see {@link InMemoryTaskLog.receive}.
+   */
+  discardPending(): void {
+    const task = this.task();
+    this.#changes.length = Math.min(this.#changes.length, Math.max(0, this.visible - this.#first + 1));
+    this.#visibleTask = undefined;
+    this.#reducer = new TaskReducer(task);
+    this.#appliedUpTo = this.visible;
+    this.sequence = this.visible;
+    this.state = task.status.state;
   }
 
   /**

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../primitives/maybe-promise.ts';
 import type { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Outage } from '../protocol/outage.ts';
+import type { Message } from '../protocol/message.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
@@ -45,6 +46,17 @@ export interface TaskLog {
    */
   onAbandoned?: ((log: TaskLog, error: A2AError) => void) | undefined;
 
+  /**
+   * Makes this process the only writer of the task, until {@link TaskLog.release} or until the process has ended. The
+   * process that creates a task holds it. Undefined in a task store of one process.
+   *
+   * @returns false if another process holds the task; the log then contains all of its events.
+   */
+  claim?(): MaybePromise<boolean>;
+
+  /** Lets any process claim the task when all appended events are persisted. */
+  release?(): void;
+
   /** Returns the task with all visible events applied. The returned object is never mutated. */
   task(): Task;
 
@@ -65,7 +77,12 @@ export interface TaskLog {
 export interface UnfinishedTask {
   owner: string;
   id: string;
+  /** Number of processes that ended without a shutdown while they held the task. */
+  attempts?: number;
 }
+
+/** What a process asks the holder of a task to do. */
+export type TaskCommand = { kind: 'cancel' } | { kind: 'message'; message: Message };
 
 /** Delivery state of one webhook. Timestamps are in RFC 3339 format. */
 export interface PushDeliveryState {
@@ -109,6 +126,8 @@ export interface TaskStoreUsage {
 export interface TaskStore extends AsyncDisposable {
   /** True if other processes run tasks on the same store, so that an unfinished task may still have its agent. */
   readonly isShared?: boolean;
+  /** True if {@link TaskStore.create} itself rejects messages that have started a task, so that no lookup is needed. */
+  readonly rejectsKnownMessages?: boolean;
   /**
    * Returns the current outage, if the store cannot persist anything now. It retries by itself and persists the events
    * that were appended to existing tasks meanwhile; until then they are not visible. New tasks are rejected.
@@ -118,7 +137,8 @@ export interface TaskStore extends AsyncDisposable {
    * Creates a task. Its first event is the task itself, with sequence number 1.
    *
    * @param messageId - the message that started the task; see {@link TaskStore.findByMessageId}.
-   * @throws {@link A2AError} `CONFLICT` if the owner has a task with this id; `RESOURCE_EXHAUSTED` if there is no room.
+   * @throws {@link A2AError} `CONFLICT` if the owner has a task with this id, or, in a shared store, a task that the same
+   * message started: `details` contains its `taskId`. `RESOURCE_EXHAUSTED` if there is no room.
    */
   create(owner: string, task: Task, messageId?: string): MaybePromise<TaskLog>;
   open(owner: string, id: string): MaybePromise<TaskLog | undefined>;
@@ -133,10 +153,20 @@ export interface TaskStore extends AsyncDisposable {
    * persisted.
    */
   handOver?(tasks: readonly UnfinishedTask[]): MaybePromise<void>;
-  /** Takes tasks that other processes handed over. A task is returned to one process only; empty if there are none. */
+  /**
+   * Claims tasks that other processes handed over, and those of processes that have ended. A task is returned to one
+   * process only; empty if there are none.
+   */
   takeOver?(): MaybePromise<readonly UnfinishedTask[]>;
-  /** Called when another process has handed over tasks. */
+  /** Called when there may be tasks to take over. */
   onHandOver?: (() => void) | undefined;
+  /**
+   * Passes a command to the process that holds a task. Resolves after an event for which `isDone` returns true, at the
+   * latest after a few seconds: the caller then reads the task and decides whether to try again.
+   */
+  command?(log: TaskLog, command: TaskCommand, isDone: (event: StreamEvent) => boolean): PromiseLike<void>;
+  /** Called with commands for tasks that this process holds. A command may arrive twice, or never. */
+  onCommand?: ((log: TaskLog, command: TaskCommand) => void) | undefined;
   /**
    * Deletes tasks in a terminal state whose last status change is older. A task with undelivered notifications is kept
    * for up to 7 days more.

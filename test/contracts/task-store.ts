@@ -25,8 +25,9 @@ export interface ContractFixture {
 export function describeTaskStore(
   name: string,
   open: (options: ContractOptions) => Promise<TaskStore>,
+  isSkipped = false,
 ): void {
-  describe(`TaskStore in ${name}`, () => {
+  describe.skipIf(isSkipped)(`TaskStore in ${name}`, () => {
     let taskStore: TaskStore | undefined;
     const fixture: ContractFixture = {
       get taskStore() {

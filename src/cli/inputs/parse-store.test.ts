@@ -11,12 +11,23 @@ describe('parseStore', () => {
       'sqlite:a.db?shared&maxFileBytes=1.5MB',
       { kind: 'sqlite', file: 'a.db', shared: true, limits: { maxFileBytes: 1_572_864 } },
     ],
+    [
+      'postgres://ann:secret@db:5433/tasks?sslmode=require&schema=mine',
+      {
+        kind: 'postgres',
+        url: 'postgres://ann:secret@db:5433/tasks?sslmode=require',
+        schema: 'mine',
+        location: 'postgres://db:5433/tasks',
+      },
+    ],
   ])('reads %s', (text, spec) => {
     expect(parseStore(text)).toEqual(spec);
   });
 
   it.each([
     ['postgres', 'Invalid task store "postgres"'],
+    ['postgres://', 'Invalid URL of a PostgreSQL database'],
+    ['postgres://host', 'Invalid URL of a PostgreSQL database'],
     ['sqlite:', 'Invalid task store "sqlite:"'],
     ['sqlite:?shared', 'Invalid task store "sqlite:?shared"'],
     ['memory?shared', 'Invalid option "shared" of the task store'],

@@ -15,16 +15,19 @@ export type StoreSpec =
       readonly file: string;
       readonly shared: boolean;
       readonly limits: StoreLimits;
-    };
+    }
+  /** `location` is the URL without credentials. */
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string; readonly location: string };
 
 type StoreLimits = { readonly [name: string]: number };
 
 /**
- * Parses the value of `--store`: `memory` or `sqlite:FILE`, with options after a question mark.
+ * Parses the value of `--store`: `memory`, `sqlite:FILE` or `postgres://…`, with options after a question mark.
  *
  * @throws {@link UsageError}
  */
 export function parseStore(text: string): StoreSpec {
+  if (/^postgres(ql)?:\/\//.test(text)) return parsePostgres(text);
   const queryStart = text.indexOf('?');
   const location = queryStart < 0 ? text : text.slice(0, queryStart);
   const options = queryStart < 0 ? [] : text.slice(queryStart + 1).split('&');
@@ -33,11 +36,29 @@ export function parseStore(text: string): StoreSpec {
   if (file === '')
     throw new UsageError(
       `Invalid task store "${text}"`,
-      'Use --store memory or --store sqlite:FILE, such as --store sqlite:tasks.db.',
+      'Use --store memory, --store sqlite:FILE such as sqlite:tasks.db, or --store postgres://USER@HOST/DATABASE.',
     );
   const shared = options.includes('shared');
   const rest = options.filter((option) => option !== 'shared');
   return { kind: 'sqlite', file, shared, limits: parseLimits(rest, 'sqlite') };
+}
+
+/** The option `schema` is ours; all others are for the library. */
+function parsePostgres(text: string): StoreSpec {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || url.hostname === '' || url.pathname.length < 2)
+    throw new UsageError(
+      'Invalid URL of a PostgreSQL database',
+      'Use --store postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?schema=NAME for another schema than dragoman.',
+    );
+  const schema = url.searchParams.get('schema');
+  url.searchParams.delete('schema');
+  return {
+    kind: 'postgres',
+    url: url.href,
+    ...(schema !== null && { schema }),
+    location: `${url.protocol}//${url.host}${url.pathname}`,
+  };
 }
 
 function parseLimits(options: readonly string[], kind: 'memory' | 'sqlite'): StoreLimits {

@@ -19,18 +19,21 @@ const newTask: MessageClass = { kind: 'new', taskId: undefined };
 /**
  * Classifies a message and deduplicates by message id and content.
  *
+ * @param isLookedUp - false if the task store rejects the task of a known message; see {@link classifyRejected}.
  * @throws {@link A2AError} if the task does not exist, has ended, is still working or has another context.
  */
 export function classifyMessage(
   taskStore: TaskStore,
   owner: string,
   request: SendRequest,
+  isLookedUp = true,
 ): MaybePromise<MessageClass> {
   const { message, clientTaskId } = request;
   const taskId = message.taskId ?? clientTaskId;
   if (taskId !== undefined) {
     return mapResolved(taskStore.open(owner, taskId), (log) => classifyPersisted(log, request));
   }
+  if (!isLookedUp) return newTask;
   const knownTaskId = taskStore.findByMessageId(owner, message.messageId);
   if (knownTaskId === undefined) return newTask;
   return mapResolved(knownTaskId, (id) =>
@@ -70,6 +73,24 @@ function classifyForTask(log: TaskLog | undefined, { message, clientTaskId }: Se
   return { kind: 'continuation', log, sequence: log.sequence };
 }
 
+/**
+ * Classifies a message whose task could not be created because of another task: of the same message, or with the same id.
+ *
+ * @throws the error, if it is another one.
+ */
+export async function classifyRejected(
+  error: unknown,
+  taskStore: TaskStore,
+  owner: string,
+  request: SendRequest,
+): Promise<MessageClass> {
+  const { reason, details } = A2AError.from(error);
+  if (reason !== 'CONFLICT' || !taskStore.rejectsKnownMessages || details['taskId'] === undefined)
+    throw error;
+  if (request.clientTaskId !== undefined) return classifyMessage(taskStore, owner, request);
+  return findDuplicate(taskStore, owner, details['taskId'], request.message);
+}
+
 function findDuplicate(
   taskStore: TaskStore,
   owner: string,
@@ -87,7 +108,8 @@ function compareWithTask(log: TaskLog | undefined, message: Message): MessageCla
   return newTask;
 }
 
-function isDuplicate({ history }: Task, message: Message): boolean {
+/** Returns true if the history of a task contains the message. */
+export function isDuplicate({ history }: Task, message: Message): boolean {
   const earlier = history?.find(
     ({ messageId, role }) => messageId === message.messageId && role === message.role,
   );

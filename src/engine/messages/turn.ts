@@ -1,4 +1,5 @@
 import type { TaskLog } from '../../store/task-store.ts';
+import { isThenable } from '../../primitives/maybe-promise.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
@@ -21,12 +22,19 @@ export function withTaskIds(message: Message, contextId: string, taskId: string)
   return { messageId, role, parts, contextId, taskId, extensions, referenceTaskIds, metadata };
 }
 
+/** Creates the task that a message starts. The message has the ids of the task. */
+export function submittedTask(message: Message, timestamp: string): Task {
+  const { taskId = '', contextId = '' } = message;
+  return { id: taskId, contextId, status: { state: 'submitted', timestamp }, history: [message] };
+}
+
 /** Returns true if the event ends a stream before the task ends: the task needs input. */
 export function endsStream(event: StreamEvent): boolean {
   return event.kind === 'status' && event.status.state === 'input-required';
 }
 
-function endsTurn(event: StreamEvent): boolean {
+/** Returns true if the event ends a turn: the task has ended or needs input. */
+export function isTurnEnd(event: StreamEvent): boolean {
   return event.kind === 'status' && isTerminalOrInterrupted(event.status.state);
 }
 
@@ -63,8 +71,19 @@ export function waitForTurnEnd(
   return waitForEvents(log);
 }
 
+/** Returns the result of a run that has ended. @param failure - the error of a run that could not store its events */
+export function turnResult(log: TaskLog, failure?: A2AError): Task | Promise<Task> {
+  const stored = failure ? Promise.reject<Task>(failure) : persistedTask(log);
+  if (!isThenable(stored)) return stored;
+  return stored.then(undefined, (error: unknown) => {
+    // Another process has become the writer of the task, so requests wait for its result.
+    if (A2AError.from(error).reason !== 'CONFLICT') throw error;
+    return isTerminalOrInterrupted(log.state) ? log.task() : waitForEvents(log);
+  });
+}
+
 /** Waits for a task that runs in another process. */
 async function waitForEvents(log: TaskLog): Promise<Task> {
-  for await (const event of log.subscribe(log.sequence, endsTurn)) if (endsTurn(event)) break;
+  for await (const event of log.subscribe(log.sequence, isTurnEnd)) if (isTurnEnd(event)) break;
   return log.task();
 }

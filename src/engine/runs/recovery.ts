@@ -4,7 +4,7 @@ import { nextTurn } from '../../primitives/clock.ts';
 import { isThenable } from '../../primitives/maybe-promise.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
-import type { ProcessFunction } from '../agent-definition.ts';
+import type { AgentDefinition, ProcessFunction } from '../agent-definition.ts';
 import { type FailTaskHost, failTask } from './fail-task.ts';
 
 /** Collaborators of {@link TaskRecovery}. */
@@ -19,33 +19,46 @@ interface DeliveryRecovery {
   resume(isSelected?: (owner: string, taskId: string) => boolean): Promise<void>;
 }
 
+/** How unfinished tasks are continued. */
+interface RecoveryPlan {
+  /** Undefined: they fail. */
+  readonly process: ProcessFunction | undefined;
+  /** Runs of one task that may end with their process. */
+  readonly maxAttempts: number;
+}
+
+/** Returns how an agent continues unfinished tasks. @param process - the process function of the agent */
+export function recoveryPlan({ resume, retry }: AgentDefinition, process: ProcessFunction): RecoveryPlan {
+  return { process: resume ?? (retry ? process : undefined), maxAttempts: retry?.attempts ?? 10 };
+}
+
 /** Tasks per transaction. Requests are processed between two batches. */
 const batchSize = 256;
 
 /**
  * Resumes or fails the tasks of processes that have ended: at startup all unfinished tasks, and in a shared store at any
- * time those that another process handed over. Requests may arrive meanwhile: a task that a client cancels or changes
+ * time those whose process has ended or handed them over. Requests may arrive meanwhile: a task that a client cancels or changes
  * first is left as it is.
  */
 export class TaskRecovery {
   readonly #taskStore: TaskStore;
-  readonly #process: ProcessFunction | undefined;
+  readonly #plan: RecoveryPlan;
   readonly #host: RecoveryHost;
   readonly #deliveries: DeliveryRecovery;
   #started: Promise<void> | undefined;
   #takingOver: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(
-    taskStore: TaskStore,
-    process: ProcessFunction | undefined,
-    host: RecoveryHost,
-    deliveries: DeliveryRecovery,
-  ) {
+  constructor(taskStore: TaskStore, plan: RecoveryPlan, host: RecoveryHost, deliveries: DeliveryRecovery) {
     this.#taskStore = taskStore;
-    this.#process = process;
+    this.#plan = plan;
     this.#host = host;
     this.#deliveries = deliveries;
+  }
+
+  /** True if unfinished tasks continue in another process. */
+  get canResume(): boolean {
+    return this.#plan.process !== undefined;
   }
 
   /**
@@ -112,7 +125,7 @@ export class TaskRecovery {
     const host = this.#host;
     for (let start = 0; start < unfinished.length; start += batchSize) {
       const batch = unfinished.slice(start, start + batchSize);
-      const recovering = batch.map((task) => recoverTask(this.#taskStore, task, this.#process, host));
+      const recovering = batch.map((task) => recoverTask(this.#taskStore, task, this.#plan, host));
       for (const log of await Promise.all(recovering)) if (log) await waitUntilStored(log, host);
       await this.#taskStore.outage?.()?.ended;
       await nextTurn();
@@ -123,8 +136,8 @@ export class TaskRecovery {
 /** @returns the log if the task was changed. */
 async function recoverTask(
   taskStore: TaskStore,
-  { owner, id }: UnfinishedTask,
-  process: ProcessFunction | undefined,
+  { owner, id, attempts = 0 }: UnfinishedTask,
+  { process, maxAttempts }: RecoveryPlan,
   host: RecoveryHost,
 ): Promise<TaskLog | undefined> {
   try {
@@ -133,12 +146,14 @@ async function recoverTask(
     if (!log || (log.state !== 'submitted' && log.state !== 'working') || host.isRunning(log))
       return undefined;
     const message = log.task().history?.findLast(({ role }) => role === 'user');
-    if (process && message) {
+    if (process && message && attempts < maxAttempts) {
       host.report({ level: 'info', message: 'Resuming a task after a restart', taskId: id });
       host.resume(log, process, message);
     } else {
       host.report({ level: 'warn', message: 'Task failed because of a restart', taskId: id });
-      failTask(log, 'The agent was restarted while it processed this task. Send the message again.', host);
+      const times = attempts > 1 ? ` (${attempts} times)` : '';
+      const reason = `The agent was restarted while it processed this task${times}. Send the message again.`;
+      failTask(log, reason, host);
     }
     return log;
   } catch (error) {

@@ -12,6 +12,7 @@ import { isInterrupted, isTerminal, type Task, type TaskState } from '../../prot
 import { ChunkTracker } from './chunk-tracker.ts';
 import { persistedTask } from './persisted-task.ts';
 import { questionError } from './question-error.ts';
+import { turnResult } from '../messages/turn.ts';
 import { ProcessContext } from '../process-context.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
 import type { ContextHistory } from '../messages/context-history.ts';
@@ -387,7 +388,7 @@ export class TaskRun {
     const waiters = this.#waiters;
     if (!waiters) return;
     this.#waiters = undefined;
-    const task = failure ? Promise.reject<Task>(failure) : persistedTask(this.log);
+    const task = turnResult(this.log, failure);
     for (const resolve of waiters) resolve(task);
   }
 }

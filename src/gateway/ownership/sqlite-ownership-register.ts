@@ -1,5 +1,5 @@
 import type { TaskIdAlias } from '../../client/task-id-aliases.ts';
-import { decodeColumn, encodeColumn } from '../../store/sqlite/column-encoding.ts';
+import { decodeColumn, encodeColumn } from '../../store/durable/column-encoding.ts';
 import { mapResolved } from '../../primitives/maybe-promise.ts';
 import {
   type Database,

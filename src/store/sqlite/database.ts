@@ -1,4 +1,5 @@
 import { A2AError } from '../../protocol/errors.ts';
+import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 
 /** A value of a column. */
 export type SqlValue = string | number | null;
@@ -41,17 +42,6 @@ const temporaryErrors = new Set([5, 6, 8, 10, 13, 14]);
 
 /** SQLite result codes of a lock of another connection: BUSY, LOCKED. */
 const lockErrors = new Set([5, 6]);
-
-/** The file cannot be accessed at the moment: it is locked, or the disk is full or fails. */
-export class TemporaryStorageError extends A2AError {
-  /** True if another connection holds a lock. */
-  readonly isLocked: boolean;
-
-  constructor(cause: unknown, isLocked: boolean) {
-    super('UNAVAILABLE', 'The task store is not available', { cause, details: { retryAfter: '1' } });
-    this.isLocked = isLocked;
-  }
-}
 
 function toStorageError(thrown: unknown): A2AError {
   const { errcode, rawCode } = thrown as { errcode?: unknown; rawCode?: unknown };

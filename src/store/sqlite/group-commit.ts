@@ -2,17 +2,12 @@ import { backoffDelay } from '../../primitives/backoff.ts';
 import { A2AError, taskConflict } from '../../protocol/errors.ts';
 import { type Outage, OutageTracker } from '../../protocol/outage.ts';
 import { isTerminal } from '../../protocol/task.ts';
-import { encodeColumn } from './column-encoding.ts';
-import {
-  type Database,
-  rollBack,
-  type SqlStatement,
-  type SqlValue,
-  TemporaryStorageError,
-} from './database.ts';
+import { encodeColumn } from '../durable/column-encoding.ts';
+import { type Database, rollBack, type SqlStatement, type SqlValue } from './database.ts';
+import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 import { limitBlockingWait, lockRetryDelay } from './sharing/retry-while-locked.ts';
-import { serializeChanges } from './stored-changes.ts';
-import type { SqliteTaskLog } from './sqlite-task-log.ts';
+import { serializeChanges } from '../durable/stored-changes.ts';
+import type { DurableTaskLog } from '../durable/durable-task-log.ts';
 import { RowWriter } from './row-writer.ts';
 
 /** Minimum size of changes, in characters, before a snapshot is rewritten. */
@@ -20,7 +15,7 @@ const minChangesSize = 4_096;
 
 /** Contribution of one log to a commit. */
 interface Share {
-  log: SqliteTaskLog;
+  log: DurableTaskLog;
   touched: number;
   changedAt: number;
   changes: string;
@@ -42,7 +37,7 @@ export interface GroupCommitContext {
   /** Milliseconds for which a commit waits for a write lock of another process. */
   readonly busyTimeout: number;
   /** Called for each log after its changes were stored or rejected. */
-  readonly onSettled: (log: SqliteTaskLog) => void;
+  readonly onSettled: (log: DurableTaskLog) => void;
   /** Called with the error at the start of an outage, and without one at its end. */
   readonly onOutage: ((error?: A2AError) => void) | undefined;
 }
@@ -77,7 +72,7 @@ export class GroupCommit {
   readonly #end: SqlStatement;
   readonly #clock: SqlStatement;
   readonly #count: SqlStatement;
-  #dirty: SqliteTaskLog[] = [];
+  #dirty: DurableTaskLog[] = [];
   #scheduled: NodeJS.Immediate | undefined = undefined;
   #retry: NodeJS.Timeout | undefined = undefined;
   /** Number of failed attempts in this outage or for this lock. */
@@ -107,7 +102,7 @@ export class GroupCommit {
   }
 
   /** Adds a log to the next group. */
-  add(log: SqliteTaskLog): void {
+  add(log: DurableTaskLog): void {
     if (log.isDirty) return;
     log.isDirty = true;
     this.#dirty.push(log);
@@ -222,7 +217,7 @@ export class GroupCommit {
   }
 
   /** Serializes the changes of each log. A log that cannot be serialized fails alone. */
-  #shares(group: readonly SqliteTaskLog[]): readonly Share[] {
+  #shares(group: readonly DurableTaskLog[]): readonly Share[] {
     const changedAt = this.#context.now();
     const shares: Share[] = [];
     for (const log of group) {
@@ -235,7 +230,7 @@ export class GroupCommit {
     return shares;
   }
 
-  #settle(log: SqliteTaskLog, error: A2AError | undefined): void {
+  #settle(log: DurableTaskLog, error: A2AError | undefined): void {
     if (error) log.commitFailed(error);
     else log.commitSucceeded();
     this.#context.onSettled(log);
@@ -325,7 +320,7 @@ export class GroupCommit {
   }
 }
 
-function buildShare(log: SqliteTaskLog, changedAt: number): Share {
+function buildShare(log: DurableTaskLog, changedAt: number): Share {
   const { stored, pending } = log;
   const changes = pending.length > 0 ? serializeChanges(pending) : '';
   // The first event of a task contains the whole task.

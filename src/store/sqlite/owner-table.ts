@@ -1,4 +1,4 @@
-import { encodeColumn } from './column-encoding.ts';
+import { encodeColumn } from '../durable/column-encoding.ts';
 import type { Database, SqlStatement } from './database.ts';
 
 /** Maximum number of cached owners. The cache is cleared when it is full. */

@@ -1,6 +1,6 @@
 import type { PushConfig } from '../../protocol/push.ts';
 import type { PushDelivery, PushDeliveryState } from '../task-store.ts';
-import { decodeColumn, encodeColumn } from './column-encoding.ts';
+import { decodeColumn, encodeColumn } from '../durable/column-encoding.ts';
 import type { Database, SqlRow, SqlStatement } from './database.ts';
 import { DamagedRowError, parseStored, readTexts, textColumns } from './text-columns.ts';
 

@@ -10,14 +10,14 @@ import type { InMemoryTaskLog, LogBackend } from '../in-memory-log.ts';
 import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
 import { PageTokens } from '../page-tokens.ts';
 import { toListEntry, checkPageSize, parseStatusAfter } from '../paging.ts';
-import { taskCacheKey, LogCache } from './log-cache.ts';
+import { taskCacheKey, LogCache } from '../durable/log-cache.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Database, inTransaction, type SqlRow } from './database.ts';
 import type { DamagedRowError } from './text-columns.ts';
 import { LruSet } from '../../primitives/lru-map.ts';
 import { readPageTokenKey } from './schema.ts';
 import { HandOverTable } from './sharing/hand-over-table.ts';
-import { SqliteTaskLog } from './sqlite-task-log.ts';
+import { DurableTaskLog } from '../durable/durable-task-log.ts';
 import { TaskExpiry } from './task-expiry.ts';
 import type { Lease } from './lease/lease.ts';
 import { OwnerTable } from './owner-table.ts';
@@ -81,7 +81,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const fence = { token: lease?.token ?? '', check: () => this.#checkWritable() };
     const { now, busyTimeout, onOutage } = settings;
     this.#busyTimeout = busyTimeout;
-    const onSettled = (log: SqliteTaskLog): void => this.#committed(log);
+    const onSettled = (log: DurableTaskLog): void => this.#committed(log);
     this.#commits = new GroupCommit(database, { now, fence, busyTimeout, onSettled, onOutage });
     this.#onDamage = settings.onDamage;
     this.#configs = new PushConfigTable(database, (error) => this.#reportDamage(error));
@@ -109,7 +109,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
       });
     if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id))
       throw taskConflict(task.id);
-    const log = new SqliteTaskLog(this, owner, task);
+    const log = new DurableTaskLog(this, owner, task);
     if (log.bytes > this.#maxTaskBytes) throw taskTooLargeError(task.id, this.#maxTaskBytes);
     log.visible = 0;
     log.pending.push({ kind: 'task', task, sequence: 1 });
@@ -138,7 +138,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const ownerRow = this.#owners.find(owner);
     const loaded = ownerRow === undefined ? undefined : this.#reader.load(ownerRow, id);
     if (ownerRow === undefined || !loaded) return undefined;
-    const log = new SqliteTaskLog(this, owner, loaded.task, loaded.stored.sequence);
+    const log = new DurableTaskLog(this, owner, loaded.task, loaded.stored.sequence);
     log.ownerRow = ownerRow;
     log.stored = loaded.stored;
     log.snapshotSize = loaded.snapshotSize;
@@ -261,7 +261,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {
-    const disk = log as SqliteTaskLog;
+    const disk = log as DurableTaskLog;
     disk.pending.push(change);
     if (change.kind === 'status' || change.kind === 'task') disk.hasStatusChange = true;
     if (disk.isDirty) return;
@@ -271,13 +271,13 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   }
 
   whenPersisted(log: InMemoryTaskLog): Promise<void> | undefined {
-    const disk = log as SqliteTaskLog;
+    const disk = log as DurableTaskLog;
     const { outage } = this.#commits;
     return outage && disk.isDirty ? Promise.reject(outage.error) : disk.whenCommitted();
   }
 
   replay(log: InMemoryTaskLog, after: number): readonly TaskChange[] | undefined {
-    const { row } = (log as SqliteTaskLog).stored;
+    const { row } = (log as DurableTaskLog).stored;
     if (row === 0 || this.#isClosed) return undefined;
     const changes = this.#reader.changes(row, after, log.visible, false, log);
     // Tasks of early versions were stored without their first event.
@@ -345,7 +345,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#onDamage?.(error);
   }
 
-  #committed(log: SqliteTaskLog): void {
+  #committed(log: DurableTaskLog): void {
     if (this.#messages.size > 0 && log.stored.messageId !== null) {
       this.#messages.delete(taskCacheKey(log.owner, log.stored.messageId));
     }
@@ -359,7 +359,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   }
 
   /** Applies changes of other processes to a cached log. @returns false if the log no longer matches the file. */
-  #refresh(log: SqliteTaskLog): boolean {
+  #refresh(log: DurableTaskLog): boolean {
     // Pending changes are compared with the file when they are committed.
     if (log.isDirty) return true;
     log.comparedVersion = this.#externalWrites.version;

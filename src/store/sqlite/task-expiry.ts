@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
-import { decodeColumn } from './column-encoding.ts';
+import { decodeColumn } from '../durable/column-encoding.ts';
 import { type Database, inTransaction, type SqlRow, type SqlStatement } from './database.ts';
 import { retryWhileLocked } from './sharing/retry-while-locked.ts';
 import { textColumns, tryReadTexts } from './text-columns.ts';

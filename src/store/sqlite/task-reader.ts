@@ -2,10 +2,10 @@ import { type TaskChange, TaskReducer } from '../../protocol/reduce.ts';
 import type { ListTasksRequest } from '../../protocol/requests.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
 import type { UnfinishedTask } from '../task-store.ts';
-import { decodeColumn, encodeColumn } from './column-encoding.ts';
+import { decodeColumn, encodeColumn } from '../durable/column-encoding.ts';
 import type { Database, SqlRow, SqlStatement, SqlValue } from './database.ts';
-import type { StoredTaskState } from './sqlite-task-log.ts';
-import { parseChanges } from './stored-changes.ts';
+import type { StoredTaskState } from '../durable/durable-task-log.ts';
+import { restoreIds } from '../durable/stored-changes.ts';
 import { DamagedRowError, parseStored, readTexts, textColumns } from './text-columns.ts';
 
 /** Characters of stored changes that one replay returns at limit. */
@@ -156,7 +156,7 @@ export class TaskReader {
       for (const each of rows) {
         const text = readTexts(each, place)[0] ?? '';
         size += text.length;
-        for (const change of parseChanges(text, task, place)) {
+        for (const change of restoreIds(parseStored(text, place) as TaskChange[], task)) {
           if (change.kind === 'task') task ??= change.task;
           last = change.sequence ?? last;
           if (last > after) changes.push(change);

@@ -20,7 +20,10 @@ export function addConsole(program: Command): void {
     .addOption(portOption(4010))
     .option('--token <text>', 'access token of the console page (default: random)')
     .addOption(headerOption())
-    .option('--store <store>', 'task store: sqlite:FILE; shows its undelivered push notifications')
+    .option(
+      '--store <store>',
+      'task store: sqlite:FILE or postgres://…; shows its undelivered push notifications',
+    )
     .option('--open', 'open the page in the browser', false)
     .addOption(outputOption())
     .addHelpText('after', examples)

@@ -24,7 +24,7 @@ export function addPush(program: Command): void {
     push
       .command(name)
       .description(description)
-      .requiredOption('--store <store>', 'task store: sqlite:FILE')
+      .requiredOption('--store <store>', 'task store: sqlite:FILE or postgres://…')
       .option('--task-id <id>', 'task ID to filter by')
       .option('--config-id <id>', 'push configuration ID to filter by')
       .addOption(outputOption())

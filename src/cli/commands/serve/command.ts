@@ -68,7 +68,7 @@ export function addServe(program: Command): void {
     )
     .option(
       '--store <store>',
-      'task store: memory, sqlite:FILE, or sqlite:FILE?shared for several processes; with limits such as memory?maxBytes=1gb (default: as in the module)',
+      'task store: memory, sqlite:FILE, sqlite:FILE?shared or postgres://USER@HOST/DATABASE for several processes; with limits such as memory?maxBytes=1gb (default: as in the module)',
     )
     .addOption(basePathOption())
     .option('--public-url <url>', 'URL of the agent in its card, including the base path')

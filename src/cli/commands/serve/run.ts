@@ -67,7 +67,12 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   const store =
     flags.store === undefined
       ? undefined
-      : await openStore(flags.store, { onLeaseLost: exitOnLostLease, onOutage, onDamage });
+      : await openStore(flags.store, {
+          onLeaseLost: exitOnLostLease,
+          onOutage,
+          onDamage,
+          onWakeUps: reportWakeUps(logs),
+        });
   const agent = isDefinedAgent(loaded)
     ? redefineAgent(loaded, store, flags, { logs, metrics })
     : rejectStore(loaded, flags.store);
@@ -126,6 +131,16 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
 function exitOnLostLease(error: A2AError): never {
   printError(error);
   process.exit(1);
+}
+
+/** Logs whether other replicas notify this one of changes. */
+function reportWakeUps(logs: CliLogs): (isActive: boolean) => void {
+  return (isActive) => {
+    const message = isActive
+      ? 'Other replicas notify this one of changes'
+      : 'Notifications of the database do not arrive, perhaps because of a connection pooler; reading every second';
+    logs.agent({ level: isActive ? 'info' : 'warn', message });
+  };
 }
 
 /** Logs the start and the end of an outage of the task store. */

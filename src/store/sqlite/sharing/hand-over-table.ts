@@ -1,5 +1,5 @@
 import { type Database, inTransaction, type SqlRow, type SqlStatement } from '../database.ts';
-import { encodeColumn } from '../column-encoding.ts';
+import { encodeColumn } from '../../durable/column-encoding.ts';
 import { textColumns } from '../text-columns.ts';
 
 /** Tasks that one process takes over at a time, so that others can take some as well. */

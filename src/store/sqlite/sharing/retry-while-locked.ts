@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffDelay } from '../../../primitives/backoff.ts';
-import { type Database, TemporaryStorageError } from '../database.ts';
+import { TemporaryStorageError } from '../../durable/temporary-storage-error.ts';
+import type { Database } from '../database.ts';
 
 /** Delays between the attempts to write while another process holds the write lock. */
 const lockBackoff = { minDelay: 10, maxDelay: 100, jitter: 'none' } as const;

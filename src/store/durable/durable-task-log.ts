@@ -16,7 +16,7 @@ export interface StoredTaskState {
 }
 
 /** A task log that tracks which of its changes are on disk. */
-export class SqliteTaskLog extends InMemoryTaskLog {
+export class DurableTaskLog extends InMemoryTaskLog {
   ownerRow = 0;
   stored: StoredTaskState = {
     row: 0,
@@ -66,10 +66,11 @@ export class SqliteTaskLog extends InMemoryTaskLog {
     return this.#committing;
   }
 
-  /** Publishes the pending changes after they were committed. */
-  commitSucceeded(): void {
-    this.#clear();
-    this.publish();
+  /** Publishes pending changes after they were committed, by default all of them. */
+  commitSucceeded(upTo = this.sequence): void {
+    this.#clear(upTo);
+    this.publish(upTo);
+    if (this.isDirty) return;
     const resolve = this.#resolve;
     this.#committing = this.#resolve = this.#reject = undefined;
     resolve?.();
@@ -84,14 +85,21 @@ export class SqliteTaskLog extends InMemoryTaskLog {
 
   /** Abandons the log after its pending changes could not be committed. */
   commitFailed(error: A2AError): void {
-    this.#clear();
+    this.#clear(this.sequence);
     this.abandon(error);
     this.commitDelayed(error);
   }
 
-  #clear(): void {
-    this.pending = [];
-    this.isDirty = false;
-    this.hasStatusChange = false;
+  /** Discards the pending changes because another process has become the writer of the task. */
+  commitRefused(error: A2AError): void {
+    this.#clear(this.sequence);
+    this.discardPending();
+    this.commitDelayed(error);
+  }
+
+  #clear(upTo: number): void {
+    this.pending = upTo < this.sequence ? this.pending.filter(({ sequence = 0 }) => sequence > upTo) : [];
+    this.isDirty = this.pending.length > 0;
+    this.hasStatusChange = this.isDirty && this.pending.some(({ kind }) => kind === 'status');
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TaskState } from '../../protocol/task.ts';
 import type { LogBackend } from '../in-memory-log.ts';
 import { LogCache } from './log-cache.ts';
-import { SqliteTaskLog } from './sqlite-task-log.ts';
+import { DurableTaskLog } from './durable-task-log.ts';
 
 const backend: LogBackend = {
   appended: () => undefined,
@@ -10,8 +10,8 @@ const backend: LogBackend = {
   replay: () => undefined,
 };
 
-function newLog(id: string, state: TaskState = 'completed'): SqliteTaskLog {
-  return new SqliteTaskLog(backend, 'ann', { id, contextId: 'c', status: { state } });
+function newLog(id: string, state: TaskState = 'completed'): DurableTaskLog {
+  return new DurableTaskLog(backend, 'ann', { id, contextId: 'c', status: { state } });
 }
 
 function listIds(cache: LogCache): string[] {

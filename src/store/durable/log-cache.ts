@@ -1,5 +1,5 @@
 import { isTerminal } from '../../protocol/task.ts';
-import type { SqliteTaskLog } from './sqlite-task-log.ts';
+import type { DurableTaskLog } from './durable-task-log.ts';
 
 /** Returns the cache key of a task. The length prefix keeps keys of different owners distinct. */
 export function taskCacheKey(owner: string, id: string): string {
@@ -12,15 +12,15 @@ export function taskCacheKey(owner: string, id: string): string {
  * While any code references the log of an unfinished task, opening the task returns this same log, even if it was
  * evicted: events appended through one reference must reach the subscribers of all. Evicted logs are tracked weakly.
  */
-export class LogCache {
+export class LogCache<L extends DurableTaskLog = DurableTaskLog> {
   readonly #maxLogs: number;
   readonly #maxBytes: number;
-  #logs = new Map<string, SqliteTaskLog>();
+  #logs = new Map<string, L>();
   /** The same logs by the key of their row, if they are stored. */
-  #byRow = new Map<number, SqliteTaskLog>();
+  #byRow = new Map<number, L>();
   #sizes = new Map<string, number>();
   #bytes = 0;
-  #evicted = new Map<string, WeakRef<SqliteTaskLog>>();
+  #evicted = new Map<string, WeakRef<L>>();
   #registry = new FinalizationRegistry<string>((key) => {
     if (!this.#evicted.get(key)?.deref()) this.#evicted.delete(key);
   });
@@ -31,7 +31,7 @@ export class LogCache {
   }
 
   /** Returns a log that is in memory and marks it as recently used. */
-  get(owner: string, id: string): SqliteTaskLog | undefined {
+  get(owner: string, id: string): L | undefined {
     const key = taskCacheKey(owner, id);
     const log = this.#logs.get(key);
     if (log) {
@@ -46,12 +46,12 @@ export class LogCache {
   }
 
   /** Returns a log by the key of its row, without marking it as used. */
-  getByRow(row: number): SqliteTaskLog | undefined {
+  getByRow(row: number): L | undefined {
     return this.#byRow.get(row);
   }
 
   /** Adds a log, or updates its size. */
-  put(log: SqliteTaskLog): void {
+  put(log: L): void {
     const key = taskCacheKey(log.owner, log.id);
     const { size } = log;
     this.#bytes += size - (this.#sizes.get(key) ?? 0);
@@ -63,12 +63,12 @@ export class LogCache {
   }
 
   /** Removes a log that differs from the file. */
-  drop(log: SqliteTaskLog): void {
+  drop(log: L): void {
     this.#remove(taskCacheKey(log.owner, log.id));
   }
 
   /** Returns all logs in memory, including evicted ones that are still referenced. */
-  logs(): SqliteTaskLog[] {
+  logs(): L[] {
     const logs = [...this.#logs.values()];
     for (const evicted of this.#evicted.values()) {
       const log = evicted.deref();
@@ -104,7 +104,7 @@ export class LogCache {
     }
   }
 
-  #trackWeakly(key: string, log: SqliteTaskLog): void {
+  #trackWeakly(key: string, log: L): void {
     this.#evicted.set(key, new WeakRef(log));
     this.#registry.register(log, key);
   }

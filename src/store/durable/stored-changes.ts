@@ -1,6 +1,5 @@
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { Task } from '../../protocol/task.ts';
-import { parseStored } from './text-columns.ts';
 
 /** The ids that all changes of a task have in common. */
 type TaskIds = Pick<Task, 'id' | 'contextId'>;
@@ -17,13 +16,11 @@ export function serializeChanges(changes: readonly TaskChange[]): string {
 }
 
 /**
- * Reverses {@link serializeChanges}.
+ * Restores the ids that {@link serializeChanges} left out.
  *
  * @param ids - the ids of the task; not needed if the first change contains the task.
- * @throws {@link DamagedRowError}
  */
-export function parseChanges(text: string, ids: TaskIds | undefined, place: () => string): TaskChange[] {
-  const changes = parseStored(text, place) as TaskChange[];
+export function restoreIds(changes: TaskChange[], ids: TaskIds | undefined): TaskChange[] {
   for (const change of changes) {
     if (change.kind === 'task') ids ??= change.task;
     else if (ids && (change.kind === 'status' || change.kind === 'artifact')) {

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { A2AError } from '../../protocol/errors.ts';
+import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
+
+/** A row by column name. Large integers and sums are strings. */
+export type PostgresRow = { readonly [column: string]: string | number | boolean | null };
+
+/** A value of a parameter. */
+export type PostgresValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
+
+/** A statement with its parameters; a statement with a name is prepared once per connection. */
+interface PostgresQuery {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: PostgresValue[];
+}
+
+/** A connection of a pool; the subset of `PoolClient` of `pg` that the task store uses. */
+export interface PostgresClient {
+  query(query: PostgresQuery): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
+  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Returns the connection to the pool, or closes it. */
+  release(close?: boolean): void;
+}
+
+/** A pool of connections; the subset of `Pool` of `pg` that the task store uses. */
+export interface PostgresPool {
+  connect(): Promise<PostgresClient>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  end(): Promise<void>;
+}
+
+/** Options of {@link PostgresConnection}. */
+interface ConnectionOptions {
+  /** Milliseconds after which a statement fails and its connection is closed. */
+  readonly statementTimeout: number;
+  /** Prepares statements once per connection. */
+  readonly prepare: boolean;
+}
+
+/**
+ * SQLSTATE classes and codes after which the same statement can succeed later: connection exceptions, insufficient
+ * resources, operator intervention, serialization failures and a server that became a standby.
+ */
+const temporaryStates = /^(08|53|57|40|25006|55P03)/;
+
+/** Converts errors of the library. Errors without a SQLSTATE are errors of the connection. */
+function toStorageError(thrown: unknown): A2AError {
+  if (thrown instanceof A2AError) return thrown;
+  const code = (thrown as { code?: unknown }).code;
+  const isState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E');
+  if (!isState || temporaryStates.test(code)) return new TemporaryStorageError(thrown);
+  return new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
+}
+
+/** Pools with a listener for errors. */
+const guarded = new WeakSet<PostgresPool>();
+
+/** Runs statements on the connections of a pool. All errors are converted to {@link A2AError}. */
+export class PostgresConnection {
+  readonly #pool: PostgresPool;
+  readonly #options: ConnectionOptions;
+  /** Names of prepared statements by text. */
+  readonly #names = new Map<string, string>();
+  /** Number of statements so far: round trips to the database. */
+  statements = 0;
+
+  constructor(pool: PostgresPool, options: ConnectionOptions) {
+    this.#pool = pool;
+    this.#options = options;
+    if (guarded.has(pool)) return;
+    guarded.add(pool);
+    // Connections that fail while they are idle are replaced by the pool; without a listener the process would end.
+    pool.on('error', () => {});
+  }
+
+  /** Runs one statement. @throws {@link TemporaryStorageError} if the same statement can succeed later. */
+  async query(text: string, values: PostgresValue[] = []): Promise<readonly PostgresRow[]> {
+    const client = await this.connect();
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_resolve, reject) => {
+      const { statementTimeout } = this.#options;
+      timer = setTimeout(
+        () => reject(new Error(`The database did not respond within ${statementTimeout} ms`)),
+        statementTimeout,
+      );
+    });
+    let isBroken = true;
+    try {
+      this.statements++;
+      const { rows } = await Promise.race([client.query(this.#prepared(text, values)), timeout]);
+      isBroken = false;
+      return rows as PostgresRow[];
+    } catch (thrown) {
+      const error = toStorageError(thrown);
+      isBroken = error instanceof TemporaryStorageError;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      client.release(isBroken);
+    }
+  }
+
+  /** Runs statements on one connection, for example in a transaction. */
+  async withClient<T>(
+    work: (run: (text: string) => Promise<readonly PostgresRow[]>) => Promise<T>,
+  ): Promise<T> {
+    const client = await this.connect();
+    let isBroken = true;
+    try {
+      const result = await work(
+        async (text) => (await client.query({ text, values: [] })).rows as PostgresRow[],
+      );
+      isBroken = false;
+      return result;
+    } catch (thrown) {
+      throw toStorageError(thrown);
+    } finally {
+      client.release(isBroken);
+    }
+  }
+
+  /** Takes a connection out of the pool. */
+  async connect(): Promise<PostgresClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (thrown) {
+      throw toConnectError(thrown);
+    }
+  }
+
+  #prepared(text: string, values: PostgresValue[]): PostgresQuery {
+    if (!this.#options.prepare) return { text, values };
+    let name = this.#names.get(text);
+    if (name === undefined) {
+      // Several task stores may use one pool, so the name depends on the text alone.
+      name = `dragoman_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+      this.#names.set(text, name);
+    }
+    return { name, text, values };
+  }
+}
+
+/** Errors of the settings of the operator, by SQLSTATE, with what to do. */
+const settingErrors: { readonly [state: string]: string } = {
+  '28P01': 'Check the password in the URL of the database.',
+  '28000': 'Check the user in the URL of the database, and pg_hba.conf of the server.',
+  '3D000': 'Create the database first, for example with createdb.',
+  '42501': 'Grant the user the rights on the schema that docs/guide/scaling.md lists.',
+};
+
+/** Returns the error of the settings of the operator, if it is one; its message contains no secret. */
+export function toSettingError(error: unknown): A2AError | undefined {
+  const cause = error instanceof A2AError ? (error.cause ?? error) : error;
+  const hint = settingErrors[String((cause as { code?: unknown }).code)];
+  if (hint === undefined) return undefined;
+  return new A2AError('UNAVAILABLE', `Cannot open the task store: ${(cause as Error).message}`, {
+    cause,
+    hint,
+  });
+}
+
+function toConnectError(thrown: unknown): A2AError {
+  return toSettingError(thrown) ?? toStorageError(thrown);
+}

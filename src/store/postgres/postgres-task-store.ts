@@ -1,0 +1,397 @@
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import { A2AError, taskConflict } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import type { Outage } from '../../protocol/outage.ts';
+import type { PushConfig } from '../../protocol/push.ts';
+import type { TaskChange } from '../../protocol/reduce.ts';
+import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
+import type { Task } from '../../protocol/task.ts';
+import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
+import { LogCache } from '../durable/log-cache.ts';
+import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
+import type { InMemoryTaskLog } from '../in-memory-log.ts';
+import { PageTokens } from '../page-tokens.ts';
+import { checkPageSize, parseStatusAfter, toListEntry } from '../paging.ts';
+import type {
+  PushDelivery,
+  PushDeliveryState,
+  TaskCommand,
+  TaskLog,
+  TaskStore,
+  UnfinishedTask,
+} from '../task-store.ts';
+import { CommitStatement } from './commit-statement.ts';
+import type { PostgresConnection } from './connection.ts';
+import { LogFollower } from './replicas/log-follower.ts';
+import { PostgresGroupCommit } from './postgres-group-commit.ts';
+import { PostgresOwnerTable } from './postgres-owner-table.ts';
+import { PostgresPushConfigTable } from './postgres-push-config-table.ts';
+import { type HoldBackend, PostgresTaskLog } from './postgres-task-log.ts';
+import { PostgresTaskExpiry } from './postgres-task-expiry.ts';
+import type { PostgresTaskStoreSettings } from './postgres-task-store-settings.ts';
+import { PostgresTaskReader } from './postgres-task-reader.ts';
+import { Replica } from './replicas/replica.ts';
+import { TaskHolds } from './replicas/task-holds.ts';
+import { WakeUps } from './replicas/wake-ups.ts';
+import { WorkMonitor } from './replicas/work-monitor.ts';
+
+/** Changes of a running task that stay in memory. Slow subscribers read older ones from the database. */
+const maxRetainedChanges = 1_000;
+
+/** Task store in PostgreSQL, shared by all replicas of an agent. */
+export class PostgresTaskStore implements TaskStore, HoldBackend {
+  readonly isShared = true;
+  readonly rejectsKnownMessages = true;
+  onHandOver: (() => void) | undefined = undefined;
+  onCommand: TaskStore['onCommand'] = undefined;
+  readonly #settings: PostgresTaskStoreSettings;
+  readonly #owners: PostgresOwnerTable;
+  readonly #reader: PostgresTaskReader;
+  readonly #configs: PostgresPushConfigTable;
+  readonly #expiry: PostgresTaskExpiry;
+  readonly #holds: TaskHolds;
+  readonly #commits: PostgresGroupCommit;
+  readonly #cache: LogCache<PostgresTaskLog>;
+  readonly #replica: Replica;
+  readonly #wakeUps: WakeUps;
+  readonly #follower: LogFollower;
+  readonly #work: WorkMonitor;
+  readonly #pageTokens: PageTokens;
+  /** New tasks that may have been stored although their commit failed. */
+  #doubtful: { ownerRow: number; id: string }[] = [];
+  #stopPolling: (() => void) | undefined = undefined;
+  #isClosed = false;
+
+  constructor(connection: PostgresConnection, settings: PostgresTaskStoreSettings) {
+    const { schema, clock, onOutage } = settings;
+    this.#settings = settings;
+    this.#pageTokens = new PageTokens(settings.pageTokenKey);
+    this.#owners = new PostgresOwnerTable(connection, schema);
+    this.#reader = new PostgresTaskReader(connection, schema);
+    this.#configs = new PostgresPushConfigTable(connection, schema, this.#owners);
+    this.#expiry = new PostgresTaskExpiry(connection, schema);
+    this.#holds = new TaskHolds(connection, schema);
+    this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
+    this.#replica = new Replica(connection, schema, {
+      name: settings.replicaName,
+      lease: settings.lease,
+      clock,
+      onLost: () => this.#loseAll(),
+      onError: (error) => {
+        if (error instanceof TemporaryStorageError) this.#commits.suspend(error);
+      },
+    });
+    this.#wakeUps = new WakeUps(connection, {
+      channel: settings.channel,
+      clock,
+      onTasks: (keys) => this.#follower.wake(keys),
+      onWork: () => void this.#work.check(),
+      onStateChange: (isActive) => settings.onWakeUps?.(isActive),
+    });
+    this.#follower = new LogFollower(this.#reader, this.#cache, {
+      clock,
+      isFollowed: (log) => !log.isHeld || !this.#replica.isCurrent,
+      epoch: () => this.#replica.epoch,
+      lose: (log) => this.#lose(log),
+    });
+    this.#work = new WorkMonitor(this.#holds, {
+      epoch: () => this.#replica.epoch,
+      isActive: () => !settings.withoutLease && !this.#isClosed && !this.outage(),
+      onOrphans: () => this.onHandOver?.(),
+      onCommand: async ({ owner, id, command }) => {
+        const log = await this.open(owner, id);
+        if (log) this.onCommand?.(log, command);
+      },
+    });
+    this.#commits = new PostgresGroupCommit(new CommitStatement(connection, schema), {
+      now: settings.now,
+      epoch: () => this.#replica.epoch,
+      onStored: (log) => this.#stored(log),
+      onRefused: (log) => this.#lose(log),
+      onFailed: (log, error) => this.#abandon(log, error),
+      onCommit: (keys) => {
+        if (settings.useWakeUps && this.#replica.hasOthers) this.#wakeUps.announce(keys);
+      },
+      onOutage: (error) => {
+        if (!error) void this.#releaseDoubtful();
+        onOutage?.(error);
+      },
+    });
+  }
+
+  /** Registers this replica and starts to follow the others. */
+  async start(): Promise<void> {
+    const { clock, pollInterval, useWakeUps, withoutLease } = this.#settings;
+    if (!withoutLease) await this.#replica.start();
+    if (useWakeUps) void this.#wakeUps.start();
+    this.#stopPolling = clock.every(pollInterval, () => {
+      this.#follower.wake(undefined);
+      void this.#work.check();
+    });
+  }
+
+  outage(): Outage | undefined {
+    return this.#commits.outage;
+  }
+
+  async create(owner: string, task: Task, messageId?: string): Promise<TaskLog> {
+    this.#checkWritable();
+    const ownerRow = this.#owners.cached(owner) ?? (await this.#owners.insert(owner));
+    const log = new PostgresTaskLog(this, owner, task);
+    if (log.bytes > this.#settings.maxTaskBytes)
+      throw taskTooLargeError(task.id, this.#settings.maxTaskBytes);
+    log.visible = 0;
+    log.pending.push({ kind: 'task', task, sequence: 1 });
+    log.ownerRow = ownerRow;
+    log.stored.messageId = messageId ?? null;
+    log.isHeld = true;
+    try {
+      if (!(await this.#commits.create(log))) {
+        const known = messageId === undefined ? undefined : await this.#reader.find(ownerRow, messageId);
+        throw taskConflict(known ?? task.id);
+      }
+    } catch (error) {
+      // The commit may have been stored although its connection broke.
+      if (error instanceof TemporaryStorageError) this.#doubtful.push({ ownerRow, id: task.id });
+      throw error;
+    }
+    this.#cache.put(log);
+    return log;
+  }
+
+  open(owner: string, id: string): MaybePromise<TaskLog | undefined> {
+    this.#checkOpen();
+    const cached = this.#cache.get(owner, id);
+    if (cached?.isHeld && this.#replica.isCurrent) return cached;
+    return cached ? this.#reopen(cached) : this.#load(owner, id);
+  }
+
+  async #reopen(log: PostgresTaskLog): Promise<TaskLog | undefined> {
+    return (await this.#follower.refresh(log)) ? log : undefined;
+  }
+
+  async #load(owner: string, id: string): Promise<TaskLog | undefined> {
+    const ownerRow = await this.#owners.find(owner);
+    const loaded = ownerRow === undefined ? undefined : await this.#reader.load(ownerRow, id);
+    if (ownerRow === undefined || !loaded) return undefined;
+    // Another call may have loaded or created it meanwhile.
+    const cached = this.#cache.get(owner, id);
+    if (cached) return this.open(owner, id);
+    const log = new PostgresTaskLog(this, owner, loaded.task, loaded.sequence);
+    log.ownerRow = ownerRow;
+    Object.assign(log.stored, {
+      row: loaded.key,
+      state: loaded.state,
+      sequence: loaded.sequence,
+      snapshotAt: loaded.snapshotAt,
+      messageId: loaded.messageKey,
+    });
+    log.snapshotSize = loaded.snapshotSize;
+    log.changesSize = loaded.changesSize;
+    log.bytes = loaded.snapshotSize + loaded.changesSize;
+    log.isHeld = loaded.holder !== undefined && loaded.holder === this.#replica.epoch;
+    this.#cache.put(log);
+    return log;
+  }
+
+  async findByMessageId(owner: string, messageId: string): Promise<string | undefined> {
+    this.#checkOpen();
+    const ownerRow = await this.#owners.find(owner);
+    return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, messageId);
+  }
+
+  async list(owner: string, request: ListTasksRequest): Promise<TaskPage> {
+    this.#checkOpen();
+    const pageSize = checkPageSize(request);
+    const before = this.#pageTokens.read(owner, request.pageToken);
+    const since = parseStatusAfter(request);
+    const ownerRow = await this.#owners.find(owner);
+    if (ownerRow === undefined) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
+    const { tasks, totalSize } = await this.#reader.page(ownerRow, request, since, before, pageSize + 1);
+    const shown = tasks.slice(0, pageSize);
+    const last = shown.at(-1)?.touched ?? 0;
+    return {
+      tasks: shown.map(({ task }) => toListEntry(task, request)),
+      nextPageToken: tasks.length > pageSize ? this.#pageTokens.write(owner, last) : '',
+      pageSize,
+      totalSize,
+    };
+  }
+
+  async listUnfinished(): Promise<readonly UnfinishedTask[]> {
+    this.#checkOpen();
+    return this.#holds.listUnfinished();
+  }
+
+  async handOver(tasks: readonly UnfinishedTask[]): Promise<void> {
+    this.#checkWritable();
+    const rows = await Promise.all(
+      tasks.map(async ({ owner, id }) => ({ ownerRow: (await this.#owners.find(owner)) ?? 0, id })),
+    );
+    await this.#holds.handOver(this.#replica.epoch, rows);
+    for (const { owner, id } of tasks) {
+      const log = this.#cache.get(owner, id);
+      if (log) log.isHeld = false;
+    }
+    if (this.#settings.useWakeUps) this.#wakeUps.announceWork();
+  }
+
+  async takeOver(): Promise<readonly UnfinishedTask[]> {
+    this.#checkWritable();
+    const tasks = await this.#holds.takeOver(this.#replica.epoch);
+    for (const { owner, id } of tasks) {
+      const log = this.#cache.get(owner, id);
+      if (log) await this.#follower.adopt(log);
+    }
+    return tasks;
+  }
+
+  async command(log: TaskLog, command: TaskCommand, isDone: (event: StreamEvent) => boolean): Promise<void> {
+    this.#checkWritable();
+    const answered = this.#follower.waitForEvent(log, isDone, this.#settings.pollInterval);
+    await this.#holds.addCommand((log as PostgresTaskLog).stored.row, command);
+    if (this.#settings.useWakeUps) this.#wakeUps.announceWork();
+    await answered;
+  }
+
+  async expire(before: Date): Promise<number> {
+    this.#checkOpen();
+    return this.#expiry.run(before.getTime(), (owner, id) => {
+      const log = this.#cache.get(owner, id);
+      if (log) this.#cache.drop(log);
+    });
+  }
+
+  async putPushConfig(owner: string, config: PushConfig, delivered = 0): Promise<PushDeliveryState> {
+    this.#checkWritable();
+    return this.#configs.put(owner, config, delivered, this.#replica.epoch);
+  }
+
+  async listPushConfigs(owner: string, taskId: string): Promise<readonly PushConfig[]> {
+    return this.#configs.list(owner, taskId);
+  }
+
+  async deletePushConfig(owner: string, taskId: string, id: string): Promise<void> {
+    await this.#configs.delete(owner, taskId, id);
+  }
+
+  async putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): Promise<boolean> {
+    return this.#configs.putDelivery(owner, taskId, id, state);
+  }
+
+  async listDeliveries(): Promise<readonly PushDelivery[]> {
+    return this.#configs.listDeliveries();
+  }
+
+  admit(log: InMemoryTaskLog, change: TaskChange, size: number): void {
+    const { maxTaskBytes } = this.#settings;
+    if (log.bytes + size <= maxTaskBytes || isSmallStatus(change, size)) return;
+    // Replaced artifacts are part of the events only.
+    log.bytes = taskSize(log.task());
+    if (log.bytes + size > maxTaskBytes) throw taskTooLargeError(log.id, maxTaskBytes);
+  }
+
+  appended(log: InMemoryTaskLog, change: TaskChange): void {
+    const stored = log as PostgresTaskLog;
+    stored.pending.push(change);
+    if (change.kind === 'status' || change.kind === 'task') stored.hasStatusChange = true;
+    if (stored.isDirty) return;
+    this.#checkOpen();
+    this.#commits.add(stored);
+    this.#cache.put(stored);
+  }
+
+  whenPersisted(log: InMemoryTaskLog): Promise<void> | undefined {
+    const stored = log as PostgresTaskLog;
+    const { outage } = this.#commits;
+    return outage && stored.isDirty ? Promise.reject(outage.error) : stored.whenCommitted();
+  }
+
+  replay(log: InMemoryTaskLog, after: number): Promise<readonly TaskChange[]> {
+    return this.#reader.replay((log as PostgresTaskLog).stored.row, after, log.visible, log);
+  }
+
+  claim(log: PostgresTaskLog): MaybePromise<boolean> {
+    this.#checkWritable();
+    if (log.isHeld && !log.isReleasing && this.#replica.isCurrent) return true;
+    return this.#claim(log);
+  }
+
+  async #claim(log: PostgresTaskLog): Promise<boolean> {
+    await log.whenPersisted();
+    if (await this.#holds.claim(this.#replica.epoch, log.stored.row)) return this.#follower.adopt(log);
+    await this.#follower.refresh(log);
+    return false;
+  }
+
+  release(log: PostgresTaskLog): void {
+    if (!log.isHeld || log.isReleasing || this.#isClosed) return;
+    log.isReleasing = true;
+    this.#commits.add(log);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#stopPolling?.();
+    if (!this.outage()) await this.#commits.flush();
+    this.#isClosed = true;
+    this.#commits.stop(closedError());
+    // Without the database, the lease ends by itself.
+    await this.#replica.end().catch(() => undefined);
+    if (this.#settings.useWakeUps && this.#replica.hasOthers) this.#wakeUps.announceWork();
+    await this.#wakeUps.stop();
+    await this.#settings.close();
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw closedError();
+  }
+
+  #checkWritable(): void {
+    this.#checkOpen();
+    if (this.#settings.withoutLease) {
+      throw new A2AError(
+        'UNSUPPORTED_OPERATION',
+        'The task store was opened without a lease and cannot change tasks',
+        { hint: 'Open it without withoutLease: true.' },
+      );
+    }
+    if (this.#commits.outage) throw this.#commits.outage.error;
+  }
+
+  #stored(log: PostgresTaskLog): void {
+    if (log.retainedCount > maxRetainedChanges * 2) log.trim(maxRetainedChanges);
+    this.#cache.put(log);
+  }
+
+  /** Another replica holds the task: the run in this process ends, and subscribers continue with the events of the other. */
+  #lose(log: PostgresTaskLog): void {
+    log.isHeld = false;
+    log.isReleasing = false;
+    const error = taskConflict(log.id);
+    log.commitRefused(error);
+    log.onAbandoned?.(log, error);
+    void this.#follower.refresh(log).catch(() => undefined);
+  }
+
+  #loseAll(): void {
+    for (const log of this.#cache.logs()) if (log.isHeld) this.#lose(log);
+  }
+
+  #abandon(log: PostgresTaskLog, error: A2AError): void {
+    log.commitFailed(error);
+    this.#cache.drop(log);
+    log.onAbandoned?.(log, error);
+  }
+
+  /** Leaves new tasks whose creation was reported as failed to recovery, if they were stored. */
+  async #releaseDoubtful(): Promise<void> {
+    const doubtful = this.#doubtful.splice(0);
+    if (doubtful.length === 0) return;
+    await this.#holds.handOver(this.#replica.epoch, doubtful).catch(() => this.#doubtful.push(...doubtful));
+  }
+}
+
+function closedError(): A2AError {
+  return new A2AError('UNAVAILABLE', 'The task store is closed');
+}

@@ -1,0 +1,132 @@
+import type { Clock } from '../../../primitives/clock.ts';
+import type { StreamEvent } from '../../../protocol/event.ts';
+import type { TaskLog } from '../../task-store.ts';
+import type { LogCache } from '../../durable/log-cache.ts';
+import type { PostgresTaskLog } from '../postgres-task-log.ts';
+import type { PostgresTaskReader, StoredTask } from '../postgres-task-reader.ts';
+
+/** Collaborators of {@link LogFollower}. */
+interface FollowerContext {
+  readonly clock: Pick<Clock, 'after'>;
+  /** Returns true if another replica may change the task. */
+  isFollowed(log: PostgresTaskLog): boolean;
+  epoch(): number;
+  /** Called when another replica turns out to hold the task. */
+  lose(log: PostgresTaskLog): void;
+}
+
+/** Applies the changes of other replicas to logs in memory. */
+export class LogFollower {
+  readonly #reader: PostgresTaskReader;
+  readonly #cache: LogCache<PostgresTaskLog>;
+  readonly #context: FollowerContext;
+  /** Logs that are being read; true: read again, because of a later wake-up. */
+  readonly #reading = new Map<PostgresTaskLog, boolean>();
+  #isPolling = false;
+
+  constructor(reader: PostgresTaskReader, cache: LogCache<PostgresTaskLog>, context: FollowerContext) {
+    this.#reader = reader;
+    this.#cache = cache;
+    this.#context = context;
+  }
+
+  /** Reads the changes of followed logs with subscribers. @param keys - tasks that changed; undefined: any of them. */
+  wake(keys: readonly number[] | undefined): void {
+    if (keys === undefined) {
+      void this.#poll();
+      return;
+    }
+    for (const key of keys) {
+      const log = this.#cache.getByRow(key);
+      if (log?.hasWaitingSubscriptions && this.#context.isFollowed(log)) void this.#readInBackground(log);
+    }
+  }
+
+  /** Applies what other replicas have stored. @returns false if the task was deleted. */
+  async refresh(log: PostgresTaskLog): Promise<boolean> {
+    const { isHeld } = log;
+    const stored = await this.#reader.readChanges(log.stored.row, log.visible, log);
+    if (!stored) {
+      this.#cache.drop(log);
+      return false;
+    }
+    // The answer is outdated if this replica claimed or released the task meanwhile.
+    if (log.isHeld !== isHeld || log.isReleasing) return true;
+    if (!isHeld) this.#apply(log, stored);
+    else if (stored.holder !== this.#context.epoch()) this.#context.lose(log);
+    return true;
+  }
+
+  /** Applies what earlier holders have stored to a log that this replica has just claimed. @returns true */
+  async adopt(log: PostgresTaskLog): Promise<boolean> {
+    const stored = await this.#reader.readChanges(log.stored.row, log.visible, log);
+    if (!stored) return false;
+    if (!log.isHeld) this.#apply(log, stored);
+    log.isHeld = stored.holder === this.#context.epoch();
+    return log.isHeld;
+  }
+
+  /** Resolves after an event for which `isDone` returns true, at the latest after a time in milliseconds. */
+  async waitForEvent(
+    log: TaskLog,
+    isDone: (event: StreamEvent) => boolean,
+    milliseconds: number,
+  ): Promise<void> {
+    const events = log.subscribe(log.sequence);
+    const cancel = this.#context.clock.after(milliseconds, () => void events.return?.());
+    try {
+      for await (const event of events) if (isDone(event)) return;
+    } catch {
+      // The caller reads the task again.
+    } finally {
+      cancel();
+    }
+  }
+
+  #apply(log: PostgresTaskLog, stored: StoredTask): void {
+    if (stored.sequence <= log.sequence) return;
+    const changes = stored.changes.filter(({ sequence = 0 }) => sequence > log.sequence);
+    log.stored.state = stored.state;
+    log.stored.sequence = stored.sequence;
+    log.stored.snapshotAt = stored.snapshotAt;
+    // Counts as much as was read, so that the next commit of this replica writes a snapshot in time.
+    log.changesSize += changes.length * 100;
+    log.receive(changes);
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    const logs = this.#cache
+      .logs()
+      .filter((log) => log.hasWaitingSubscriptions && this.#context.isFollowed(log) && log.stored.row !== 0);
+    if (logs.length === 0) return;
+    this.#isPolling = true;
+    try {
+      const sequences = await this.#reader.readSequences(logs.map(({ stored }) => stored.row));
+      for (const log of logs) {
+        if (sequences.get(log.stored.row) !== log.visible) await this.#readInBackground(log);
+      }
+    } catch {
+      // The next poll reads again.
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
+  async #readInBackground(log: PostgresTaskLog): Promise<void> {
+    if (this.#reading.has(log)) {
+      this.#reading.set(log, true);
+      return;
+    }
+    try {
+      do {
+        this.#reading.set(log, false);
+        await this.refresh(log);
+      } while (this.#reading.get(log));
+    } catch {
+      // The next poll reads again.
+    } finally {
+      this.#reading.delete(log);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import { createPageTokenKey } from '../page-tokens.ts';
+import { A2AError, invalidField } from '../../protocol/errors.ts';
+import { type PostgresConnection, toSettingError } from './connection.ts';
+
+/**
+ * Steps from an empty schema to the current one. A step is never changed; changes are new steps.
+ *
+ * `tasks` contains what lists and checks need. `events` contains in every row the changes of one commit, under the sequence
+ * number of the last of them, and at sequence 0 the snapshot of the task at `snapshot_at`. `holder` is the epoch of the
+ * replica that may write. Texts that are too long for an index are stored as a hash in the `_key` columns.
+ */
+const steps: readonly string[] = [
+  `
+  create table page_token_key (id integer primary key check (id = 1), key text not null);
+
+  create table replicas (
+    epoch bigint generated always as identity primary key,
+    name text not null,
+    since timestamptz not null default clock_timestamp(),
+    expires_at timestamptz not null
+  );
+
+  create table owners (
+    key bigint generated always as identity primary key,
+    name_key text not null unique,
+    name text not null
+  );
+
+  create sequence recency;
+
+  create table tasks (
+    key bigint generated always as identity primary key,
+    owner bigint not null,
+    id_key text not null,
+    id text not null,
+    context_key text not null,
+    message_key text,
+    state text not null,
+    touched bigint not null,
+    changed_at bigint not null,
+    sequence integer not null,
+    snapshot_at integer not null,
+    holder bigint,
+    attempts integer not null default 0
+  );
+  create unique index tasks_by_id on tasks (owner, id_key);
+  create unique index tasks_by_message on tasks (owner, message_key) where message_key is not null;
+  create index tasks_by_recency on tasks (owner, touched);
+  create index tasks_by_context on tasks (owner, context_key, touched);
+  create index tasks_by_state on tasks (owner, state, touched);
+  create index tasks_unfinished on tasks (holder) where state in ('submitted', 'working');
+  create index tasks_finished on tasks (changed_at)
+    where state in ('completed', 'failed', 'canceled', 'rejected');
+
+  create table events (
+    task bigint not null,
+    sequence integer not null,
+    body text not null,
+    primary key (task, sequence)
+  );
+
+  create table commands (
+    key bigint generated always as identity primary key,
+    task bigint not null references tasks on delete cascade,
+    body text not null,
+    since timestamptz not null default clock_timestamp()
+  );
+  create index commands_by_task on commands (task);
+
+  create table push_configs (
+    position bigint generated always as identity primary key,
+    task bigint not null references tasks on delete cascade,
+    id_key text not null,
+    body text not null,
+    delivered integer not null default 0,
+    last_error text,
+    finished boolean not null default false,
+    holder bigint,
+    unique (task, id_key)
+  );
+  create index push_configs_unfinished on push_configs (position) where not finished;
+  `,
+];
+
+/** Number of the advisory lock that serializes replicas that create or change the schema. */
+const schemaLock = 0x64_72_61_67;
+
+/** Checks the name of a schema and returns it as an SQL identifier. */
+export function quoteSchema(name: string): string {
+  if (!/^[a-z_][a-z0-9_]{0,47}$/.test(name))
+    throw invalidField('schema', 'must consist of up to 48 lowercase letters, digits and underscores');
+  return `"${name}"`;
+}
+
+/**
+ * Creates the tables, or applies the steps that are missing.
+ *
+ * @throws {@link A2AError} `UNAVAILABLE` if a newer version of Dragoman has changed the schema, or if rights are missing.
+ */
+export async function migrateSchema(connection: PostgresConnection, name: string): Promise<void> {
+  const schema = quoteSchema(name);
+  try {
+    // A user without the right to create tables may use a schema that exists.
+    if ((await readVersion(connection, name)) === steps.length) return;
+    await connection.withClient(async (run) => {
+      await run('begin');
+      await run(`select pg_advisory_xact_lock(${schemaLock})`);
+      await run(`create schema if not exists ${schema}`);
+      await run(`set local search_path to ${schema}`);
+      await run('create table if not exists schema_version (version integer not null)');
+      const [row] = await run('select max(version) as version from schema_version');
+      const version = Number(row?.['version'] ?? 0);
+      checkVersion(version);
+      for (const step of steps.slice(version)) await run(step);
+      if (version < steps.length) {
+        await run('delete from schema_version');
+        await run(`insert into schema_version values (${steps.length})`);
+      }
+      await run('commit');
+    });
+  } catch (error) {
+    throw toSettingError(error) ?? error;
+  }
+}
+
+/** Returns the version of the schema; 0 if it does not exist. */
+async function readVersion(connection: PostgresConnection, name: string): Promise<number> {
+  const [found] = await connection.query(
+    'select 1 from information_schema.tables where table_schema = $1 and table_name = $2',
+    [name, 'schema_version'],
+  );
+  if (!found) return 0;
+  const [row] = await connection.query(
+    `select max(version) as version from ${quoteSchema(name)}.schema_version`,
+  );
+  const version = Number(row?.['version'] ?? 0);
+  checkVersion(version);
+  return version;
+}
+
+function checkVersion(version: number): void {
+  if (version <= steps.length) return;
+  throw new A2AError(
+    'UNAVAILABLE',
+    `The schema of the task store has version ${version}; this version of Dragoman supports ${steps.length}`,
+    { hint: 'Use the version of Dragoman that the other replicas use, or another schema.' },
+  );
+}
+
+/** Returns the key of page tokens and creates it if there is none. */
+export async function loadPageTokenKey(connection: PostgresConnection, schema: string): Promise<string> {
+  const table = `${quoteSchema(schema)}.page_token_key`;
+  await connection.query(`insert into ${table} values (1, $1) on conflict do nothing`, [
+    createPageTokenKey(),
+  ]);
+  const [row] = await connection.query(`select key from ${table}`);
+  return String(row?.['key']);
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { findSystemProgram } from '../process/system-program.ts';
+
+const packaged = '/usr/lib/postgresql';
+
+/** Returns the folder with `initdb` and `postgres`, or undefined after it has printed why there is none. */
+function findPrograms(): string | undefined {
+  const versions = (): string[] =>
+    existsSync(packaged) ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a)) : [];
+  // Debian installs the programs outside of the path.
+  if (versions().length === 0) findSystemProgram('pg_ctlcluster', 'postgresql');
+  const folder = versions()
+    .map((version) => join(packaged, version, 'bin'))
+    .find((each) => existsSync(join(each, 'initdb')));
+  if (folder === undefined) console.log('skipped: PostgreSQL is not installed');
+  return folder;
+}
+
+const programs = findPrograms();
+
+/** False if PostgreSQL is not installed and cannot be installed. */
+export const hasPostgres = programs !== undefined;
+
+/** PostgreSQL refuses to run as root. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const read = (flag: string): number =>
+    Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim());
+  return { uid: read('-u'), gid: read('-g') };
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A PostgreSQL server in a temporary folder, on a free port. */
+export class PostgresServer {
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #user = unprivileged();
+  readonly #settings: readonly string[];
+  #process: ChildProcess | undefined;
+
+  private constructor(folder: string, port: number, isDurable: boolean) {
+    this.#settings = isDurable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+    this.#folder = folder;
+    this.#port = port;
+  }
+
+  /** Creates the files of a server and starts it. @param isDurable - false: faster, but a crash may lose data */
+  static async start(isDurable: boolean): Promise<PostgresServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-postgres-'));
+    const server = new PostgresServer(folder, await findFreePort(), isDurable);
+    const { uid, gid } = server.#user;
+    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+    const { status, stderr } = spawnSync(
+      join(programs ?? '', 'initdb'),
+      ['--pgdata', join(folder, 'data'), '--auth', 'trust', '--username', 'test', '--no-sync'],
+      { ...server.#user, cwd: folder, encoding: 'utf8' },
+    );
+    if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+    await server.launch();
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://test@127.0.0.1:${this.#port}/postgres`;
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  /** Starts the server with the existing files, and resolves when it accepts connections. */
+  async launch(): Promise<void> {
+    const args = ['-D', join(this.#folder, 'data'), '-k', this.#folder];
+    args.push('-h', '127.0.0.1', '-p', String(this.#port));
+    for (const setting of this.#settings) args.push('-c', setting);
+    const child = spawn(join(programs ?? '', 'postgres'), args, {
+      ...this.#user,
+      cwd: this.#folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#process = child;
+    await new Promise<void>((resolve, reject) => {
+      let log = '';
+      child.stderr?.on('data', (chunk: Buffer) => {
+        if (log.length > 100_000) return;
+        log += chunk.toString();
+        if (log.includes('database system is ready to accept connections')) resolve();
+      });
+      child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)));
+    });
+  }
+
+  /** Stops the server; `SIGQUIT` is as abrupt as a crash. */
+  async halt(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
+    const child = this.#process;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Stops the server and deletes its files. */
+  async remove(): Promise<void> {
+    await this.halt('SIGQUIT');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Declares a PostgreSQL server for the tests of a file, which skip if there is none.
+ *
+ * @param isDurable - true for tests that stop the server abruptly.
+ */
+export function usePostgres(isDurable = false): () => PostgresServer {
+  let server: PostgresServer | undefined;
+  beforeAll(async () => {
+    if (hasPostgres) server = await PostgresServer.start(isDurable);
+  }, 60_000);
+  afterAll(() => server?.remove());
+  return () => {
+    if (!server) throw new Error('PostgreSQL is not installed');
+    return server;
+  };
+}
