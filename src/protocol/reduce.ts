@@ -17,8 +17,8 @@ export type TaskChange = StreamEvent | UserMessageEvent;
 interface MutableArtifact {
   artifact: Artifact;
   isOwned: boolean;
-  /** Texts that continue the last part. They are joined for a snapshot, because joining each one takes longer. */
-  texts: string[] | undefined;
+  /** Text that continues the last part. It is added for a snapshot: V8 concatenates strings without copying them. */
+  continuation: string;
 }
 
 function release(entry: MutableArtifact): Artifact {
@@ -118,12 +118,12 @@ export class TaskReducer {
     if (entry) {
       entry.artifact = artifact;
       entry.isOwned = false;
-      entry.texts = undefined;
+      entry.continuation = '';
       return;
     }
     this.#indexes?.set(artifact.artifactId, this.#artifacts?.length ?? 0);
-    if (this.#artifacts) this.#artifacts.push({ artifact, isOwned: false, texts: undefined });
-    else this.#artifacts = [{ artifact, isOwned: false, texts: undefined }];
+    if (this.#artifacts) this.#artifacts.push({ artifact, isOwned: false, continuation: '' });
+    else this.#artifacts = [{ artifact, isOwned: false, continuation: '' }];
   }
 
   #find(artifactId: string): MutableArtifact | undefined {
@@ -192,9 +192,7 @@ function appendParts(entry: MutableArtifact, chunk: readonly Part[]): void {
   const first = chunk[0];
   const isContinued = continuesText(parts[parts.length - 1], first);
   if (isContinued) {
-    const { text } = first as TextPart;
-    if (entry.texts) entry.texts.push(text);
-    else entry.texts = [text];
+    entry.continuation += (first as TextPart).text;
   }
   for (let at = isContinued ? 1 : 0; at < chunk.length; at++) {
     joinContinuation(entry);
@@ -203,12 +201,12 @@ function appendParts(entry: MutableArtifact, chunk: readonly Part[]): void {
 }
 
 function joinContinuation(entry: MutableArtifact): void {
-  const { texts } = entry;
-  if (!texts) return;
+  const { continuation } = entry;
+  if (continuation === '') return;
   const { parts } = entry.artifact;
   const last = parts[parts.length - 1] as TextPart;
-  parts[parts.length - 1] = { ...last, text: last.text + texts.join('') };
-  entry.texts = undefined;
+  parts[parts.length - 1] = { ...last, text: last.text + continuation };
+  entry.continuation = '';
 }
 
 /**
