@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { repositoryRoot } from '../cli/run-command.ts';
+import { findFreePort } from '../http/free-port.ts';
+import { findSystemProgram } from './system-program.ts';
+
+/** A reverse proxy with a file of `deploy/`. */
+export interface ReverseProxy {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const readDeployFile = (name: string): string => readFileSync(join(repositoryRoot, 'deploy', name), 'utf8');
+
+/** Replaces text that must occur. */
+function replaced(text: string, pattern: RegExp, replacement: string): string {
+  if (!pattern.test(text)) throw new Error(`The file has no ${pattern}`);
+  return text.replace(pattern, replacement);
+}
+
+/** Starts nginx with `deploy/nginx.conf`, in front of servers on these ports. */
+async function startNginx(program: string, ports: readonly number[]): Promise<ReverseProxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-nginx-'));
+  // The workers of nginx run as another user.
+  chmodSync(folder, 0o755);
+  const port = await findFreePort();
+  const servers = ports.map((each) => `server 127.0.0.1:${each} max_fails=1 fail_timeout=5s;`).join(' ');
+  let text = replaced(readDeployFile('nginx.conf'), /server agent:4000 [^;]*;/, servers);
+  text = replaced(text, /listen 8080;/, `listen 127.0.0.1:${port};`);
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (each) => `${each}_temp_path ${folder}/${each};`,
+  );
+  text = replaced(text, /http \{/, `http { access_log off; ${places.join(' ')}`);
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off;\npid ${folder}/nginx.pid;\nerror_log ${folder}/error.log;\n${text}`,
+  );
+  return started(spawn(program, ['-p', folder, '-c', join(folder, 'nginx.conf')]), port, folder, 'SIGTERM');
+}
+
+/** Starts HAProxy with `deploy/haproxy.cfg`, in front of servers on these three ports. */
+async function startHaproxy(program: string, ports: readonly number[]): Promise<ReverseProxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-haproxy-'));
+  const port = await findFreePort();
+  let text = replaced(readDeployFile('haproxy.cfg'), /bind :8080/, `bind 127.0.0.1:${port}`);
+  for (const [i, each] of ports.entries())
+    text = replaced(text, new RegExp(`127\\.0\\.0\\.1:400${i + 1}`), `127.0.0.1:${each}`);
+  writeFileSync(join(folder, 'haproxy.cfg'), text);
+  return started(spawn(program, ['-db', '-f', join(folder, 'haproxy.cfg')]), port, folder, 'SIGTERM');
+}
+
+async function started(
+  child: ChildProcess,
+  port: number,
+  folder: string,
+  signal: NodeJS.Signals,
+): Promise<ReverseProxy> {
+  const url = `http://127.0.0.1:${port}`;
+  let log = '';
+  child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const ended = once(child, 'exit');
+  while (!(await respondsOk(`${url}/readyz`)))
+    if (child.exitCode !== null) throw new Error(`The proxy exited with ${child.exitCode}: ${log}`);
+  return {
+    url,
+    async stop() {
+      child.kill(signal);
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const respondsOk = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** The proxies with a file in `deploy/`; a missing program is undefined after a message. */
+export const reverseProxies = [
+  { name: 'nginx', program: findSystemProgram('nginx'), start: startNginx },
+  { name: 'haproxy', program: findSystemProgram('haproxy'), start: startHaproxy },
+] as const;
+for (const { name, program } of reverseProxies)
+  if (!program) console.log(`skipped: ${name} is not installed`);
