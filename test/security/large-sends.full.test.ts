@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { writeMemoryCurve } from '../support/memory-curve.ts';
 
 let server: ChildProcess;
 let url: string;
@@ -36,24 +37,27 @@ const sendRequest = (text: string) => ({
   configuration: { historyLength: 0 },
 });
 
-async function peakMemory(): Promise<number> {
-  server.send('peak');
-  const [{ peak }] = (await once(server, 'message')) as [{ peak: number }];
-  return peak;
+async function readMemory(): Promise<{ peak: number; resident: number }> {
+  server.send('memory');
+  const [memory] = (await once(server, 'message')) as [{ peak: number; resident: number }];
+  return memory;
 }
 
 it('stays below 1 GB while one client sends 500 messages of 9.9 MB, and keeps the tasks of others', async () => {
   const theirs = await (await call('bob', 'SendMessage', sendRequest('hello'))).json();
   const text = 'x'.repeat(9_900_000);
   const outcomes = new Set<number>();
+  const curve: [messages: number, megabytes: number][] = [
+    [0, Math.round((await readMemory()).resident / 1e6)],
+  ];
   for (let n = 0; n < 500; n++) {
     const response = await call('ann', 'SendMessage', sendRequest(text));
     outcomes.add(response.status);
     await response.arrayBuffer();
-    if (n % 50 === 0) console.log(`${n} messages: ${Math.round((await peakMemory()) / 1e6)} MB at most`);
+    if ((n + 1) % 25 === 0) curve.push([n + 1, Math.round((await readMemory()).resident / 1e6)]);
   }
-  const peak = await peakMemory();
-  console.log(`500 messages: ${Math.round(peak / 1e6)} MB at most`);
+  const { peak } = await readMemory();
+  writeMemoryCurve('messages', curve);
   expect([...outcomes]).toEqual([200]);
   expect(peak).toBeLessThan(1_000_000_000);
   const { id } = (theirs as { result: { task: { id: string } } }).result.task;

@@ -1,11 +1,11 @@
 /** 1,000 connections that never read a response of 4 MB. */
-import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { serve } from '../../src/server/node/serve.ts';
 import { callRpc, httpGet } from '../support/http/http-calls.ts';
 import { rawRequest } from '../support/http/raw-http.ts';
+import { writeMemoryCurve } from '../support/memory-curve.ts';
 
 const connections = 1_000;
 const mebibyte = 1_024 * 1_024;
@@ -25,7 +25,7 @@ it.each([true, false])(
     const call = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: result.task.id } };
     const request = rawRequest('POST', '/', JSON.stringify(call), { 'A2A-Version': '1.0' });
     const before = process.memoryUsage.rss();
-    const curve: [connections: number, mebibytes: number][] = [[0, Math.round(before / mebibyte)]];
+    const curve: [connections: number, megabytes: number][] = [[0, Math.round(before / 1e6)]];
     const sockets: Socket[] = [];
     for (let i = 1; i <= connections; i++) {
       const socket = connect(server.port, '127.0.0.1').on('error', () => {});
@@ -34,18 +34,12 @@ it.each([true, false])(
       if (i % 50 !== 0) continue;
       // Responds after all earlier requests were handled.
       expect((await httpGet(`${server.url}/healthz`)).status).toBe(200);
-      curve.push([i, Math.round(process.memoryUsage.rss() / mebibyte)]);
+      curve.push([i, Math.round(process.memoryUsage.rss() / 1e6)]);
     }
-    const file = process.env.DRAGOMAN_MEMORY_CURVE;
-    if (file) writeFileSync(`${file}.${fastPath ? 'fast' : 'node'}.txt`, formatCurve(curve));
+    writeMemoryCurve(`connections-${fastPath ? 'fast' : 'node'}`, curve);
     expect(Math.max(...curve.map(([, each]) => each))).toBeLessThan(1_000);
     for (const socket of sockets) socket.destroy();
     await server.stop(0);
     await agent.close();
   },
 );
-
-function formatCurve(curve: readonly (readonly [number, number])[]): string {
-  const rows = curve.map(([count, size]) => `${count}\t${size}\t${'#'.repeat(Math.round(size / 10))}`);
-  return `connections\tMiB\n${rows.join('\n')}\n`;
-}
