@@ -5,13 +5,13 @@ import { withArtifacts } from '../../src/artifacts/with-artifacts.ts';
 import { connect } from '../../src/client/connect.ts';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { withCircuitBreaker } from '../../src/gateway/middleware/circuit-breaker.ts';
-import { withTotalTimeout } from '../../src/gateway/middleware/total-timeout.ts';
 import { withTaskOwnership } from '../../src/gateway/ownership/with-task-ownership.ts';
 import { connectMemoryBroker } from '../../src/mesh/brokers/memory/connect-memory.ts';
 import { meshAgent } from '../../src/mesh/client/mesh-agent.ts';
 import { serveOnMesh } from '../../src/mesh/server/serve-on-mesh.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
 import type { Agent } from '../../src/protocol/agent.ts';
+import { withTimeouts } from '../../src/protocol/composition/with-timeouts.ts';
 import { withInterceptor } from '../../src/protocol/composition/with-interceptor.ts';
 import { textOf } from '../../src/protocol/part.ts';
 import type { Task } from '../../src/protocol/task.ts';
@@ -64,7 +64,8 @@ const sources: { [name: string]: () => Promise<Agent> } = {
   'withInterceptor()': async () => withInterceptor(echo(), {}),
   'withArtifacts()': async () => withArtifacts(echo(), { store: memoryArtifactStore(), app: 'echo' }),
   'withCircuitBreaker()': async () => withCircuitBreaker(echo(), { name: 'echo' }),
-  'withTotalTimeout()': async () => withTotalTimeout(echo(), 60_000, systemClock),
+  'withTimeouts()': async () =>
+    withTimeouts(echo(), { idle: 60_000, total: 60_000, clock: systemClock, describe: (timeout) => timeout }),
   'withTaskOwnership()': async () => withTaskOwnership(echo()),
 };
 

@@ -6,10 +6,10 @@ import type { HttpClient } from '../../client/http/http-client.ts';
 import { undiciHttpClient } from '../../client/http/undici-driver.ts';
 import type { ClientTls, ConnectOptions } from '../../client/connect-options.ts';
 import type { AgentCard } from '../../protocol/card.ts';
+import { withTimeouts } from '../../protocol/composition/with-timeouts.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { buildCredentials, withForwardedHeaders, noCredentials } from '../config/credentials.ts';
 import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
-import { withTotalTimeout } from '../middleware/total-timeout.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 
 /** Collaborators of {@link createUpstream}. All members are optional. */
@@ -74,8 +74,13 @@ export function createUpstream(config: ProxiedAgent, context: UpstreamContext = 
     config.agent_card_data ? completeCard(config, url) : url,
     ownHttp ? { ...options, tls: undefined, http: ownHttp } : options,
   );
-  const totalTimeout = config.total_timeout_seconds;
-  const agent = totalTimeout === undefined ? remote : withTotalTimeout(remote, totalTimeout * 1000, clock);
+  const agent = withTimeouts(remote, {
+    total: (config.total_timeout_seconds ?? 0) * 1000,
+    // The client limits sends.
+    operations: ['stream', 'subscribe'],
+    clock,
+    describe: (_total, milliseconds) => `The stream exceeded its total timeout of ${milliseconds / 1000} s`,
+  });
   let health: UpstreamHealth = { state: 'unknown', since: clock.now() };
   const setHealth = (state: 'up' | 'down', error?: A2AError): void => {
     health = { state, since: health.state === state ? health.since : clock.now(), ...(error && { error }) };

@@ -1,3 +1,4 @@
+import { raceAbort } from '../../primitives/abort.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { Agent } from '../../protocol/agent.ts';
@@ -24,7 +25,7 @@ export class Announcer {
   readonly #agent: Agent;
   readonly #options: AnnouncerOptions;
   #stop: (() => void) | undefined;
-  #isOver = false;
+  readonly #end = new AbortController();
   #hasFailed = false;
   #current: Promise<void> = Promise.resolve();
 
@@ -36,15 +37,17 @@ export class Announcer {
   /** Starts the announcements if `interval` is positive. */
   start(): void {
     const { interval, clock } = this.#options;
-    if (interval <= 0 || this.#isOver) return;
+    const { signal } = this.#end;
+    if (interval <= 0 || signal.aborted) return;
     this.#current = this.#announce().then(() => {
-      if (this.#isOver) return;
+      if (signal.aborted) return;
       this.#stop = clock.after(Math.min(interval, maxInterval), () => this.start());
     });
   }
 
+  /** Stops the announcements, also one whose card or broker does not respond. */
   async stop(): Promise<void> {
-    this.#isOver = true;
+    this.#end.abort();
     this.#stop?.();
     await this.#current;
   }
@@ -52,15 +55,15 @@ export class Announcer {
   async #announce(): Promise<void> {
     const { broker, cardOptions, version, log } = this.#options;
     const fields = { agent: cardOptions.name };
+    const { signal } = this.#end;
     try {
-      const card = await this.#agent.card();
-      if (this.#isOver) return;
+      const card = await raceAbort(this.#agent.card({ signal }), signal);
       const wire = writeMeshCard(card, version === '0.1' ? v0_1 : v0_3, cardOptions);
-      await broker.publish(cardOptions.topics.agentCards, JSON.stringify(wire));
+      await raceAbort(broker.publish(cardOptions.topics.agentCards, JSON.stringify(wire)), signal);
       if (this.#hasFailed) log({ level: 'info', message: 'The agent is announced again', fields });
       this.#hasFailed = false;
     } catch (error) {
-      if (!this.#hasFailed && !this.#isOver) {
+      if (!this.#hasFailed && !signal.aborted) {
         const message = 'The agent is not announced, because its card cannot be read';
         log({ level: 'warn', message, error, fields });
       }

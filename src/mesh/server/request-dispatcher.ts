@@ -1,6 +1,7 @@
 import type { Dialect, RequestOf } from '../../dialects/dialect.ts';
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
+import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import type { GetTaskRequest, SendRequest } from '../../protocol/requests.ts';
@@ -14,16 +15,23 @@ import {
   responseIdProperty,
 } from '../request-properties.ts';
 import type { MeshTopics } from '../mesh-topics.ts';
-import { TaskRouter, type MeshRequestContext } from './task-router.ts';
 import { ResponseCache } from './response-cache.ts';
 import { deliveryUuid, identifySend } from './request-identity.ts';
 import { topicMatches } from '../brokers/topic-pattern.ts';
 import { explainAgentError } from './error-mapping.ts';
-import { MeshReply, type SentReply } from './mesh-reply.ts';
+import { MeshReply, type ReplyAddress, type SentReply } from './mesh-reply.ts';
 import { type AgentOperation, RequestRun } from './request-run.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
 import { Semaphore } from './semaphore.ts';
 import { type MeshTask, MeshTasks } from './mesh-tasks.ts';
+
+/** A request with its decoded envelope, properties and user. */
+interface MeshRequest {
+  readonly message: MeshMessage;
+  readonly rpc: MeshRpcRequest;
+  readonly properties: RequestProperties;
+  readonly user: string;
+}
 
 /** Dispatches the requests to one agent. */
 export class RequestDispatcher {
@@ -33,10 +41,10 @@ export class RequestDispatcher {
   readonly #topics: MeshTopics;
   readonly #settings: MeshServerSettings;
   readonly #tasks: MeshTasks;
-  readonly #router: TaskRouter;
   readonly #responses: ResponseCache;
   readonly #semaphore: Semaphore;
   readonly #runs = new Set<RequestRun>();
+  #ended: A2AError | undefined;
 
   constructor(
     agent: Agent,
@@ -49,7 +57,6 @@ export class RequestDispatcher {
     this.#topics = topics;
     this.#settings = settings;
     this.#tasks = new MeshTasks(settings);
-    this.#router = new TaskRouter(this.#tasks, name, settings);
     this.#responses = new ResponseCache(settings);
     this.#semaphore = new Semaphore(settings.limits.concurrency);
   }
@@ -62,122 +69,122 @@ export class RequestDispatcher {
   /** Processes one message. Resolves when all work for it is done. Never rejects. */
   async dispatch(message: MeshMessage): Promise<void> {
     const properties = this.#readProperties(message);
+    let request: MeshRequest | undefined;
     try {
-      await this.#receive(message, properties);
+      const rpc = this.#readEnvelope(message);
+      if (!rpc) return;
+      request = { message, rpc, properties, user: properties.userId ?? defaultUser };
+      await this.#execute(request);
     } catch (thrown) {
-      await this.#reject(message, properties, thrown);
+      await this.#reject(message, properties, thrown, request);
     }
   }
 
-  /** Ends all requests in progress with an error. */
+  /** Ends all requests in progress, and those that still arrive, with an error. */
   endAll(error: A2AError): void {
+    this.#ended = error;
     for (const run of this.#runs) run.end(error);
   }
 
   /** Topics outside of the allowed ones count as missing: a response must not reach receivers of other systems. */
   #readProperties(message: MeshMessage): RequestProperties {
     const properties = parseRequestProperties(message.properties);
+    const { replyTopics } = this.#settings;
     const allow = (topic: string | undefined): string | undefined => {
-      if (topic === undefined || this.#isReplyTopic(topic)) return topic;
+      const isAllowed =
+        topic === undefined ||
+        (replyTopics?.some((pattern) => topicMatches(pattern, topic)) ?? this.#topics.isReplyTopic(topic));
+      if (isAllowed) return topic;
       const text = `Ignored the response topic "${topic}" of a request on ${message.topic}: it is not allowed`;
       this.#settings.log({ level: 'warn', message: text, fields: { agent: this.#name } });
       return undefined;
     };
-    return {
-      ...properties,
-      replyTo: allow(properties.replyTo),
-      statusTopic: allow(properties.statusTopic),
-    };
+    const { replyTo, statusTopic } = properties;
+    return { ...properties, replyTo: allow(replyTo), statusTopic: allow(statusTopic) };
   }
 
-  #isReplyTopic(topic: string): boolean {
-    const { replyTopics } = this.#settings;
-    return replyTopics
-      ? replyTopics.some((pattern) => topicMatches(pattern, topic))
-      : this.#topics.isReplyTopic(topic);
-  }
-
-  async #receive(message: MeshMessage, properties: RequestProperties): Promise<void> {
-    const { payload } = message;
-    if (payload.length > this.#settings.limits.payload) {
-      const size = `${payload.length} of ${this.#settings.limits.payload} characters`;
-      throw new UnreadableRequestError('PAYLOAD_TOO_LARGE', `The request is too large: ${size}`, null);
+  #readEnvelope({ payload }: MeshMessage): MeshRpcRequest | undefined {
+    const limit = this.#settings.limits.payload;
+    if (payload.length > limit) {
+      const text = `The request is too large: ${payload.length} of ${limit} characters`;
+      throw new UnreadableRequestError('PAYLOAD_TOO_LARGE', text, null);
     }
     const rpc = readRequest(payload);
-    if (!rpc) {
-      this.#settings.log({ level: 'warn', message: 'Ignored a response on the request topic' });
-      return;
-    }
-    const context = { message, rpc, properties, user: properties.userId ?? defaultUser };
-    switch (rpc.operation) {
+    if (!rpc) this.#settings.log({ level: 'warn', message: 'Ignored a response on the request topic' });
+    return rpc;
+  }
+
+  #execute(request: MeshRequest): Promise<void> {
+    const { operation } = request.rpc;
+    switch (operation) {
       case 'send':
       case 'stream':
-        return this.#send(context);
+        return this.#send(request);
       case 'subscribe':
-        return this.#subscribe(context);
+        return this.#subscribe(request);
       case 'cancelTask':
-        return this.#cancel(context);
+        return this.#cancel(request);
       case 'getTask':
-        return this.#get(context);
+        return this.#respondWithTask(request, this.#decode(request, 'getTask'));
       default:
-        throw new A2AError('UNSUPPORTED_OPERATION', `The mesh does not support ${rpc.operation}`);
+        throw new A2AError('UNSUPPORTED_OPERATION', `The mesh does not support ${operation}`);
     }
   }
 
-  async #send(context: MeshRequestContext): Promise<void> {
-    const { user, message, properties } = context;
+  async #send(request: MeshRequest): Promise<void> {
+    const { user, message, properties, rpc } = request;
     let hasMessageId = true;
-    const request = this.#decodeSend(context, () => {
+    const decoded = this.#decodeSend(request, () => {
       hasMessageId = false;
       return deliveryUuid(message, 'message');
     });
     const sent = await this.#responses.getOrRun(identifySend(user, message, hasMessageId), () =>
-      this.#sendOnce(context, request),
+      this.#sendOnce(request, decoded),
     );
     if (sent === 'done') return;
     if (sent) {
-      await this.#broker.publish(properties.replyTo ?? sent.topic, sent.payload, {
-        ...message.properties,
-        [responseIdProperty]: sent.responseId,
-      });
+      const repeated = { ...message.properties, [responseIdProperty]: sent.responseId };
+      await this.#broker.publish(properties.replyTo ?? sent.topic, sent.payload, repeated);
       return;
     }
-    const id = request.clientTaskId ?? String(context.rpc.id ?? request.message.taskId);
-    await this.#respondWithTask(context, { id });
+    const id = decoded.clientTaskId ?? String(rpc.id ?? decoded.message.taskId);
+    await this.#respondWithTask(request, { id });
   }
 
-  async #sendOnce(context: MeshRequestContext, request: SendRequest): Promise<SentReply | undefined> {
+  async #sendOnce(request: MeshRequest, decoded: SendRequest): Promise<SentReply | undefined> {
+    const { rpc, user, message, properties } = request;
     try {
-      const task = this.#router.route(context, request);
-      const kind = context.rpc.operation === 'stream' ? 'stream' : 'send';
-      return await this.#run(context, task, { kind, request: this.#router.toUpstreamRequest(request, task) });
+      const id = decoded.clientTaskId ?? (rpc.id === null ? this.#settings.newId() : String(rpc.id));
+      const task = this.#tasks.route(user, id, decoded);
+      const kind = rpc.operation === 'stream' ? 'stream' : 'send';
+      const upstreamRequest = this.#tasks.toUpstreamRequest(decoded, task);
+      return await this.#run(request, task, { kind, request: upstreamRequest });
     } catch (thrown) {
-      return this.#reject(context.message, context.properties, thrown);
+      return this.#reject(message, properties, thrown, request);
     }
   }
 
   /** Early clients send the metadata of a message beside it. */
-  #decodeSend(context: MeshRequestContext, newMessageId: () => string): SendRequest {
-    const request = this.#decode(context, 'send', newMessageId);
-    const { message, metadata } = request;
-    if (context.rpc.dialect !== v0_1 || !metadata) return request;
-    return { ...request, message: { ...message, metadata: { ...metadata, ...message.metadata } } };
+  #decodeSend(request: MeshRequest, newMessageId: () => string): SendRequest {
+    const decoded = this.#decode(request, 'send', newMessageId);
+    const { message, metadata } = decoded;
+    if (request.rpc.dialect !== v0_1 || !metadata) return decoded;
+    return { ...decoded, message: { ...message, metadata: { ...metadata, ...message.metadata } } };
   }
 
-  async #subscribe(context: MeshRequestContext): Promise<void> {
-    const { id } = this.#decode(context, 'subscribe');
-    const task = this.#find(context, id);
+  async #subscribe(request: MeshRequest): Promise<void> {
+    const { id } = this.#decode(request, 'subscribe');
+    const task = this.#find(request, id);
     if (task.upstreamId === undefined) throw taskNotFound(id);
-    await this.#run(context, task, { kind: 'subscribe' });
+    await this.#run(request, task, { kind: 'subscribe' });
   }
 
-  /** Runs a request when the semaphore admits it. */
-  #run(
-    context: MeshRequestContext,
+  async #run(
+    request: MeshRequest,
     task: MeshTask,
     operation: AgentOperation,
   ): Promise<SentReply | undefined> {
-    const reply = this.#createReply(context, task);
+    const reply = this.#createReply(request, task);
     if (operation.kind !== 'subscribe') task.address = reply.address;
     const run = new RequestRun({
       agent: this.#agent,
@@ -186,96 +193,72 @@ export class RequestDispatcher {
       tasks: this.#tasks,
       reply,
       isCanceled: this.#tasks.takeEarlyCancel(task),
-      call: this.#callContext(context, task.contextId, reply.address.dialect),
+      call: this.#callContext(request, task.contextId, reply.address.dialect),
+      semaphore: this.#semaphore,
       settings: this.#settings,
     });
     this.#tasks.store(task);
     this.#runs.add(run);
     task.runs.add(run);
-    return new Promise((resolve) => {
-      let release = (): void => {};
-      const start = (): void => {
-        // Deferred, because `release` is not assigned yet if the semaphore admits the run immediately.
-        void Promise.resolve()
-          .then(() => run.run())
-          .then((sent) => {
-            release();
-            this.#runs.delete(run);
-            resolve(sent);
-          });
-      };
-      release = this.#semaphore.acquire(start);
-      run.onEarlyEnd(() => {
-        release();
-        start();
-      });
-    });
+    if (this.#ended) run.end(this.#ended);
+    const sent = await run.run();
+    this.#runs.delete(run);
+    return sent;
   }
 
-  async #cancel(context: MeshRequestContext): Promise<void> {
-    const { id } = this.#decode(context, 'cancelTask');
+  async #cancel(request: MeshRequest): Promise<void> {
+    const { id } = this.#decode(request, 'cancelTask');
     // The broker may deliver the message that starts the task later.
-    if (!this.#tasks.find(id)) this.#tasks.cancelEarly(context.properties.userId, id);
-    const task = this.#find(context, id);
-    const [run, ...others] = task.runs;
-    if (!run) {
-      await this.#cancelIdle(context, task);
-      return;
+    if (!this.#tasks.find(id)) this.#tasks.cancelEarly(request.properties.userId, id);
+    const task = this.#find(request, id);
+    const { canceled, isReported } = await this.#cancelTask(request, task);
+    const { address } = task;
+    if (request.properties.replyTo !== undefined) await this.#createReply(request, task).respond(canceled);
+    else if (!isReported && address) {
+      // An interrupted task already had a response; its cancellation is sent to the same topic.
+      await this.#reply({ ...address, responseId: deliveryUuid(request.message, 'response') }).respond(
+        canceled,
+      );
     }
-    const { task: canceled, isReported } = await run.cancel();
-    for (const other of others) await other.cancel();
-    if (!isReported) await this.#respondCanceled(context, task, canceled);
-    else if (context.properties.replyTo !== undefined)
-      await this.#createReply(context, task).respond(canceled);
   }
 
-  async #cancelIdle(context: MeshRequestContext, task: MeshTask): Promise<void> {
+  async #cancelTask(request: MeshRequest, task: MeshTask): Promise<{ canceled: Task; isReported: boolean }> {
+    const [run, ...others] = task.runs;
     const { upstreamId: id, state } = task;
-    if (id === undefined || (state && isTerminal(state))) throw new A2AError('TASK_NOT_CANCELABLE');
-    const canceled = await this.#agent.cancelTask({ id }, this.#callContext(context, task.contextId));
-    await this.#respondCanceled(context, task, canceled);
-  }
-
-  /** An interrupted task already had a response; its cancellation is sent to the same topic. */
-  async #respondCanceled(context: MeshRequestContext, task: MeshTask, canceled: Task): Promise<void> {
-    this.#tasks.setState(task, canceled.status.state, false);
-    const reply =
-      context.properties.replyTo === undefined
-        ? new MeshReply(
-            this.#broker,
-            { ...task.address, responseId: deliveryUuid(context.message, 'response') },
-            this.#settings,
-          )
-        : this.#createReply(context, task);
-    await reply.respond(canceled);
-  }
-
-  #get(context: MeshRequestContext): Promise<void> {
-    return this.#respondWithTask(context, this.#decode(context, 'getTask'));
+    let canceled: Task;
+    let isReported = false;
+    if (run) {
+      ({ task: canceled, isReported } = await run.cancel());
+      for (const other of others) await other.cancel();
+    } else {
+      if (id === undefined || (state && isTerminal(state))) throw new A2AError('TASK_NOT_CANCELABLE');
+      canceled = await this.#agent.cancelTask({ id }, this.#callContext(request, task.contextId));
+    }
+    if (!isReported) this.#tasks.setState(task, canceled.status.state);
+    return { canceled, isReported };
   }
 
   /** Responds with the current state of a task. */
-  async #respondWithTask(context: MeshRequestContext, { id, historyLength }: GetTaskRequest): Promise<void> {
-    const task = this.#find(context, id);
-    const { upstreamId: downstreamId } = task;
-    if (downstreamId === undefined && task.runs.size === 0) throw taskNotFound(id);
-    const call = this.#callContext(context, task.contextId);
+  async #respondWithTask(request: MeshRequest, { id, historyLength }: GetTaskRequest): Promise<void> {
+    const task = this.#find(request, id);
+    const { upstreamId, contextId } = task;
+    if (upstreamId === undefined && task.runs.size === 0) throw taskNotFound(id);
     const current: Task =
-      downstreamId === undefined
-        ? { id, contextId: task.contextId, status: { state: 'submitted' } }
-        : await this.#agent.getTask({ id: downstreamId, historyLength }, call);
-    await this.#createReply(context, task).respond(current);
+      upstreamId === undefined
+        ? { id, contextId, status: { state: 'submitted' } }
+        : await this.#agent.getTask({ id: upstreamId, historyLength }, this.#callContext(request, contextId));
+    await this.#createReply(request, task).respond(current);
   }
 
   /** Decodes the params. Reports losses, and reports decoding errors as errors of the client. */
   #decode<O extends Operation>(
-    { rpc, message }: MeshRequestContext,
+    { rpc, message }: MeshRequest,
     operation: O,
     newMessageId?: () => string,
   ): RequestOf[O] {
     const { dialect, params, id } = rpc;
     const losses: TranslationLoss[] = [];
-    const version = dialect.version;
+    const { version } = dialect;
     try {
       return dialect.requests[operation].read(params, { lenient: false, losses, newMessageId });
     } catch (thrown) {
@@ -286,63 +269,55 @@ export class RequestDispatcher {
       const reason = error.reason === 'INVALID_PARAMS' ? 'INVALID_REQUEST' : error.reason;
       throw new A2AError(reason, error.message, { violations: error.violations, cause: thrown });
     } finally {
-      if (losses.length > 0) {
-        const context = { operation, version, taskId: String(id), side: 'request' as const };
-        this.#settings.onLoss?.(losses, context);
-      }
+      if (losses.length > 0)
+        this.#settings.onLoss?.(losses, { operation, version, taskId: String(id), side: 'request' });
     }
   }
 
-  #find({ user, properties }: MeshRequestContext, id: string): MeshTask {
+  #find({ user, properties }: MeshRequest, id: string): MeshTask {
     const task = this.#tasks.find(id);
     // A cancel request may omit the user id, but it must not name another user.
     if (!task || (properties.userId !== undefined && task.user !== user)) throw taskNotFound(id);
     return task;
   }
 
-  #createReply({ rpc, properties, message }: MeshRequestContext, task: MeshTask): MeshReply {
-    const { id, operation, ambiguous } = rpc;
-    const { clientId } = properties;
+  #createReply({ rpc, properties, message }: MeshRequest, task: MeshTask): MeshReply {
+    const { id, operation, ambiguous, dialect } = rpc;
+    const { replyTo, statusTopic, clientId } = properties;
     const isSend = operation === 'send' || operation === 'stream';
-    return new MeshReply(
-      this.#broker,
-      {
-        id: id ?? task.id,
-        dialect: ambiguous ? task.address.dialect : rpc.dialect,
-        operation,
-        ids: { taskId: task.id, contextId: task.contextId, agent: this.#name },
-        replyTo: properties.replyTo ?? (isSend ? this.#defaultReplyTopic(clientId) : undefined),
-        statusTopic: properties.statusTopic,
-        responseId: deliveryUuid(message, 'response'),
-        properties: message.properties,
-      },
-      this.#settings,
-    );
+    return this.#reply({
+      id: id ?? task.id,
+      dialect: (ambiguous ? task.address?.dialect : undefined) ?? dialect,
+      operation,
+      ids: { taskId: task.id, contextId: task.contextId, agent: this.#name },
+      replyTo: replyTo ?? (isSend ? this.#defaultReplyTopic(clientId) : undefined),
+      statusTopic,
+      responseId: deliveryUuid(message, 'response'),
+      properties: message.properties,
+    });
+  }
+
+  #reply(address: ReplyAddress): MeshReply {
+    return new MeshReply(this.#broker, address, this.#settings);
   }
 
   #defaultReplyTopic(clientId: string | undefined): string | undefined {
-    if (clientId === undefined) return undefined;
     try {
-      return this.#topics.clientResponse(clientId);
+      return clientId === undefined ? undefined : this.#topics.clientResponse(clientId);
     } catch {
       return undefined;
     }
   }
 
   #callContext(
-    context: MeshRequestContext,
+    { properties, rpc, user }: MeshRequest,
     session: string,
-    dialect: Dialect = context.rpc.dialect,
+    { version }: Dialect = rpc.dialect,
   ): CallContext {
-    const { clientId, extensions, userId } = context.properties;
-    const owner = userId ?? defaultUser;
-    return {
-      owner,
-      // Artifact middleware stores files by session.
-      principal: { id: owner, claims: { session, clientId, agent: this.#name } },
-      version: dialect.version,
-      extensions,
-    };
+    const { clientId, extensions } = properties;
+    // Artifact middleware stores files by session.
+    const principal = { id: user, claims: { session, clientId, agent: this.#name } };
+    return { owner: user, principal, version, extensions };
   }
 
   /** Responds with an error to a request that was not processed, if a response is possible. */
@@ -350,41 +325,28 @@ export class RequestDispatcher {
     message: MeshMessage,
     properties: RequestProperties,
     thrown: unknown,
+    request?: MeshRequest,
   ): Promise<SentReply | undefined> {
-    const rpc = thrown instanceof UnreadableRequestError ? undefined : readRequest(message.payload);
-    const id = rpc?.id ?? (thrown instanceof UnreadableRequestError ? thrown.id : null);
+    const unreadable = thrown instanceof UnreadableRequestError ? thrown : undefined;
+    const rpc = request?.rpc;
+    const id = rpc?.id ?? unreadable?.id ?? null;
     const taskId = id === null ? '' : String(id);
-    const errorContext = { agent: this.#name, taskId, isStream: false, hasStarted: false };
-    const error = thrown instanceof UnreadableRequestError ? thrown : explainAgentError(thrown, errorContext);
-    this.#settings.log({
-      level: 'warn',
-      message: error.message,
-      taskId,
-      error: thrown,
-      fields: { topic: message.topic },
-    });
-    const reply = new MeshReply(
-      this.#broker,
-      {
-        id,
-        dialect: thrown instanceof UnreadableRequestError ? thrown.dialect : this.#responseDialect(rpc),
-        operation: rpc?.operation ?? 'send',
-        ids: { taskId, contextId: '', agent: this.#name },
-        replyTo: properties.replyTo,
-        statusTopic: undefined,
-        responseId: deliveryUuid(message, 'response'),
-        properties: message.properties,
-      },
-      this.#settings,
-    );
-    return reply.fail(error);
-  }
-
-  #responseDialect(rpc: MeshRpcRequest | undefined): Dialect {
-    const params = rpc?.params as { id?: unknown } | undefined;
-    const task = rpc?.ambiguous && typeof params?.id === 'string' ? this.#tasks.find(params.id) : undefined;
-    if (task) return task.address.dialect;
-    if (!rpc) throw new A2AError('INTERNAL_ERROR');
-    return rpc.dialect;
+    const agent = this.#name;
+    const error =
+      unreadable ?? explainAgentError(thrown, { agent, taskId, isStream: false, hasStarted: false });
+    const fields = { topic: message.topic };
+    this.#settings.log({ level: 'warn', message: error.message, taskId, error: thrown, fields });
+    const { id: named } = (rpc?.ambiguous ? rpc.params : {}) as { id?: unknown };
+    const task = typeof named === 'string' ? this.#tasks.find(named) : undefined;
+    return this.#reply({
+      id,
+      dialect: unreadable?.dialect ?? task?.address?.dialect ?? rpc?.dialect ?? v0_3,
+      operation: rpc?.operation ?? 'send',
+      ids: { taskId, contextId: '', agent },
+      replyTo: properties.replyTo,
+      statusTopic: undefined,
+      responseId: deliveryUuid(message, 'response'),
+      properties: message.properties,
+    }).fail(error);
   }
 }

@@ -13,31 +13,29 @@ export class Semaphore {
     return this.#inUse;
   }
 
-  /** Calls `begin` when a permit is available. @returns a function that releases the permit or stops waiting. */
-  acquire(begin: () => void): () => void {
-    let hasPermit = false;
-    const start = (): void => {
-      hasPermit = true;
-      this.#inUse++;
-      begin();
-    };
-    if (this.#inUse < this.#limit) start();
-    else this.#waiting.add(start);
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      if (!hasPermit) this.#waiting.delete(start);
-      else this.#release();
-    };
+  /** Waits for a permit until the signal aborts. @returns a function that releases it. */
+  acquire(signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.delete(start);
+        reject(signal.reason);
+      };
+      const start = (): void => {
+        this.#inUse++;
+        this.#waiting.delete(start);
+        signal.removeEventListener('abort', leave);
+        resolve(() => this.#release());
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      if (signal.aborted) leave();
+      else if (this.#inUse < this.#limit) start();
+      else this.#waiting.add(start);
+    });
   }
 
   #release(): void {
     this.#inUse--;
-    for (const next of this.#waiting) {
-      this.#waiting.delete(next);
-      next();
-      return;
-    }
+    const [next] = this.#waiting;
+    next?.();
   }
 }

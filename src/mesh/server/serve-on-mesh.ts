@@ -1,9 +1,11 @@
 import type { Agent } from '../../protocol/agent.ts';
+import { withTimeouts } from '../../protocol/composition/with-timeouts.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { Announcer } from './announcer.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
 import { type MeshServerOptions, resolveMeshServerSettings } from './mesh-server-options.ts';
 import { MeshTopics } from '../mesh-topics.ts';
+import type { Clock } from '../../primitives/clock.ts';
 
 export type { BatchOptions } from './text-batcher.ts';
 export type {
@@ -12,6 +14,9 @@ export type {
   MeshLossContext,
   MeshServerTimeouts,
 } from './mesh-server-options.ts';
+
+/** Milliseconds for which `close` waits for the error responses of requests that it has ended. */
+const publishTime = 5_000;
 
 /** An agent that is served on the mesh. */
 export interface MeshServer extends AsyncDisposable {
@@ -44,7 +49,14 @@ export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Pro
   const settings = resolveMeshServerSettings(options);
   const { clock, limits, log, timeouts } = settings;
   await agent.ready?.();
-  const dispatcher = new RequestDispatcher(agent, { broker, name, topics }, settings);
+  const timed = withTimeouts(agent, {
+    idle: timeouts.idle,
+    total: timeouts.total,
+    clock,
+    describe: (timeout, milliseconds) =>
+      `Remote agent '${name}' ${timeout === 'idle' ? 'sent nothing for' : 'did not end the task within'} ${milliseconds} ms`,
+  });
+  const dispatcher = new RequestDispatcher(timed, { broker, name, topics }, settings);
   const subscription = await broker.subscribe(topic, (message) => dispatcher.dispatch(message), {
     queue,
     shared,
@@ -63,11 +75,10 @@ export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Pro
   let closing: Promise<void> | undefined;
   const shutDown = async (): Promise<void> => {
     await announcer.stop();
-    const stopTimer = clock.after(timeouts.close, () =>
-      dispatcher.endAll(new A2AError('UNAVAILABLE', `The proxy of agent '${name}' is shutting down`)),
-    );
-    await subscription.close();
-    stopTimer();
+    const closed = subscription.close();
+    if (await waitAtMost(clock, timeouts.close, closed)) return;
+    dispatcher.endAll(new A2AError('UNAVAILABLE', `The proxy of agent '${name}' is shutting down`));
+    await waitAtMost(clock, publishTime, closed);
   };
   const close = (): Promise<void> => (closing ??= shutDown());
   return {
@@ -79,4 +90,12 @@ export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Pro
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Waits for a promise. @returns false if it has not settled in time. */
+function waitAtMost(clock: Clock, milliseconds: number, promise: Promise<void>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const stopTimer = clock.after(milliseconds, () => resolve(false));
+    promise.then(() => resolve(true), reject).finally(stopTimer);
+  });
 }

@@ -349,6 +349,83 @@ describe('serveOnMesh', () => {
     expect((await caller.waitForResponse('a')).body.error.message).toContain('shutting down');
   });
 
+  it('closes at once without running requests, also while the card is fetched or cannot be published', async () => {
+    const agent = echo();
+    const asked = createDeferred();
+    const card = (): Promise<never> => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    const { server } = await shown({ ...agent, card }, { clock: new ManualClock() });
+    await asked.promise;
+    await server.close();
+
+    const link = connectMemoryBroker();
+    ends.push(() => link.close());
+    const publishing = createDeferred();
+    const publish = (): Promise<never> => {
+      publishing.resolve();
+      return new Promise(() => {});
+    };
+    const stuck: BrokerConnection = {
+      state: 'down',
+      publish,
+      onState: (changed) => link.onState(changed),
+      close: () => link.close(),
+      [Symbol.asyncDispose]: () => link.close(),
+      subscribe: (patterns, work, options) => link.subscribe(patterns, work, options),
+    };
+    const down = await serveOnMesh(agent, {
+      broker: stuck,
+      namespace: 'n',
+      name: 'Shown',
+      clock: new ManualClock(),
+    });
+    await publishing.promise;
+    await down.close();
+  });
+
+  it('closes after a time limit if a response cannot be published', async () => {
+    const clock = new ManualClock();
+    const inner = connectMemoryBroker();
+    const responding = createDeferred();
+    const letGo = createDeferred();
+    ends.push(async () => {
+      letGo.resolve();
+      await inner.close();
+    });
+    const link: BrokerConnection = {
+      state: 'down',
+      publish: async () => {
+        responding.resolve();
+        await letGo.promise;
+      },
+      onState: (changed) => inner.onState(changed),
+      close: () => inner.close(),
+      [Symbol.asyncDispose]: () => inner.close(),
+      subscribe: (patterns, work, options) => inner.subscribe(patterns, work, options),
+    };
+    const server = await serveOnMesh(echo(), {
+      broker: link,
+      namespace: 'test_namespace',
+      name: 'Shown',
+      card: { interval: 0 },
+      clock,
+      timeouts: { close: 3000, idle: 0, total: 0 },
+    });
+    const caller = await MeshTestClient.join(inner);
+    await caller.send('Shown', 'a', request0_3('a', 'hello'));
+    await responding.promise;
+    const ofRequests = clock.waitForDelay((milliseconds) => milliseconds === 3000);
+    const closing = server.close();
+    await ofRequests;
+    const ofResponses = clock.waitForDelay((milliseconds) => milliseconds === 5000);
+    clock.advance(3000);
+    await ofResponses;
+    clock.advance(5000);
+    await closing;
+  });
+
   it('reports translation losses of requests and responses', async () => {
     const losses: string[] = [];
     const rejected: Agent = {
