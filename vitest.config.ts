@@ -28,6 +28,7 @@ export default defineConfig({
     // These bound hangs and must not decide results: a busy machine can be ten times slower than a quiet one.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // One more than the cores of a small machine: files that start processes and brokers wait for half of their time.
     maxWorkers: 3,
     setupFiles: ['test/support/client/forget-endpoints.ts'],

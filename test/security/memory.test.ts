@@ -88,16 +88,16 @@ describe.each([true, false])('unread responses (fastPath: %s)', (fastPath) => {
   });
 
   it('are read completely by a slow client', async () => {
-    const { server, id } = await start({ fastPath, stallTimeout: 400 });
+    const { server, id } = await start({ fastPath, stallTimeout: 1_500 });
     const connection = new RawConnection(server.port);
     closers.push(() => connection.destroy());
     connection.write(getTask(id));
-    // Reads 2 MB at a time, for longer than the timeout in total.
+    // Pauses for a fraction of the timeout each time, and for longer than the timeout in total.
     const { socket } = connection;
-    for (let received = 2_000_000; received <= 6_000_000; received += 2_000_000) {
+    for (let received = 200_000; received <= 7_000_000; received += 400_000) {
       await expect.poll(() => socket.bytesRead, { interval: 5 }).toBeGreaterThan(received);
       socket.pause();
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      await new Promise((resolve) => setTimeout(resolve, 100));
       socket.resume();
     }
     expect((await connection.nextResponse())?.body.length).toBeGreaterThan(8_000_000);
