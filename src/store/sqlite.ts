@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { type Clock, unrefClock } from '../primitives/clock.ts';
 import type { A2AError } from '../protocol/errors.ts';
 import type { TaskStore } from './task-store.ts';
 import { limitBlockingWait } from './sqlite/sharing/retry-while-locked.ts';
@@ -25,7 +26,7 @@ export interface SqliteTaskStoreOptions {
   /**
    * Takes a shared lease: all processes that set it may write, for example to use more cores or to subscribe to a task
    * of another process. Each process runs the tasks that it created. An agent with `resume` that closes hands its running
-   * tasks over to another process.
+   * tasks over to another process; the tasks of a process that has ended are taken over.
    * @defaultValue false
    */
   shared?: boolean;
@@ -95,6 +96,8 @@ export interface SqliteTaskStoreOptions {
   pollInterval?: number;
   /** @defaultValue `Date.now` */
   now?: () => number;
+  /** Clock of heartbeats. @defaultValue the system clock */
+  clock?: Clock;
 }
 
 /**
@@ -105,7 +108,7 @@ export interface SqliteTaskStoreOptions {
  */
 export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<TaskStore> {
   const { file, withoutLease = false, shared, leaseTimeout: timeout = 10_000, onLeaseLost: onLost } = options;
-  const { busyTimeout = 5_000, onOutage } = options;
+  const { busyTimeout = 5_000, onOutage, clock = unrefClock } = options;
   const database = await openDatabase(file);
   try {
     database.exec(`pragma busy_timeout = ${busyTimeout}`);
@@ -127,7 +130,8 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
       busyTimeout,
       onOutage,
       onDamage: options.onDamage,
-      lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost, stale }),
+      clock,
+      lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost, stale, clock }),
     });
     limitBlockingWait(database, busyTimeout);
     return copyingTaskStore(taskStore);

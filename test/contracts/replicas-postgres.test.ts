@@ -28,5 +28,7 @@ async function reset(): Promise<void> {
   await pool.query('drop schema if exists dragoman cascade');
 }
 
-describeReplicas('PostgreSQL', (options) => open(options, true), reset, !hasPostgres);
-describeReplicas('PostgreSQL without wake-ups', (options) => open(options, false), reset, !hasPostgres);
+describeReplicas('PostgreSQL', (options) => open(options, true), reset, { isSkipped: !hasPostgres });
+describeReplicas('PostgreSQL without wake-ups', (options) => open(options, false), reset, {
+  isSkipped: !hasPostgres,
+});

@@ -25,11 +25,17 @@ interface StoreSetup {
   first(): Promise<TaskStore>;
   /** Task store of the process after the restart. */
   second(first: TaskStore): Promise<TaskStore>;
-  recoverTasks?: boolean;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-recovery-'));
 let files = 0;
+
+/** Simulates that the process that opened a file has ended. */
+async function markAsEnded(file: string): Promise<void> {
+  const database = await openDatabase(file);
+  database.exec(`update lease set pid = ${2 ** 22 + 1}`);
+  database.close();
+}
 
 const setups: [string, () => StoreSetup][] = [
   ['memory', () => ({ first: async () => memoryTaskStore(), second: async (first) => first })],
@@ -40,10 +46,7 @@ const setups: [string, () => StoreSetup][] = [
       return {
         first: () => sqliteTaskStore({ file }),
         async second() {
-          // Simulates that the first process has ended.
-          const database = await openDatabase(file);
-          database.exec(`update lease set pid = ${2 ** 22 + 1}`);
-          database.close();
+          await markAsEnded(file);
           return sqliteTaskStore({ file });
         },
       };
@@ -54,7 +57,13 @@ const setups: [string, () => StoreSetup][] = [
     () => {
       const file = join(folder, `${++files}.db`);
       const open = (): Promise<TaskStore> => sqliteTaskStore({ file, shared: true });
-      return { first: open, second: open, recoverTasks: true };
+      return {
+        first: open,
+        async second() {
+          await markAsEnded(file);
+          return open();
+        },
+      };
     },
   ],
 ];
@@ -85,7 +94,7 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
   ): LocalAgent =>
     defineAgent(
       { name: 'T', description: 'T', process, ...more },
-      { taskStore, recoverTasks: setup.recoverTasks, log: (entry) => entries.push(entry) },
+      { taskStore, log: (entry) => entries.push(entry) },
     );
 
   /** Creates the agent of the next process. The first one is not closed, as after a crash. */

@@ -75,14 +75,14 @@ export class TaskRecovery {
   }
 
   async #start(mode: boolean | undefined): Promise<void> {
-    const { isShared = false } = this.#taskStore;
-    if (mode ?? !isShared) {
+    if (mode === false) return;
+    if (this.#taskStore.isShared) {
+      this.#taskStore.onHandOver = () => void this.#takeOver();
+      await this.#takeOver();
+    } else {
       await this.#recover(await this.#taskStore.listUnfinished());
       await this.#deliveries.resume();
     }
-    if (mode === false || !isShared) return;
-    this.#taskStore.onHandOver = () => void this.#takeOver();
-    await this.#takeOver();
   }
 
   /** Takes over no more tasks, because this process is about to end. */

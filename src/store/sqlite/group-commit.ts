@@ -5,6 +5,7 @@ import { isTerminal } from '../../protocol/task.ts';
 import { encodeColumn } from '../durable/column-encoding.ts';
 import { type Database, rollBack, type SqlStatement, type SqlValue } from './database.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
+import type { TaskHolderTable } from './sharing/task-holder-table.ts';
 import { limitBlockingWait, lockRetryDelay } from './sharing/retry-while-locked.ts';
 import { serializeChanges } from '../durable/stored-changes.ts';
 import type { DurableTaskLog } from '../durable/durable-task-log.ts';
@@ -36,6 +37,8 @@ export interface GroupCommitContext {
   readonly fence: WriteFence;
   /** Milliseconds for which a commit waits for a write lock of another process. */
   readonly busyTimeout: number;
+  /** Holders of the tasks of a shared file. */
+  readonly holders: TaskHolderTable | undefined;
   /** Called for each log after its changes were stored or rejected. */
   readonly onSettled: (log: DurableTaskLog) => void;
   /** Called with the error at the start of an outage, and without one at its end. */
@@ -311,6 +314,7 @@ export class GroupCommit {
       const row = log.stored.row || touched;
       if (snapshot !== undefined) events.push(row, 0, snapshot);
       if (changes !== '') events.push(row, log.sequence, changes);
+      if (log.hasStatusChange) this.#context.holders?.update(log, row);
       if (log.stored.state === log.state) continue;
       if (log.stored.state !== undefined) count(log.ownerRow, log.stored.state, -1);
       count(log.ownerRow, log.state, 1);

@@ -74,8 +74,15 @@ const schema = `
   ) without rowid;
 `;
 
-/** Tables that files of the same schema version may lack. `handed_over` contains keys of `tasks`. */
-const laterTables = 'create table if not exists handed_over (task integer primary key)';
+/**
+ * Tables that files of the same schema version may lack. `handed_over` contains tasks without a process, `holders` the
+ * process of each unfinished task in a shared file, and `attempts` how many processes ended while they ran a task.
+ */
+const laterTables = `
+  create table if not exists handed_over (task integer primary key);
+  create table if not exists holders (task integer primary key, token text not null);
+  create table if not exists attempts (task integer primary key, n integer not null);
+`;
 
 function readVersion(database: Database): number {
   return Number(database.prepare('pragma user_version').get([])?.['user_version'] ?? 0);

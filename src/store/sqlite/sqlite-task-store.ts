@@ -1,4 +1,5 @@
 import { isThenable, mapResolved } from '../../primitives/maybe-promise.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import { A2AError, taskConflict, taskNotFound } from '../../protocol/errors.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
@@ -16,6 +17,8 @@ import { type Database, inTransaction, type SqlRow } from './database.ts';
 import type { DamagedRowError } from './text-columns.ts';
 import { LruSet } from '../../primitives/lru-map.ts';
 import { readPageTokenKey } from './schema.ts';
+import { EndedProcesses } from './sharing/ended-processes.ts';
+import { TaskHolderTable } from './sharing/task-holder-table.ts';
 import { HandOverTable } from './sharing/hand-over-table.ts';
 import { DurableTaskLog } from '../durable/durable-task-log.ts';
 import { TaskExpiry } from './task-expiry.ts';
@@ -39,6 +42,7 @@ export interface SqliteTaskStoreSettings {
   busyTimeout: number;
   onOutage: ((error?: A2AError) => void) | undefined;
   onDamage: ((error: A2AError) => void) | undefined;
+  clock: Clock;
   /** Undefined with `withoutLease`. */
   lease: Lease | undefined;
 }
@@ -56,6 +60,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly #externalWrites: ExternalWriteMonitor;
   readonly #expiry: TaskExpiry;
   readonly #handOvers: HandOverTable;
+  readonly #endedProcesses: EndedProcesses | undefined;
   readonly #lease: Lease | undefined;
   readonly #pageTokens: PageTokens;
   readonly #maxTaskBytes: number;
@@ -80,13 +85,17 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.isShared = lease?.isShared ?? false;
     const fence = { token: lease?.token ?? '', check: () => this.#checkWritable() };
     const { now, busyTimeout, onOutage } = settings;
+    const holders = lease?.isShared ? new TaskHolderTable(database, lease.token) : undefined;
     this.#busyTimeout = busyTimeout;
     const onSettled = (log: DurableTaskLog): void => this.#committed(log);
-    this.#commits = new GroupCommit(database, { now, fence, busyTimeout, onSettled, onOutage });
+    this.#commits = new GroupCommit(database, { now, fence, busyTimeout, holders, onSettled, onOutage });
     this.#onDamage = settings.onDamage;
     this.#configs = new PushConfigTable(database, (error) => this.#reportDamage(error));
     this.#expiry = new TaskExpiry(database, busyTimeout);
     this.#handOvers = new HandOverTable(database);
+    this.#endedProcesses = lease?.isShared
+      ? new EndedProcesses(database, lease.token, () => this.onHandOver?.(), settings.clock)
+      : undefined;
     this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () => {
       this.#refreshSubscribed();
       if (this.onHandOver && !this.#handOvers.isEmpty) this.onHandOver();
@@ -290,6 +299,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   async #close(): Promise<void> {
     this.#externalWrites.stop();
+    this.#endedProcesses?.stop();
     this.#commits.flush();
     const unlocked = this.#commits.whenUnlocked();
     if (unlocked) await unlocked;

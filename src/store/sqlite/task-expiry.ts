@@ -49,7 +49,7 @@ export class TaskExpiry {
        order by touched limit ${batchSize}`,
     );
     this.#deleteTask = database.prepare('delete from tasks where key = ?');
-    this.#dependents = ['task_events', 'push_configs'].map((table) =>
+    this.#dependents = ['task_events', 'push_configs', 'attempts'].map((table) =>
       database.prepare(`delete from ${table} where task = ?`),
     );
     this.#count = database.prepare('update counts set n = n - 1 where owner = ? and state = ?');

@@ -104,7 +104,8 @@ export class TaskReader {
     return rows.flatMap((row) => {
       try {
         const [name, id] = readTexts(row, () => placeOf(row));
-        return [{ owner: decodeColumn(name), id: decodeColumn(id) }];
+        const task = { owner: decodeColumn(name), id: decodeColumn(id) };
+        return [row['attempts'] === undefined ? task : { ...task, attempts: Number(row['attempts']) }];
       } catch (error) {
         this.#onDamage(error as DamagedRowError);
         return [];

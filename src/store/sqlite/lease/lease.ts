@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, unrefClock } from '../../../primitives/clock.ts';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import { type Database, inTransaction, type SqlRow, type SqlStatement } from '../database.ts';
+import { adoptAllTasks, endLease } from '../sharing/task-holder-table.ts';
 import { hasProcessEnded, isSamePidNamespace, isSharedLease, readHolders } from './lease-holders.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 import type { StaleLeases } from './stale-leases.ts';
@@ -46,7 +47,6 @@ export class Lease {
   readonly #stale: StaleLeases;
   readonly #selectToken: SqlStatement;
   readonly #renewToken: SqlStatement;
-  readonly #deleteToken: SqlStatement;
   #error: A2AError | undefined = undefined;
   #cancel: (() => void) | undefined = undefined;
 
@@ -68,7 +68,6 @@ export class Lease {
     this.#stale = options.stale ?? new Map();
     this.#selectToken = database.prepare('select 1 from lease where token = ?');
     this.#renewToken = database.prepare('update lease set heartbeat_at = ? where token = ?');
-    this.#deleteToken = database.prepare('delete from lease where token = ?');
     this.#acquire();
     this.#scheduleHeartbeat();
   }
@@ -99,7 +98,7 @@ export class Lease {
   release(): void {
     this.#cancel?.();
     try {
-      inTransaction(this.#database, () => this.#deleteToken.run([this.token]));
+      inTransaction(this.#database, () => endLease(this.#database, this.token, true));
     } catch {
       // The file cannot be written. The next process detects that this one has ended.
     }
@@ -113,6 +112,7 @@ export class Lease {
       const blocking = this.isShared ? active.filter((holder) => !isSharedLease(holder)) : active;
       const [first] = blocking;
       if (first) throw this.#conflictError(first, blocking);
+      if (this.isShared && active.length === 0) adoptAllTasks(database);
       const { pid, host, pidNamespace } = this.#self;
       const now = this.#clock.now();
       database
@@ -131,7 +131,7 @@ export class Lease {
 
   /** Deletes the lease of a holder that has ended. @returns false if it is still active. */
   #deleteIfEnded(holder: SqlRow): boolean {
-    return this.#hasEnded(holder) && this.#deleteToken.run([String(holder['token'])]) > 0;
+    return this.#hasEnded(holder) && endLease(this.#database, String(holder['token']), false);
   }
 
   #hasEnded(holder: SqlRow): boolean {

@@ -23,7 +23,8 @@ export class HandOverTable {
       `delete from handed_over where task in (select task from handed_over limit ${takeOverSize}) returning task`,
     );
     this.#task = database.prepare(
-      `select t.key, ${textColumns('o.name', 't.id')} from tasks t join owners o on o.key = t.owner where t.key = ?`,
+      `select t.key, coalesce(a.n, 0) as attempts, ${textColumns('o.name', 't.id')} from tasks t
+       join owners o on o.key = t.owner left join attempts a on a.task = t.key where t.key = ?`,
     );
   }
 
