@@ -75,8 +75,11 @@ describe.skipIf(!browser)('traffic view', () => {
       .getByRole('option', { name: /request stream: stream/ })
       .first()
       .click();
-    await tab.page.getByRole('button', { name: 'Copy as curl' }).click();
-    await tab.page.getByRole('button', { name: 'Copied' }).waitFor();
+    // The confirmation is shown for 1.6 s, so the page watches for it before the click.
+    await Promise.all([
+      tab.page.getByRole('button', { name: 'Copied' }).waitFor(),
+      tab.page.getByRole('button', { name: 'Copy as curl' }).click(),
+    ]);
     const command = await tab.page.evaluate<string>('navigator.clipboard.readText()');
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command]);
     expect(stdout).toMatch(/^HTTP\/1\.1 200/);
