@@ -1,0 +1,3 @@
+import { testDurableQueue } from './durable-queue.ts';
+
+testDurableQueue(5_000);
