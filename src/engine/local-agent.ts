@@ -299,12 +299,15 @@ class Engine implements LocalAgent, TaskRunHost {
   ): Promise<ActiveTurn> {
     await this.#push.registerFor(log, request, call, sequence);
     const message = withTaskIds(request.message, log.contextId, log.id);
+    // The stream of a later turn starts with a snapshot of the task before this turn.
+    const events = withSnapshot ? log.subscribe('now', endsStream) : undefined;
     const isWriter = !log.claim || (await passMessage(this.#taskStore, this.#runs, log, message));
     if (!isWriter || log.sequence !== sequence) {
       // Another message arrived first, perhaps a duplicate of this one.
       const { pushConfig: _registered, ...configuration } = request.configuration ?? {};
       const retry = { ...request, configuration };
-      return this.#startTurn(await this.#classify(retry, call), retry, call, withSnapshot);
+      const turn = await this.#startTurn(await this.#classify(retry, call), retry, call, withSnapshot);
+      return events && turn.log === log ? { ...turn, events } : turn;
     }
     const activeRun = this.#runs.find(log);
     if (activeRun && !activeRun.isAsking) {
@@ -312,8 +315,6 @@ class Engine implements LocalAgent, TaskRunHost {
         details: { taskId: log.id },
       });
     }
-    // The stream of a later turn starts with a snapshot of the task before this turn.
-    const events = withSnapshot ? log.subscribe('now', endsStream) : undefined;
     log.append({ kind: 'input', message });
     if (activeRun) {
       activeRun.answer(message);

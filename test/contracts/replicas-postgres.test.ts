@@ -15,7 +15,8 @@ const suspendedClock = { ...unrefClock, every: () => () => {} };
 const open = ({ isSuspended }: ReplicaOptions, wakeUps: boolean) =>
   postgresTaskStore({
     url: server().url,
-    lease: 1_000,
+    // A busy machine must not end the lease of a running process.
+    lease: isSuspended ? 1_000 : 60_000,
     pollInterval: 100,
     // A suspended process does not receive notifications.
     wakeUps: wakeUps && !isSuspended,

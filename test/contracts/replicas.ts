@@ -32,7 +32,7 @@ export interface ReplicaOptions {
  * Declares the contract of agents that share a task store. Each agent has its own task store on the same storage, as in
  * another process.
  *
- * @param openReplica - opens a task store with a lease of one second.
+ * @param openReplica - opens a task store; the lease of a suspended one takes one second.
  * @param reset - empties the storage.
  */
 export function describeReplicas(
@@ -134,7 +134,11 @@ export function describeReplicas(
       const asked = expectTask(await two.send(userRequest('L', { taskId: id })));
       expect(statusTextOf(asked)).toBe('Sure?');
       const events = await collectStream(two.stream(userRequest('yes', { taskId: id })));
-      expect(statesOf(events).at(-1)).toBe('completed');
+      // As on the agent that asked: a snapshot from before the answer, then every event.
+      expect(events[0]).toMatchObject({ kind: 'task', task: { status: { state: 'input-required' } } });
+      expect(
+        events.slice(1).map((event) => (event.kind === 'status' ? event.status.state : event.kind)),
+      ).toEqual(['working', 'artifact', 'completed']);
       expect(artifactTexts(await two.getTask({ id }))).toEqual(['L yes']);
     });
 
@@ -240,6 +244,28 @@ export function describeReplicas(
         expect(ids.length).toBeGreaterThan(1);
         expect(new Set(ids).size).toBe(ids.length);
       }
+    });
+
+    it('send no notifications to a webhook whose configuration another agent has deleted', async () => {
+      const hook = await new TestWebhook().start();
+      cleanups.push(() => hook.stop());
+      const go = createDeferred();
+      const one = await createAgent(async function* () {
+        await go.promise;
+        yield 'a';
+      });
+      const two = await createAgent(never);
+      const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
+      await one.createPushConfig({ taskId: id, id: 'deleted', url: `${hook.url}/deleted` });
+      await one.createPushConfig({ taskId: id, id: 'kept', url: `${hook.url}/kept` });
+      await two.deletePushConfig({ taskId: id, id: 'deleted' });
+      const count = (path: string) => hook.received.filter((each) => each.path === path).length;
+      const before = count('/hook/deleted');
+      go.resolve();
+      const taskStore = await open();
+      await waitUntilTrue(async () => (await taskStore.listDeliveries()).length === 0);
+      expect(count('/hook/kept')).toBeGreaterThan(1);
+      expect(count('/hook/deleted')).toBe(before);
     });
   });
 

@@ -148,9 +148,10 @@ export class DeliveryWorker {
     for (;;) {
       this.#setBusy();
       const release = await limiter.acquire(host);
-      if (this.#isStopped) {
+      const end = this.#isStopped ? 'stopped' : (await this.#isConfigured()) ? undefined : 'gone';
+      if (end) {
         release(false);
-        return 'stopped';
+        return end;
       }
       this.#currentAttempt = new AbortController();
       const attempt = await this.#context.send(notification, this.#currentAttempt.signal);
@@ -172,6 +173,20 @@ export class DeliveryWorker {
       await this.#delay(delay);
       if (this.#isStopped) return 'stopped';
     }
+  }
+
+  /** Returns false if another process has deleted or replaced the configuration. */
+  async #isConfigured(): Promise<boolean> {
+    const { taskStore } = this.#context;
+    if (!taskStore.isShared) return true;
+    const { taskId, id } = this.config;
+    const current = (await taskStore.listPushConfigs(this.owner, taskId)).find((each) => each.id === id);
+    const credentials = current?.authentication?.credentials;
+    return (
+      current?.url === this.config.url &&
+      current.token === this.config.token &&
+      credentials === this.config.authentication?.credentials
+    );
   }
 
   async #storeFailure(attempts: number, error: string, delay: number): Promise<DeliveryOutcome | undefined> {
