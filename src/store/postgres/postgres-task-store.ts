@@ -77,6 +77,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       lease: settings.lease,
       clock,
       onLost: () => this.#loseAll(),
+      onLapsed: () => this.#follower.checkHolds(),
       onError: (error) => {
         if (error instanceof TemporaryStorageError) this.#commits.suspend(error);
       },

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../primitives/clock.ts';
 import type { StreamEvent } from '../../../protocol/event.ts';
+import { isTerminal } from '../../../protocol/task.ts';
 import type { TaskLog } from '../../task-store.ts';
 import type { LogCache } from '../../durable/log-cache.ts';
 import type { PostgresTaskLog } from '../postgres-task-log.ts';
@@ -55,6 +56,12 @@ export class LogFollower {
     if (!isHeld) this.#apply(log, stored);
     else if (stored.holder !== this.#context.epoch()) this.#context.lose(log);
     return true;
+  }
+
+  /** Loses the tasks that other replicas have taken over. */
+  async checkHolds(): Promise<void> {
+    const held = this.#cache.logs().filter(({ isHeld, state }) => isHeld && !isTerminal(state));
+    await Promise.all(held.map((log) => this.refresh(log)));
   }
 
   /** Applies what earlier holders have stored to a log that this replica has just claimed. @returns true */

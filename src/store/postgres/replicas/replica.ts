@@ -12,6 +12,11 @@ export interface ReplicaContext {
   readonly clock: Clock;
   /** Called after the lease was lost and a new epoch begun: this replica holds no task any more. */
   onLost(): void;
+  /**
+   * Called after a lease was renewed that had ended: other replicas may have taken over some tasks meanwhile. They take over
+   * no more of them.
+   */
+  onLapsed(): Promise<void>;
   /** Called when the database cannot be reached. */
   onError(error: unknown): void;
 }
@@ -80,6 +85,8 @@ export class Replica {
       const sentAt = this.#context.clock.monotonic();
       const [row] = await this.#connection.query(this.#renew, [this.#epoch, this.#context.lease]);
       if (row) {
+        // The answer may be late as well, for example if this process was suspended before it arrived.
+        if (!this.isCurrent) await this.#context.onLapsed();
         this.#renewed(row, sentAt);
         await this.#connection.query(this.#sweep);
       } else {
