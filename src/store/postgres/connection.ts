@@ -54,8 +54,8 @@ function toStorageError(thrown: unknown): A2AError {
   return new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
 }
 
-/** Pools with a listener for errors. */
-const guarded = new WeakSet<PostgresPool>();
+/** Pools and connections with a listener for errors, without which an error would end the process. */
+const guarded = new WeakSet<PostgresPool | PostgresClient>();
 
 /** Runs statements on the connections of a pool. All errors are converted to {@link A2AError}. */
 export class PostgresConnection {
@@ -71,7 +71,7 @@ export class PostgresConnection {
     this.#options = options;
     if (guarded.has(pool)) return;
     guarded.add(pool);
-    // Connections that fail while they are idle are replaced by the pool; without a listener the process would end.
+    // Connections that fail while they are idle are replaced by the pool.
     pool.on('error', () => {});
   }
 
@@ -124,7 +124,13 @@ export class PostgresConnection {
   /** Takes a connection out of the pool. */
   async connect(): Promise<PostgresClient> {
     try {
-      return await this.#pool.connect();
+      const client = await this.#pool.connect();
+      if (!guarded.has(client)) {
+        guarded.add(client);
+        // The server may close a connection that is in use between two statements.
+        client.on('error', () => {});
+      }
+      return client;
     } catch (thrown) {
       throw toConnectError(thrown);
     }
