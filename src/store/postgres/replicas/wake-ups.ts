@@ -60,15 +60,17 @@ export class WakeUps {
 
   /** Listens, and checks that notifications arrive: some connection poolers swallow them without an error. */
   async start(): Promise<void> {
+    let client: PostgresClient | undefined;
     try {
-      const client = await this.#connection.connect();
+      client = await this.#connection.connect();
       if (this.#isClosed) {
         client.release(true);
         return;
       }
       this.#client = client;
       client.on('notification', ({ payload }) => this.#receive(payload ?? ''));
-      client.on('error', () => this.#lost(client));
+      const listening = client;
+      client.on('error', () => this.#lost(listening));
       await client.query({ text: `listen "${this.#context.channel}"`, values: [] });
       this.#failures = 0;
       this.#probe = `${process.pid} ${Math.random()}`;
@@ -78,7 +80,7 @@ export class WakeUps {
         if (this.#probe !== undefined) this.#setActive(false);
       });
     } catch {
-      this.#lost(this.#client);
+      this.#lost(client);
     }
   }
 
