@@ -63,8 +63,6 @@ export class PostgresConnection {
   readonly #options: ConnectionOptions;
   /** Names of prepared statements by text. */
   readonly #names = new Map<string, string>();
-  /** Number of statements so far: round trips to the database. */
-  statements = 0;
 
   constructor(pool: PostgresPool, options: ConnectionOptions) {
     this.#pool = pool;
@@ -88,7 +86,6 @@ export class PostgresConnection {
     });
     let isBroken = true;
     try {
-      this.statements++;
       const { rows } = await Promise.race([client.query(this.#prepared(text, values)), timeout]);
       isBroken = false;
       return rows as PostgresRow[];
