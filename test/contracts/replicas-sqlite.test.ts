@@ -18,7 +18,8 @@ const open = ({ isSuspended }: ReplicaOptions) =>
     file: join(folder, `${files}.db`),
     shared: true,
     pollInterval: 1,
-    leaseTimeout: 1_000,
+    // A busy machine must not end the lease of a running process.
+    leaseTimeout: isSuspended ? 1_000 : 60_000,
     ...(isSuspended && { clock: suspendedClock }),
   });
 
