@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -146,6 +147,7 @@ class RawExchange {
       if (raw.body !== undefined) headers['content-length'] = String(Buffer.byteLength(raw.body));
       this.#request = open(raw.url, { method: raw.method, headers, agent });
       this.#request.on('response', (response) => this.#onResponse(response));
+      this.#request.on('socket', ignoreLateErrors);
       this.#request.on('error', (error) => {
         // The server may close a keep-alive connection just before its reuse; it has not received the request then.
         if (!this.#response && !this.#isFinished && !this.#isRetry && this.#request?.reusedSocket) {
@@ -243,3 +245,13 @@ function recordedBody(body: string | Uint8Array | undefined): string | undefined
     'latin1',
   );
 }
+
+/**
+ * Node removes its listener when the response has ended. If the server closes the connection before it has read the whole
+ * request, an error that follows would end the process.
+ */
+function ignoreLateErrors(socket: Socket): void {
+  if (!socket.listeners('error').includes(ignoreError)) socket.on('error', ignoreError);
+}
+
+function ignoreError(): void {}
