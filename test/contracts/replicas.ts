@@ -222,7 +222,8 @@ export function describeReplicas(
       }
     });
 
-    it('deliver only their own push notifications', async () => {
+    /** Starts a task of the first of two agents. `finish` ends it and waits until all notifications are delivered. */
+    async function startNotifyingTask() {
       const hook = await new TestWebhook().start();
       cleanups.push(() => hook.stop());
       const go = createDeferred();
@@ -232,13 +233,21 @@ export function describeReplicas(
       });
       const two = await createAgent(never);
       const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
+      const finish = async (): Promise<void> => {
+        go.resolve();
+        const taskStore = await open();
+        await waitUntilTrue(async () => (await taskStore.listDeliveries()).length === 0);
+      };
+      return { hook, one, two, id, finish };
+    }
+
+    it('deliver only their own push notifications', async () => {
+      const { hook, one, two, id, finish } = await startNotifyingTask();
       await one.createPushConfig({ taskId: id, id: 'one', url: `${hook.url}/one` });
       await two.createPushConfig({ taskId: id, id: 'two', url: `${hook.url}/two` });
       const three = await createAgent(never);
       expect((await three.listPushConfigs({ taskId: id })).configs).toHaveLength(2);
-      go.resolve();
-      const taskStore = await open();
-      await waitUntilTrue(async () => (await taskStore.listDeliveries()).length === 0);
+      await finish();
       for (const path of ['/hook/one', '/hook/two']) {
         const ids = hook.received.filter((each) => each.path === path).map((each) => each.id);
         expect(ids.length).toBeGreaterThan(1);
@@ -247,24 +256,14 @@ export function describeReplicas(
     });
 
     it('send no notifications to a webhook whose configuration another agent has deleted', async () => {
-      const hook = await new TestWebhook().start();
-      cleanups.push(() => hook.stop());
-      const go = createDeferred();
-      const one = await createAgent(async function* () {
-        await go.promise;
-        yield 'a';
-      });
-      const two = await createAgent(never);
-      const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
+      const { hook, one, two, id, finish } = await startNotifyingTask();
       await one.createPushConfig({ taskId: id, id: 'deleted', url: `${hook.url}/deleted` });
       await one.createPushConfig({ taskId: id, id: 'kept', url: `${hook.url}/kept` });
       const count = (path: string) => hook.received.filter((each) => each.path === path).length;
       // The current state of the task.
       await waitUntilTrue(async () => count('/hook/deleted') === 1);
       await two.deletePushConfig({ taskId: id, id: 'deleted' });
-      go.resolve();
-      const taskStore = await open();
-      await waitUntilTrue(async () => (await taskStore.listDeliveries()).length === 0);
+      await finish();
       expect(count('/hook/kept')).toBeGreaterThan(1);
       expect(count('/hook/deleted')).toBe(1);
     });

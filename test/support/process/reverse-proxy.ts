@@ -38,7 +38,7 @@ async function startNginx(program: string, ports: readonly number[]): Promise<Re
     join(folder, 'nginx.conf'),
     `daemon off;\npid ${folder}/nginx.pid;\nerror_log ${folder}/error.log;\n${text}`,
   );
-  return started(spawn(program, ['-p', folder, '-c', join(folder, 'nginx.conf')]), port, folder, 'SIGTERM');
+  return waitUntilReady(spawn(program, ['-p', folder, '-c', join(folder, 'nginx.conf')]), port, folder);
 }
 
 /** Starts HAProxy with `deploy/haproxy.cfg`, in front of servers on these three ports. */
@@ -49,15 +49,10 @@ async function startHaproxy(program: string, ports: readonly number[]): Promise<
   for (const [i, each] of ports.entries())
     text = replaced(text, new RegExp(`127\\.0\\.0\\.1:400${i + 1}`), `127.0.0.1:${each}`);
   writeFileSync(join(folder, 'haproxy.cfg'), text);
-  return started(spawn(program, ['-db', '-f', join(folder, 'haproxy.cfg')]), port, folder, 'SIGTERM');
+  return waitUntilReady(spawn(program, ['-db', '-f', join(folder, 'haproxy.cfg')]), port, folder);
 }
 
-async function started(
-  child: ChildProcess,
-  port: number,
-  folder: string,
-  signal: NodeJS.Signals,
-): Promise<ReverseProxy> {
+async function waitUntilReady(child: ChildProcess, port: number, folder: string): Promise<ReverseProxy> {
   const url = `http://127.0.0.1:${port}`;
   let log = '';
   child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
@@ -67,7 +62,7 @@ async function started(
   return {
     url,
     async stop() {
-      child.kill(signal);
+      child.kill();
       await ended;
       rmSync(folder, { recursive: true, force: true });
     },
