@@ -1,4 +1,5 @@
-import type { TaskLog, TaskStore } from '../store/task-store.ts';
+import { compositeKey } from '../primitives/composite-key.ts';
+import type { PushDelivery, TaskLog, TaskStore, UnfinishedTask } from '../store/task-store.ts';
 import type { Agent, CallContext } from '../protocol/agent.ts';
 import { A2AError, invalidField, taskNotFound } from '../protocol/errors.ts';
 import type { PushConfig } from '../protocol/push.ts';
@@ -103,13 +104,36 @@ export class PushConfigService {
     (await this.#outboxPromise)?.remove(owner, taskId, configId);
   };
 
-  /** Resumes the deliveries of an earlier process, of all tasks or of selected ones. */
-  async resume(isSelected: (owner: string, taskId: string) => boolean = () => true): Promise<void> {
+  /**
+   * Resumes the deliveries of processes that have ended.
+   *
+   * @param tasks - the tasks that this process has taken over; undefined: all tasks. A store that assigns webhooks to
+   * processes ignores it.
+   */
+  async resume(tasks?: readonly UnfinishedTask[]): Promise<void> {
     if (!this.#isSupported) return;
-    const deliveries = (await this.#taskStore.listDeliveries()).filter(({ owner, config }) =>
-      isSelected(owner, config.taskId),
+    for (;;) {
+      const isAssigned = this.#taskStore.takeOverDeliveries !== undefined;
+      const deliveries = isAssigned
+        ? ((await this.#taskStore.takeOverDeliveries?.()) ?? [])
+        : await this.#listDeliveries(tasks);
+      if (deliveries.length > 0) await (await this.#outbox()).resume(deliveries);
+      if (!isAssigned || deliveries.length === 0) return;
+    }
+  }
+
+  async #listDeliveries(tasks: readonly UnfinishedTask[] | undefined): Promise<readonly PushDelivery[]> {
+    if (tasks === undefined) return this.#taskStore.listDeliveries();
+    if (tasks.length === 0) return [];
+    const keys = new Set(tasks.map(({ owner, id }) => compositeKey(owner, id)));
+    return (await this.#taskStore.listDeliveries()).filter(({ owner, config }) =>
+      keys.has(compositeKey(owner, config.taskId)),
     );
-    if (deliveries.length > 0) await (await this.#outbox()).resume(deliveries);
+  }
+
+  /** Leaves the remaining deliveries to other processes that share the store. */
+  async release(): Promise<void> {
+    if (this.#outboxPromise) await this.#taskStore.releaseDeliveries?.();
   }
 
   /** Waits briefly for current deliveries and stops. */

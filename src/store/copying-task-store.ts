@@ -83,6 +83,20 @@ class CopyingTaskStore implements TaskStore {
 
   listDeliveries: TaskStore['listDeliveries'] = () => mapResolved(this.#store.listDeliveries(), copyJson);
 
+  get takeOverDeliveries(): TaskStore['takeOverDeliveries'] {
+    const takeOver = this.#store.takeOverDeliveries?.bind(this.#store);
+    return takeOver && (() => mapResolved(takeOver(), copyJson));
+  }
+
+  get findHeldPushConfig(): TaskStore['findHeldPushConfig'] {
+    const find = this.#store.findHeldPushConfig?.bind(this.#store);
+    return find && ((owner, taskId, id) => mapResolved(find(owner, taskId, id), copyJson));
+  }
+
+  get releaseDeliveries(): TaskStore['releaseDeliveries'] {
+    return this.#store.releaseDeliveries?.bind(this.#store);
+  }
+
   get usage(): TaskStore['usage'] {
     return this.#store.usage;
   }

@@ -184,10 +184,25 @@ export interface TaskStore extends AsyncDisposable {
   putPushConfig(owner: string, config: PushConfig, delivered?: number): MaybePromise<PushDeliveryState>;
   listPushConfigs(owner: string, taskId: string): MaybePromise<readonly PushConfig[]>;
   deletePushConfig(owner: string, taskId: string, id: string): MaybePromise<void>;
-  /** Stores the delivery state. @returns false if the configuration no longer exists. */
+  /**
+   * Stores the delivery state.
+   *
+   * @returns false if the configuration no longer exists, or if another process delivers to the webhook now. Any process may
+   * retry a dead letter.
+   */
   putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): MaybePromise<boolean>;
   /** Lists configurations of all owners with a running task or outstanding deliveries, dead letters included. */
   listDeliveries(): MaybePromise<readonly PushDelivery[]>;
+  /**
+   * Claims webhooks of processes that have released them or have ended. A webhook is returned to one process only; empty if
+   * there are none. Undefined in a store that does not assign webhooks to processes. The process that stores a push
+   * configuration delivers to it.
+   */
+  takeOverDeliveries?(): MaybePromise<readonly PushDelivery[]>;
+  /** Returns a push configuration if this process delivers to its webhook. */
+  findHeldPushConfig?(owner: string, taskId: string, id: string): MaybePromise<PushConfig | undefined>;
+  /** Leaves all webhooks of this process to others, because it ends. */
+  releaseDeliveries?(): MaybePromise<void>;
   /** Returns the use of the store, for metrics. */
   readonly usage?: () => TaskStoreUsage;
 }

@@ -1,5 +1,4 @@
 import type { TaskLog, TaskStore, UnfinishedTask } from '../../store/task-store.ts';
-import { compositeKey } from '../../primitives/composite-key.ts';
 import { nextTurn } from '../../primitives/clock.ts';
 import { isThenable } from '../../primitives/maybe-promise.ts';
 import { A2AError } from '../../protocol/errors.ts';
@@ -14,9 +13,11 @@ interface RecoveryHost extends FailTaskHost {
   resume(log: TaskLog, process: ProcessFunction, message: Message): void;
 }
 
-/** Resumes deliveries of push notifications, of all tasks or of selected ones. */
+/** Push notifications of processes that have ended, and of this one when it ends. */
 interface DeliveryRecovery {
-  resume(isSelected?: (owner: string, taskId: string) => boolean): Promise<void>;
+  /** @param tasks - the tasks that this process has taken over; undefined: all tasks. */
+  resume(tasks?: readonly UnfinishedTask[]): Promise<void>;
+  release(): Promise<void>;
 }
 
 /** How unfinished tasks are continued. */
@@ -91,12 +92,13 @@ export class TaskRecovery {
     this.#taskStore.onHandOver = undefined;
   }
 
-  /** Leaves tasks to another process that shares the store. */
+  /** Leaves tasks and push notifications to another process that shares the store. */
   async handOver(tasks: readonly UnfinishedTask[]): Promise<void> {
     await this.#takingOver;
-    if (!this.#taskStore.isShared || tasks.length === 0) return;
+    if (!this.#taskStore.isShared) return;
     try {
-      await this.#taskStore.handOver?.(tasks);
+      await this.#deliveries.release();
+      if (tasks.length > 0) await this.#taskStore.handOver?.(tasks);
     } catch (error) {
       this.#host.report({ level: 'error', message: 'Tasks could not be left to another process', error });
     }
@@ -114,10 +116,9 @@ export class TaskRecovery {
   async #takeOverAll(): Promise<void> {
     while (!this.#isStopped) {
       const tasks = (await this.#taskStore.takeOver?.()) ?? [];
-      if (tasks.length === 0) return;
       await this.#recover(tasks);
-      const keys = new Set(tasks.map(({ owner, id }) => compositeKey(owner, id)));
-      await this.#deliveries.resume((owner, taskId) => keys.has(compositeKey(owner, taskId)));
+      await this.#deliveries.resume(tasks);
+      if (tasks.length === 0) return;
     }
   }
 

@@ -25,7 +25,10 @@ export interface DeliveryContext {
   readonly onBusyChange: (isBusy: boolean) => void;
 }
 
-/** How a worker ended. `dead`: dead letter; `gone`: the webhook, the configuration or the task no longer exists. */
+/**
+ * How a worker ended. `dead`: dead letter; `gone`: the webhook, the configuration or the task no longer exists, or another
+ * process delivers.
+ */
 export type DeliveryOutcome = 'finished' | 'dead' | 'gone' | 'stopped';
 
 /**
@@ -175,12 +178,14 @@ export class DeliveryWorker {
     }
   }
 
-  /** Returns false if another process has deleted or replaced the configuration. */
+  /** Returns false if another process has deleted or replaced the configuration, or delivers to the webhook. */
   async #isConfigured(): Promise<boolean> {
     const { taskStore } = this.#context;
     if (!taskStore.isShared) return true;
     const { taskId, id } = this.config;
-    const current = (await taskStore.listPushConfigs(this.owner, taskId)).find((each) => each.id === id);
+    const current = taskStore.findHeldPushConfig
+      ? await taskStore.findHeldPushConfig(this.owner, taskId, id)
+      : (await taskStore.listPushConfigs(this.owner, taskId)).find((each) => each.id === id);
     const credentials = current?.authentication?.credentials;
     return (
       current?.url === this.config.url &&

@@ -5,6 +5,10 @@ import type { PushDelivery, PushDeliveryState } from '../task-store.ts';
 import { columnKey } from './column-key.ts';
 import type { PostgresConnection, PostgresRow } from './connection.ts';
 import type { PostgresOwnerTable } from './postgres-owner-table.ts';
+import { endedHolders } from './replicas/ended-holders.ts';
+
+/** Webhooks that one replica takes over at a time, so that others can take some as well. */
+const takeOverSize = 256;
 
 /** Push configurations of tasks in order of creation, with their delivery state. */
 export class PostgresPushConfigTable {
@@ -15,6 +19,9 @@ export class PostgresPushConfigTable {
   readonly #delete: string;
   readonly #putDelivery: string;
   readonly #listDeliveries: string;
+  readonly #find: string;
+  readonly #takeOver: string;
+  readonly #release: string;
 
   constructor(connection: PostgresConnection, schema: string, owners: PostgresOwnerTable) {
     this.#connection = connection;
@@ -26,13 +33,27 @@ export class PostgresPushConfigTable {
       returning delivered`;
     this.#list = `select body from ${schema}.push_configs where ${ofTask} order by position`;
     this.#delete = `delete from ${schema}.push_configs where ${ofTask} and id_key = $3`;
-    // A task in a terminal state gets no more events, so a complete delivery stays finished.
+    // The holder alone moves the cursor. No replica delivers to a dead letter, so any may retry it. A task in a terminal state
+    // gets no more events, so a complete delivery stays finished.
     this.#putDelivery = `update ${schema}.push_configs p set delivered = $4::integer, last_error = $5, finished =
       (t.sequence <= $4::integer and t.state in ('completed', 'failed', 'canceled', 'rejected'))
-      from ${schema}.tasks t where t.key = p.task and t.owner = $1 and t.id_key = $2 and p.id_key = $3 returning 1`;
+      from ${schema}.tasks t where t.key = p.task and t.owner = $1 and t.id_key = $2 and p.id_key = $3 and (p.holder = $6::bigint
+        or (p.delivered = $4::integer and p.last_error::json ->> 'deadSince' is not null)) returning 1`;
     this.#listDeliveries = `select o.name, p.body, p.delivered, p.last_error, t.sequence from ${schema}.push_configs p
       join ${schema}.tasks t on t.key = p.task join ${schema}.owners o on o.key = t.owner
       where not p.finished order by p.position`;
+    this.#find = `select body from ${schema}.push_configs where ${ofTask} and id_key = $3 and holder = $4::bigint`;
+    this.#takeOver = `with orphans as (
+        select position from ${schema}.push_configs where not finished and (holder is null
+          or holder = any(array(${endedHolders(schema, 'push_configs', 'not finished')})))
+        order by position limit ${takeOverSize} for update skip locked
+      ), claimed as (
+        update ${schema}.push_configs p set holder = $1 from orphans o where p.position = o.position
+        returning p.position, p.task, p.body, p.delivered, p.last_error
+      )
+      select o.name, c.body, c.delivered, c.last_error, t.sequence from claimed c
+      join ${schema}.tasks t on t.key = c.task join ${schema}.owners o on o.key = t.owner order by c.position`;
+    this.#release = `update ${schema}.push_configs set holder = null where holder = $1 and not finished returning 1`;
   }
 
   /** @throws {@link A2AError} `TASK_NOT_FOUND` */
@@ -59,16 +80,34 @@ export class PostgresPushConfigTable {
     await this.#connection.query(this.#delete, await this.#keys(owner, taskId, id));
   }
 
-  /** @returns false if the configuration does not exist. */
+  /** @returns false if the configuration does not exist, or if another replica holds it. */
   async putDelivery(
     owner: string,
     taskId: string,
     id: string,
     { delivered, ...failure }: PushDeliveryState,
+    epoch: number,
   ): Promise<boolean> {
     const lastError = failure.attempts === 0 ? null : JSON.stringify(failure);
-    const keys = await this.#keys(owner, taskId, id);
-    return (await this.#connection.query(this.#putDelivery, [...keys, delivered, lastError])).length > 0;
+    const values = [...(await this.#keys(owner, taskId, id)), delivered, lastError, epoch];
+    return (await this.#connection.query(this.#putDelivery, values)).length > 0;
+  }
+
+  /** Returns a configuration that a replica holds. */
+  async findHeld(owner: string, taskId: string, id: string, epoch: number): Promise<PushConfig | undefined> {
+    const values = [...(await this.#keys(owner, taskId, id)), epoch];
+    const [row] = await this.#connection.query(this.#find, values);
+    return row && (JSON.parse(String(row['body'])) as PushConfig);
+  }
+
+  /** Claims configurations without a holder, and those of replicas that have ended. */
+  async takeOver(epoch: number): Promise<PushDelivery[]> {
+    return (await this.#connection.query(this.#takeOver, [epoch])).map(toDelivery);
+  }
+
+  /** Clears the holder of all configurations of a replica. @returns false if it held none. */
+  async release(epoch: number): Promise<boolean> {
+    return (await this.#connection.query(this.#release, [epoch])).length > 0;
   }
 
   async listDeliveries(): Promise<PushDelivery[]> {

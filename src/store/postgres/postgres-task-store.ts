@@ -22,6 +22,7 @@ import type {
 } from '../task-store.ts';
 import { CommitStatement } from './commit-statement.ts';
 import type { PostgresConnection } from './connection.ts';
+import { DoubtfulTasks } from './replicas/doubtful-tasks.ts';
 import { LogFollower } from './replicas/log-follower.ts';
 import { PostgresGroupCommit } from './postgres-group-commit.ts';
 import { PostgresOwnerTable } from './postgres-owner-table.ts';
@@ -57,8 +58,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   readonly #follower: LogFollower;
   readonly #work: WorkMonitor;
   readonly #pageTokens: PageTokens;
-  /** New tasks that may have been stored although their commit failed. */
-  #doubtful: { ownerRow: number; id: string }[] = [];
+  readonly #doubtful: DoubtfulTasks;
   #stopPolling: (() => void) | undefined = undefined;
   #isClosed = false;
 
@@ -71,6 +71,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#configs = new PostgresPushConfigTable(connection, schema, this.#owners);
     this.#expiry = new PostgresTaskExpiry(connection, schema);
     this.#holds = new TaskHolds(connection, schema);
+    this.#doubtful = new DoubtfulTasks(this.#holds, clock);
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
     this.#replica = new Replica(connection, schema, {
       name: settings.replicaName,
@@ -95,7 +96,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       epoch: () => this.#replica.epoch,
       lose: (log) => this.#lose(log),
     });
-    this.#work = new WorkMonitor(this.#holds, {
+    this.#work = new WorkMonitor(this.#holds, this.#doubtful, {
       epoch: () => this.#replica.epoch,
       isActive: () => !settings.withoutLease && !this.#isClosed && !this.outage(),
       onOrphans: () => this.onHandOver?.(),
@@ -113,10 +114,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       onCommit: (keys) => {
         if (settings.useWakeUps && this.#replica.hasOthers) this.#wakeUps.announce(keys);
       },
-      onOutage: (error) => {
-        if (!error) void this.#releaseDoubtful();
-        onOutage?.(error);
-      },
+      onOutage,
     });
   }
 
@@ -153,9 +151,10 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       }
     } catch (error) {
       // The commit may have been stored although its connection broke.
-      if (error instanceof TemporaryStorageError) this.#doubtful.push({ ownerRow, id: task.id });
+      if (error instanceof TemporaryStorageError) this.#doubtful.add(ownerRow, task.id);
       throw error;
     }
+    this.#doubtful.remove(ownerRow, task.id);
     this.#cache.put(log);
     return log;
   }
@@ -268,20 +267,29 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     return this.#configs.put(owner, config, delivered, this.#replica.epoch);
   }
 
-  async listPushConfigs(owner: string, taskId: string): Promise<readonly PushConfig[]> {
-    return this.#configs.list(owner, taskId);
+  readonly listPushConfigs: TaskStore['listPushConfigs'] = (owner, taskId) =>
+    this.#configs.list(owner, taskId);
+
+  readonly deletePushConfig: TaskStore['deletePushConfig'] = (owner, taskId, id) =>
+    this.#configs.delete(owner, taskId, id);
+
+  readonly putDelivery: TaskStore['putDelivery'] = (owner, taskId, id, state) =>
+    this.#configs.putDelivery(owner, taskId, id, state, this.#replica.epoch);
+
+  readonly listDeliveries: TaskStore['listDeliveries'] = () => this.#configs.listDeliveries();
+
+  readonly findHeldPushConfig: NonNullable<TaskStore['findHeldPushConfig']> = (owner, taskId, id) =>
+    this.#configs.findHeld(owner, taskId, id, this.#replica.epoch);
+
+  async takeOverDeliveries(): Promise<readonly PushDelivery[]> {
+    this.#checkWritable();
+    return this.#configs.takeOver(this.#replica.epoch);
   }
 
-  async deletePushConfig(owner: string, taskId: string, id: string): Promise<void> {
-    await this.#configs.delete(owner, taskId, id);
-  }
-
-  async putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): Promise<boolean> {
-    return this.#configs.putDelivery(owner, taskId, id, state);
-  }
-
-  async listDeliveries(): Promise<readonly PushDelivery[]> {
-    return this.#configs.listDeliveries();
+  async releaseDeliveries(): Promise<void> {
+    this.#checkWritable();
+    if ((await this.#configs.release(this.#replica.epoch)) && this.#settings.useWakeUps)
+      this.#wakeUps.announceWork();
   }
 
   admit(log: InMemoryTaskLog, change: TaskChange, size: number): void {
@@ -383,13 +391,6 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     log.commitFailed(error);
     this.#cache.drop(log);
     log.onAbandoned?.(log, error);
-  }
-
-  /** Leaves new tasks whose creation was reported as failed to recovery, if they were stored. */
-  async #releaseDoubtful(): Promise<void> {
-    const doubtful = this.#doubtful.splice(0);
-    if (doubtful.length === 0) return;
-    await this.#holds.handOver(this.#replica.epoch, doubtful).catch(() => this.#doubtful.push(...doubtful));
   }
 }
 

@@ -80,6 +80,7 @@ const steps: readonly string[] = [
   );
   create index push_configs_unfinished on push_configs (position) where not finished;
   `,
+  `create index push_configs_by_holder on push_configs (holder) where not finished;`,
 ];
 
 /** Number of the advisory lock that serializes replicas that create or change the schema. */

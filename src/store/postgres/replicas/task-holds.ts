@@ -2,6 +2,7 @@ import { decodeColumn } from '../../durable/column-encoding.ts';
 import type { TaskCommand, UnfinishedTask } from '../../task-store.ts';
 import { columnKey } from '../column-key.ts';
 import type { PostgresConnection, PostgresRow } from '../connection.ts';
+import { endedHolders } from './ended-holders.ts';
 
 /** Tasks that one replica takes over at a time, so that others can take some as well. */
 const takeOverSize = 256;
@@ -11,6 +12,12 @@ export interface ReceivedCommand {
   readonly owner: string;
   readonly id: string;
   readonly command: TaskCommand;
+}
+
+/** Key of an owner, and id of one of its tasks. */
+interface TaskPlace {
+  readonly ownerRow: number;
+  readonly id: string;
 }
 
 /** Holders of tasks, and commands for them. */
@@ -29,17 +36,20 @@ export class TaskHolds {
     const [tasks, replicas, commands] = ['tasks', 'replicas', 'commands'].map(
       (table) => `${schema}.${table}`,
     );
-    const ofEnded = `t.holder in (select epoch from ${replicas} where expires_at <= clock_timestamp() and epoch <> $1)`;
-    const isUnfinished = `t.state in ('submitted', 'working')`;
+    const isUnfinished = `state in ('submitted', 'working')`;
+    const ended = endedHolders(schema, 'tasks', isUnfinished);
+    const endedDelivery = endedHolders(schema, 'push_configs', 'not finished');
     this.#claim = `update ${tasks} t set holder = $1
       where t.key = $2 and t.state not in ('completed', 'failed', 'canceled', 'rejected') and (t.holder is null
         or t.holder = $1
         or not exists (select 1 from ${replicas} r where r.epoch = t.holder and r.expires_at > clock_timestamp()))
       returning t.key`;
     this.#handOver = `update ${tasks} t set holder = null from unnest($2::bigint[], $3::text[]) as i (owner, id_key)
-      where t.owner = i.owner and t.id_key = i.id_key and t.holder = $1`;
+      where t.owner = i.owner and t.id_key = i.id_key and t.holder = $1
+      returning t.owner, t.id`;
     this.#takeOver = `with orphans as (
-        select t.key, t.holder from ${tasks} t where ${isUnfinished} and (t.holder is null or ${ofEnded})
+        select t.key, t.holder from ${tasks} t where ${isUnfinished}
+          and (t.holder is null or t.holder = any(array(${ended})))
         order by t.key limit ${takeOverSize} for update skip locked
       ), claimed as (
         update ${tasks} t set holder = $1, attempts = t.attempts + (o.holder is not null)::integer
@@ -58,8 +68,9 @@ export class TaskHolds {
       select o.name, c.id, c.body from taken c join ${schema}.owners o on o.key = c.owner
       where c.holder = $1 order by c.key`;
     this.#hasWork = `select exists (select 1 from ${commands} c join ${tasks} t on t.key = c.task where t.holder = $1) as commands,
-      exists (select 1 from ${tasks} t where ${isUnfinished} and t.holder is null)
-      or exists (select 1 from ${tasks} t where ${isUnfinished} and ${ofEnded}) as orphans`;
+      exists (select 1 from ${tasks} where ${isUnfinished} and holder is null) or exists (${ended})
+      or exists (select 1 from ${schema}.push_configs where not finished and holder is null)
+      or exists (${endedDelivery}) as orphans`;
   }
 
   /** Claims a task that has no holder, or whose holder has ended. @returns false if another replica holds it. */
@@ -67,13 +78,14 @@ export class TaskHolds {
     return (await this.#connection.query(this.#claim, [epoch, key])).length > 0;
   }
 
-  /** Clears the holder of tasks, by keys of owners and ids. */
-  async handOver(epoch: number, tasks: readonly { ownerRow: number; id: string }[]): Promise<void> {
-    await this.#connection.query(this.#handOver, [
+  /** Clears the holder of tasks, by keys of owners and ids. @returns those that the replica held */
+  async handOver(epoch: number, tasks: readonly TaskPlace[]): Promise<TaskPlace[]> {
+    const rows = await this.#connection.query(this.#handOver, [
       epoch,
       tasks.map(({ ownerRow }) => ownerRow),
       tasks.map(({ id }) => columnKey(id)),
     ]);
+    return rows.map(({ owner, id }) => ({ ownerRow: Number(owner), id: decodeColumn(id) }));
   }
 
   /** Claims unfinished tasks without a holder, and those of replicas that have ended. */
@@ -100,7 +112,7 @@ export class TaskHolds {
     }));
   }
 
-  /** Returns whether there are commands for a replica, and tasks to take over. */
+  /** Returns whether there are commands for a replica, and tasks or webhooks to take over. */
   async findWork(epoch: number): Promise<{ hasCommands: boolean; hasOrphans: boolean }> {
     const [row] = await this.#connection.query(this.#hasWork, [epoch]);
     return { hasCommands: row?.['commands'] === true, hasOrphans: row?.['orphans'] === true };

@@ -1,3 +1,4 @@
+import type { DoubtfulTasks } from './doubtful-tasks.ts';
 import type { ReceivedCommand, TaskHolds } from './task-holds.ts';
 
 /** Collaborators of {@link WorkMonitor}. */
@@ -14,12 +15,14 @@ interface WorkContext {
 /** Looks for what other replicas left to this one: commands, and tasks of replicas that have ended. */
 export class WorkMonitor {
   readonly #holds: TaskHolds;
+  readonly #doubtful: DoubtfulTasks;
   readonly #context: WorkContext;
   #isChecking = false;
   #isDue = false;
 
-  constructor(holds: TaskHolds, context: WorkContext) {
+  constructor(holds: TaskHolds, doubtful: DoubtfulTasks, context: WorkContext) {
     this.#holds = holds;
+    this.#doubtful = doubtful;
     this.#context = context;
   }
 
@@ -43,6 +46,7 @@ export class WorkMonitor {
   async #checkOnce(): Promise<void> {
     const { onOrphans, onCommand } = this.#context;
     const epoch = this.#context.epoch();
+    await this.#doubtful.release(epoch);
     const { hasCommands, hasOrphans } = await this.#holds.findWork(epoch);
     if (hasOrphans) onOrphans();
     if (!hasCommands) return;
