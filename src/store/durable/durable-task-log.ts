@@ -36,6 +36,8 @@ export class DurableTaskLog extends InMemoryTaskLog {
   /** Length of the newest snapshot and of the changes after it, in characters. */
   snapshotSize = 0;
   changesSize = 0;
+  /** Its size as counted by the cache; 0 while it is not in the cache. */
+  cachedSize = 0;
   /** `ExternalWriteMonitor.version` with which it was last compared. */
   comparedVersion = 0;
   #committing: Promise<void> | undefined = undefined;

@@ -18,7 +18,6 @@ export class LogCache<L extends DurableTaskLog = DurableTaskLog> {
   #logs = new Map<string, L>();
   /** The same logs by the key of their row, if they are stored. */
   #byRow = new Map<number, L>();
-  #sizes = new Map<string, number>();
   #bytes = 0;
   #evicted = new Map<string, WeakRef<L>>();
   #registry = new FinalizationRegistry<string>((key) => {
@@ -54,8 +53,10 @@ export class LogCache<L extends DurableTaskLog = DurableTaskLog> {
   put(log: L): void {
     const key = taskCacheKey(log.owner, log.id);
     const { size } = log;
-    this.#bytes += size - (this.#sizes.get(key) ?? 0);
-    this.#sizes.set(key, size);
+    const replaced = log.cachedSize === 0 ? this.#logs.get(key) : undefined;
+    if (replaced) this.#release(replaced);
+    this.#bytes += size - log.cachedSize;
+    log.cachedSize = size;
     this.#logs.set(key, log);
     if (log.stored.row !== 0) this.#byRow.set(log.stored.row, log);
     if (this.#evicted.size > 0) this.#evicted.delete(key);
@@ -79,11 +80,15 @@ export class LogCache<L extends DurableTaskLog = DurableTaskLog> {
 
   #remove(key: string): void {
     const log = this.#logs.get(key);
-    if (log) this.#byRow.delete(log.stored.row);
+    if (log) this.#release(log);
     this.#logs.delete(key);
-    this.#evicted.delete(key);
-    this.#bytes -= this.#sizes.get(key) ?? 0;
-    this.#sizes.delete(key);
+    if (this.#evicted.size > 0) this.#evicted.delete(key);
+  }
+
+  #release(log: L): void {
+    this.#byRow.delete(log.stored.row);
+    this.#bytes -= log.cachedSize;
+    log.cachedSize = 0;
   }
 
   #evict(): void {

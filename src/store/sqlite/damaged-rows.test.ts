@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTask, owner } from '../../../test/contracts/task-store/actions.ts';
+import { createTask, owner, status } from '../../../test/contracts/task-store/actions.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import { sqliteTaskStore } from '../sqlite.ts';
 import type { TaskStore } from '../task-store.ts';
@@ -19,7 +19,12 @@ beforeEach(async () => {
   file = join(folder, 'tasks.db');
   damage.length = 0;
   taskStore = await sqliteTaskStore({ file });
-  for (const id of ['a', 'b', 'c']) await createTask(taskStore, id, ['working', 'completed']);
+  for (const id of ['a', 'b', 'c']) {
+    const log = await createTask(taskStore, id, ['working']);
+    // A second commit, so that the task has a snapshot.
+    log.append(status(log, 'completed'));
+    await log.whenPersisted();
+  }
   await createTask(taskStore, 'running', ['working']);
   await taskStore.putPushConfig(owner, { taskId: 'b', id: 'p', url: 'https://example.com' });
   await taskStore[Symbol.asyncDispose]();
@@ -64,6 +69,20 @@ describe('a damaged row', () => {
     expect(() => taskStore.open(owner, 'b')).toThrow(expect.objectContaining({ reason: 'INTERNAL_ERROR' }));
     expect((await taskStore.open(owner, 'c'))?.state).toBe('completed');
     expect(await taskStore.listUnfinished()).toEqual([{ owner, id: 'running' }]);
+  });
+
+  it.each([
+    ['UTF-8', badText],
+    ['JSON', `'{'`],
+  ])('omits a damaged task of one commit (not %s) from lists', async (_what, text) => {
+    const once = await sqliteTaskStore({ file });
+    await createTask(once, 'd', ['completed']);
+    await once[Symbol.asyncDispose]();
+    await damageFile(
+      `update task_events set body = ${text} where task = (select key from tasks where id = 'd')`,
+    );
+    expect((await taskStore.list(owner, {})).tasks.map(({ id }) => id)).toEqual(['running', 'c', 'b', 'a']);
+    expect(() => taskStore.open(owner, 'd')).toThrow(expect.objectContaining({ reason: 'INTERNAL_ERROR' }));
   });
 
   it('returns the next page after a page with a damaged row', async () => {

@@ -327,10 +327,9 @@ export class GroupCommit {
 function buildShare(log: DurableTaskLog, changedAt: number): Share {
   const { stored, pending } = log;
   const changes = pending.length > 0 ? serializeChanges(pending) : '';
-  // The first event of a task contains the whole task.
-  const isDue =
-    isTerminal(log.state) ||
-    (stored.row !== 0 && log.changesSize + changes.length > Math.max(log.snapshotSize, minChangesSize));
+  const isLong = log.changesSize + changes.length > Math.max(log.snapshotSize, minChangesSize);
+  // The first commit of a task contains the whole task, so that a short one needs no snapshot.
+  const isDue = stored.row === 0 ? isLong && isTerminal(log.state) : isLong || isTerminal(log.state);
   return {
     log,
     touched: stored.touched,

@@ -9,6 +9,7 @@ const schemaVersion = 1;
  * `tasks` contains what lists and checks need, in small rows that are cheap to rewrite. `task_events` contains the rest:
  * in every row the changes of one commit, under the sequence number of the last of them, and at sequence 0 the snapshot of
  * the task at `snapshot_at`. A new task has no snapshot: its first change contains the whole task, and `snapshot_at` is 0.
+ * Neither has a task that was finished by its first commit, if this commit is short.
  * `touched` is the recency of a task, taken from the counter in `clock`.
  */
 const schema = `

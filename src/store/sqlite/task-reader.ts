@@ -21,7 +21,9 @@ export interface LoadedTask {
 
 const rowColumns = `t.key, t.touched, t.changed_at, t.sequence, t.snapshot_at,
   ${textColumns('t.state', 't.message_id', 's.body')}`;
-const withSnapshot = 'left join task_events s on s.task = t.key and s.sequence = 0';
+/** The snapshot, or the last commit of a task without a snapshot, which is its only commit if the task is finished. */
+const withSnapshot = `left join task_events s on s.task = t.key
+  and s.sequence = case t.snapshot_at when 0 then t.sequence else 0 end`;
 
 function placeOf(row: SqlRow): string {
   return `tasks ${String(row['key'])}`;
@@ -171,22 +173,24 @@ export class TaskReader {
   #toLoadedTask(row: SqlRow, texts: readonly (string | null)[]): LoadedTask {
     const stored = toStoredState(row, texts);
     const [, , body] = texts;
-    if (body === null || body === undefined) return this.#reduceChanges(stored, undefined, 0);
-    const task = parseStored(body, () => placeOf(row)) as Task;
-    if (stored.snapshotAt !== stored.sequence) return this.#reduceChanges(stored, task, body.length);
-    return { task, stored, snapshotSize: body.length, changesSize: 0 };
+    const parsed = typeof body === 'string' ? parseStored(body, () => placeOf(row)) : undefined;
+    if (stored.snapshotAt === 0) return this.#reduceFromStart(stored, parsed as TaskChange[] | undefined);
+    const task = parsed as Task | undefined;
+    if (!task) throw new DamagedRowError(placeOf(row));
+    const snapshotSize = body?.length ?? 0;
+    if (stored.snapshotAt === stored.sequence) return { task, stored, snapshotSize, changesSize: 0 };
+    const changes = this.changes(stored.row, stored.snapshotAt, stored.sequence, true, task);
+    return toReducedTask(stored, task, changes, snapshotSize);
   }
 
-  /** Applies the changes after the snapshot. Without a snapshot, the first change contains the task. */
-  #reduceChanges(stored: StoredTaskState, snapshot: Task | undefined, snapshotSize: number): LoadedTask {
-    const changes = this.changes(stored.row, stored.snapshotAt, stored.sequence, true, snapshot);
-    const [first] = changes;
-    const start = snapshot ?? (first?.kind === 'task' ? first.task : undefined);
-    if (!start) throw new DamagedRowError(`tasks ${stored.row}`);
-    const reducer = new TaskReducer(start);
-    for (const change of changes) if (snapshot || change !== first) reducer.apply(change);
-    // Counts as a full snapshot, so that the next commit writes a new one: reading the changes was as expensive.
-    return { task: reducer.task(), stored, snapshotSize, changesSize: Math.max(snapshotSize, 4_096) };
+  /** Applies the changes of a task without a snapshot to the first of them, which contains the task. */
+  #reduceFromStart(stored: StoredTaskState, lastCommit: TaskChange[] | undefined): LoadedTask {
+    const isOnlyCommit = lastCommit?.[0]?.kind === 'task';
+    const [first, ...changes] = isOnlyCommit
+      ? restoreIds(lastCommit, undefined)
+      : this.changes(stored.row, 0, stored.sequence, true);
+    if (first?.kind !== 'task') throw new DamagedRowError(`tasks ${stored.row}`);
+    return toReducedTask(stored, first.task, changes, 0);
   }
 
   /** Returns the highest `touched` of an owner whose status is older than `since`, or -1. */
@@ -268,6 +272,18 @@ export class TaskReader {
     if (!statement) this.#lists.set(sql, (statement = this.#database.prepare(sql)));
     return statement;
   }
+}
+
+function toReducedTask(
+  stored: StoredTaskState,
+  start: Task,
+  changes: readonly TaskChange[],
+  snapshotSize: number,
+): LoadedTask {
+  const reducer = new TaskReducer(start);
+  for (const change of changes) reducer.apply(change);
+  // Counts as a full snapshot, so that the next commit writes a new one: reading the changes was as expensive.
+  return { task: reducer.task(), stored, snapshotSize, changesSize: Math.max(snapshotSize, 4_096) };
 }
 
 /** Builds the query of a list. It names the index, because the query planner of SQLite would have to guess. */
