@@ -1,0 +1,3 @@
+import { describePostgresReplicas } from './fixtures/postgres-replicas.ts';
+
+describePostgresReplicas('PostgreSQL without wake-ups', { wakeUps: false });
