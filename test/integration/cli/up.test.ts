@@ -41,20 +41,6 @@ const findAgent = ({ agents }: UpSummary, name: string): UpSummary['agents'][num
   return found;
 };
 
-/** Returns true if the port of a URL is free. */
-async function isFree(url: string): Promise<boolean> {
-  const server = createServer();
-  try {
-    server.listen(Number(new URL(url).port), '127.0.0.1');
-    await once(server, 'listening');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
-  }
-}
-
 describe('dragoman up', () => {
   let running: RunningCommand;
   let summary: UpSummary;
@@ -248,41 +234,28 @@ describe('dragoman up', () => {
 });
 
 describe('dragoman up shutdown', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'frees all ports within a second of %s, with open streams',
-    { retry: 2 },
-    async (signal) => {
-      const running = runDragoman(['up', '-o', 'json']);
-      const summary = await readSummary(running);
-      const { origin, searchParams } = new URL(summary.console);
-      const headers = { authorization: `Bearer ${searchParams.get('token')}` };
-      const traffic = await fetch(`${origin}/api/traffic`, { headers });
-      const body = (text: string) => ({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'SendStreamingMessage',
-        params: { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] } },
-      });
-      const stream = await httpOpen(findAgent(summary, 'caravan').url, body('timetable'), {
-        'a2a-version': '1.0',
-      });
-      const began = performance.now();
-      const { code, stderr } = await running.stop(signal);
-      expect(performance.now() - began).toBeLessThan(1_000);
-      expect({ code, stderr: stderr.replaceAll(/info: [Pp]ort \d+ is in use.*\n/g, '') }).toEqual({
-        code: 0,
-        stderr: '',
-      });
-      for (const url of [
-        summary.gateway,
-        summary.console,
-        summary.mcp ?? '',
-        ...summary.agents.map(({ from }) => from),
-      ])
-        expect(await isFree(url), url).toBe(true);
-      await Promise.allSettled([traffic.text(), stream.text()]);
-    },
-  );
+  it.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s while streams are open', async (signal) => {
+    const running = runDragoman(['up', '-o', 'json']);
+    const summary = await readSummary(running);
+    const { origin, searchParams } = new URL(summary.console);
+    const headers = { authorization: `Bearer ${searchParams.get('token')}` };
+    const traffic = await fetch(`${origin}/api/traffic`, { headers });
+    const body = (text: string) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendStreamingMessage',
+      params: { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] } },
+    });
+    const stream = await httpOpen(findAgent(summary, 'caravan').url, body('timetable'), {
+      'a2a-version': '1.0',
+    });
+    const { code, stderr } = await running.stop(signal);
+    expect({ code, stderr: stderr.replaceAll(/info: [Pp]ort \d+ is in use.*\n/g, '') }).toEqual({
+      code: 0,
+      stderr: '',
+    });
+    await Promise.allSettled([traffic.text(), stream.text()]);
+  });
 });
 
 describe('dragoman up without its defaults', () => {

@@ -87,7 +87,7 @@ describe('parallel cases', () => {
         ],
         expected_gateway_output: [
           { type: 'status_update', content_parts: [{ type: 'text', text_exact: `working on ${index}` }] },
-          expectCompleted(index % 100 === 99 ? 'another answer' : `answer ${index}`),
+          expectCompleted(index % 50 === 49 ? 'another answer' : `answer ${index}`),
         ],
         assert_downstream_request: [{ params: { message: { parts: [{}, { text: `question ${index}` }] } } }],
       }),
@@ -95,15 +95,13 @@ describe('parallel cases', () => {
   }
 
   it('are isolated', async () => {
-    const cases = manyCases(1_000);
-    const began = performance.now();
+    const cases = manyCases(200);
     const results = await runScenarios(cases, { openHarness: () => openHarness() });
-    process.stdout.write(`1,000 scenario cases took ${Math.round(performance.now() - began)} ms\n`);
     expect(results.map(({ scenario }) => scenario.id)).toEqual(cases.map(({ id }) => id));
     const failed = results.flatMap(({ outcome }, index) => (outcome === 'passed' ? [] : [index]));
-    expect(failed).toEqual([99, 199, 299, 399, 499, 599, 699, 799, 899, 999]);
+    expect(failed).toEqual([49, 99, 149, 199]);
     expect(results.every(({ capture }) => capture?.requests.length === 1)).toBe(true);
-  }, 120_000);
+  });
 
   it('stop when aborted', async () => {
     const stop = new AbortController();
