@@ -18,7 +18,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
   'primitives/node': ['primitives'],
   protocol: [],
   dialects: ['protocol'],
-  store: ['protocol'],
+  store: ['protocol', 'metrics'],
   egress: ['protocol'],
   metrics: ['protocol'],
   tracing: ['protocol'],

@@ -28,6 +28,10 @@ export {
 export type { BridgeOptions } from './bridge-options.ts';
 export { provideRequiredInput } from './actions/skill-actions.ts';
 export { schemasExtension } from '../protocol/card.ts';
+export {
+  postgresFollowUpStore,
+  type PostgresFollowUpStoreOptions,
+} from './follow-ups/postgres-follow-up-store.ts';
 export { sqliteFollowUpStore, type SqliteFollowUpStoreOptions } from './follow-ups/sqlite-follow-up-store.ts';
 export { buildOpenApi, type OpenApiOptions } from './http/open-api.ts';
 export { serveActions, type ServeActionsOptions } from './http/serve-actions.ts';

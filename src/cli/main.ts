@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { packageVersion } from '../documents/package-version.ts';
+import { packageVersion } from '../primitives/node/package-version.ts';
 
 // EPIPE is not an error: `dragoman … | head` closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

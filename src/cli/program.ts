@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { packageVersion } from '../documents/package-version.ts';
+import { packageVersion } from '../primitives/node/package-version.ts';
 
 /** Loads the function that declares a command. */
 type CommandLoader = () => Promise<(program: Command) => void>;

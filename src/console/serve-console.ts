@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpClient } from '../client/http/http-client.ts';
 import { withUserAgent } from '../client/http/with-user-agent.ts';
 import { undiciHttpClient } from '../client/http/undici-driver.ts';
-import { packageVersion } from '../documents/package-version.ts';
+import { packageVersion } from '../primitives/node/package-version.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';

@@ -50,6 +50,7 @@ export function copyingAgent(agent: LocalAgent): LocalAgent {
       ...(agent.jwks && { jwks: async () => copyJson(await agent.jwks?.()) ?? { keys: [] } }),
       ready: () => agent.ready(),
       outage: () => agent.outage(),
+      checks: () => agent.checks?.(),
       whenIdle: async (timeout) => agent.whenIdle?.(timeout),
       close,
       [Symbol.asyncDispose]: close,

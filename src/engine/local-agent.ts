@@ -106,12 +106,8 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#validator = new MessageValidator(definition);
     this.#watchdog = new Watchdog(this.#runs, clock, options);
     this.#push = new PushConfigService(this.#taskStore, definition, options, this);
-    this.#recovery = new TaskRecovery(
-      this.#taskStore,
-      recoveryPlan(definition, this.#process),
-      this,
-      this.#push,
-    );
+    const plan = recoveryPlan(definition, this.#process);
+    this.#recovery = new TaskRecovery(this.#taskStore, plan, this, this.#push);
     this.createPushConfig = this.#push.create;
     this.getPushConfig = this.#push.get;
     this.listPushConfigs = this.#push.list;
@@ -147,6 +143,8 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   readonly outage = (): Outage | undefined => this.#taskStore.outage?.();
+
+  readonly checks: Agent['checks'] = () => this.#runs.checks(this.#taskStore.replica);
 
   async close(): Promise<void> {
     this.#watchdog.stop();

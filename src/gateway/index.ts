@@ -22,6 +22,10 @@ export {
   type MemoryOwnershipRegisterOptions,
 } from './ownership/memory-ownership-register.ts';
 export {
+  postgresOwnershipRegister,
+  type PostgresOwnershipRegisterOptions,
+} from './ownership/postgres-ownership-register.ts';
+export {
   sqliteOwnershipRegister,
   type SqliteOwnershipRegisterOptions,
 } from './ownership/sqlite-ownership-register.ts';

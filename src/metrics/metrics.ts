@@ -6,8 +6,9 @@ import {
   type MetricDescriptor,
   Registry,
 } from './registry.ts';
+import { type ObservedReplica, ReplicaMetrics } from './replica-metrics.ts';
 
-/** Names, help texts and labels of all metrics. */
+/** Names, help texts and labels of the metrics of servers and agents. */
 export const metricNames = {
   requests: {
     name: 'dragoman_requests_total',
@@ -87,6 +88,8 @@ export class Metrics {
   readonly #runs: (() => number)[] = [];
   readonly #stores: (() => StoreUse)[] = [];
   readonly #pushes: MetricFamily<Counter>;
+  /** Present only if tasks are in a store of several replicas. */
+  #replicas: ReplicaMetrics | undefined = undefined;
 
   constructor(registry: Registry = new Registry()) {
     this.registry = registry;
@@ -117,9 +120,18 @@ export class Metrics {
     this.#runs.push(read);
   }
 
-  /** Adds a task store to the use of task stores; it is read at each scrape. */
-  observeStore({ usage }: { readonly usage?: () => StoreUse }): void {
+  /** Adds a task store to the use of task stores, which is read at each scrape, and its replica to those of replicas. */
+  observeStore({
+    usage,
+    replica,
+  }: {
+    readonly usage?: () => StoreUse;
+    readonly replica?: ObservedReplica | undefined;
+  }): void {
     if (usage) this.#stores.push(usage);
+    if (!replica) return;
+    this.#replicas ??= new ReplicaMetrics(this.registry);
+    this.#replicas.observe(replica);
   }
 
   countPush(outcome: PushOutcome): void {

@@ -86,6 +86,11 @@ export interface Agent {
    * Server adapters report it as not ready and leave requests in their queue.
    */
   outage?(): Outage | undefined;
+  /**
+   * Returns one word per part that the agent depends on, such as `{ database: 'connected' }`. Server adapters show it to
+   * health checks, without authentication.
+   */
+  checks?(): { readonly [part: string]: string } | undefined;
   /** Waits until no task is running in this process, at most `timeout` milliseconds. Called before a shutdown. */
   whenIdle?(timeout: number): Promise<void>;
   /** Stops running work and releases resources. */
@@ -93,7 +98,10 @@ export interface Agent {
 }
 
 /** The operations that clients can call. */
-export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'outage' | 'whenIdle' | 'close'>;
+export type Operation = Exclude<
+  keyof Agent,
+  'card' | 'jwks' | 'ready' | 'outage' | 'checks' | 'whenIdle' | 'close'
+>;
 
 /** Returns true for operations with a stream of events. */
 export function isStreamingOperation(operation: keyof Agent): operation is 'stream' | 'subscribe' {

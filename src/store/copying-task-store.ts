@@ -97,6 +97,10 @@ class CopyingTaskStore implements TaskStore {
     return this.#store.releaseDeliveries?.bind(this.#store);
   }
 
+  get replica(): TaskStore['replica'] {
+    return this.#store.replica;
+  }
+
   get usage(): TaskStore['usage'] {
     return this.#store.usage;
   }

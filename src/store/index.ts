@@ -11,6 +11,8 @@ export type {
   TaskStoreUsage,
   UnfinishedTask,
 } from './task-store.ts';
+export type { ReplicaEvent } from '../metrics/replica-metrics.ts';
+export type { StoreReplica, TaskHolder } from './store-replica.ts';
 export type { MaybePromise } from '../primitives/maybe-promise.ts';
 export { type MemoryTaskStoreOptions, memoryTaskStore } from './memory-task-store.ts';
 // For implementers of drivers.

@@ -4,28 +4,20 @@
  * @module
  */
 import { hostname } from 'node:os';
+import { packageVersion } from '../primitives/node/package-version.ts';
 import { unrefClock, type Clock } from '../primitives/clock.ts';
-import { A2AError, invalidField } from '../protocol/errors.ts';
+import { type A2AError, invalidField } from '../protocol/errors.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
-import { PostgresConnection, type PostgresPool } from './postgres/connection.ts';
+import { openPostgres, type PostgresDatabaseOptions } from './postgres/open-postgres.ts';
 import { PostgresTaskStore } from './postgres/postgres-task-store.ts';
-import { migrateSchema, quoteSchema, loadPageTokenKey } from './postgres/schema.ts';
+import { migrateSchema, loadPageTokenKey } from './postgres/schema.ts';
 import type { TaskStore } from './task-store.ts';
 
 export type { PostgresClient, PostgresPool } from './postgres/connection.ts';
+export type { PostgresDatabaseOptions } from './postgres/open-postgres.ts';
 
-/** Options of {@link postgresTaskStore}. `url` or `pool` is required. */
-export interface PostgresTaskStoreOptions {
-  /** URL of the database, such as `postgres://user:password@host/database?sslmode=verify-full`. */
-  url?: string;
-  /** A pool of your own, for example of `pg`. It needs at least three connections; it stays open. */
-  pool?: PostgresPool;
-  /**
-   * Name of the schema with the tables, which are created if they do not exist. Replicas of one agent use the same schema,
-   * different agents different ones.
-   * @defaultValue `'dragoman'`
-   */
-  schema?: string;
+/** Options of {@link postgresTaskStore}. The tables are created if they do not exist. */
+export interface PostgresTaskStoreOptions extends PostgresDatabaseOptions {
   /** Name of this replica for operators. @defaultValue host name and process id */
   replica?: string;
   /**
@@ -44,12 +36,6 @@ export interface PostgresTaskStoreOptions {
    * @defaultValue true
    */
   wakeUps?: boolean;
-  /** Prepares statements. Disable it if a pooler in transaction mode does not support them. @defaultValue true */
-  prepare?: boolean;
-  /** Milliseconds after which a statement fails. @defaultValue 10,000 */
-  statementTimeout?: number;
-  /** Maximum number of connections of the pool for `url`. @defaultValue 6 */
-  maxConnections?: number;
   /**
    * Opens the store without registering a replica. Tasks can be read, subscribed to and expired, and deliveries retried, but
    * not created or changed: no agent can run on this store.
@@ -85,21 +71,17 @@ export interface PostgresTaskStoreOptions {
  * @throws {@link A2AError} `UNAVAILABLE` if the database cannot be reached or its schema cannot be used.
  */
 export async function postgresTaskStore(options: PostgresTaskStoreOptions): Promise<TaskStore> {
-  const { schema = 'dragoman', lease = 10_000, clock = unrefClock } = options;
+  const { lease = 10_000, clock = unrefClock } = options;
   if (!(lease >= 1_000)) throw invalidField('lease', 'must be at least 1,000 milliseconds');
-  const quoted = quoteSchema(schema);
-  const pool = options.pool ?? (await createPool(options));
+  const { connection, schema, schemaName, close } = await openPostgres(options);
   try {
-    const connection = new PostgresConnection(pool, {
-      statementTimeout: options.statementTimeout ?? 10_000,
-      prepare: options.prepare ?? true,
-    });
-    await migrateSchema(connection, schema);
+    await migrateSchema(connection, schemaName);
     const taskStore = new PostgresTaskStore(connection, {
-      schema: quoted,
-      channel: `dragoman_${schema}`,
-      pageTokenKey: await loadPageTokenKey(connection, schema),
+      schema,
+      channel: `dragoman_${schemaName}`,
+      pageTokenKey: await loadPageTokenKey(connection, schemaName),
       replicaName: options.replica ?? `${hostname()} ${process.pid}`,
+      version: packageVersion(),
       lease,
       pollInterval: options.pollInterval ?? 1_000,
       useWakeUps: options.wakeUps ?? true,
@@ -111,36 +93,12 @@ export async function postgresTaskStore(options: PostgresTaskStoreOptions): Prom
       clock,
       onOutage: options.onOutage,
       onWakeUps: options.onWakeUps,
-      close: async () => (options.pool ? undefined : pool.end()),
+      close,
     });
     await taskStore.start();
     return copyingTaskStore(taskStore);
   } catch (error) {
-    if (!options.pool) await pool.end();
+    await close();
     throw error;
-  }
-}
-
-async function createPool({ url, maxConnections = 6 }: PostgresTaskStoreOptions): Promise<PostgresPool> {
-  if (url === undefined) throw invalidField('url', 'or pool is required');
-  if (!/^postgres(ql)?:\/\//.test(url)) throw invalidField('url', 'must start with postgres://');
-  const { Pool } = await importPg();
-  return new Pool({
-    connectionString: url,
-    max: maxConnections,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-  });
-}
-
-async function importPg(): Promise<Pick<typeof import('pg'), 'Pool'>> {
-  try {
-    return (await import('pg')).default;
-  } catch (cause) {
-    const hint = 'npm install pg';
-    throw new A2AError('INTERNAL_ERROR', `A task store in PostgreSQL needs a library: ${hint}`, {
-      cause,
-      hint,
-    });
   }
 }

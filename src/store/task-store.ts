@@ -7,6 +7,7 @@ import type { PushConfig } from '../protocol/push.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
+import type { StoreReplica } from './store-replica.ts';
 
 /**
  * Append-only event log of one task.
@@ -203,6 +204,8 @@ export interface TaskStore extends AsyncDisposable {
   findHeldPushConfig?(owner: string, taskId: string, id: string): MaybePromise<PushConfig | undefined>;
   /** Leaves all webhooks of this process to others, because it ends. */
   releaseDeliveries?(): MaybePromise<void>;
+  /** This process as a replica, for operators; undefined if the store has none. */
+  readonly replica?: StoreReplica | undefined;
   /** Returns the use of the store, for metrics. */
   readonly usage?: () => TaskStoreUsage;
 }

@@ -1,6 +1,8 @@
+import { dirname } from 'node:path';
 import { memoryArtifactStore } from '../artifacts/stores/memory.ts';
 import type { Bridge } from '../bridge/action-types.ts';
 import { bridgeAgents } from '../bridge/bridge.ts';
+import { openFollowUpStore } from '../bridge/follow-ups/open-follow-up-store.ts';
 import { serveMcp } from '../bridge/mcp/server/serve-mcp.ts';
 import { connect, type RemoteAgent } from '../client/connect.ts';
 import { type RunningConsole, serveConsole } from '../console/serve-console.ts';
@@ -10,6 +12,8 @@ import type { AgentSourceSettings, GatewaySettings } from '../gateway/gateway-se
 import { gatewayProductName } from '../gateway/telemetry/gateway-recorder.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { TrafficObserver } from '../server/telemetry/traffic-observer.ts';
+import { parseStoreUrl } from '../store/url/parse-store-url.ts';
+import { resolveStoreFile } from '../store/url/store-of-agent.ts';
 import { consoleProbeProduct } from '../tap/participants.ts';
 import { TrafficLog } from '../tap/traffic-log.ts';
 import { tapServer } from '../tap/recorders/tap-server.ts';
@@ -17,7 +21,7 @@ import { type HostedAgent, type HostingContext, startHosted } from './hosted-age
 import type { HostedSettings, PortSetting, UpSettings } from './up-settings.ts';
 
 /** Collaborators of {@link runUp}. */
-export interface UpContext extends HostingContext, GatewayObservers {
+export interface UpContext extends Omit<HostingContext, 'store'>, GatewayObservers {
   /** Called with deviations from the settings, such as a port in use or a missing library. */
   readonly note: (text: string) => void;
 }
@@ -58,7 +62,7 @@ class UpProcess implements RunningUp {
   hosted: HostedAgent[] = [];
   mcpUrl: string | undefined = undefined;
   consoleUrl: string | undefined = undefined;
-  readonly #context: UpContext;
+  readonly #context: UpContext & HostingContext;
   readonly #trafficLog = new TrafficLog();
   #console: RunningConsole | undefined = undefined;
   /** Actions that the MCP server exposes, and the clients they use. */
@@ -73,7 +77,9 @@ class UpProcess implements RunningUp {
     const observeTraffic = (name: string): TrafficObserver | undefined =>
       tapServer(this.#trafficLog, { name, excludedUserAgents: [gatewayProductName, consoleProbeProduct] })
         .onTraffic;
-    this.#context = { ...context, observeTraffic };
+    const { gateway, file } = settings;
+    const store = resolveStoreFile(parseStoreUrl(gateway.store), dirname(file));
+    this.#context = { ...context, observeTraffic, store };
   }
 
   get gateway(): RunningGateway {
@@ -107,10 +113,11 @@ class UpProcess implements RunningUp {
   }
 
   async #startMcp(setting: PortSetting): Promise<void> {
-    const { log, note } = this.#context;
+    const { log, note, store } = this.#context;
     const agents = this.#exposedAgents().map(connectAgent);
     const artifacts = memoryArtifactStore();
-    const actions = await bridgeAgents(agents, { artifacts, log, whenUnreachable: 'retry' });
+    const followUps = await openFollowUpStore(store);
+    const actions = await bridgeAgents(agents, { artifacts, log, followUps, whenUnreachable: 'retry' });
     const bridge = { actions, agents };
     this.#bridge = bridge;
     this.#stops.push(async () => {

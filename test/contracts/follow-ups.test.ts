@@ -7,8 +7,10 @@ import {
   type FollowUpStore,
   memoryFollowUpStore,
 } from '../../src/bridge/follow-ups/follow-up-store.ts';
+import { postgresFollowUpStore } from '../../src/bridge/follow-ups/postgres-follow-up-store.ts';
 import { sqliteFollowUpStore } from '../../src/bridge/follow-ups/sqlite-follow-up-store.ts';
 import { sqliteTaskStore } from '../../src/store/sqlite.ts';
+import { hasPostgres, usePostgres } from '../support/store/postgres-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -90,6 +92,12 @@ function describeFollowUps(name: string, open: (options: StoreOptions) => Promis
 }
 
 describeFollowUps('memory', async (options) => memoryFollowUpStore(options));
+const postgres = usePostgres();
+let schemas = 0;
+if (hasPostgres)
+  describeFollowUps('PostgreSQL', (options) =>
+    postgresFollowUpStore({ ...options, url: postgres().url, schema: `f${schemas++}` }),
+  );
 describeFollowUps('SQLite', (options) => sqliteFollowUpStore({ ...options, file: newFile() }));
 
 describe('sqliteFollowUpStore', () => {
@@ -115,5 +123,16 @@ describe('sqliteFollowUpStore', () => {
     expect(taken.filter(Boolean)).toHaveLength(1);
     await one.close?.();
     await two.close?.();
+  });
+});
+
+describe.skipIf(!hasPostgres)('postgresFollowUpStore', () => {
+  it('returns a follow-up to only one of two stores, by the clock of the database', async () => {
+    const options = { url: postgres().url, schema: 'shared_follow_ups' };
+    const stores = [await postgresFollowUpStore(options), await postgresFollowUpStore(options)];
+    await stores[0]?.put('k', question, 60_000);
+    const taken = await Promise.all(stores.map(async (each) => each.take('k', alice)));
+    expect(taken.filter(Boolean)).toEqual([question]);
+    for (const each of stores) await each.close?.();
   });
 });

@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { memoryOwnershipRegister } from '../../src/gateway/ownership/memory-ownership-register.ts';
 import type { OwnershipRegister } from '../../src/gateway/ownership/ownership-register.ts';
 import { sqliteOwnershipRegister } from '../../src/gateway/ownership/sqlite-ownership-register.ts';
+import { postgresOwnershipRegister } from '../../src/gateway/ownership/postgres-ownership-register.ts';
 import { closeAfterEach } from '../support/close-after-each.ts';
+import { hasPostgres, usePostgres } from '../support/store/postgres-server.ts';
 
 const open = closeAfterEach();
 
@@ -22,9 +24,23 @@ async function openSqlite(file = temporaryFile(), maxPerOwner?: number): Promise
   return register;
 }
 
+const postgres = usePostgres();
+let schemas = 0;
+
+async function openPostgres(schema = `r${schemas++}`, maxPerOwner?: number): Promise<OwnershipRegister> {
+  const register = await postgresOwnershipRegister({
+    url: postgres().url,
+    schema,
+    ...(maxPerOwner && { maxPerOwner }),
+  });
+  open.push({ close: async () => register.close?.() });
+  return register;
+}
+
 const registers: { [name: string]: () => Promise<OwnershipRegister> } = {
   memory: async () => memoryOwnershipRegister(),
   sqlite: () => openSqlite(),
+  ...(hasPostgres && { postgres: () => openPostgres() }),
 };
 
 for (const [name, create] of Object.entries(registers)) {
@@ -97,23 +113,35 @@ describe('memory ownership register', () => {
   });
 });
 
-describe('SQLite ownership register', () => {
-  it('gives a task that two processes claim to one owner', async () => {
-    const file = temporaryFile();
-    const [one, two] = [await openSqlite(file), await openSqlite(file)];
-    expect(await one.claimTask('agent', 'alice', { taskId: 't', contextId: 'c' })).toBe('alice');
-    expect(await two.claimTask('agent', 'bob', { taskId: 't', contextId: 'c' })).toBe('alice');
-    expect(await two.contextOwner('agent', 'c')).toBe('alice');
+describe.each([
+  ['SQLite', openSqlite, temporaryFile, true],
+  ['PostgreSQL', openPostgres, () => `r${schemas++}`, hasPostgres],
+] as const)('ownership register that gateways share: %s', (_name, openAt, newPlace, isInstalled) => {
+  it.skipIf(!isInstalled)('gives a task that two processes claim to one owner', async () => {
+    const place = newPlace();
+    const [one, two] = [await openAt(place), await openAt(place)];
+    const claims = ['alice', 'bob'].map(async (owner, at) =>
+      [one, two][at]?.claimTask('agent', owner, { taskId: 't', contextId: 'c' }),
+    );
+    const [first, second] = await Promise.all(claims);
+    expect(second).toBe(first);
+    expect(await one.contextOwner('agent', 'c')).toBe(first);
+    expect(await two.contextOwner('agent', 'c')).toBe(first);
   });
 
-  it('evicts the oldest tasks of an owner beyond the maximum, and no others', async () => {
-    const register = await openSqlite(temporaryFile(), 10);
-    await register.claimTask('agent', 'bob', { taskId: 'b', contextId: 'b' });
-    for (let i = 0; i < 1004; i++)
-      await register.claimTask('agent', 'mallory', { taskId: `m${i}`, contextId: `c${i}` });
-    expect(await register.countTasks('agent', 'mallory')).toBeLessThan(600);
-    expect(await register.taskOwner('agent', 'm0')).toBeUndefined();
-    expect(await register.taskOwner('agent', 'm1003')).toBe('mallory');
-    expect(await register.taskOwner('agent', 'b')).toBe('bob');
-  });
+  it.skipIf(!isInstalled)(
+    'evicts the oldest tasks of an owner beyond the maximum, and no others',
+    async () => {
+      const place = newPlace();
+      const register = await openAt(place, 10);
+      await register.claimTask('agent', 'bob', { taskId: 'b', contextId: 'b' });
+      for (let i = 0; i < 1004; i++)
+        await register.claimTask('agent', 'mallory', { taskId: `m${i}`, contextId: `c${i}` });
+      const other = await openAt(place);
+      expect(await other.countTasks('agent', 'mallory')).toBeLessThan(600);
+      expect(await other.taskOwner('agent', 'm0')).toBeUndefined();
+      expect(await other.taskOwner('agent', 'm1003')).toBe('mallory');
+      expect(await other.taskOwner('agent', 'b')).toBe('bob');
+    },
+  );
 });

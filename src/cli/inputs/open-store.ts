@@ -1,8 +1,8 @@
-import type { TaskStore } from '../../store/task-store.ts';
-import type { SqliteTaskStoreOptions } from '../../store/sqlite.ts';
-import type { PostgresTaskStoreOptions } from '../../store/postgres.ts';
+import { resolve } from 'node:path';
 import { A2AError } from '../../protocol/errors.ts';
-import { parseStore } from './parse-store.ts';
+import { describeStore, openTaskStore, type OpenTaskStoreOptions } from '../../store/url/open-task-store.ts';
+import { parseStoreUrl, type StoreUrl } from '../../store/url/parse-store-url.ts';
+import type { TaskStore } from '../../store/task-store.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** A task store with a description of its location. */
@@ -12,46 +12,36 @@ export interface OpenedStore {
   location: string;
 }
 
-/** Options of {@link openStore}. */
-type OpenStoreOptions = Pick<
-  SqliteTaskStoreOptions,
-  'withoutLease' | 'onLeaseLost' | 'onOutage' | 'onDamage'
-> &
-  Pick<PostgresTaskStoreOptions, 'onWakeUps'>;
+/** Parses the value of `--store`. @throws {@link UsageError} */
+export function parseStore(text: string): StoreUrl {
+  try {
+    return parseStoreUrl(text);
+  } catch (thrown) {
+    const { message, hint = '' } = A2AError.from(thrown);
+    throw new UsageError(message, hint.replace(/^Use /, 'Use --store '), { cause: thrown });
+  }
+}
+
+/** Checks the value of `--store` and makes its file absolute, because files of a configuration are relative to it. */
+export function resolveStore(text: string): string {
+  const url = parseStore(text);
+  return url.kind === 'sqlite' ? text.replace(url.file, () => resolve(url.file)) : text;
+}
 
 /**
  * Opens the task store of `--store`.
  *
  * @throws {@link UsageError} if the value is invalid or the file is in use.
  */
-export async function openStore(store: string, options: OpenStoreOptions = {}): Promise<OpenedStore> {
-  const spec = parseStore(store);
-  if (spec.kind === 'memory') {
-    const { memoryTaskStore } = await import('../../store/memory-task-store.ts');
-    return { taskStore: memoryTaskStore(spec.limits), location: 'in memory, until this process stops' };
-  }
-  const { onWakeUps, ...sqliteOptions } = options;
-  if (spec.kind === 'postgres') {
-    const { url, schema } = spec;
-    const { withoutLease, onOutage } = options;
-    const { postgresTaskStore } = await import('../../store/postgres.ts');
-    return {
-      taskStore: await postgresTaskStore({ url, schema, withoutLease, onOutage, onWakeUps }),
-      location: `in ${spec.location}`,
-    };
-  }
-  const { file, shared } = spec;
-  const { sqliteTaskStore } = await import('../../store/sqlite.ts');
+export async function openStore(store: string, options: OpenTaskStoreOptions = {}): Promise<OpenedStore> {
+  const url = parseStore(store);
   try {
-    return {
-      taskStore: await sqliteTaskStore({ file, shared, ...spec.limits, ...sqliteOptions }),
-      location: `in ${file}`,
-    };
+    return { taskStore: await openTaskStore(url, options), location: describeStore(url) };
   } catch (thrown) {
-    if (!(thrown instanceof A2AError) || thrown.reason !== 'CONFLICT') throw thrown;
+    if (url.kind !== 'sqlite' || !(thrown instanceof A2AError) || thrown.reason !== 'CONFLICT') throw thrown;
     throw new UsageError(
       thrown.message,
-      `${thrown.hint ?? ''} To share the file between processes, use --store sqlite:${file}?shared.`.trim(),
+      `${thrown.hint ?? ''} To share the file between processes, use --store sqlite:${url.file}?shared.`.trim(),
     );
   }
 }
@@ -62,9 +52,16 @@ export async function openStore(store: string, options: OpenStoreOptions = {}): 
  * @throws {@link UsageError} for a store in memory.
  */
 export function openForeignStore(store: string): Promise<OpenedStore> {
-  if (parseStore(store).kind !== 'memory') return openStore(store, { withoutLease: true });
+  rejectMemory(store);
+  return openStore(store, { withoutLease: true });
+}
+
+/** Parses the URL of a store of other processes. @throws {@link UsageError} for a store in memory. */
+export function rejectMemory(store: string, flag = '--store'): Exclude<StoreUrl, { kind: 'memory' }> {
+  const url = parseStore(store);
+  if (url.kind !== 'memory') return url;
   throw new UsageError(
-    '--store memory cannot be read from another process',
-    'Serve the agent with --store sqlite:FILE or postgres://… and name the same store here.',
+    `${flag} memory cannot be read from another process`,
+    'Use sqlite:FILE or postgres://… in both processes.',
   );
 }

@@ -1,3 +1,4 @@
+import type { StoreReplica } from '../../store/store-replica.ts';
 import type { TaskLog } from '../../store/task-store.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -29,6 +30,11 @@ export class TaskRunTable {
     if (runs?.get(id) !== run) return;
     runs.delete(id);
     if (runs.size === 0 && owner !== '') this.#owners.delete(owner);
+  }
+
+  /** Returns the checks of a replica and how many tasks it runs; undefined without a replica. */
+  checks(replica: StoreReplica | undefined): { readonly [part: string]: string } | undefined {
+    return replica && { ...replica.checks(), tasks: `${this.size} running` };
   }
 
   get size(): number {

@@ -7,6 +7,8 @@ import {
   secondsOrNeverFieldSchema,
   textFieldSchema,
 } from '../../documents/field-schemas.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { parseStoreUrl } from '../../store/url/parse-store-url.ts';
 import { proxiedAgentSchema, upstreamFields } from './proxied-agent-schema.ts';
 
 /** Configuration of the artifact store. */
@@ -203,10 +205,14 @@ export const gatewaySchema = z
     auth: authSchema.optional(),
     store: z
       .string()
-      .regex(/^(memory|sqlite:.+)$/, 'must be memory or sqlite:FILE')
+      .regex(/^(memory|sqlite:.+|postgres(ql)?:\/\/.+)/, {
+        error: 'must be memory, sqlite:FILE or postgres://USER@HOST/DATABASE',
+        abort: true,
+      })
+      .superRefine(checkStore)
       .optional()
       .describe(
-        'Where the gateway keeps the owners of tasks: memory or sqlite:FILE, which several gateways may share. Default memory.',
+        'Where the gateway keeps the owners of tasks: memory, sqlite:FILE or postgres://…; several gateways may share a file or database. Default memory.',
       ),
     sign: signSchema.optional(),
     metrics: booleanFieldSchema.optional().describe('Serves /metrics to local clients. Default true.'),
@@ -218,6 +224,16 @@ export const gatewaySchema = z
       .describe('How long a stopping gateway waits for running requests. Default 5.'),
   })
   .describe('Configuration of a Dragoman gateway');
+
+/** Reports an invalid URL of a store without the URL, which may contain a password. */
+function checkStore(text: string, context: z.RefinementCtx<string>): void {
+  try {
+    parseStoreUrl(text);
+  } catch (thrown) {
+    const { hint = '' } = A2AError.from(thrown);
+    context.addIssue({ code: 'custom', message: `is invalid. ${hint}` });
+  }
+}
 
 /** Parsed configuration file of a gateway. */
 export type GatewayFile = z.infer<typeof gatewaySchema>;

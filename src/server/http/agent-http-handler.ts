@@ -238,13 +238,15 @@ export class AgentHttpHandler {
 
   /** Responds 503 while the agent starts, and while its calls would fail. */
   #readiness(): HttpServerResponse {
-    if (this.isStopping) return jsonResponse(503, '{"status":"stopping"}');
-    if (!this.isReady) return jsonResponse(503, '{"status":"starting"}');
-    const outage = this.context.agent.outage?.();
-    if (!outage) return jsonResponse(200, '{"status":"ready"}');
-    const { message } = outage.error;
-    const response = jsonResponse(503, JSON.stringify({ status: 'unavailable', reason: message }));
-    return withRetryAfter(response, outage.error);
+    const { agent } = this.context;
+    const checks = agent.checks?.();
+    const respond = (code: number, status: string, reason?: string): HttpServerResponse =>
+      jsonResponse(code, JSON.stringify({ status, reason, checks }));
+    if (this.isStopping) return respond(503, 'stopping');
+    if (!this.isReady) return respond(503, 'starting');
+    const outage = agent.outage?.();
+    if (!outage) return respond(200, 'ready');
+    return withRetryAfter(respond(503, 'unavailable', outage.error.message), outage.error);
   }
 
   #post(

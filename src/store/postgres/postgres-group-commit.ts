@@ -22,8 +22,8 @@ export interface PostgresGroupCommitContext {
   onRefused(log: PostgresTaskLog, error: A2AError): void;
   /** Called for each log whose changes can never be stored. */
   onFailed(log: PostgresTaskLog, error: A2AError): void;
-  /** Called with the tasks of one commit. */
-  onCommit(keys: readonly number[]): void;
+  /** Called with the tasks of one commit, and the milliseconds that it took. */
+  onCommit(keys: readonly number[], milliseconds: number): void;
   /** Called with the error at the start of an outage, and without one at its end. */
   readonly onOutage: ((error?: A2AError) => void) | undefined;
 }
@@ -160,7 +160,9 @@ export class PostgresGroupCommit {
   ): Promise<void> {
     const { epoch, now } = this.#context;
     const logs = creations.map(({ log }) => log);
+    const startedAt = performance.now();
     const { created, changed } = await this.#statement.run(epoch(), logs, shares, now());
+    const milliseconds = performance.now() - startedAt;
     const refused = shares.filter(({ log }) => !changed.has(log.stored.row));
     const applied =
       isRetry && refused.length > 0 ? await this.#statement.findApplied(refused) : new Set<number>();
@@ -177,7 +179,7 @@ export class PostgresGroupCommit {
         this.#settle(share);
       } else this.#context.onRefused(share.log, taskConflict(share.log.id));
     }
-    if (keys.length > 0) this.#context.onCommit(keys);
+    if (keys.length > 0) this.#context.onCommit(keys, milliseconds);
   }
 
   #settle(share: CommitShare): void {

@@ -7,6 +7,7 @@ export interface PostgresTaskStoreSettings {
   readonly channel: string;
   readonly pageTokenKey: string;
   readonly replicaName: string;
+  readonly version: string;
   readonly lease: number;
   readonly pollInterval: number;
   readonly useWakeUps: boolean;

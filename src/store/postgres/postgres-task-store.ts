@@ -4,14 +4,14 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Outage } from '../../protocol/outage.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
+import type { ReplicaEvent } from '../../metrics/replica-metrics.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
 import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
 import { LogCache } from '../durable/log-cache.ts';
+import { closedError, withoutLeaseError } from '../durable/store-access-errors.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 import type { InMemoryTaskLog } from '../in-memory-log.ts';
-import { PageTokens } from '../page-tokens.ts';
-import { checkPageSize, parseStatusAfter, toListEntry } from '../paging.ts';
 import type {
   PushDelivery,
   PushDeliveryState,
@@ -30,7 +30,9 @@ import { PostgresPushConfigTable } from './postgres-push-config-table.ts';
 import { type HoldBackend, PostgresTaskLog } from './postgres-task-log.ts';
 import { PostgresTaskExpiry } from './postgres-task-expiry.ts';
 import type { PostgresTaskStoreSettings } from './postgres-task-store-settings.ts';
+import { PostgresTaskPages } from './postgres-task-pages.ts';
 import { PostgresTaskReader } from './postgres-task-reader.ts';
+import { PostgresStoreReplica } from './replicas/postgres-store-replica.ts';
 import { Replica } from './replicas/replica.ts';
 import { TaskHolds } from './replicas/task-holds.ts';
 import { WakeUps } from './replicas/wake-ups.ts';
@@ -57,7 +59,8 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   readonly #wakeUps: WakeUps;
   readonly #follower: LogFollower;
   readonly #work: WorkMonitor;
-  readonly #pageTokens: PageTokens;
+  readonly #pages: PostgresTaskPages;
+  readonly replica: PostgresStoreReplica;
   readonly #doubtful: DoubtfulTasks;
   #stopPolling: (() => void) | undefined = undefined;
   #isClosed = false;
@@ -65,16 +68,24 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   constructor(connection: PostgresConnection, settings: PostgresTaskStoreSettings) {
     const { schema, clock, onOutage } = settings;
     this.#settings = settings;
-    this.#pageTokens = new PageTokens(settings.pageTokenKey);
     this.#owners = new PostgresOwnerTable(connection, schema);
     this.#reader = new PostgresTaskReader(connection, schema);
+    this.#pages = new PostgresTaskPages(this.#owners, this.#reader, settings.pageTokenKey);
     this.#configs = new PostgresPushConfigTable(connection, schema, this.#owners);
     this.#expiry = new PostgresTaskExpiry(connection, schema);
     this.#holds = new TaskHolds(connection, schema);
     this.#doubtful = new DoubtfulTasks(this.#holds, clock);
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
+    this.replica = new PostgresStoreReplica(connection, {
+      schema,
+      cache: this.#cache,
+      hasOutage: () => this.outage() !== undefined,
+      hasWakeUps: () => (settings.useWakeUps ? this.#wakeUps.isActive : undefined),
+    });
+    const report = (event: ReplicaEvent): void => this.replica.onEvent?.(event);
     this.#replica = new Replica(connection, schema, {
       name: settings.replicaName,
+      version: settings.version,
       lease: settings.lease,
       clock,
       onLost: () => this.#loseAll(),
@@ -86,6 +97,10 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#wakeUps = new WakeUps(connection, {
       channel: settings.channel,
       clock,
+      onArrival: (sentAt) => {
+        this.#replica.noticeOther();
+        report({ kind: 'wake-up', milliseconds: Math.max(0, this.#replica.databaseTime() - sentAt) });
+      },
       onTasks: (keys) => this.#follower.wake(keys),
       onWork: () => void this.#work.check(),
       onStateChange: (isActive) => settings.onWakeUps?.(isActive),
@@ -102,16 +117,22 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       onOrphans: () => this.onHandOver?.(),
       onCommand: async ({ owner, id, command }) => {
         const log = await this.open(owner, id);
-        if (log) this.onCommand?.(log, command);
+        if (!log) return;
+        report({ kind: 'command-executed' });
+        this.onCommand?.(log, command);
       },
     });
     this.#commits = new PostgresGroupCommit(new CommitStatement(connection, schema), {
       now: settings.now,
       epoch: () => this.#replica.epoch,
       onStored: (log) => this.#stored(log),
-      onRefused: (log) => this.#lose(log),
+      onRefused: (log) => {
+        report({ kind: 'fenced' });
+        this.#lose(log);
+      },
       onFailed: (log, error) => this.#abandon(log, error),
-      onCommit: (keys) => {
+      onCommit: (keys, milliseconds) => {
+        report({ kind: 'commit', tasks: keys.length, milliseconds });
         if (settings.useWakeUps && this.#replica.hasOthers) this.#wakeUps.announce(keys);
       },
       onOutage,
@@ -202,20 +223,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
 
   async list(owner: string, request: ListTasksRequest): Promise<TaskPage> {
     this.#checkOpen();
-    const pageSize = checkPageSize(request);
-    const before = this.#pageTokens.read(owner, request.pageToken);
-    const since = parseStatusAfter(request);
-    const ownerRow = await this.#owners.find(owner);
-    if (ownerRow === undefined) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
-    const { tasks, totalSize } = await this.#reader.page(ownerRow, request, since, before, pageSize + 1);
-    const shown = tasks.slice(0, pageSize);
-    const last = shown.at(-1)?.touched ?? 0;
-    return {
-      tasks: shown.map(({ task }) => toListEntry(task, request)),
-      nextPageToken: tasks.length > pageSize ? this.#pageTokens.write(owner, last) : '',
-      pageSize,
-      totalSize,
-    };
+    return this.#pages.list(owner, request);
   }
 
   async listUnfinished(): Promise<readonly UnfinishedTask[]> {
@@ -239,6 +247,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   async takeOver(): Promise<readonly UnfinishedTask[]> {
     this.#checkWritable();
     const tasks = await this.#holds.takeOver(this.#replica.epoch);
+    if (tasks.length > 0) this.replica.onEvent?.({ kind: 'takeover', tasks: tasks.length });
     for (const { owner, id } of tasks) {
       const log = this.#cache.get(owner, id);
       if (log) await this.#follower.adopt(log);
@@ -250,6 +259,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#checkWritable();
     const answered = this.#follower.waitForEvent(log, isDone, this.#settings.pollInterval);
     await this.#holds.addCommand((log as PostgresTaskLog).stored.row, command);
+    this.replica.onEvent?.({ kind: 'command-sent' });
     if (this.#settings.useWakeUps) this.#wakeUps.announceWork();
     await answered;
   }
@@ -358,13 +368,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
 
   #checkWritable(): void {
     this.#checkOpen();
-    if (this.#settings.withoutLease) {
-      throw new A2AError(
-        'UNSUPPORTED_OPERATION',
-        'The task store was opened without a lease and cannot change tasks',
-        { hint: 'Open it without withoutLease: true.' },
-      );
-    }
+    if (this.#settings.withoutLease) throw withoutLeaseError();
     if (this.#commits.outage) throw this.#commits.outage.error;
   }
 
@@ -392,8 +396,4 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#cache.drop(log);
     log.onAbandoned?.(log, error);
   }
-}
-
-function closedError(): A2AError {
-  return new A2AError('UNAVAILABLE', 'The task store is closed');
 }

@@ -7,7 +7,7 @@ import { type PostgresConnection, toSettingError } from './connection.ts';
  *
  * `tasks` contains what lists and checks need. `events` contains in every row the changes of one commit, under the sequence
  * number of the last of them, and at sequence 0 the snapshot of the task at `snapshot_at`. `holder` is the epoch of the
- * replica that may write. Texts that are too long for an index are stored as a hash in the `_key` columns.
+ * replica that may write. `gateway_owners`, `gateway_task_aliases` and `follow_ups` belong to gateways and bridges. Texts that are too long for an index are stored as a hash in the `_key` columns.
  */
 const steps: readonly string[] = [
   `
@@ -81,6 +81,32 @@ const steps: readonly string[] = [
   create index push_configs_unfinished on push_configs (position) where not finished;
   `,
   `create index push_configs_by_holder on push_configs (holder) where not finished;`,
+  `
+  alter table replicas add column lease integer, add column version text;
+
+  create table gateway_owners (
+    position bigint generated always as identity primary key,
+    item_key text not null unique,
+    owner_key text not null,
+    owner text not null,
+    context_key text not null
+  );
+  create index gateway_owners_by_owner on gateway_owners (owner_key, position);
+
+  create table gateway_task_aliases (
+    position bigint generated always as identity primary key,
+    alias_key text not null unique,
+    body text not null
+  );
+
+  create table follow_ups (
+    position bigint generated always as identity primary key,
+    key text not null unique,
+    expires bigint not null,
+    body text not null
+  );
+  create index follow_ups_by_expiry on follow_ups (expires);
+  `,
 ];
 
 /** Number of the advisory lock that serializes replicas that create or change the schema. */

@@ -11,6 +11,7 @@ import type { InMemoryTaskLog, LogBackend } from '../in-memory-log.ts';
 import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
 import { PageTokens } from '../page-tokens.ts';
 import { toListEntry, checkPageSize, parseStatusAfter } from '../paging.ts';
+import { closedError, withoutLeaseError } from '../durable/store-access-errors.ts';
 import { taskCacheKey, LogCache } from '../durable/log-cache.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Database, inTransaction, type SqlRow } from './database.ts';
@@ -321,13 +322,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   #checkWritable(): void {
     this.#checkOpen();
-    if (!this.#lease) {
-      throw new A2AError(
-        'UNSUPPORTED_OPERATION',
-        'The task store was opened without a lease and cannot change tasks',
-        { hint: 'Open the file without withoutLease: true.' },
-      );
-    }
+    if (!this.#lease) throw withoutLeaseError();
     this.#lease.check();
   }
 
@@ -388,8 +383,4 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   #refreshSubscribed(): void {
     for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.#refresh(log);
   }
-}
-
-function closedError(): A2AError {
-  return new A2AError('UNAVAILABLE', 'The task store is closed');
 }

@@ -11,7 +11,7 @@ import type { LogSink } from '../../../primitives/log.ts';
 import type { ElicitationForm } from './elicitation.ts';
 import type { ClientLibrary } from '../load-mcp-library.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
-import { packageVersion } from '../../../documents/package-version.ts';
+import { packageVersion } from '../../../primitives/node/package-version.ts';
 
 /** A tool call. */
 export interface ToolRequest {

@@ -9,7 +9,7 @@ import { createMcpServer, type McpServerContext } from './create-mcp-server.ts';
 import { serveMcpHttp } from './serve-mcp-http.ts';
 import type { McpHttpOptions } from './mcp-http-options.ts';
 import { loadServerLibrary } from '../load-mcp-library.ts';
-import { packageVersion } from '../../../documents/package-version.ts';
+import { packageVersion } from '../../../primitives/node/package-version.ts';
 import { ResourceCache, type ResourceLimits } from './resource-cache.ts';
 import { ToolRegistry } from './tool-registry.ts';
 

@@ -16,7 +16,7 @@ Examples:
   $ dragoman actions invoke weather/forecast city=Oslo days=2 --agent weather=https://weather.example.com
   $ dragoman actions invoke echo/default "Read this" --file notes.txt --agent http://localhost:4000 -o json
 
-If an agent requests input, the response contains a follow-up ID. Pass it on with the same --follow-ups file:
+If an agent requests input, the response contains a follow-up ID. Pass it on with the same --follow-ups:
   $ dragoman actions invoke provide_required_input follow_up_id=ID user_response=yes --follow-ups open.db --agent …
 
 Exits with 0 if the call succeeded, with 1 if it failed, and with 2 on usage errors.`;
@@ -35,7 +35,7 @@ export function addActions(program: Command): void {
     .argument('[parameters...]', 'prompt, or name=value for each parameter; values may be JSON')
     .addOption(repeatableOption('--file <path>', 'file to attach'))
     .option('--session <id>', 'session ID that groups calls into one conversation')
-    .option('--follow-ups <file>', 'SQLite file that stores follow-ups between commands')
+    .option('--follow-ups <store>', 'SQLite file or postgres://… that stores follow-ups between commands')
     .addOption(
       durationOption(
         '--max-wait <duration>',

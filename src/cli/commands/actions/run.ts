@@ -4,11 +4,13 @@ import type { Action, ActionResponse, Bridge } from '../../../bridge/action-type
 import { bridgeAgents } from '../../../bridge/bridge.ts';
 import type { NamedAgent } from '../../../bridge/actions/bridged-agent.ts';
 import { nameAfterCard } from '../../../bridge/tools/name-after-card.ts';
-import { sqliteFollowUpStore } from '../../../bridge/follow-ups/sqlite-follow-up-store.ts';
+import { openFollowUpStore } from '../../../bridge/follow-ups/open-follow-up-store.ts';
 import { connect, type RemoteAgent } from '../../../client/connect.ts';
 import { bearer } from '../../../client/credentials.ts';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
+import { rejectMemory } from '../../inputs/open-store.ts';
+import type { StoreUrl } from '../../../store/url/parse-store-url.ts';
 import { readVariable } from '../../inputs/read-variable.ts';
 import { createColors } from '../../terminal/colors.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
@@ -51,7 +53,7 @@ export async function runActionsInvokeCommand(
   const onInterrupt = (): void => abort.abort();
   process.once('SIGINT', onInterrupt);
   try {
-    await withBridge(flags, flags.followUps, async (bridge) => {
+    await withBridge(flags, parseFollowUps(flags.followUps), async (bridge) => {
       const action = bridge.actions().find((each) => each.name === name);
       if (!action) {
         const names = bridge.actions().map((each) => each.name);
@@ -75,7 +77,7 @@ export async function runActionsInvokeCommand(
 
 async function withBridge(
   { agent: targets, bearerEnv, credentialOrigin }: ActionsFlags,
-  followUpsFile: string | undefined,
+  followUpsStore: StoreUrl | undefined,
   work: (bridge: Bridge) => Promise<void>,
 ): Promise<void> {
   const auth = bearerEnv === undefined ? undefined : bearer(readVariable(bearerEnv, '--bearer-env'));
@@ -92,8 +94,7 @@ async function withBridge(
         agentName: agentName || (await nameAfterCard(agent)),
       })),
     );
-    const followUps =
-      followUpsFile === undefined ? undefined : await sqliteFollowUpStore({ file: followUpsFile });
+    const followUps = followUpsStore && (await openFollowUpStore(followUpsStore));
     const bridge = await bridgeAgents(named, { cardInterval: 0, ...(followUps && { followUps }) });
     try {
       await work(bridge);
@@ -103,6 +104,15 @@ async function withBridge(
   } finally {
     for (const { agent } of agents) await agent.close();
   }
+}
+
+/** Parses `--follow-ups`: the URL of a store, or a SQLite file. */
+function parseFollowUps(text: string | undefined): StoreUrl | undefined {
+  if (text === undefined) return undefined;
+  return rejectMemory(
+    /^(memory$|sqlite:|postgres(ql)?:)/.test(text) ? text : `sqlite:${text}`,
+    '--follow-ups',
+  );
 }
 
 /** Parses `name=value` words; words without a known name form the prompt. */

@@ -69,6 +69,10 @@ export function addBridge(program: Command): void {
         parsePositiveDuration,
       ),
     )
+    .option(
+      '--store <store>',
+      'task store, which keeps follow-ups: memory, sqlite:FILE or postgres://…, which several bridges may share (default: memory)',
+    )
     .addOption(outputOption(['text', 'json'], '; json only with --mcp http'))
     .addOption(logOption('').default('text'))
     .addHelpText('after', examples)

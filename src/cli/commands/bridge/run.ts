@@ -1,6 +1,7 @@
 import { memoryArtifactStore } from '../../../artifacts/stores/memory.ts';
 import type { Bridge } from '../../../bridge/action-types.ts';
 import { bridgeAgents } from '../../../bridge/bridge.ts';
+import { openFollowUpStore } from '../../../bridge/follow-ups/open-follow-up-store.ts';
 import { type RunningMcpServer, serveMcp } from '../../../bridge/mcp/server/serve-mcp.ts';
 import { supervise } from '../../../bridge/supervisor/supervise.ts';
 import { supervisedAgent } from '../../../bridge/supervisor/supervised-agent.ts';
@@ -12,6 +13,7 @@ import { toListenError } from '../../terminal/listen-error.ts';
 import { type LogFormat, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { parseStore } from '../../inputs/open-store.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
 import { readVariable, unsetVariableError } from '../../inputs/read-variable.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
@@ -33,6 +35,7 @@ export interface BridgeFlags {
   maxWait: number;
   /** In milliseconds. */
   cardInterval: number;
+  store?: string;
   output: OutputFormat;
   log: LogFormat;
 }
@@ -59,6 +62,7 @@ export async function runBridgeCommand(flags: BridgeFlags): Promise<void> {
     };
     return { agentName: name, agent: connect(url, options) };
   });
+  const store = flags.store === undefined ? undefined : parseStore(flags.store);
   const { agent: log } = await openLogs(flags.log);
   const opened = flags.config === undefined ? [] : openBridgeFile(flags.config, log);
   const closers = [...agents.map(({ agent }) => agent), ...opened].map(
@@ -81,7 +85,14 @@ export async function runBridgeCommand(flags: BridgeFlags): Promise<void> {
     await Promise.all(opened.map(({ supervised }) => supervised.whenReady()));
     const artifacts = memoryArtifactStore();
     const all = [...agents, ...opened.map((each) => each.bridge)];
-    const bridge = await bridgeAgents(all, { artifacts, log, whenUnreachable: 'retry', cardInterval });
+    const followUps = store && (await openFollowUpStore(store));
+    const bridge = await bridgeAgents(all, {
+      artifacts,
+      log,
+      whenUnreachable: 'retry',
+      cardInterval,
+      ...(followUps && { followUps }),
+    });
     closers.push(() => bridge.close());
     const running = await serveMcp(bridge, {
       ...(flags.mcp === 'stdio'

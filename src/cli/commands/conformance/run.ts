@@ -33,7 +33,7 @@ import { readInputFile } from '../../inputs/read-input-file.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { writeOutputFile } from '../../inputs/write-output-file.ts';
 import { quoteShellWord } from '../../terminal/quote-shell-word.ts';
-import { packageVersion } from '../../../documents/package-version.ts';
+import { packageVersion } from '../../../primitives/node/package-version.ts';
 
 /** Flags of `dragoman conformance`. */
 export interface ConformanceFlags {

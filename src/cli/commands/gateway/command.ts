@@ -25,6 +25,10 @@ export function addGateway(program: Command): void {
     .option('--check', 'validate the file and exit')
     .addOption(portOption(undefined, overrides))
     .addOption(hostOption(overrides).default(undefined))
+    .option(
+      '--store <store>',
+      `task store, which keeps the owners of tasks: memory, sqlite:FILE or postgres://…${overrides}`,
+    )
     .addOption(outputOption())
     .addOption(logOption())
     .addHelpText('after', examples)

@@ -14,6 +14,7 @@ import { printError } from '../../terminal/print-error.ts';
 import { type OutputFormat, warnIfExposed } from '../../inputs/shared-options.ts';
 import { formatChanges, reloadFile } from '../../process/reload-file.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
+import { resolveStore } from '../../inputs/open-store.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 
 /** Flags of `dragoman gateway`. */
@@ -22,6 +23,7 @@ export interface GatewayFlags {
   check?: boolean;
   port?: number;
   host?: string;
+  store?: string;
   output: OutputFormat;
   log?: LogFormat;
 }
@@ -55,9 +57,10 @@ export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
 }
 
 /** @throws DocumentError if the file is invalid. */
-function readConfig({ config, port, host }: GatewayFlags): GatewaySettings {
+function readConfig({ config, port, host, store }: GatewayFlags): GatewaySettings {
   const text = readInputFile(config, 'Name a gateway file with -c FILE.');
-  const settings = readGatewayConfig(text, config, process.env);
+  const read = readGatewayConfig(text, config, process.env);
+  const settings = store === undefined ? read : { ...read, store: resolveStore(store) };
   const { listen } = settings;
   return listen
     ? { ...settings, listen: { host: host ?? listen.host, port: port ?? listen.port } }

@@ -7,7 +7,7 @@ import { readManifest } from './package-manifest.ts';
 import { buildProjectFiles, type projectTemplates, runScript } from './project-files.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
-import { packageVersion } from '../../../documents/package-version.ts';
+import { packageVersion } from '../../../primitives/node/package-version.ts';
 
 /** Flags of `dragoman init`. */
 export interface InitFlags {

@@ -48,6 +48,10 @@ export function addMock(program: Command): void {
       'client addresses allowed to use /__admin; * allows all (default: loopback only)',
     )
     .option('--no-admin', 'disable /__admin')
+    .option(
+      '--store <store>',
+      'task store: memory, sqlite:FILE or postgres://…, with the options of dragoman serve (default: memory)',
+    )
     .option('--watch', 'reload the script when it changes')
     .addOption(outputOption())
     .addHelpText('after', examples)

@@ -16,6 +16,7 @@ import {
   toBrowserAccess,
   warnIfExposed,
 } from '../../inputs/shared-options.ts';
+import { openStore } from '../../inputs/open-store.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 import { watchFile } from '../../process/watch-files.ts';
 
@@ -28,6 +29,7 @@ export interface MockFlags extends BrowserAccessFlags {
   clock?: 'system' | 'virtual';
   admin: boolean;
   adminAllow?: string[];
+  store?: string;
   watch?: boolean;
   output: OutputFormat;
 }
@@ -45,13 +47,20 @@ export async function runMockCommand(file: string | undefined, flags: MockFlags)
   const script = file === undefined ? undefined : readInputFile(file, scriptHint);
   const options = { port, host, basePath, seed, clock, script, scriptFile: file, admin };
   const allowAdminFrom = adminAllow.includes('*') ? '*' : adminAllow;
+  const store = flags.store === undefined ? undefined : await openStore(flags.store);
   const create = (): TestAgentServer =>
-    new TestAgentServer({ ...options, ...toBrowserAccess(flags), allowAdminFrom });
+    new TestAgentServer({
+      ...options,
+      ...toBrowserAccess(flags),
+      allowAdminFrom,
+      ...(store && { taskStore: store.taskStore }),
+    });
   const server = await startListening(flags, () => readValidFile(create).start());
   const stopWatching = flags.watch && file !== undefined ? watchScript(file, server, flags) : () => {};
   stopOnSignals(async () => {
     stopWatching();
     await server.stop();
+    await store?.taskStore[Symbol.asyncDispose]();
   }, printError);
   warnIfExposed(host);
   // The agent keeps running if the reader of standard output closes the pipe.

@@ -22,6 +22,10 @@ export function addUp(program: Command): void {
     .description('Start agents, gateway, mesh, MCP server and console in one process.')
     .option('-c, --config <file>', 'configuration file in YAML (default: two sample agents)')
     .option('--check', 'validate the file and exit')
+    .option(
+      '--store <store>',
+      'task store of the agents, and of the owners of tasks: memory, sqlite:FILE or postgres://… (default: as in the file)',
+    )
     .addOption(outputOption())
     .addOption(logOption('; also logs every request (default: no requests)'))
     .addHelpText('after', examples)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineAgent } from '../../../engine/local-agent.ts';
-import { memoryTaskStore } from '../../../store/memory-task-store.ts';
+import type { TaskStore } from '../../../store/task-store.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { LogSink } from '../../../primitives/log.ts';
@@ -15,6 +15,7 @@ import { type LogFormat, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
+import { resolveStore } from '../../inputs/open-store.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
 import { type OutputFormat, warnIfExposed } from '../../inputs/shared-options.ts';
 import { formatUpJson, formatUpText } from './summary.ts';
@@ -24,6 +25,7 @@ import { watchUpConfig } from './watch-config.ts';
 export interface UpFlags {
   config?: string;
   check?: boolean;
+  store?: string;
   output: OutputFormat;
   log?: LogFormat;
 }
@@ -33,7 +35,7 @@ const sampleFile = fileURLToPath(new URL('../../../../examples/up/dragoman.yaml'
 
 /** Runs `dragoman up` until a signal arrives, or validates its file with `--check`. */
 export async function runUpCommand(flags: UpFlags): Promise<void> {
-  const settings = await withUsageErrors(() => readConfig(flags.config));
+  const settings = await withUsageErrors(() => readConfig(flags));
   if (flags.check) {
     const agents = settings.gateway.agents.map(({ name }) => name);
     printValidFile(settings.file, agents, flags.output);
@@ -51,14 +53,14 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
       log,
       requestLog: flags.log === undefined ? undefined : requests,
       onError: fault,
-      loadModule: async (file) => redefineAgent(await loadAgent(file), log),
+      loadModule: async (file, openTaskStore) => redefineAgent(await loadAgent(file), log, openTaskStore),
       note: (text) => void notes.push(text),
     }),
   );
   const stopWatching =
     flags.config === undefined
       ? () => {}
-      : watchUpConfig(running, flags.config, { readConfig: () => readConfig(flags.config), log });
+      : watchUpConfig(running, flags.config, { readConfig: () => readConfig(flags), log });
   stopOnSignals(
     async () => {
       stopWatching();
@@ -79,10 +81,12 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
   process.stdout.write(`${summary}\n`);
 }
 
-async function readConfig(config: string | undefined): Promise<UpSettings> {
+async function readConfig({ config, store }: UpFlags): Promise<UpSettings> {
   const file = config ?? sampleFile;
   const text = readInputFile(file, 'Name a file with -c FILE, or omit it for the samples.');
-  const settings = readUpConfig(text, file, process.env);
+  const read = readUpConfig(text, file, process.env);
+  const settings =
+    store === undefined ? read : { ...read, gateway: { ...read.gateway, store: resolveStore(store) } };
   return config === undefined ? withMovablePorts(settings) : settings;
 }
 
@@ -98,8 +102,12 @@ async function withUsageErrors<Result>(work: () => Promise<Result>): Promise<Res
 }
 
 /** Defines the agent again with a log and a task store that the console can read. */
-function redefineAgent(agent: Agent, log: LogSink): Agent {
-  return isDefinedAgent(agent)
-    ? defineAgent(agent.definition, { log, taskStore: memoryTaskStore(), ...agent.options })
-    : agent;
+async function redefineAgent(
+  agent: Agent,
+  log: LogSink,
+  openTaskStore: () => Promise<TaskStore>,
+): Promise<Agent> {
+  if (!isDefinedAgent(agent)) return agent;
+  const taskStore = agent.options.taskStore ?? (await openTaskStore());
+  return defineAgent(agent.definition, { log, ...agent.options, taskStore });
 }

@@ -3,7 +3,7 @@ import { formatUpstream } from '../../../gateway/gateway-settings.ts';
 import type { RunningUp } from '../../../up/run-up.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
-import { packageVersion } from '../../../documents/package-version.ts';
+import { packageVersion } from '../../../primitives/node/package-version.ts';
 
 /** An agent of the summary. */
 interface AgentRow {

@@ -4,9 +4,14 @@ import type { PostgresConnection, PostgresRow } from '../connection.ts';
 /** Number of heartbeats within the lease. */
 const heartbeatsPerLease = 3;
 
+/** The clock of the database in milliseconds since 1970, as SQL. */
+export const databaseNow = `(extract(epoch from clock_timestamp()) * 1000)::float8`;
+
 /** Collaborators of {@link Replica}. */
 export interface ReplicaContext {
   readonly name: string;
+  /** Version of this package, for operators. */
+  readonly version: string;
   /** Duration of the lease, in milliseconds. */
   readonly lease: number;
   readonly clock: Clock;
@@ -35,6 +40,8 @@ export class Replica {
   #epoch = 0;
   #validUntil = 0;
   #others = 0;
+  /** Difference between the clock of the database and the monotonic clock of this process, in milliseconds. */
+  #offset = 0;
   #stop: (() => void) | undefined = undefined;
   #isRenewing = false;
 
@@ -44,8 +51,10 @@ export class Replica {
     const end = `clock_timestamp() + $2::integer * interval '1 millisecond'`;
     const others = `(select count(*) from ${schema}.replicas o
       where o.expires_at > clock_timestamp() and o.epoch <> r.epoch) as others`;
-    this.#register = `insert into ${schema}.replicas as r (name, expires_at) values ($1, ${end}) returning epoch, ${others}`;
-    this.#renew = `update ${schema}.replicas r set expires_at = ${end} where epoch = $1 returning epoch, ${others}`;
+    const answer = `epoch, ${others}, ${databaseNow} as now`;
+    this.#register = `insert into ${schema}.replicas as r (name, expires_at, lease, version)
+      values ($1, ${end}, $2, $3) returning ${answer}`;
+    this.#renew = `update ${schema}.replicas r set expires_at = ${end} where epoch = $1 returning ${answer}`;
     // Replicas that have ended stay until their tasks are taken over.
     this.#sweep = `delete from ${schema}.replicas r where r.expires_at < clock_timestamp() and not exists
       (select 1 from ${schema}.tasks t where t.holder = r.epoch and t.state in ('submitted', 'working'))`;
@@ -68,6 +77,19 @@ export class Replica {
   /** True if other replicas used the store at the last heartbeat. */
   get hasOthers(): boolean {
     return this.#others > 0;
+  }
+
+  /**
+   * Returns the current time of the database, in milliseconds since 1970, as exact as half of a round trip. Clocks of
+   * replicas may differ, that of the database is the same for all.
+   */
+  databaseTime(): number {
+    return this.#context.clock.monotonic() + this.#offset;
+  }
+
+  /** Called when a notification of another replica has arrived, before the next heartbeat counts it. */
+  noticeOther(): void {
+    if (this.#others === 0) this.#others = 1;
   }
 
   /** Registers this replica and starts its heartbeats. */
@@ -108,9 +130,9 @@ export class Replica {
   }
 
   async #begin(): Promise<void> {
-    const { name, lease, clock } = this.#context;
+    const { name, version, lease, clock } = this.#context;
     const sentAt = clock.monotonic();
-    const [row] = await this.#connection.query(this.#register, [name, lease]);
+    const [row] = await this.#connection.query(this.#register, [name, lease, version]);
     if (row) this.#renewed(row, sentAt);
   }
 
@@ -118,5 +140,7 @@ export class Replica {
     this.#epoch = Number(row['epoch']);
     this.#others = Number(row['others']);
     this.#validUntil = sentAt + this.#context.lease;
+    const receivedAt = this.#context.clock.monotonic();
+    this.#offset = Number(row['now']) - (sentAt + receivedAt) / 2;
   }
 }

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { backoffDelay } from '../../../primitives/backoff.ts';
 import type { Clock } from '../../../primitives/clock.ts';
+import { databaseNow } from './replica.ts';
 import type { PostgresClient, PostgresConnection } from '../connection.ts';
 
 /** Keys in one notification: its payload may have 8,000 bytes. */
@@ -7,8 +9,10 @@ const maxKeys = 400;
 
 const reconnectBackoff = { minDelay: 100, maxDelay: 5_000, jitter: 'equal' } as const;
 
-/** What a notification announces. */
+/** What a notification announces. Its text is the time of the database at which it was sent, a space and this as JSON. */
 interface WakeUp {
+  /** Id of the sender, which receives its own notifications as well. */
+  readonly from?: string;
   /** Tasks that changed, by key; undefined: any task may have changed. */
   readonly tasks?: readonly number[];
   /** True if there may be commands or tasks to take over. */
@@ -25,6 +29,8 @@ export interface WakeUpsContext {
   onTasks(keys: readonly number[] | undefined): void;
   /** Called when there may be commands or tasks to take over. */
   onWork(): void;
+  /** Called with the time at which another replica sent a notification that arrived. */
+  onArrival(sentAt: number): void;
   /** Called with true when notifications arrive, and with false when they do not. */
   onStateChange(isActive: boolean): void;
 }
@@ -37,6 +43,7 @@ export interface WakeUpsContext {
 export class WakeUps {
   readonly #connection: PostgresConnection;
   readonly #context: WakeUpsContext;
+  readonly #id = randomUUID();
   #client: PostgresClient | undefined = undefined;
   #isActive: boolean | undefined = undefined;
   #isClosed = false;
@@ -73,7 +80,7 @@ export class WakeUps {
       client.on('error', () => this.#lost(listening));
       await client.query({ text: `listen "${this.#context.channel}"`, values: [] });
       this.#failures = 0;
-      this.#probe = `${process.pid} ${Math.random()}`;
+      this.#probe = `${this.#id} ${Math.random()}`;
       await this.#notify({ probe: this.#probe });
       if (this.#isClosed) return;
       this.#cancel = this.#context.clock.after(1_000, () => {
@@ -125,11 +132,16 @@ export class WakeUps {
   }
 
   async #notify(wakeUp: WakeUp): Promise<void> {
-    await this.#connection.query('select pg_notify($1, $2)', [this.#context.channel, JSON.stringify(wakeUp)]);
+    // The database adds its time, because clocks of replicas may differ.
+    const text = `select pg_notify($1, ${databaseNow} || ' ' || $2)`;
+    const body = JSON.stringify({ from: this.#id, ...wakeUp });
+    await this.#connection.query(text, [this.#context.channel, body]);
   }
 
   #receive(payload: string): void {
-    const { tasks, hasWork, probe } = parseWakeUp(payload);
+    const separator = payload.indexOf(' ');
+    const { from, tasks, hasWork, probe } = parseWakeUp(payload.slice(separator + 1));
+    if (from !== undefined && from !== this.#id) this.#context.onArrival(Number(payload.slice(0, separator)));
     if (probe !== undefined) {
       if (probe !== this.#probe) return;
       this.#probe = undefined;
@@ -137,6 +149,7 @@ export class WakeUps {
       this.#setActive(true);
       return;
     }
+    if (from === this.#id) return;
     if (tasks?.length !== 0) this.#context.onTasks(tasks);
     if (hasWork) this.#context.onWork();
   }

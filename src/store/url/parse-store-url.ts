@@ -1,14 +1,14 @@
-import { UsageError } from '../terminal/usage-error.ts';
-import { parseSize } from './parse-size.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { parseSize } from '../../primitives/formats/parse-size.ts';
 
-/** Limits of a task store, by the name of the option in `--store`. */
+/** Limits of a task store, by the name of the option in its URL. */
 const limits = {
   memory: ['maxBytes', 'maxOwnerBytes', 'maxTaskBytes', 'maxTasks'],
   sqlite: ['maxTaskBytes', 'maxFileBytes'],
 } as const;
 
-/** The parsed value of `--store`. */
-export type StoreSpec =
+/** A parsed URL of a store. */
+export type StoreUrl =
   | { readonly kind: 'memory'; readonly limits: StoreLimits }
   | {
       readonly kind: 'sqlite';
@@ -22,11 +22,11 @@ export type StoreSpec =
 type StoreLimits = { readonly [name: string]: number };
 
 /**
- * Parses the value of `--store`: `memory`, `sqlite:FILE` or `postgres://…`, with options after a question mark.
+ * Parses the URL of a store: `memory`, `sqlite:FILE` or `postgres://…`, with options after a question mark.
  *
- * @throws {@link UsageError}
+ * @throws {@link A2AError} `INVALID_PARAMS` with a hint
  */
-export function parseStore(text: string): StoreSpec {
+export function parseStoreUrl(text: string): StoreUrl {
   if (/^postgres(ql)?:\/\//.test(text)) return parsePostgres(text);
   const queryStart = text.indexOf('?');
   const location = queryStart < 0 ? text : text.slice(0, queryStart);
@@ -34,9 +34,9 @@ export function parseStore(text: string): StoreSpec {
   if (location === 'memory') return { kind: 'memory', limits: parseLimits(options, 'memory') };
   const file = location.startsWith('sqlite:') ? location.slice('sqlite:'.length) : '';
   if (file === '')
-    throw new UsageError(
+    throw invalidUrl(
       `Invalid task store "${text}"`,
-      'Use --store memory, --store sqlite:FILE such as sqlite:tasks.db, or --store postgres://USER@HOST/DATABASE.',
+      'Use memory, sqlite:FILE such as sqlite:tasks.db, or postgres://USER@HOST/DATABASE.',
     );
   const shared = options.includes('shared');
   const rest = options.filter((option) => option !== 'shared');
@@ -44,12 +44,12 @@ export function parseStore(text: string): StoreSpec {
 }
 
 /** The option `schema` is ours; all others are for the library. */
-function parsePostgres(text: string): StoreSpec {
+function parsePostgres(text: string): StoreUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || url.hostname === '' || url.pathname.length < 2)
-    throw new UsageError(
+    throw invalidUrl(
       'Invalid URL of a PostgreSQL database',
-      'Use --store postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?schema=NAME for another schema than dragoman.',
+      'Use postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?schema=NAME for another schema than dragoman.',
     );
   const schema = url.searchParams.get('schema');
   url.searchParams.delete('schema');
@@ -68,10 +68,14 @@ function parseLimits(options: readonly string[], kind: 'memory' | 'sqlite'): Sto
       const [name = '', value = ''] = option.split('=', 2);
       const size = names.includes(name) ? parseSize(value) : undefined;
       if (size !== undefined && size > 0) return [name, size];
-      throw new UsageError(
+      throw invalidUrl(
         `Invalid option "${option}" of the task store`,
         `Options of ${kind}: ${[...(kind === 'sqlite' ? ['shared'] : []), ...names.map((each) => `${each}=SIZE`)].join(', ')}. A size is a number, with kb, mb or gb for bytes.`,
       );
     }),
   );
+}
+
+function invalidUrl(message: string, hint: string): A2AError {
+  return new A2AError('INVALID_PARAMS', message, { hint });
 }

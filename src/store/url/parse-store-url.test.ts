@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseStore } from './parse-store.ts';
+import { parseStoreUrl } from './parse-store-url.ts';
 
-describe('parseStore', () => {
+describe('parseStoreUrl', () => {
   it.each([
     ['memory', { kind: 'memory', limits: {} }],
     ['memory?maxBytes=1gb&maxTasks=10', { kind: 'memory', limits: { maxBytes: 1_024 ** 3, maxTasks: 10 } }],
@@ -21,7 +21,7 @@ describe('parseStore', () => {
       },
     ],
   ])('reads %s', (text, spec) => {
-    expect(parseStore(text)).toEqual(spec);
+    expect(parseStoreUrl(text)).toEqual(spec);
   });
 
   it.each([
@@ -37,6 +37,6 @@ describe('parseStore', () => {
     ['sqlite:a.db?maxBytes=1gb', 'Invalid option "maxBytes=1gb" of the task store'],
     ['sqlite:a.db?', 'Invalid option "" of the task store'],
   ])('rejects %s', (text, message) => {
-    expect(() => parseStore(text)).toThrow(message);
+    expect(() => parseStoreUrl(text)).toThrow(message);
   });
 });
