@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { A2AError } from '../protocol/errors.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
 import type { TaskStore, TaskLog } from './task-store.ts';
@@ -184,51 +185,58 @@ describe('change that cannot be serialized', () => {
 describe('sqliteTaskStore with shared', () => {
   const shared = true;
 
-  it('rejects a conflicting write of another store with CONFLICT', async () => {
+  it('rejects a write of a store that does not hold the task with CONFLICT', async () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
     const first = await one.create('ann', newTask('t'));
-    await first.whenPersisted();
     const second = await two.open('ann', 't');
     if (!second) throw new Error('task not visible in the other store');
-
     first.append(status(first, 'working'));
-    second.append(status(second, 'failed'));
-    const bystander = await two.create('ann', newTask('bystander'));
-    const results = await Promise.allSettled([
-      first.whenPersisted(),
-      second.whenPersisted(),
-      bystander.whenPersisted(),
-    ]);
-    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(results[1]).toMatchObject({ reason: { reason: 'CONFLICT', details: { taskId: 't' } } });
-    const reopened = await two.open('ann', 't');
-    expect(reopened).toMatchObject({ sequence: 2, state: 'working' });
+    expect(() => second.append(status(second, 'failed'))).toThrow(
+      expect.objectContaining({ reason: 'CONFLICT', details: { taskId: 't' } }),
+    );
+    expect(await second.claim?.()).toBe(false);
+    await first.whenPersisted();
+    expect(await two.open('ann', 't')).toMatchObject({ sequence: 2, state: 'working' });
     expect((await two.list('ann', { status: 'working' })).totalSize).toBe(1);
     expect((await two.list('ann', { status: 'failed' })).totalSize).toBe(0);
-    expect((await two.list('ann', {})).totalSize).toBe(2);
   });
 
-  it('creates a task id only once', async () => {
+  it('creates a task id, and a task for a message, only once', async () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
-    const first = await one.create('ann', newTask('t'));
-    const second = await two.create('ann', newTask('t'));
-    const results = await Promise.allSettled([first.whenPersisted(), second.whenPersisted()]);
-    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect((await one.list('ann', {})).totalSize).toBe(1);
+    const create = async (ids: readonly string[], messageId?: string) => {
+      const [first = '', second = first] = ids;
+      const outcomes = [one, two].map(async (taskStore, n) => {
+        try {
+          await taskStore.create('ann', newTask(n === 0 ? first : second), messageId);
+          return 'created';
+        } catch (error) {
+          return (error as A2AError).reason;
+        }
+      });
+      return (await Promise.all(outcomes)).toSorted();
+    };
+    expect(await create(['t'])).toEqual(['CONFLICT', 'created']);
+    expect(await create(['a', 'b'], 'm')).toEqual(['CONFLICT', 'created']);
+    expect((await one.list('ann', {})).totalSize).toBe(2);
+    const known = await two.findByMessageId('ann', 'm');
+    await expect(one.create('ann', newTask('c'), 'm')).rejects.toMatchObject({ details: { taskId: known } });
   });
 
-  it('returns changes of the other store when a task is opened', async () => {
+  it('returns changes of the other store when a task is opened, and claims it after a release', async () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
     const first = await one.create('ann', newTask('t'));
-    await first.whenPersisted();
     const second = await two.open('ann', 't');
-    first.append(status(first, 'working'));
+    first.append(status(first, 'input-required'));
     first.append(chunk(first, 'x'));
     await first.whenPersisted();
     await nextTurn();
     const reopened = await two.open('ann', 't');
     expect(reopened).toBe(second);
     expect(reopened?.task()).toEqual(first.task());
+    expect(await reopened?.claim?.()).toBe(false);
+    first.release?.();
+    await first.whenPersisted();
+    expect(await reopened?.claim?.()).toBe(true);
     reopened?.append(status(reopened, 'completed'));
     await reopened?.whenPersisted();
     await nextTurn();
@@ -253,14 +261,20 @@ describe('sqliteTaskStore with shared', () => {
     });
   });
 
-  it('fences only the store whose lease was taken over', async () => {
+  it('fences only the store whose lease was taken over, which then takes a new one', async () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
+    const logs = [await one.create('ann', newTask('1')), await two.create('ann', newTask('2'))];
     const database = await openDatabase(file);
     database.exec('delete from lease where token = (select min(token) from lease)');
     database.close();
-    const [first, second] = [await one.create('ann', newTask('1')), await two.create('ann', newTask('2'))];
-    const results = await Promise.allSettled([first.whenPersisted(), second.whenPersisted()]);
-    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
+    for (const log of logs) log.append(status(log, 'working'));
+    const results = await Promise.allSettled(logs.map(async (log) => log.whenPersisted()));
+    expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    for (const [n, taskStore] of [one, two].entries()) {
+      const log = await taskStore.create('ann', newTask(`later ${n}`));
+      log.append(status(log, 'working'));
+      await log.whenPersisted();
+    }
   });
 });
 

@@ -24,9 +24,10 @@ export interface SqliteTaskStoreOptions {
    */
   file: string;
   /**
-   * Takes a shared lease: all processes that set it may write, for example to use more cores or to subscribe to a task
-   * of another process. Each process runs the tasks that it created. An agent with `resume` that closes hands its running
-   * tasks over to another process; the tasks of a process that has ended are taken over.
+   * Takes a shared lease: all processes that set it may write, for example to use more cores. Each process runs the tasks
+   * that it created and serves requests for all of them; it passes commands to the process that holds a task. An agent with
+   * `resume` that closes hands its running tasks over to another process; the tasks of a process that has ended are taken
+   * over.
    * @defaultValue false
    */
   shared?: boolean;
@@ -45,7 +46,7 @@ export interface SqliteTaskStoreOptions {
   leaseTimeout?: number;
   /**
    * Called once if another process took over the lease, for example while this one was suspended. All later writes fail
-   * with this error.
+   * with this error. A process with a shared lease takes a new one instead, unless another process holds an exclusive one.
    */
   onLeaseLost?: (error: A2AError) => void;
   /**

@@ -25,4 +25,4 @@ const open = ({ isSuspended }: ReplicaOptions) =>
 
 const reset = async (): Promise<void> => void files++;
 
-describeReplicas('a SQLite file', open, reset, { hasCommands: false });
+describeReplicas('a SQLite file', open, reset);

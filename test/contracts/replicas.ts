@@ -39,11 +39,8 @@ export function describeReplicas(
   name: string,
   openReplica: OpenReplica,
   reset: () => Promise<void>,
-  { isSkipped = false, hasCommands = true } = {},
+  { isSkipped = false } = {},
 ): void {
-  /** Tests of stores that pass commands to the process that holds a task. */
-  const itCommands = it.skipIf(!hasCommands);
-
   let cleanups: (() => Promise<unknown>)[];
 
   beforeEach(async () => {
@@ -123,7 +120,7 @@ export function describeReplicas(
       expect(artifactTexts(expectTask(await two.send(userRequest('L', { taskId: id }))))).toEqual(['L']);
     });
 
-    itCommands('pass the answer to the agent that asked, and return its result', async () => {
+    it('pass the answer to the agent that asked, and return its result', async () => {
       const one = await createAgent(async (context) => {
         const first = await context.ask('Which?');
         const second = await context.ask('Sure?');
@@ -142,7 +139,7 @@ export function describeReplicas(
       expect(artifactTexts(await two.getTask({ id }))).toEqual(['L yes']);
     });
 
-    itCommands('pass each of many answers to its question', async () => {
+    it('pass each of many answers to its question', async () => {
       const one = await createAgent(async (context) => textOf((await context.ask('Which?')).parts));
       const two = await createAgent(() => 'of two');
       const numbers = Array.from({ length: 40 }, (_, n) => `${n}`);
@@ -157,7 +154,7 @@ export function describeReplicas(
       expect(answered.map(artifactTexts)).toEqual(numbers.map((n) => [`answer ${n}`]));
     });
 
-    itCommands('run a message once that arrives at both at the same time', async () => {
+    it('run a message once that arrives at both at the same time', async () => {
       const runs: string[] = [];
       const run: ProcessFunction = ({ message }) => void runs.push(message.messageId);
       const agents = [await createAgent(run), await createAgent(run)];
@@ -178,7 +175,7 @@ export function describeReplicas(
       expect(artifactTexts(second)).toEqual(['b']);
     });
 
-    itCommands('abort a silent run of the other agent', async () => {
+    it('abort a silent run of the other agent', async () => {
       const aborted = createDeferred();
       const one = await createAgent(
         ({ signal }) => new Promise(() => signal.addEventListener('abort', () => aborted.resolve())),
@@ -352,37 +349,34 @@ export function describeReplicas(
       expect(statusTextOf(await two.getTask({ id }))).toMatch(/restarted/);
     });
 
-    itCommands(
-      'resume them, refuse later writes of the old agent and stream to its subscribers',
-      async () => {
-        const go = createDeferred();
-        const ended = createDeferred();
-        const one = await createSuspended(async function* () {
-          try {
-            yield 'a';
-            await go.promise;
-            yield 'zombie';
-          } finally {
-            ended.resolve();
-          }
-        });
-        const sent = one.send(userRequest('hi'));
-        const { id } = await waitForTask(one);
-        const events = collectStream(one.subscribe({ id, afterSequence: 0 }));
-        const two = await createAgent(never, {}, async function* () {
-          yield 'b';
-        });
-        await waitUntilTrue(async () => (await two.getTask({ id })).status.state === 'completed');
-        go.resolve();
-        await ended.promise;
-        expect(artifactTexts(expectTask(await sent))).toEqual(['a', 'b']);
-        expect(artifactTexts(await two.getTask({ id }))).toEqual(['a', 'b']);
-        const numbers = (await events).map(({ sequence }) => sequence);
-        expect(numbers).toEqual(numbers.map((_, n) => n + 1));
-      },
-    );
+    it('resume them, refuse later writes of the old agent and stream to its subscribers', async () => {
+      const go = createDeferred();
+      const ended = createDeferred();
+      const one = await createSuspended(async function* () {
+        try {
+          yield 'a';
+          await go.promise;
+          yield 'zombie';
+        } finally {
+          ended.resolve();
+        }
+      });
+      const sent = one.send(userRequest('hi'));
+      const { id } = await waitForTask(one);
+      const events = collectStream(one.subscribe({ id, afterSequence: 0 }));
+      const two = await createAgent(never, {}, async function* () {
+        yield 'b';
+      });
+      await waitUntilTrue(async () => (await two.getTask({ id })).status.state === 'completed');
+      go.resolve();
+      await ended.promise;
+      expect(artifactTexts(expectTask(await sent))).toEqual(['a', 'b']);
+      expect(artifactTexts(await two.getTask({ id }))).toEqual(['a', 'b']);
+      const numbers = (await events).map(({ sequence }) => sequence);
+      expect(numbers).toEqual(numbers.map((_, n) => n + 1));
+    });
 
-    itCommands('run the message again with retry, at most as often as the agent allows', async () => {
+    it('run the message again with retry, at most as often as the agent allows', async () => {
       const start = async (process: ProcessFunction, isSuspended: boolean): Promise<LocalAgent> => {
         const definition = { name: 'T', description: 'T', retry: { attempts: 2 }, process };
         const agent = defineAgent(definition, { taskStore: await open(isSuspended) });
@@ -408,7 +402,7 @@ export function describeReplicas(
       expect(runs).toBe(1);
     });
 
-    itCommands('continue a task that waits for input with a new run', async () => {
+    it('continue a task that waits for input with a new run', async () => {
       const one = await createSuspended(async (context) => textOf((await context.ask('Which?')).parts));
       const { id } = expectTask(await one.send(userRequest('hi')));
       const two = await createAgent(({ text }) => `of two: ${text}`);

@@ -2,14 +2,14 @@ import { serializeChanges } from '../durable/stored-changes.ts';
 import type { PostgresConnection, PostgresValue } from './connection.ts';
 import { columnKey } from './column-key.ts';
 import { encodeColumn } from '../durable/column-encoding.ts';
-import type { PostgresTaskLog } from './postgres-task-log.ts';
+import type { HeldTaskLog } from '../durable/held-task-log.ts';
 
 /** Minimum size of changes, in characters, before a snapshot is written. */
 const minChangesSize = 4_096;
 
 /** Contribution of one log to a commit. A retried commit sends it unchanged. */
 export interface CommitShare {
-  readonly log: PostgresTaskLog;
+  readonly log: HeldTaskLog;
   /** Sequence numbers before and after the commit. */
   readonly expected: number;
   readonly sequence: number;
@@ -21,7 +21,7 @@ export interface CommitShare {
 }
 
 /** Serializes the pending changes of a log. */
-export function buildShare(log: PostgresTaskLog): CommitShare {
+export function buildShare(log: HeldTaskLog): CommitShare {
   const { stored, pending } = log;
   const changes = pending.length > 0 ? serializeChanges(pending) : '';
   const isDue =
@@ -113,7 +113,7 @@ export class CommitStatement {
   /** Writes new tasks and changes. @param now - milliseconds since 1970 */
   async run(
     epoch: number,
-    created: readonly PostgresTaskLog[],
+    created: readonly HeldTaskLog[],
     shares: readonly CommitShare[],
     now: number,
   ): Promise<CommitResult> {

@@ -3,7 +3,7 @@ import { A2AError, taskConflict } from '../../protocol/errors.ts';
 import { type Outage, OutageTracker } from '../../protocol/outage.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 import { buildShare, type CommitShare, type CommitStatement, recordStored } from './commit-statement.ts';
-import type { PostgresTaskLog } from './postgres-task-log.ts';
+import type { HeldTaskLog } from '../durable/held-task-log.ts';
 
 /** Logs per commit: bounds the size of a statement. */
 const maxGroupSize = 512;
@@ -17,11 +17,11 @@ export interface PostgresGroupCommitContext {
   /** The epoch of this replica. @throws {@link A2AError} if this store may not write. */
   readonly epoch: () => number;
   /** Called for each log after its changes were stored. */
-  onStored(log: PostgresTaskLog): void;
+  onStored(log: HeldTaskLog): void;
   /** Called for each log whose changes were refused because another replica holds the task. */
-  onRefused(log: PostgresTaskLog, error: A2AError): void;
+  onRefused(log: HeldTaskLog, error: A2AError): void;
   /** Called for each log whose changes can never be stored. */
-  onFailed(log: PostgresTaskLog, error: A2AError): void;
+  onFailed(log: HeldTaskLog, error: A2AError): void;
   /** Called with the tasks of one commit, and the milliseconds that it took. */
   onCommit(keys: readonly number[], milliseconds: number): void;
   /** Called with the error at the start of an outage, and without one at its end. */
@@ -30,7 +30,7 @@ export interface PostgresGroupCommitContext {
 
 /** A task that waits for its first commit. */
 interface Creation {
-  readonly log: PostgresTaskLog;
+  readonly log: HeldTaskLog;
   readonly resolve: (isCreated: boolean) => void;
   readonly reject: (error: A2AError) => void;
 }
@@ -46,7 +46,7 @@ export class PostgresGroupCommit {
   readonly #statement: CommitStatement;
   readonly #context: PostgresGroupCommitContext;
   readonly #outage = new OutageTracker();
-  #dirty: PostgresTaskLog[] = [];
+  #dirty: HeldTaskLog[] = [];
   #creations: Creation[] = [];
   /** Shares of a commit whose outcome is unknown, because its connection broke. */
   #unsettled: readonly CommitShare[] = [];
@@ -67,7 +67,7 @@ export class PostgresGroupCommit {
   }
 
   /** Adds a log with changes to the next group. */
-  add(log: PostgresTaskLog): void {
+  add(log: HeldTaskLog): void {
     if (log.isDirty) return;
     log.isDirty = true;
     this.#dirty.push(log);
@@ -75,7 +75,7 @@ export class PostgresGroupCommit {
   }
 
   /** Stores a new task. @returns false if its id or its message is known. */
-  create(log: PostgresTaskLog): Promise<boolean> {
+  create(log: HeldTaskLog): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#creations.push({ log, resolve, reject });
       this.#schedule();
@@ -235,7 +235,7 @@ export class PostgresGroupCommit {
   }
 }
 
-function recordCreated(log: PostgresTaskLog, key: number): void {
+function recordCreated(log: HeldTaskLog, key: number): void {
   const { stored } = log;
   stored.row = key;
   stored.state = log.state;

@@ -7,9 +7,10 @@ import type { TaskChange } from '../../protocol/reduce.ts';
 import type { ReplicaEvent } from '../../metrics/replica-metrics.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
-import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
+import { TaskSizeLimit } from '../durable/task-size-limit.ts';
 import { LogCache } from '../durable/log-cache.ts';
 import { closedError, withoutLeaseError } from '../durable/store-access-errors.ts';
+import { waitForEvent } from '../durable/wait-for-event.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 import type { InMemoryTaskLog } from '../in-memory-log.ts';
 import type {
@@ -27,7 +28,7 @@ import { LogFollower } from './replicas/log-follower.ts';
 import { PostgresGroupCommit } from './postgres-group-commit.ts';
 import { PostgresOwnerTable } from './postgres-owner-table.ts';
 import { PostgresPushConfigTable } from './postgres-push-config-table.ts';
-import { type HoldBackend, PostgresTaskLog } from './postgres-task-log.ts';
+import { type HoldBackend, HeldTaskLog } from '../durable/held-task-log.ts';
 import { PostgresTaskExpiry } from './postgres-task-expiry.ts';
 import type { PostgresTaskStoreSettings } from './postgres-task-store-settings.ts';
 import { PostgresTaskPages } from './postgres-task-pages.ts';
@@ -54,7 +55,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   readonly #expiry: PostgresTaskExpiry;
   readonly #holds: TaskHolds;
   readonly #commits: PostgresGroupCommit;
-  readonly #cache: LogCache<PostgresTaskLog>;
+  readonly #cache: LogCache<HeldTaskLog>;
   readonly #replica: Replica;
   readonly #wakeUps: WakeUps;
   readonly #follower: LogFollower;
@@ -62,12 +63,14 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   readonly #pages: PostgresTaskPages;
   readonly replica: PostgresStoreReplica;
   readonly #doubtful: DoubtfulTasks;
+  readonly #sizeLimit: TaskSizeLimit;
   #stopPolling: (() => void) | undefined = undefined;
   #isClosed = false;
 
   constructor(connection: PostgresConnection, settings: PostgresTaskStoreSettings) {
     const { schema, clock, onOutage } = settings;
     this.#settings = settings;
+    this.#sizeLimit = new TaskSizeLimit(settings.maxTaskBytes);
     this.#owners = new PostgresOwnerTable(connection, schema);
     this.#reader = new PostgresTaskReader(connection, schema);
     this.#pages = new PostgresTaskPages(this.#owners, this.#reader, settings.pageTokenKey);
@@ -106,7 +109,6 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       onStateChange: (isActive) => settings.onWakeUps?.(isActive),
     });
     this.#follower = new LogFollower(this.#reader, this.#cache, {
-      clock,
       isFollowed: (log) => !log.isHeld || !this.#replica.isCurrent,
       epoch: () => this.#replica.epoch,
       lose: (log) => this.#lose(log),
@@ -157,9 +159,8 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   async create(owner: string, task: Task, messageId?: string): Promise<TaskLog> {
     this.#checkWritable();
     const ownerRow = this.#owners.cached(owner) ?? (await this.#owners.insert(owner));
-    const log = new PostgresTaskLog(this, owner, task);
-    if (log.bytes > this.#settings.maxTaskBytes)
-      throw taskTooLargeError(task.id, this.#settings.maxTaskBytes);
+    const log = new HeldTaskLog(this, owner, task);
+    this.#sizeLimit.checkNew(log);
     log.visible = 0;
     log.pending.push({ kind: 'task', task, sequence: 1 });
     log.ownerRow = ownerRow;
@@ -187,7 +188,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     return cached ? this.#reopen(cached) : this.#load(owner, id);
   }
 
-  async #reopen(log: PostgresTaskLog): Promise<TaskLog | undefined> {
+  async #reopen(log: HeldTaskLog): Promise<TaskLog | undefined> {
     return (await this.#follower.refresh(log)) ? log : undefined;
   }
 
@@ -198,7 +199,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     // Another call may have loaded or created it meanwhile.
     const cached = this.#cache.get(owner, id);
     if (cached) return this.open(owner, id);
-    const log = new PostgresTaskLog(this, owner, loaded.task, loaded.sequence);
+    const log = new HeldTaskLog(this, owner, loaded.task, loaded.sequence);
     log.ownerRow = ownerRow;
     Object.assign(log.stored, {
       row: loaded.key,
@@ -257,8 +258,9 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
 
   async command(log: TaskLog, command: TaskCommand, isDone: (event: StreamEvent) => boolean): Promise<void> {
     this.#checkWritable();
-    const answered = this.#follower.waitForEvent(log, isDone, this.#settings.pollInterval);
-    await this.#holds.addCommand((log as PostgresTaskLog).stored.row, command);
+    const { pollInterval, clock } = this.#settings;
+    const answered = waitForEvent(log, isDone, pollInterval, clock);
+    await this.#holds.addCommand((log as HeldTaskLog).stored.row, command);
     this.replica.onEvent?.({ kind: 'command-sent' });
     if (this.#settings.useWakeUps) this.#wakeUps.announceWork();
     await answered;
@@ -303,15 +305,11 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   }
 
   admit(log: InMemoryTaskLog, change: TaskChange, size: number): void {
-    const { maxTaskBytes } = this.#settings;
-    if (log.bytes + size <= maxTaskBytes || isSmallStatus(change, size)) return;
-    // Replaced artifacts are part of the events only.
-    log.bytes = taskSize(log.task());
-    if (log.bytes + size > maxTaskBytes) throw taskTooLargeError(log.id, maxTaskBytes);
+    this.#sizeLimit.checkChange(log, change, size);
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {
-    const stored = log as PostgresTaskLog;
+    const stored = log as HeldTaskLog;
     stored.pending.push(change);
     if (change.kind === 'status' || change.kind === 'task') stored.hasStatusChange = true;
     if (stored.isDirty) return;
@@ -321,30 +319,30 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   }
 
   whenPersisted(log: InMemoryTaskLog): Promise<void> | undefined {
-    const stored = log as PostgresTaskLog;
+    const stored = log as HeldTaskLog;
     const { outage } = this.#commits;
     return outage && stored.isDirty ? Promise.reject(outage.error) : stored.whenCommitted();
   }
 
   replay(log: InMemoryTaskLog, after: number): Promise<readonly TaskChange[]> {
-    return this.#reader.replay((log as PostgresTaskLog).stored.row, after, log.visible, log);
+    return this.#reader.replay((log as HeldTaskLog).stored.row, after, log.visible, log);
   }
 
-  claim(log: PostgresTaskLog): MaybePromise<boolean> {
+  claim(log: HeldTaskLog): MaybePromise<boolean> {
     this.#checkWritable();
     if (log.isHeld && !log.isReleasing && this.#replica.isCurrent) return true;
     return this.#claim(log);
   }
 
-  async #claim(log: PostgresTaskLog): Promise<boolean> {
+  async #claim(log: HeldTaskLog): Promise<boolean> {
     await log.whenPersisted();
     if (await this.#holds.claim(this.#replica.epoch, log.stored.row)) return this.#follower.adopt(log);
     await this.#follower.refresh(log);
     return false;
   }
 
-  release(log: PostgresTaskLog): void {
-    if (!log.isHeld || log.isReleasing || this.#isClosed) return;
+  release(log: HeldTaskLog): void {
+    if (this.#isClosed) return;
     log.isReleasing = true;
     this.#commits.add(log);
   }
@@ -372,18 +370,14 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     if (this.#commits.outage) throw this.#commits.outage.error;
   }
 
-  #stored(log: PostgresTaskLog): void {
+  #stored(log: HeldTaskLog): void {
     if (log.retainedCount > maxRetainedChanges * 2) log.trim(maxRetainedChanges);
     this.#cache.put(log);
   }
 
-  /** Another replica holds the task: the run in this process ends, and subscribers continue with the events of the other. */
-  #lose(log: PostgresTaskLog): void {
-    log.isHeld = false;
-    log.isReleasing = false;
-    const error = taskConflict(log.id);
-    log.commitRefused(error);
-    log.onAbandoned?.(log, error);
+  /** Another replica holds the task. */
+  #lose(log: HeldTaskLog): void {
+    log.lose();
     void this.#follower.refresh(log).catch(() => undefined);
   }
 
@@ -391,7 +385,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     for (const log of this.#cache.logs()) if (log.isHeld) this.#lose(log);
   }
 
-  #abandon(log: PostgresTaskLog, error: A2AError): void {
+  #abandon(log: HeldTaskLog, error: A2AError): void {
     log.commitFailed(error);
     this.#cache.drop(log);
     log.onAbandoned?.(log, error);

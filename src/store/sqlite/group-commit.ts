@@ -1,34 +1,24 @@
 import { backoffDelay } from '../../primitives/backoff.ts';
 import { A2AError, taskConflict } from '../../protocol/errors.ts';
 import { type Outage, OutageTracker } from '../../protocol/outage.ts';
-import { isTerminal } from '../../protocol/task.ts';
 import { encodeColumn } from '../durable/column-encoding.ts';
 import { type Database, rollBack, type SqlStatement, type SqlValue } from './database.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 import type { TaskHolderTable } from './sharing/task-holder-table.ts';
 import { limitBlockingWait, lockRetryDelay } from './sharing/retry-while-locked.ts';
-import { serializeChanges } from '../durable/stored-changes.ts';
 import type { DurableTaskLog } from '../durable/durable-task-log.ts';
+import type { HeldTaskLog } from '../durable/held-task-log.ts';
+import { buildRowShare, pushTaskRow, recordRowShare, type RowShare } from './row-share.ts';
 import { RowWriter } from './row-writer.ts';
-
-/** Minimum size of changes, in characters, before a snapshot is rewritten. */
-const minChangesSize = 4_096;
-
-/** Contribution of one log to a commit. */
-interface Share {
-  log: DurableTaskLog;
-  touched: number;
-  changedAt: number;
-  changes: string;
-  snapshot: string | undefined;
-}
 
 /** Fencing: rejects writes of a process that has lost its lease. */
 interface WriteFence {
-  /** Fencing token of the lease; a token that does not exist for a store without a lease. */
-  readonly token: string;
+  /** Returns the fencing token of the lease; a token that does not exist for a store without a lease. */
+  token(): string;
   /** @throws {@link A2AError} if this process may not write. */
   check(): void;
+  /** Replaces a shared lease that was lost. Its tasks are lost. @returns false if that is not possible or not necessary. */
+  recover(): boolean;
 }
 
 /** Collaborators of {@link GroupCommit}. */
@@ -127,19 +117,20 @@ export class GroupCommit {
     if (group.length === 0 && !this.outage) return;
     this.#dirty = [];
     const shares = this.#shares(group);
-    let stored: readonly Share[];
+    let stored: readonly RowShare[];
     try {
       if (this.outage) this.#probe();
       stored = this.#store(shares);
     } catch (thrown) {
-      if (!(thrown instanceof TemporaryStorageError)) this.#reject(shares, A2AError.from(thrown));
+      if (this.#context.fence.recover()) this.#requeue(shares);
+      else if (!(thrown instanceof TemporaryStorageError)) this.#reject(shares, A2AError.from(thrown));
       else if (this.#mayWait(thrown)) this.#wait(shares);
       else this.#suspend(shares, thrown);
       return;
     }
     this.#endOutage();
     for (const share of stored) {
-      recordStored(share);
+      recordRowShare(share);
       this.#settle(share.log, undefined);
     }
     if (stored.length === shares.length) return;
@@ -158,6 +149,11 @@ export class GroupCommit {
     if (this.#scheduled) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     this.#retry ??= setTimeout(() => this.flush(), backoffDelay(this.#failures++, retryBackoff));
+  }
+
+  /** Forgets logs whose changes were discarded, because another process has become their writer. */
+  forgetDiscarded(): void {
+    this.#dirty = this.#dirty.filter(({ isDirty }) => isDirty);
   }
 
   /** Stops the attempts and abandons all pending changes. */
@@ -181,12 +177,19 @@ export class GroupCommit {
     return now < (this.#lockDeadline ??= now + this.#context.busyTimeout);
   }
 
-  #wait(shares: readonly Share[]): void {
+  /** Commits what is left after the lease was replaced: new tasks. */
+  #requeue(shares: readonly RowShare[]): void {
+    for (const { log } of shares) if (log.isDirty) this.#dirty.push(log);
+    this.#endOutage();
+    if (this.#dirty.length > 0) this.#scheduled ??= setImmediate(() => this.flush());
+  }
+
+  #wait(shares: readonly RowShare[]): void {
     for (const { log } of shares) this.#dirty.push(log);
     this.#retry = setTimeout(() => this.flush(), lockRetryDelay(this.#failures++));
   }
 
-  #suspend(shares: readonly Share[], error: TemporaryStorageError): void {
+  #suspend(shares: readonly RowShare[], error: TemporaryStorageError): void {
     this.suspend(error);
     for (const { log } of shares) {
       // The client of a new task receives the error and repeats its request.
@@ -198,7 +201,7 @@ export class GroupCommit {
     }
   }
 
-  #reject(shares: readonly Share[], error: A2AError): void {
+  #reject(shares: readonly RowShare[], error: A2AError): void {
     this.#endOutage();
     for (const { log } of shares) this.#settle(log, error);
   }
@@ -215,17 +218,17 @@ export class GroupCommit {
   /** Writes one page, which fails if the disk is full. */
   #probe(): void {
     this.#transaction(
-      () => this.#clock.get([0, this.#context.fence.token]) ?? this.#context.fence.check() ?? true,
+      () => this.#clock.get([0, this.#context.fence.token()]) ?? this.#context.fence.check() ?? true,
     );
   }
 
   /** Serializes the changes of each log. A log that cannot be serialized fails alone. */
-  #shares(group: readonly DurableTaskLog[]): readonly Share[] {
+  #shares(group: readonly DurableTaskLog[]): readonly RowShare[] {
     const changedAt = this.#context.now();
-    const shares: Share[] = [];
+    const shares: RowShare[] = [];
     for (const log of group) {
       try {
-        shares.push(buildShare(log, changedAt));
+        shares.push(buildRowShare(log, changedAt));
       } catch (thrown) {
         this.#settle(log, A2AError.from(thrown));
       }
@@ -240,7 +243,7 @@ export class GroupCommit {
   }
 
   /** @returns the shares that were stored; the others conflict with a write of another process. */
-  #store(shares: readonly Share[]): readonly Share[] {
+  #store(shares: readonly RowShare[]): readonly RowShare[] {
     if (shares.length === 0) return shares;
     return (
       this.#transaction(() => this.#writeAll(shares)) ?? this.#transaction(() => this.#writeEach(shares))
@@ -262,11 +265,13 @@ export class GroupCommit {
   }
 
   /** Writes all shares, many rows per statement. @returns undefined if one of them conflicts. */
-  #writeAll(shares: readonly Share[]): readonly Share[] | undefined {
+  #writeAll(shares: readonly RowShare[]): readonly RowShare[] | undefined {
     this.#assignRecency(shares);
+    if (this.#haveKnownMessages(shares)) return undefined;
     const statusChanged: SqlValue[] = [];
     const contentChanged: SqlValue[] = [];
-    for (const share of shares) pushRow(share, share.log.hasStatusChange ? statusChanged : contentChanged);
+    for (const share of shares)
+      pushTaskRow(share, share.log.hasStatusChange ? statusChanged : contentChanged);
     if (
       this.#statusChanged.write(statusChanged) + this.#contentChanged.write(contentChanged) !==
       shares.length
@@ -277,22 +282,41 @@ export class GroupCommit {
   }
 
   /** Writes the shares one by one. @returns those without a conflict. */
-  #writeEach(shares: readonly Share[]): readonly Share[] {
+  #writeEach(shares: readonly RowShare[]): readonly RowShare[] {
     this.#assignRecency(shares);
     const written = shares.filter((share) => {
+      if (this.#isKnownMessage(share)) return false;
       const row: SqlValue[] = [];
-      pushRow(share, row);
+      pushTaskRow(share, row);
       return (share.log.hasStatusChange ? this.#statusChanged : this.#contentChanged).write(row) === 1;
     });
     this.#writeRest(written);
     return written;
   }
 
+  /** In a shared file, another process may have received the same message. */
+  #isKnownMessage({ log: { ownerRow, stored } }: RowShare): boolean {
+    if (stored.row !== 0 || stored.messageId === null) return false;
+    return this.#context.holders?.isKnownMessage(ownerRow, encodeColumn(stored.messageId)) ?? false;
+  }
+
+  #haveKnownMessages(shares: readonly RowShare[]): boolean {
+    if (!this.#context.holders) return false;
+    const seen = new Set<string>();
+    return shares.some((share) => {
+      const { ownerRow, stored } = share.log;
+      if (stored.row !== 0 || stored.messageId === null) return false;
+      const key = `${ownerRow} ${stored.messageId}`;
+      return seen.size === seen.add(key).size || this.#isKnownMessage(share);
+    });
+  }
+
   /** Assigns recency numbers to the tasks whose status changed. @throws {@link A2AError} if the lease is lost. */
-  #assignRecency(shares: readonly Share[]): void {
+  #assignRecency(shares: readonly RowShare[]): void {
     let changedCount = 0;
     for (const { log } of shares) if (log.hasStatusChange) changedCount++;
-    const clock = changedCount === 0 ? undefined : this.#clock.get([changedCount, this.#context.fence.token]);
+    const clock =
+      changedCount === 0 ? undefined : this.#clock.get([changedCount, this.#context.fence.token()]);
     if (!clock) {
       this.#context.fence.check();
       return;
@@ -301,7 +325,8 @@ export class GroupCommit {
     for (const share of shares) if (share.log.hasStatusChange) share.touched = ++touched;
   }
 
-  #writeRest(shares: readonly Share[]): void {
+  #writeRest(shares: readonly RowShare[]): void {
+    const { holders } = this.#context;
     const events: SqlValue[] = [];
     const counts = new Map<string, { owner: number; state: string; n: number }>();
     const count = (owner: number, state: string, n: number): void => {
@@ -314,7 +339,7 @@ export class GroupCommit {
       const row = log.stored.row || touched;
       if (snapshot !== undefined) events.push(row, 0, snapshot);
       if (changes !== '') events.push(row, log.sequence, changes);
-      if (log.hasStatusChange) this.#context.holders?.update(log, row);
+      holders?.update(log as HeldTaskLog, row);
       if (log.stored.state === log.state) continue;
       if (log.stored.state !== undefined) count(log.ownerRow, log.stored.state, -1);
       count(log.ownerRow, log.state, 1);
@@ -322,53 +347,4 @@ export class GroupCommit {
     this.#events.write(events);
     for (const { owner, state, n } of counts.values()) if (n !== 0) this.#count.run([owner, state, n]);
   }
-}
-
-function buildShare(log: DurableTaskLog, changedAt: number): Share {
-  const { stored, pending } = log;
-  const changes = pending.length > 0 ? serializeChanges(pending) : '';
-  const isLong = log.changesSize + changes.length > Math.max(log.snapshotSize, minChangesSize);
-  // The first commit of a task contains the whole task, so that a short one needs no snapshot.
-  const isDue = stored.row === 0 ? isLong && isTerminal(log.state) : isLong || isTerminal(log.state);
-  return {
-    log,
-    touched: stored.touched,
-    changedAt: log.hasStatusChange ? changedAt : stored.changedAt,
-    changes,
-    snapshot: isDue ? JSON.stringify(log.reducePending()) : undefined,
-  };
-}
-
-function pushRow({ log, touched, changedAt, snapshot }: Share, values: SqlValue[]): void {
-  const { stored } = log;
-  values.push(
-    stored.row || touched,
-    log.ownerRow,
-    encodeColumn(log.id),
-    encodeColumn(log.contextId),
-    stored.messageId === null ? null : encodeColumn(stored.messageId),
-    log.state,
-    touched,
-    changedAt,
-    log.sequence,
-    stored.sequence,
-    snapshot === undefined ? stored.snapshotAt : log.sequence,
-  );
-}
-
-/** Records in the log which part of it is now on disk. */
-function recordStored({ log, touched, changedAt, changes, snapshot }: Share): void {
-  const { stored } = log;
-  const isNew = stored.row === 0;
-  stored.row ||= touched;
-  stored.state = log.state;
-  stored.touched = touched;
-  stored.changedAt = changedAt;
-  stored.sequence = log.sequence;
-  if (isNew) log.snapshotSize = changes.length;
-  else log.changesSize += changes.length;
-  if (snapshot === undefined) return;
-  stored.snapshotAt = log.sequence;
-  log.snapshotSize = snapshot.length;
-  log.changesSize = 0;
 }

@@ -76,13 +76,15 @@ const schema = `
 `;
 
 /**
- * Tables that files of the same schema version may lack. `handed_over` contains tasks without a process, `holders` the
- * process of each unfinished task in a shared file, and `attempts` how many processes ended while they ran a task.
+ * Tables that files of the same schema version may lack. In a shared file, `holders` contains the process that holds each
+ * task, `handed_over` unfinished tasks without one, `commands` what other processes ask the holders to do, and `attempts`
+ * how many processes ended while they ran a task.
  */
 const laterTables = `
   create table if not exists handed_over (task integer primary key);
   create table if not exists holders (task integer primary key, token text not null);
   create table if not exists attempts (task integer primary key, n integer not null);
+  create table if not exists commands (key integer primary key, task integer not null, body text not null, since integer not null);
 `;
 
 function readVersion(database: Database): number {

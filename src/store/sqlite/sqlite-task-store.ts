@@ -1,31 +1,28 @@
-import { isThenable, mapResolved } from '../../primitives/maybe-promise.ts';
-import type { Clock } from '../../primitives/clock.ts';
-import { A2AError, taskConflict, taskNotFound } from '../../protocol/errors.ts';
+import { isThenable, type MaybePromise } from '../../primitives/maybe-promise.ts';
+import { taskConflict, taskNotFound } from '../../protocol/errors.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Outage } from '../../protocol/outage.ts';
 import type { Task } from '../../protocol/task.ts';
-import type { PushDelivery, PushDeliveryState, TaskStore, TaskLog, UnfinishedTask } from '../task-store.ts';
-import type { InMemoryTaskLog, LogBackend } from '../in-memory-log.ts';
-import { isSmallStatus, taskSize, taskTooLargeError } from '../content-size.ts';
-import { PageTokens } from '../page-tokens.ts';
-import { toListEntry, checkPageSize, parseStatusAfter } from '../paging.ts';
 import { closedError, withoutLeaseError } from '../durable/store-access-errors.ts';
+import type { PushDelivery, PushDeliveryState, TaskLog, TaskStore, UnfinishedTask } from '../task-store.ts';
+import type { InMemoryTaskLog } from '../in-memory-log.ts';
+import { TaskSizeLimit } from '../durable/task-size-limit.ts';
 import { taskCacheKey, LogCache } from '../durable/log-cache.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type Database, inTransaction, type SqlRow } from './database.ts';
-import type { DamagedRowError } from './text-columns.ts';
-import { LruSet } from '../../primitives/lru-map.ts';
+import { type Database, inTransaction } from './database.ts';
+import { reportOnce } from './text-columns.ts';
 import { readPageTokenKey } from './schema.ts';
-import { EndedProcesses } from './sharing/ended-processes.ts';
-import { TaskHolderTable } from './sharing/task-holder-table.ts';
-import { HandOverTable } from './sharing/hand-over-table.ts';
+import { SharedTasks } from './sharing/shared-tasks.ts';
 import { DurableTaskLog } from '../durable/durable-task-log.ts';
+import { HeldTaskLog, type HoldBackend } from '../durable/held-task-log.ts';
+import type { SqliteTaskStoreSettings } from './sqlite-task-store-settings.ts';
 import { TaskExpiry } from './task-expiry.ts';
 import type { Lease } from './lease/lease.ts';
 import { OwnerTable } from './owner-table.ts';
 import { PushConfigTable } from './push-config-table.ts';
+import { TaskLister } from './task-lister.ts';
 import { TaskReader } from './task-reader.ts';
 import { retryWhileLocked } from './sharing/retry-while-locked.ts';
 import { ExternalWriteMonitor } from './sharing/external-writes.ts';
@@ -33,25 +30,12 @@ import { ExternalWriteMonitor } from './sharing/external-writes.ts';
 /** Changes of a running task that stay in memory. Slow subscribers read older ones from disk. */
 const maxRetainedChanges = 1_000;
 
-/** Resolved `SqliteTaskStoreOptions`. */
-export interface SqliteTaskStoreSettings {
-  now: () => number;
-  maxCachedTasks: number;
-  maxCachedBytes: number;
-  maxTaskBytes: number;
-  pollInterval: number;
-  busyTimeout: number;
-  onOutage: ((error?: A2AError) => void) | undefined;
-  onDamage: ((error: A2AError) => void) | undefined;
-  clock: Clock;
-  /** Undefined with `withoutLease`. */
-  lease: Lease | undefined;
-}
-
 /** Task store in a SQLite file. Reads are synchronous; writes are committed together at the end of the event-loop turn. */
-export class SqliteTaskStore implements TaskStore, LogBackend {
+export class SqliteTaskStore implements TaskStore, HoldBackend {
   readonly isShared: boolean;
+  readonly rejectsKnownMessages: boolean;
   onHandOver: (() => void) | undefined = undefined;
+  onCommand: TaskStore['onCommand'] = undefined;
   readonly #database: Database;
   readonly #owners: OwnerTable;
   readonly #reader: TaskReader;
@@ -60,47 +44,67 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly #configs: PushConfigTable;
   readonly #externalWrites: ExternalWriteMonitor;
   readonly #expiry: TaskExpiry;
-  readonly #handOvers: HandOverTable;
-  readonly #endedProcesses: EndedProcesses | undefined;
+  /** Undefined if no other process may write to the file. */
+  readonly #shared: SharedTasks | undefined;
   readonly #lease: Lease | undefined;
-  readonly #pageTokens: PageTokens;
-  readonly #maxTaskBytes: number;
+  readonly #lister: TaskLister;
+  readonly #sizeLimit: TaskSizeLimit;
   /** Task ids by message id, for tasks that are not committed yet. */
   #messages = new Map<string, string>();
-  /** Damaged rows that were reported. */
-  readonly #damage = new LruSet<string>({ maxEntries: 1_000 });
-  readonly #onDamage: ((error: A2AError) => void) | undefined;
   readonly #busyTimeout: number;
   #closing: Promise<void> | undefined = undefined;
   #isClosed = false;
 
   constructor(database: Database, settings: SqliteTaskStoreSettings) {
     this.#database = database;
-    this.#maxTaskBytes = settings.maxTaskBytes;
-    this.#pageTokens = new PageTokens(readPageTokenKey(database));
+    this.#sizeLimit = new TaskSizeLimit(settings.maxTaskBytes);
     this.#owners = new OwnerTable(database);
-    this.#reader = new TaskReader(database, (error) => this.#reportDamage(error));
+    const onDamage = reportOnce(settings.onDamage);
+    this.#reader = new TaskReader(database, onDamage);
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
+    this.#lister = new TaskLister(this.#reader, this.#owners, this.#cache, readPageTokenKey(database));
     const { lease } = settings;
     this.#lease = lease;
     this.isShared = lease?.isShared ?? false;
-    const fence = { token: lease?.token ?? '', check: () => this.#checkWritable() };
-    const { now, busyTimeout, onOutage } = settings;
-    const holders = lease?.isShared ? new TaskHolderTable(database, lease.token) : undefined;
+    this.rejectsKnownMessages = this.isShared;
+    const fence = {
+      token: () => lease?.token ?? '',
+      check: () => (lease ? lease.check() : this.#checkWritable()),
+      recover: () => lease?.replace() ?? false,
+    };
+    const { now, busyTimeout, clock, onOutage } = settings;
+    this.#shared = lease?.isShared ? this.#share(database, lease, settings) : undefined;
+    const { holders } = this.#shared ?? {};
     this.#busyTimeout = busyTimeout;
     const onSettled = (log: DurableTaskLog): void => this.#committed(log);
     this.#commits = new GroupCommit(database, { now, fence, busyTimeout, holders, onSettled, onOutage });
-    this.#onDamage = settings.onDamage;
-    this.#configs = new PushConfigTable(database, (error) => this.#reportDamage(error));
+    this.#configs = new PushConfigTable(database, onDamage);
     this.#expiry = new TaskExpiry(database, busyTimeout);
-    this.#handOvers = new HandOverTable(database);
-    this.#endedProcesses = lease?.isShared
-      ? new EndedProcesses(database, lease.token, () => this.onHandOver?.(), settings.clock)
-      : undefined;
-    this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () => {
+    this.#externalWrites = new ExternalWriteMonitor(database, clock, settings.pollInterval, () => {
       this.#refreshSubscribed();
-      if (this.onHandOver && !this.#handOvers.isEmpty) this.onHandOver();
+      this.#shared?.check();
     });
+  }
+
+  #share(database: Database, lease: Lease, { clock, now }: SqliteTaskStoreSettings): SharedTasks {
+    const shared = new SharedTasks(database, {
+      lease,
+      clock,
+      now,
+      reader: this.#reader,
+      add: (log) => this.#commits.add(log),
+      cache: this.#cache as LogCache<HeldTaskLog>,
+      write: (write) => this.#write(write),
+      open: (owner, id) => this.open(owner, id),
+      refresh: (log) => this.#refresh(log),
+      onOrphans: () => this.onHandOver?.(),
+      onCommand: (log, command) => this.onCommand?.(log, command),
+    });
+    lease.onReplaced = () => {
+      shared.loseAll();
+      this.#commits.forgetDiscarded();
+    };
+    return shared;
   }
 
   create(owner: string, task: Task, messageId?: string): TaskLog | Promise<TaskLog> {
@@ -117,22 +121,27 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
         if (known !== undefined) throw taskConflict(known);
         return this.create(owner, task, messageId);
       });
-    if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id))
-      throw taskConflict(task.id);
-    const log = new DurableTaskLog(this, owner, task);
-    if (log.bytes > this.#maxTaskBytes) throw taskTooLargeError(task.id, this.#maxTaskBytes);
+    const log = this.#newLog(owner, task);
+    this.#sizeLimit.checkNew(log);
     log.visible = 0;
     log.pending.push({ kind: 'task', task, sequence: 1 });
     log.ownerRow = ownerRow;
     log.hasStatusChange = true;
     log.comparedVersion = this.#externalWrites.version;
-    if (messageId !== undefined) {
-      log.stored.messageId = messageId;
-      this.#messages.set(taskCacheKey(owner, messageId), task.id);
-    }
+    if (messageId !== undefined) log.stored.messageId = messageId;
+    if (log instanceof HeldTaskLog && this.#shared) return this.#shared.create(log);
+    if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id))
+      throw taskConflict(task.id);
+    if (messageId !== undefined) this.#messages.set(taskCacheKey(owner, messageId), task.id);
     this.#commits.add(log);
     this.#cache.put(log);
     return log;
+  }
+
+  #newLog(owner: string, task: Task, sequence?: number): DurableTaskLog {
+    return this.#shared
+      ? new HeldTaskLog(this, owner, task, sequence)
+      : new DurableTaskLog(this, owner, task, sequence);
   }
 
   outage(): Outage | undefined {
@@ -148,13 +157,14 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const ownerRow = this.#owners.find(owner);
     const loaded = ownerRow === undefined ? undefined : this.#reader.load(ownerRow, id);
     if (ownerRow === undefined || !loaded) return undefined;
-    const log = new DurableTaskLog(this, owner, loaded.task, loaded.stored.sequence);
+    const log = this.#newLog(owner, loaded.task, loaded.stored.sequence);
     log.ownerRow = ownerRow;
     log.stored = loaded.stored;
     log.snapshotSize = loaded.snapshotSize;
     log.changesSize = loaded.changesSize;
     log.bytes = loaded.snapshotSize;
     log.comparedVersion = version;
+    if (log instanceof HeldTaskLog) log.isHeld = this.#shared?.holders.isHolder(loaded.stored.row) ?? false;
     this.#cache.put(log);
     return log;
   }
@@ -170,23 +180,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   list(owner: string, request: ListTasksRequest): TaskPage {
     this.#checkOpen();
-    const pageSize = checkPageSize(request);
-    const before = this.#pageTokens.read(owner, request.pageToken);
-    const since = parseStatusAfter(request);
-    const ownerRow = this.#owners.find(owner);
-    if (ownerRow === undefined) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
-    const floor = this.#reader.floor(ownerRow, since);
-    const found = this.#reader.page(ownerRow, request, floor, before, pageSize + 1, (row, sequence) => {
-      const log = this.#cache.getByRow(row);
-      return log?.visible === sequence ? log.task() : undefined;
-    });
-    const shown = found.slice(0, pageSize);
-    return {
-      tasks: shown.flatMap(({ task }) => (task ? [toListEntry(task, request)] : [])),
-      nextPageToken: found.length > pageSize ? this.#pageTokens.write(owner, shown.at(-1)?.touched ?? 0) : '',
-      pageSize,
-      totalSize: this.#reader.count(ownerRow, request, floor),
-    };
+    return this.#lister.list(owner, request);
   }
 
   listUnfinished(): readonly UnfinishedTask[] {
@@ -194,19 +188,31 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     return this.#reader.unfinished();
   }
 
-  handOver(tasks: readonly UnfinishedTask[]): void | Promise<void> {
+  handOver(tasks: readonly UnfinishedTask[]): MaybePromise<void> {
     this.#checkWritable();
-    return this.#write(() => {
-      for (const { owner, id } of tasks) this.#handOvers.add(this.#owners.find(owner) ?? 0, id);
-    });
+    return this.#shared?.handOver(tasks);
   }
 
-  takeOver(): readonly UnfinishedTask[] | Promise<readonly UnfinishedTask[]> {
-    const take = (): SqlRow[] => {
-      this.#checkOpen();
-      return this.#handOvers.take(() => this.#checkWritable());
-    };
-    return mapResolved(retryWhileLocked(take, this.#busyTimeout), (rows) => this.#reader.toUnfinished(rows));
+  takeOver(): MaybePromise<readonly UnfinishedTask[]> {
+    this.#checkWritable();
+    return this.#shared?.takeOver() ?? [];
+  }
+
+  readonly command: NonNullable<TaskStore['command']> = async (log, command, isDone) => {
+    this.#checkWritable();
+    await this.#shared?.command(log, command, isDone);
+  };
+
+  claim(log: HeldTaskLog): MaybePromise<boolean> {
+    this.#checkWritable();
+    return this.#shared?.claim(log) ?? true;
+  }
+
+  release(log: HeldTaskLog): void {
+    // An unfinished task stays held until it is handed over, or until the process ends.
+    if (this.#isClosed || log.state === 'submitted' || log.state === 'working') return;
+    log.isReleasing = true;
+    this.#commits.add(log);
   }
 
   async expire(before: Date): Promise<number> {
@@ -264,10 +270,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   }
 
   admit(log: InMemoryTaskLog, change: TaskChange, size: number): void {
-    if (log.bytes + size <= this.#maxTaskBytes || isSmallStatus(change, size)) return;
-    // Replaced artifacts are part of the events only.
-    log.bytes = taskSize(log.task());
-    if (log.bytes + size > this.#maxTaskBytes) throw taskTooLargeError(log.id, this.#maxTaskBytes);
+    this.#sizeLimit.checkChange(log, change, size);
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {
@@ -300,7 +303,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   async #close(): Promise<void> {
     this.#externalWrites.stop();
-    this.#endedProcesses?.stop();
+    this.#shared?.stop();
     this.#commits.flush();
     const unlocked = this.#commits.whenUnlocked();
     if (unlocked) await unlocked;
@@ -323,7 +326,11 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   #checkWritable(): void {
     this.#checkOpen();
     if (!this.#lease) throw withoutLeaseError();
-    this.#lease.check();
+    try {
+      this.#lease.check();
+    } catch (error) {
+      if (!this.#lease.replace()) throw error;
+    }
   }
 
   /**
@@ -342,15 +349,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     });
   }
 
-  /** Reports each damaged row once. */
-  #reportDamage(error: DamagedRowError): void {
-    const place = (error.cause as Error).message;
-    if (this.#damage.has(place)) return;
-    this.#damage.add(place);
-    this.#onDamage?.(error);
-  }
-
   #committed(log: DurableTaskLog): void {
+    if (log instanceof HeldTaskLog && log.isReleasing) log.isHeld = log.isReleasing = false;
     if (this.#messages.size > 0 && log.stored.messageId !== null) {
       this.#messages.delete(taskCacheKey(log.owner, log.stored.messageId));
     }
@@ -368,6 +368,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     // Pending changes are compared with the file when they are committed.
     if (log.isDirty) return true;
     log.comparedVersion = this.#externalWrites.version;
+    if (log instanceof HeldTaskLog && this.#shared?.isHolder(log)) return true;
     const stored = this.#reader.readState(log.stored.row);
     if (!stored || stored.sequence < log.sequence) {
       this.#cache.drop(log);

@@ -1,3 +1,4 @@
+import { LruSet } from '../../primitives/lru-map.ts';
 import { isUtf8 } from 'node:buffer';
 import { A2AError } from '../../protocol/errors.ts';
 import type { SqlRow } from './database.ts';
@@ -53,4 +54,17 @@ export function parseStored(text: string, place: () => string): unknown {
   } catch (cause) {
     throw new DamagedRowError(place(), cause);
   }
+}
+
+/** Returns a function that reports each damaged row once. */
+export function reportOnce(
+  report: ((error: DamagedRowError) => void) | undefined,
+): (error: DamagedRowError) => void {
+  const reported = new LruSet<string>({ maxEntries: 1_000 });
+  return (error) => {
+    const place = (error.cause as Error).message;
+    if (reported.has(place)) return;
+    reported.add(place);
+    report?.(error);
+  };
 }

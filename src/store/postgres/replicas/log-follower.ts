@@ -1,31 +1,27 @@
-import type { Clock } from '../../../primitives/clock.ts';
-import type { StreamEvent } from '../../../protocol/event.ts';
 import { isTerminal } from '../../../protocol/task.ts';
-import type { TaskLog } from '../../task-store.ts';
 import type { LogCache } from '../../durable/log-cache.ts';
-import type { PostgresTaskLog } from '../postgres-task-log.ts';
+import type { HeldTaskLog } from '../../durable/held-task-log.ts';
 import type { PostgresTaskReader, StoredTask } from '../postgres-task-reader.ts';
 
 /** Collaborators of {@link LogFollower}. */
 interface FollowerContext {
-  readonly clock: Pick<Clock, 'after'>;
   /** Returns true if another replica may change the task. */
-  isFollowed(log: PostgresTaskLog): boolean;
+  isFollowed(log: HeldTaskLog): boolean;
   epoch(): number;
   /** Called when another replica turns out to hold the task. */
-  lose(log: PostgresTaskLog): void;
+  lose(log: HeldTaskLog): void;
 }
 
 /** Applies the changes of other replicas to logs in memory. */
 export class LogFollower {
   readonly #reader: PostgresTaskReader;
-  readonly #cache: LogCache<PostgresTaskLog>;
+  readonly #cache: LogCache<HeldTaskLog>;
   readonly #context: FollowerContext;
   /** Logs that are being read; true: read again, because of a later wake-up. */
-  readonly #reading = new Map<PostgresTaskLog, boolean>();
+  readonly #reading = new Map<HeldTaskLog, boolean>();
   #isPolling = false;
 
-  constructor(reader: PostgresTaskReader, cache: LogCache<PostgresTaskLog>, context: FollowerContext) {
+  constructor(reader: PostgresTaskReader, cache: LogCache<HeldTaskLog>, context: FollowerContext) {
     this.#reader = reader;
     this.#cache = cache;
     this.#context = context;
@@ -44,7 +40,7 @@ export class LogFollower {
   }
 
   /** Applies what other replicas have stored. @returns false if the task was deleted. */
-  async refresh(log: PostgresTaskLog): Promise<boolean> {
+  async refresh(log: HeldTaskLog): Promise<boolean> {
     const { isHeld } = log;
     const stored = await this.#reader.readChanges(log.stored.row, log.visible, log);
     if (!stored) {
@@ -65,7 +61,7 @@ export class LogFollower {
   }
 
   /** Applies what earlier holders have stored to a log that this replica has just claimed. @returns true */
-  async adopt(log: PostgresTaskLog): Promise<boolean> {
+  async adopt(log: HeldTaskLog): Promise<boolean> {
     const stored = await this.#reader.readChanges(log.stored.row, log.visible, log);
     if (!stored) return false;
     if (!log.isHeld) this.#apply(log, stored);
@@ -73,24 +69,7 @@ export class LogFollower {
     return log.isHeld;
   }
 
-  /** Resolves after an event for which `isDone` returns true, at the latest after a time in milliseconds. */
-  async waitForEvent(
-    log: TaskLog,
-    isDone: (event: StreamEvent) => boolean,
-    milliseconds: number,
-  ): Promise<void> {
-    const events = log.subscribe(log.sequence);
-    const cancel = this.#context.clock.after(milliseconds, () => void events.return?.());
-    try {
-      for await (const event of events) if (isDone(event)) return;
-    } catch {
-      // The caller reads the task again.
-    } finally {
-      cancel();
-    }
-  }
-
-  #apply(log: PostgresTaskLog, stored: StoredTask): void {
+  #apply(log: HeldTaskLog, stored: StoredTask): void {
     if (stored.sequence <= log.sequence) return;
     const changes = stored.changes.filter(({ sequence = 0 }) => sequence > log.sequence);
     log.stored.state = stored.state;
@@ -120,7 +99,7 @@ export class LogFollower {
     }
   }
 
-  async #readInBackground(log: PostgresTaskLog): Promise<void> {
+  async #readInBackground(log: HeldTaskLog): Promise<void> {
     if (this.#reading.has(log)) {
       this.#reading.set(log, true);
       return;

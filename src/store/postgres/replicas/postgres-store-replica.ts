@@ -4,12 +4,12 @@ import type { LogCache } from '../../durable/log-cache.ts';
 import type { StoreReplica, TaskHolder } from '../../store-replica.ts';
 import { columnKey } from '../column-key.ts';
 import type { PostgresConnection } from '../connection.ts';
-import type { PostgresTaskLog } from '../postgres-task-log.ts';
+import type { HeldTaskLog } from '../../durable/held-task-log.ts';
 
 /** Collaborators of {@link PostgresStoreReplica}. */
 interface StoreReplicaContext {
   readonly schema: string;
-  readonly cache: LogCache<PostgresTaskLog>;
+  readonly cache: LogCache<HeldTaskLog>;
   hasOutage(): boolean;
   /** Returns whether notifications arrive; undefined if they are not used. */
   hasWakeUps(): boolean | undefined;

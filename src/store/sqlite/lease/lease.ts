@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, unrefClock } from '../../../primitives/clock.ts';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import { type Database, inTransaction, type SqlRow, type SqlStatement } from '../database.ts';
+import { TemporaryStorageError } from '../../durable/temporary-storage-error.ts';
 import { adoptAllTasks, endLease } from '../sharing/task-holder-table.ts';
 import { hasProcessEnded, isSamePidNamespace, isSharedLease, readHolders } from './lease-holders.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
@@ -15,7 +16,7 @@ export interface LeaseOptions {
   shared?: boolean;
   /** Milliseconds without a heartbeat after which other processes may take over the lease; at least 1,000. */
   timeout: number;
-  /** Called once after another process took over the lease. */
+  /** Called once after another process took over the lease. Not called for a shared lease that was replaced. */
   onLost?: (error: A2AError) => void;
   clock?: Clock;
   self?: ProcessIdentity;
@@ -34,10 +35,12 @@ const heartbeatsPerTimeout = 3;
  * a process that has lost its lease cannot write.
  */
 export class Lease {
-  /** Fencing token: identifies this lease, also among leases of the same process. */
-  readonly token = randomUUID();
+  /** Fencing token: identifies this lease, also among leases of the same process. Changes when the lease is replaced. */
+  token: string = randomUUID();
   /** True if other processes may write as well. */
   readonly isShared: boolean;
+  /** Called after a shared lease that was lost was replaced: other processes have taken over the tasks of this one. */
+  onReplaced: (() => void) | undefined = undefined;
   readonly #file: string;
   readonly #timeout: number;
   readonly #onLost: ((error: A2AError) => void) | undefined;
@@ -49,6 +52,8 @@ export class Lease {
   readonly #renewToken: SqlStatement;
   #error: A2AError | undefined = undefined;
   #cancel: (() => void) | undefined = undefined;
+  /** True after the lease was released, or lost for ever. */
+  #isOver = false;
 
   /**
    * Acquires the lease.
@@ -89,13 +94,40 @@ export class Lease {
       this.#error = error;
       this.#cancel?.();
       // Lets the current transaction roll back first.
-      queueMicrotask(() => this.#onLost?.(error));
+      queueMicrotask(() => this.replace());
     }
     throw this.#error;
   }
 
+  /**
+   * Takes a new lease after a shared one was lost, for example while this process was suspended. Not part of a transaction.
+   *
+   * @returns false if the lease was not lost, or if there can be no new one.
+   */
+  replace(): boolean {
+    const error = this.#error;
+    if (!error || this.#isOver) return false;
+    try {
+      if (!this.isShared) throw error;
+      this.token = randomUUID();
+      this.#acquire();
+    } catch (thrown) {
+      if (thrown instanceof TemporaryStorageError) this.#scheduleHeartbeat();
+      else {
+        this.#isOver = true;
+        this.#onLost?.(error);
+      }
+      return false;
+    }
+    this.#error = undefined;
+    this.#scheduleHeartbeat();
+    this.onReplaced?.();
+    return true;
+  }
+
   /** Releases the lease, if it is still held. */
   release(): void {
+    this.#isOver = true;
     this.#cancel?.();
     try {
       inTransaction(this.#database, () => endLease(this.#database, this.token, true));
@@ -169,10 +201,15 @@ export class Lease {
   }
 
   #scheduleHeartbeat(): void {
+    this.#cancel?.();
     this.#cancel = this.#clock.after(this.#timeout / heartbeatsPerTimeout, () => this.#sendHeartbeat());
   }
 
   #sendHeartbeat(): void {
+    if (this.#error) {
+      this.replace();
+      return;
+    }
     try {
       const now = this.#clock.now();
       if (inTransaction(this.#database, () => this.#renewToken.run([now, this.token])) === 0) this.check();

@@ -13,15 +13,18 @@ const checkInterval = 1_000;
  */
 export class EndedProcesses {
   readonly #database: Database;
-  readonly #token: string;
+  readonly #token: () => string;
   readonly #clock: Clock;
   readonly #onEnded: () => void;
   readonly #stop: () => void;
   /** The last heartbeat of each process, and when it was first seen. */
   #seen = new Map<string, { heartbeat: unknown; at: number }>();
 
-  /** @param onEnded - called after the tasks of a process were left to the others. */
-  constructor(database: Database, token: string, onEnded: () => void, clock: Clock) {
+  /**
+   * @param token - returns the token of the lease of this process.
+   * @param onEnded - called after the tasks of a process were left to the others.
+   */
+  constructor(database: Database, token: () => string, onEnded: () => void, clock: Clock) {
     this.#database = database;
     this.#token = token;
     this.#onEnded = onEnded;
@@ -31,8 +34,9 @@ export class EndedProcesses {
 
   check(): void {
     try {
+      const own = this.#token();
       const others = readHolders(this.#database).filter(
-        (holder) => isSharedLease(holder) && holder['token'] !== this.#token,
+        (holder) => isSharedLease(holder) && holder['token'] !== own,
       );
       const ended = others.filter((holder) => this.#hasEnded(holder));
       const tokens = new Set(others.map(({ token }) => String(token)));

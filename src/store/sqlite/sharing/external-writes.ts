@@ -1,3 +1,4 @@
+import type { Clock } from '../../../primitives/clock.ts';
 import type { Database, SqlStatement } from '../database.ts';
 
 /** Detects writes to the database file by other processes. */
@@ -5,23 +6,26 @@ export class ExternalWriteMonitor {
   /** Changes after every write of another process (`pragma data_version`). */
   version: number;
   readonly #query: SqlStatement;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopPolling: () => void;
+  /** The version at the last call of `onWrite`; `version` may be newer, because `check()` reads it as well. */
+  #announced = 0;
   #checkedThisTurn: NodeJS.Immediate | undefined = undefined;
 
   /** @param onWrite - called when the periodic check detects a write. */
-  constructor(database: Database, interval: number, onWrite: () => void) {
+  constructor(database: Database, clock: Pick<Clock, 'every'>, interval: number, onWrite: () => void) {
     this.#query = database.prepare('pragma data_version');
     this.version = this.#read();
-    this.#timer = setInterval(() => {
-      const before = this.version;
+    this.#stopPolling = clock.every(interval, () => {
       try {
-        this.version = this.#read();
-        if (this.version !== before) onWrite();
+        const version = this.#read();
+        if (version === this.#announced) return;
+        this.version = version;
+        onWrite();
+        this.#announced = version;
       } catch {
         // The next operation on the file reports the error.
       }
-    }, interval);
-    this.#timer.unref();
+    });
   }
 
   /** Returns the current version; reads it at most once per event-loop turn. */
@@ -35,7 +39,7 @@ export class ExternalWriteMonitor {
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopPolling();
     if (this.#checkedThisTurn) clearImmediate(this.#checkedThisTurn);
   }
 

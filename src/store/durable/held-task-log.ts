@@ -2,18 +2,18 @@ import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import { taskConflict } from '../../protocol/errors.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { Task } from '../../protocol/task.ts';
-import { DurableTaskLog } from '../durable/durable-task-log.ts';
 import type { LogBackend } from '../in-memory-log.ts';
+import { DurableTaskLog } from './durable-task-log.ts';
 
 /** Operations of the task store on the holder of a task. */
 export interface HoldBackend extends LogBackend {
-  claim(log: PostgresTaskLog): MaybePromise<boolean>;
-  release(log: PostgresTaskLog): void;
+  claim(log: HeldTaskLog): MaybePromise<boolean>;
+  release(log: HeldTaskLog): void;
 }
 
-/** A task log in PostgreSQL. Only the replica that holds the task appends to it. */
-export class PostgresTaskLog extends DurableTaskLog {
-  /** True if this replica is the holder, as far as it knows: the database decides at every commit. */
+/** A task log in a store that several processes share. Only the process that holds the task appends to it. */
+export class HeldTaskLog extends DurableTaskLog {
+  /** True if this process is the holder, as far as it knows: the database decides at every commit. */
   isHeld = false;
   /** True from `release()` until the commit that clears the holder. */
   isReleasing = false;
@@ -34,6 +34,16 @@ export class PostgresTaskLog extends DurableTaskLog {
   }
 
   release(): void {
-    this.#store.release(this);
+    // The events of an abandoned log are not stored: it must not take part in a commit any more.
+    if (this.isHeld && !this.isReleasing && !this.error) this.#store.release(this);
+  }
+
+  /** Follows another process that has become the holder: the run in this process ends, and subscribers stay. */
+  lose(): void {
+    this.isHeld = false;
+    this.isReleasing = false;
+    const error = taskConflict(this.id);
+    this.commitRefused(error);
+    this.onAbandoned?.(this, error);
   }
 }

@@ -1,0 +1,18 @@
+import type { Clock } from '../../primitives/clock.ts';
+import type { A2AError } from '../../protocol/errors.ts';
+import type { Lease } from './lease/lease.ts';
+
+/** Resolved `SqliteTaskStoreOptions`. */
+export interface SqliteTaskStoreSettings {
+  now: () => number;
+  maxCachedTasks: number;
+  maxCachedBytes: number;
+  maxTaskBytes: number;
+  pollInterval: number;
+  busyTimeout: number;
+  onOutage: ((error?: A2AError) => void) | undefined;
+  onDamage: ((error: A2AError) => void) | undefined;
+  clock: Clock;
+  /** Undefined with `withoutLease`. */
+  lease: Lease | undefined;
+}
