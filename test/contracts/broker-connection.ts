@@ -198,6 +198,22 @@ export function describeLink(
       await got.waitForCount(1);
     });
 
+    it('opens a shared queue for two subscribers that start at nearly the same time', async () => {
+      const [one, two] = [await open(), await open()];
+      const got = new Collector();
+      const names = numberTexts(30).map((number) => `${queue()}-${number}`);
+      for (const [turns, name] of names.entries()) {
+        const options = { queue: name, shared: true };
+        const first = one.subscribe(topic(name), got.add, options);
+        // Between any two steps of the first one, the second one starts.
+        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        await Promise.all([first, two.subscribe(topic(name), got.add, options)]);
+      }
+      await Promise.all(names.map((name) => one.publish(topic(name), name)));
+      await got.waitForCount(names.length);
+      expect(got.payloads.toSorted()).toEqual(names.toSorted());
+    });
+
     it('distributes a shared queue among its subscribers', async () => {
       const [one, two, three] = [await open(), await open(), await open()];
       const [left, right, both] = [new Collector(), new Collector(), new Collector()];

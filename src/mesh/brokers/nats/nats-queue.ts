@@ -148,10 +148,16 @@ export class NatsQueue {
     }
     const former = isNamed ? await this.#formerConsumers() : [];
     const [first] = former.map(({ ack_floor: floor }) => floor.stream_seq + 1).toSorted((a, b) => a - b);
-    await manager.consumers.add(stream, {
-      ...config,
-      ...(first !== undefined && { deliver_policy: 'by_start_sequence', opt_start_seq: first }),
-    });
+    const start =
+      first === undefined ? {} : { deliver_policy: 'by_start_sequence' as const, opt_start_seq: first };
+    try {
+      await manager.consumers.add(stream, { ...config, ...start });
+    } catch (error) {
+      // Another subscriber of a shared queue may have added it in the meantime, with another start.
+      await manager.consumers.info(stream, this.#name).catch(() => {
+        throw error;
+      });
+    }
     for (const { name } of former) await manager.consumers.delete(stream, name).catch(() => false);
   }
 
@@ -160,7 +166,7 @@ export class NatsQueue {
     const { manager, stream, key } = this.#options;
     const former: ConsumerInfo[] = [];
     for await (const consumer of manager.consumers.list(stream))
-      if (consumer.name.startsWith(`${key}-`)) former.push(consumer);
+      if (consumer.name.startsWith(`${key}-`) && consumer.name !== this.#name) former.push(consumer);
     return former;
   }
 
