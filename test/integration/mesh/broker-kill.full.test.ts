@@ -15,7 +15,8 @@ import { connectBroker } from '../../../src/mesh/brokers/connect-broker.ts';
 import { meshAgent } from '../../../src/mesh/client/mesh-agent.ts';
 import { A2AError } from '../../../src/protocol/errors.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
+import { mosquitto, startMosquitto, startNats, type TestBroker } from '../../support/mesh/broker.ts';
+import { natsReleases } from '../../support/mesh/nats-releases.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
 import { collectStream, createDeferred, userRequest, expectTask } from '../../support/engine/conversation.ts';
 import { request0_1, request0_3, request1_0, MeshTestClient } from '../../support/mesh/mesh-test-client.ts';
@@ -84,11 +85,23 @@ async function gatewayOf(file: string): Promise<void> {
 const numbers = Array.from({ length: total }, (_none, i) => i);
 const inOrder = (list: readonly number[]) => list.toSorted((a, b) => a - b);
 
-describe.each([
+type Case = [
+  name: string,
+  end: 'stopped' | 'killed',
+  program: string | undefined,
+  start: () => Promise<TestBroker>,
+];
+
+describe.each<Case>([
   // Mosquitto acknowledges messages before it has written them to disk, so it is stopped with SIGTERM.
   ['Mosquitto', 'stopped', mosquitto, () => startMosquitto({ lines })],
-  ['NATS', 'killed', natsServer, () => startNats()],
-] as const)('restart of a broker (%s, %s)', (name, end, program, start) => {
+  ...natsReleases.map<Case>(([version, program]) => [
+    `NATS ${version}`,
+    'killed',
+    program,
+    () => startNats({ program }),
+  ]),
+])('restart of a broker (%s, %s)', (name, end, program, start) => {
   if (program === undefined) {
     it.skip(`needs ${name}`, () => {});
     return;

@@ -1,7 +1,16 @@
 import { describe, it } from 'vitest';
+import { startNats } from '../../support/mesh/broker.ts';
+import { natsReleases } from '../../support/mesh/nats-releases.ts';
 import { brokers, openGatewayReplicas } from './gateway-replicas.ts';
 
-describe.each(brokers)('two gateways that share a queue on %s', (_name, program, start) => {
+const [mosquittoBroker] = brokers;
+
+describe.each([
+  mosquittoBroker,
+  ...natsReleases.map(
+    ([version, program]) => [`NATS ${version}`, program, () => startNats({ program })] as const,
+  ),
+])('two gateways that share a queue on %s', (_name, program, start) => {
   it.skipIf(program === undefined)(
     'answer each request once, also while one of them closes and when the broker is restarted',
     async () => {

@@ -83,18 +83,24 @@ export async function startMosquitto({
 
 /** Configuration of a nats-server. It always listens on a loopback port. */
 export interface NatsServerOptions {
+  /** Path of the program. @defaultValue {@link natsServer} */
+  program?: string;
   users?: { name: string; password: string };
   /** Enables JetStream with file storage. @defaultValue true */
   hasStreams?: boolean;
 }
 
-export async function startNats({ users, hasStreams = true }: NatsServerOptions = {}): Promise<TestBroker> {
+export async function startNats({
+  program = natsServer ?? 'nats-server',
+  users,
+  hasStreams = true,
+}: NatsServerOptions = {}): Promise<TestBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-nats-'));
   const port = await findFreePort();
   const args = ['-a', '127.0.0.1', '-p', String(port)];
   if (hasStreams) args.push('-js', '-sd', folder);
   if (users) args.push('--user', users.name, '--pass', users.password);
-  return start(natsServer ?? 'nats-server', args, port, `nats://127.0.0.1:${port}`, folder);
+  return start(program, args, port, `nats://127.0.0.1:${port}`, folder);
 }
 
 async function start(

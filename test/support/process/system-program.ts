@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-const aptGet = '/usr/bin/apt-get';
+/** Path of Debian's package manager. */
+export const aptGet = '/usr/bin/apt-get';
 const systemFolders = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/sbin'];
 
 /** Returns the path of a program. As root on Debian, it installs the missing package first. */
