@@ -15,6 +15,7 @@
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
  * | `POST /api/agents/{id}/tasks/{taskId}/cancel` | | `Task` |
  * | `GET /api/agents/{id}/tasks/{taskId}/events` | | stream of {@link ChatEvent} |
+ * | `GET /api/tasks/{taskId}/holders` | | {@link HolderEntry}[], one per owner that has a task with this id |
  * | `GET /api/traffic?after=n&log=id` | | stream of {@link TrafficEvent}: records after `n`, if the log id matches, then new ones |
  * | `DELETE /api/traffic` | | 204; clears the traffic log |
  * | `GET /api/traffic/file` | | a traffic file |
@@ -42,6 +43,16 @@ export interface ConsoleInfo {
   readonly version: string;
   /** True if a task store with push deliveries is configured. */
   readonly hasPushDeliveries: boolean;
+  /** True if replicas share the task store, so that each unfinished task has a holder. */
+  readonly hasReplicas: boolean;
+}
+
+/** The replica that holds a task. */
+export interface HolderEntry {
+  /** Name of the replica; undefined if none holds the task. */
+  readonly replica: string | undefined;
+  /** False if the lease of the replica has ended. */
+  readonly isAlive: boolean;
 }
 
 /** Credentials entered by the user; the server keeps them in memory only and never returns them. */

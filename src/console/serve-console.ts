@@ -26,6 +26,7 @@ import { conformanceRoutes } from './routes/conformance-routes.ts';
 import { errorText } from './agents/console-agent.ts';
 import { LoadMonitor } from './routes/load-routes.ts';
 import { securityHeaders, StaticPage } from './static-page.ts';
+import { holderRoutes } from './routes/holder-routes.ts';
 import { pushRoutes } from './routes/push-routes.ts';
 import { type ApiResponse, matchRoute, type ApiRoutes } from './api-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
@@ -152,20 +153,22 @@ class ConsoleServer {
     const registry = new AgentRegistry(agents, maxAgents, { http: recordedHttp, quietHttp });
     this.#agents = registry;
     this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog);
-    const info: ConsoleInfo = {
+    const taskStores = listTaskStores(options);
+    const info: Omit<ConsoleInfo, 'hasReplicas'> = {
       name: 'dragoman',
       version: packageVersion(),
       hasPushDeliveries: options.taskStore !== undefined,
     };
     this.#routes = {
-      'GET info': () => ({ json: info }),
+      'GET info': () => ({ json: { ...info, hasReplicas: taskStores().some(({ replica }) => replica) } }),
       ...registry.routes,
       ...cardRoutes(registry, http),
       ...chatRoutes(registry),
       ...trafficRoutes(trafficLog),
       ...conformanceRoutes({ agents: registry, http, version: info.version }),
       ...this.#load.routes,
-      ...pushRoutes(listTaskStores(options)),
+      ...pushRoutes(taskStores),
+      ...holderRoutes(taskStores),
     };
   }
 

@@ -150,7 +150,9 @@ const settingErrors: { readonly [state: string]: string } = {
   '28P01': 'Check the password in the URL of the database.',
   '28000': 'Check the user in the URL of the database, and pg_hba.conf of the server.',
   '3D000': 'Create the database first, for example with createdb.',
-  '42501': 'Grant the user the rights on the schema that docs/guide/scaling.md lists.',
+  '42501':
+    'Let a user who may create tables run dragoman store migrate with --grant and the name of this user; see docs/guide/scaling.md.',
+  '42704': 'Create the user first, for example with createuser.',
 };
 
 /** Returns the error of the settings of the operator, if it is one; its message contains no secret. */

@@ -2,6 +2,12 @@ import { createPageTokenKey } from '../page-tokens.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { type PostgresConnection, toSettingError } from './connection.ts';
 
+/** A change of the schema. */
+interface SchemaStep {
+  readonly description: string;
+  readonly sql: string;
+}
+
 /**
  * Steps from an empty schema to the current one. A step is never changed; changes are new steps.
  *
@@ -9,8 +15,10 @@ import { type PostgresConnection, toSettingError } from './connection.ts';
  * number of the last of them, and at sequence 0 the snapshot of the task at `snapshot_at`. `holder` is the epoch of the
  * replica that may write. `gateway_owners`, `gateway_task_aliases` and `follow_ups` belong to gateways and bridges. Texts that are too long for an index are stored as a hash in the `_key` columns.
  */
-const steps: readonly string[] = [
-  `
+const steps: readonly SchemaStep[] = [
+  {
+    description: 'Create the tables of tasks, events, commands and push configurations',
+    sql: `
   create table page_token_key (id integer primary key check (id = 1), key text not null);
 
   create table replicas (
@@ -80,8 +88,14 @@ const steps: readonly string[] = [
   );
   create index push_configs_unfinished on push_configs (position) where not finished;
   `,
-  `create index push_configs_by_holder on push_configs (holder) where not finished;`,
-  `
+  },
+  {
+    description: 'Index the webhooks of each replica',
+    sql: `create index push_configs_by_holder on push_configs (holder) where not finished;`,
+  },
+  {
+    description: 'Add lease and version of replicas, and the tables of gateways and bridges',
+    sql: `
   alter table replicas add column lease integer, add column version text;
 
   create table gateway_owners (
@@ -107,6 +121,7 @@ const steps: readonly string[] = [
   );
   create index follow_ups_by_expiry on follow_ups (expires);
   `,
+  },
 ];
 
 /** Number of the advisory lock that serializes replicas that create or change the schema. */
@@ -119,47 +134,90 @@ export function quoteSchema(name: string): string {
   return `"${name}"`;
 }
 
+/** Versions of a schema before and after a migration, and the steps in between. */
+export interface SchemaMigration {
+  readonly from: number;
+  readonly to: number;
+  readonly steps: readonly string[];
+}
+
 /**
  * Creates the tables, or applies the steps that are missing.
  *
  * @throws {@link A2AError} `UNAVAILABLE` if a newer version of Dragoman has changed the schema, or if rights are missing.
  */
-export async function migrateSchema(connection: PostgresConnection, name: string): Promise<void> {
+export async function migrateSchema(connection: PostgresConnection, name: string): Promise<SchemaMigration> {
   const schema = quoteSchema(name);
+  const to = steps.length;
   try {
     // A user without the right to create tables may use a schema that exists.
-    if ((await readVersion(connection, name)) === steps.length) return;
-    await connection.withClient(async (run) => {
+    if ((await readVersion(connection, name)) === to) return { from: to, to, steps: [] };
+    return await connection.withClient(async (run) => {
       await run('begin');
       await run(`select pg_advisory_xact_lock(${schemaLock})`);
       await run(`create schema if not exists ${schema}`);
       await run(`set local search_path to ${schema}`);
       await run('create table if not exists schema_version (version integer not null)');
       const [row] = await run('select max(version) as version from schema_version');
-      const version = Number(row?.['version'] ?? 0);
-      checkVersion(version);
-      for (const step of steps.slice(version)) await run(step);
-      if (version < steps.length) {
+      const from = Number(row?.['version'] ?? 0);
+      checkVersion(from);
+      const missing = steps.slice(from);
+      for (const { sql } of missing) await run(sql);
+      if (missing.length > 0) {
         await run('delete from schema_version');
-        await run(`insert into schema_version values (${steps.length})`);
+        await run(`insert into schema_version values (${to})`);
       }
       await run('commit');
+      return { from, to, steps: missing.map(({ description }) => description) };
     });
   } catch (error) {
     throw toSettingError(error) ?? error;
   }
 }
 
+/** Grants a user the rights that a replica needs, which do not include changes of the schema. */
+export async function grantRights(connection: PostgresConnection, name: string, role: string): Promise<void> {
+  const schema = quoteSchema(name);
+  const user = `"${role.replaceAll('"', '""')}"`;
+  try {
+    await connection.withClient(async (run) => {
+      await run(`grant usage on schema ${schema} to ${user}`);
+      await run(`grant select, insert, update, delete on all tables in schema ${schema} to ${user}`);
+      await run(`grant usage on all sequences in schema ${schema} to ${user}`);
+    });
+  } catch (error) {
+    throw toSettingError(error) ?? error;
+  }
+}
+
+/**
+ * Returns the version of a schema that must exist.
+ *
+ * @throws {@link A2AError} `NOT_FOUND` if it does not exist, `UNAVAILABLE` if its version is not that of this package.
+ */
+export async function expectSchema(connection: PostgresConnection, name: string): Promise<number> {
+  const version = await readVersion(connection, name);
+  if (version === steps.length) return version;
+  const hint = 'Run dragoman store migrate with the same URL.';
+  if (version === 0)
+    throw new A2AError('NOT_FOUND', `There is no task store in the schema ${name} of the database`, { hint });
+  throw new A2AError(
+    'UNAVAILABLE',
+    `The schema of the task store has version ${version}; this version of Dragoman needs ${steps.length}`,
+    { hint },
+  );
+}
+
 /** Returns the version of the schema; 0 if it does not exist. */
 async function readVersion(connection: PostgresConnection, name: string): Promise<number> {
+  const table = `${quoteSchema(name)}.schema_version`;
+  // The catalog shows tables also to users without rights on them.
   const [found] = await connection.query(
-    'select 1 from information_schema.tables where table_schema = $1 and table_name = $2',
+    'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',
     [name, 'schema_version'],
   );
   if (!found) return 0;
-  const [row] = await connection.query(
-    `select max(version) as version from ${quoteSchema(name)}.schema_version`,
-  );
+  const [row] = await connection.query(`select max(version) as version from ${table}`);
   const version = Number(row?.['version'] ?? 0);
   checkVersion(version);
   return version;

@@ -87,7 +87,8 @@ const laterTables = `
   create table if not exists commands (key integer primary key, task integer not null, body text not null, since integer not null);
 `;
 
-function readVersion(database: Database): number {
+/** Returns the version of the schema of a file; 0 if it has none. */
+export function readSchemaVersion(database: Database): number {
   return Number(database.prepare('pragma user_version').get([])?.['user_version'] ?? 0);
 }
 
@@ -97,14 +98,14 @@ function readVersion(database: Database): number {
  * @throws {@link A2AError} `UNAVAILABLE` if the file has another schema version.
  */
 export function createSchema(database: Database): void {
-  if (readVersion(database) !== schemaVersion) createTables(database);
+  if (readSchemaVersion(database) !== schemaVersion) createTables(database);
   database.exec(laterTables);
 }
 
 function createTables(database: Database): void {
   inTransaction(database, () => {
     // Another process may have created the tables while this one waited for the lock.
-    const version = readVersion(database);
+    const version = readSchemaVersion(database);
     if (version === 0) {
       database.exec(schema);
       database.exec(`pragma user_version = ${schemaVersion}`);

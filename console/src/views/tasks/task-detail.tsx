@@ -10,6 +10,7 @@ import { Spinner } from '../../components/progress.tsx';
 import { FindingNotes } from '../../components/task/finding-notes.tsx';
 import { StateTimeline } from '../../components/task/state-timeline.tsx';
 import type { ChatTurn } from '../../components/task/chat-turn.ts';
+import { consoleInfo } from '../../session/agents.ts';
 import { routeHref } from '../../session/router.ts';
 import {
   isTaskActive,
@@ -20,6 +21,7 @@ import {
   followTask,
   stopFollowing,
 } from './state.ts';
+import { TaskHolders } from './task-holders.tsx';
 
 /** Maximum number of rendered history messages, newest first. */
 const maxHistory = 50;
@@ -86,6 +88,9 @@ function Opened({ task, turn, isLive }: { task: Task; turn: ChatTurn; isLive: bo
             All tasks of this context
           </Button>
         </dd>
+        {consoleInfo.value?.hasReplicas ? (
+          <TaskHolders taskId={task.id} isActive={isTaskActive.value} />
+        ) : null}
       </dl>
       <h3>States</h3>
       <StateTimeline steps={turn.steps} lost={turn.lostSteps} />

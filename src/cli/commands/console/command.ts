@@ -22,7 +22,7 @@ export function addConsole(program: Command): void {
     .addOption(headerOption())
     .option(
       '--store <store>',
-      'task store: sqlite:FILE or postgres://…; shows its undelivered push notifications',
+      'task store: sqlite:FILE or postgres://…; shows its undelivered push notifications and, with PostgreSQL, the replicas that hold tasks',
     )
     .option('--open', 'open the page in the browser', false)
     .addOption(outputOption())
