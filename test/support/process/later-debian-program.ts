@@ -4,6 +4,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { aptGet } from './system-program.ts';
 
+const dpkgDeb = '/usr/bin/dpkg-deb';
+
 /**
  * Returns a program of a later Debian release than the installed one. As root on Debian, it downloads the package and
  * unpacks it into the cache folder of the user; nothing is installed.
@@ -43,7 +45,7 @@ export function findLaterDebianProgram(
   apt('update');
   apt('download', systemPackage);
   const file = readdirSync(work).find((name) => name.endsWith('.deb'));
-  if (file) spawnSync('dpkg-deb', ['-x', join(work, file), join(folder, systemPackage)], { stdio: 'ignore' });
+  if (file) spawnSync(dpkgDeb, ['-x', join(work, file), join(folder, systemPackage)], { stdio: 'ignore' });
   rmSync(work, { recursive: true, force: true });
   return existsSync(program) ? program : undefined;
 }
