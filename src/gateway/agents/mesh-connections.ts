@@ -1,11 +1,13 @@
 import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import { withArtifacts } from '../../artifacts/with-artifacts.ts';
+import { compositeKey } from '../../primitives/composite-key.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../../mesh/mesh-directory.ts';
 import { type MeshServer, serveOnMesh } from '../../mesh/server/serve-on-mesh.ts';
 import type { BrokerConnection } from '../../mesh/brokers/broker-connection.ts';
 import { connectBroker } from '../../mesh/brokers/connect-broker.ts';
 import { meshAgent } from '../../mesh/client/mesh-agent.ts';
+import type { MeshRegister } from '../../mesh/server/sharing/mesh-register.ts';
 import { meshSessionId } from '../../mesh/mesh-session.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
@@ -13,6 +15,7 @@ import type { LogSink } from '../../primitives/log.ts';
 import { openArtifactStore, artifactScope } from '../config/artifact-store.ts';
 import { formatLosses } from '../telemetry/format-losses.ts';
 import type { AgentSettings, AgentSourceSettings, MeshSettings } from '../gateway-settings.ts';
+import type { OwnershipRegister } from '../ownership/ownership-register.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 
 /** Options of {@link MeshConnections}. */
@@ -24,6 +27,8 @@ export interface MeshConnectionsOptions {
   /** Replaces the connection by URL. */
   readonly openBroker?: ((mesh: MeshSettings) => Promise<BrokerConnection>) | undefined;
   readonly recorder?: GatewayRecorder | undefined;
+  /** Owners of tasks, and what the gateways that share them know of the mesh. */
+  readonly ownership: OwnershipRegister;
 }
 
 /** Serves agents on meshes and connects to agents there. Agents share broker connections, directories and stores. */
@@ -50,6 +55,7 @@ export class MeshConnections {
       ...(mesh.cardInterval !== undefined && { card: { interval: mesh.cardInterval } }),
       ...(mesh.queue !== undefined && { queue: `${mesh.queue}/${name}` }),
       shared: mesh.isShared,
+      ...(mesh.isShared && { register: this.#register(name, mesh) }),
       ...(mesh.replyTopics && { replyTopics: mesh.replyTopics }),
       timeouts: { idle: idleTimeout, ...(totalTimeout !== undefined && { total: totalTimeout }) },
       clock,
@@ -91,6 +97,20 @@ export class MeshConnections {
     const brokers = await Promise.allSettled(this.#brokers.values());
     for (const each of brokers) if (each.status === 'fulfilled') await each.value.close();
     for (const store of this.#stores.values()) await store.close?.();
+  }
+
+  /** Gateways that share a queue also share what they know of its tasks. */
+  #register(agent: string, { namespace }: MeshSettings): MeshRegister | undefined {
+    const { ownership, log } = this.#options;
+    const register = ownership.meshRegister?.(compositeKey(namespace, agent));
+    if (!register) {
+      log({
+        level: 'warn',
+        message: `${agent}: gateways with mesh.shared do not find each other's tasks unless they share a store (store: sqlite:FILE or postgres://…)`,
+        fields: { agent },
+      });
+    }
+    return register;
   }
 
   /** Stores files in the artifact store, because brokers carry only their URIs. */

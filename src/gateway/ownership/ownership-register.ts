@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import type { MeshRegister } from '../../mesh/server/sharing/mesh-register.ts';
 import type { TaskIdAliasStore } from '../../client/task-id-aliases.ts';
 
 /** A task of an upstream, by the ids of the upstream. */
@@ -25,5 +26,10 @@ export interface OwnershipRegister {
   countTasks(agent: string, owner: string, contextId?: string): MaybePromise<number>;
   /** Returns the store of the task ids that clients of an upstream chose. */
   aliases(agent: string): TaskIdAliasStore;
+  /**
+   * Returns the register in which all gateways remember the tasks and requests of an agent on a mesh. Undefined if this
+   * register is not shared.
+   */
+  meshRegister?(agent: string): MeshRegister;
   close?(): MaybePromise<void>;
 }

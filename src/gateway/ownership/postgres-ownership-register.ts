@@ -1,3 +1,4 @@
+import type { MeshRegister } from '../../mesh/server/sharing/mesh-register.ts';
 import type { TaskIdAlias } from '../../client/task-id-aliases.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import { LruMap } from '../../primitives/lru-map.ts';
@@ -9,6 +10,7 @@ import {
   type PostgresDatabaseOptions,
 } from '../../store/postgres/open-postgres.ts';
 import { migrateSchema } from '../../store/postgres/schema.ts';
+import { PostgresMeshRegister } from './postgres-mesh-register.ts';
 import type { OwnedTask, OwnershipRegister } from './ownership-register.ts';
 
 /** Options of {@link postgresOwnershipRegister}. */
@@ -98,6 +100,10 @@ class PostgresOwnershipRegister implements OwnershipRegister {
         await connection.query(`delete from ${table} where position <= ${oldest}`, [2 * this.#maxPerOwner]);
       },
     };
+  }
+
+  meshRegister(agent: string): MeshRegister {
+    return new PostgresMeshRegister(this.#database, agent);
   }
 
   close(): Promise<void> {

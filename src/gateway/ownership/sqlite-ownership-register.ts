@@ -1,3 +1,4 @@
+import type { MeshRegister } from '../../mesh/server/sharing/mesh-register.ts';
 import type { TaskIdAlias } from '../../client/task-id-aliases.ts';
 import { decodeColumn, encodeColumn } from '../../store/durable/column-encoding.ts';
 import { mapResolved } from '../../primitives/maybe-promise.ts';
@@ -8,6 +9,7 @@ import {
   type SqlStatement,
 } from '../../store/sqlite/database.ts';
 import { limitBlockingWait, retryWhileLocked } from '../../store/sqlite/sharing/retry-while-locked.ts';
+import { SqliteMeshRegister, sqliteMeshSchema } from './sqlite-mesh-register.ts';
 import type { OwnedTask, OwnershipRegister } from './ownership-register.ts';
 
 /** Options of {@link sqliteOwnershipRegister}. */
@@ -54,6 +56,7 @@ export async function sqliteOwnershipRegister(
     database.prepare('pragma journal_mode = wal').get([]);
     database.exec('pragma synchronous = normal');
     database.exec(schema);
+    database.exec(sqliteMeshSchema);
     limitBlockingWait(database, busyTimeout);
     return new SqliteOwnershipRegister(database, maxPerOwner, busyTimeout);
   } catch (thrown) {
@@ -145,6 +148,10 @@ class SqliteOwnershipRegister implements OwnershipRegister {
           if (this.#isEvictionDue()) this.#evictAliases.run([2 * this.#maxPerOwner]);
         }),
     };
+  }
+
+  meshRegister(agent: string): MeshRegister {
+    return new SqliteMeshRegister(this.#database, agent, (write) => this.#write(write));
   }
 
   close(): void {

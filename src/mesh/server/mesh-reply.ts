@@ -43,12 +43,20 @@ export class MeshReply {
   readonly #settings: MeshServerSettings;
   readonly #writer: EventWriter;
   readonly #batcher: TextBatcher | undefined;
+  readonly #save: ((sent: SentReply) => Promise<void>) | undefined;
   #publishing: Promise<void> = Promise.resolve();
   #hasResponded = false;
   #hasSentArtifacts = false;
 
-  constructor(broker: BrokerConnection, address: ReplyAddress, settings: MeshServerSettings) {
+  /** @param save - called with the response before it is published. */
+  constructor(
+    broker: BrokerConnection,
+    address: ReplyAddress,
+    settings: MeshServerSettings,
+    save?: (sent: SentReply) => Promise<void>,
+  ) {
     this.address = address;
+    this.#save = save;
     this.#broker = broker;
     this.#settings = settings;
     this.#writer = address.dialect.eventWriter();
@@ -166,8 +174,10 @@ export class MeshReply {
       );
       return undefined;
     }
+    const sent = { topic, payload, responseId };
+    if (this.#save) await this.#save(sent);
     await this.#publish(topic, payload, { [responseIdProperty]: responseId });
-    return { topic, payload, responseId };
+    return sent;
   }
 
   #publish(topic: string, payload: string, more: MessageProperties = {}): Promise<void> {

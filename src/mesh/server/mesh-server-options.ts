@@ -4,6 +4,7 @@ import type { ProtocolVersion } from '../../protocol/card.ts';
 import { type LogSink, quietLogSink } from '../../primitives/log.ts';
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { BrokerConnection } from '../brokers/broker-connection.ts';
+import type { MeshRegister } from './sharing/mesh-register.ts';
 import type { BatchOptions } from './text-batcher.ts';
 
 /** Call in which a translation loss occurred. */
@@ -57,6 +58,11 @@ export interface MeshServerOptions {
   readonly queue?: string;
   /** Whether several subscribers share the queue. @defaultValue false */
   readonly shared?: boolean;
+  /**
+   * Remembers tasks and requests for all servers that share the queue. Without it, a follow-up, cancel or repeated request that
+   * reaches another server does not find its task. @defaultValue this server remembers them
+   */
+  readonly register?: MeshRegister | undefined;
   readonly clock?: Clock;
   /** Generates ids of contexts and messages. @defaultValue UUIDs */
   readonly newId?: () => string;
@@ -102,6 +108,7 @@ export interface MeshServerSettings {
   readonly replyTopics: readonly string[] | undefined;
   readonly timeouts: MeshServerTimeouts;
   readonly limits: MeshServerLimits;
+  readonly register: MeshRegister | undefined;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: LogSink;
@@ -126,6 +133,7 @@ export function resolveMeshServerSettings(options: MeshServerOptions): MeshServe
       cachedResponses: 2 ** 25,
       ...options.limits,
     },
+    register: options.register,
     clock: options.clock ?? systemClock,
     newId: options.newId ?? (() => crypto.randomUUID()),
     log: quietLogSink(options.log),

@@ -5,7 +5,8 @@ import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import type { GetTaskRequest, SendRequest } from '../../protocol/requests.ts';
-import { isTerminal, type Task } from '../../protocol/task.ts';
+import { isThenable } from '../../primitives/maybe-promise.ts';
+import type { Task } from '../../protocol/task.ts';
 import { readRequest, type MeshRpcRequest, UnreadableRequestError } from '../rpc-envelope.ts';
 import type { MeshMessage, BrokerConnection } from '../brokers/broker-connection.ts';
 import {
@@ -15,9 +16,10 @@ import {
   responseIdProperty,
 } from '../request-properties.ts';
 import type { MeshTopics } from '../mesh-topics.ts';
-import { ResponseCache } from './response-cache.ts';
+import { ResponseCache, type SaveReply } from './response-cache.ts';
 import { deliveryUuid, identifySend } from './request-identity.ts';
 import { topicMatches } from '../brokers/topic-pattern.ts';
+import { cancelMeshTask } from './cancel-mesh-task.ts';
 import { explainAgentError } from './error-mapping.ts';
 import { MeshReply, type ReplyAddress, type SentReply } from './mesh-reply.ts';
 import { type AgentOperation, RequestRun } from './request-run.ts';
@@ -138,8 +140,9 @@ export class RequestDispatcher {
       hasMessageId = false;
       return deliveryUuid(message, 'message');
     });
-    const sent = await this.#responses.getOrRun(identifySend(user, message, hasMessageId), () =>
-      this.#sendOnce(request, decoded),
+    const identity = identifySend(user, message, hasMessageId);
+    const sent = await this.#responses.getOrRun(identity, (save) =>
+      this.#sendOnce(request, decoded, { key: identity.key, save }),
     );
     if (sent === 'done') return;
     if (sent) {
@@ -151,14 +154,22 @@ export class RequestDispatcher {
     await this.#respondWithTask(request, { id });
   }
 
-  async #sendOnce(request: MeshRequest, decoded: SendRequest): Promise<SentReply | undefined> {
+  async #sendOnce(
+    request: MeshRequest,
+    decoded: SendRequest,
+    { key, save }: { key: string; save: SaveReply | undefined },
+  ): Promise<SentReply | undefined> {
     const { rpc, user, message, properties } = request;
     try {
       const id = decoded.clientTaskId ?? (rpc.id === null ? this.#settings.newId() : String(rpc.id));
+      const { taskId, contextId, referenceTaskIds = [] } = decoded.message;
+      const loading = this.#tasks.load([id, taskId, ...referenceTaskIds], { user, contextId });
+      if (loading) await loading;
       const task = this.#tasks.route(user, id, decoded);
       const kind = rpc.operation === 'stream' ? 'stream' : 'send';
       const upstreamRequest = this.#tasks.toUpstreamRequest(decoded, task);
-      return await this.#run(request, task, { kind, request: upstreamRequest });
+      task.request = key;
+      return await this.#run(request, task, { kind, request: upstreamRequest }, save);
     } catch (thrown) {
       return this.#reject(message, properties, thrown, request);
     }
@@ -174,7 +185,7 @@ export class RequestDispatcher {
 
   async #subscribe(request: MeshRequest): Promise<void> {
     const { id } = this.#decode(request, 'subscribe');
-    const task = this.#find(request, id);
+    const task = await this.#load(request, id);
     if (task.upstreamId === undefined) throw taskNotFound(id);
     await this.#run(request, task, { kind: 'subscribe' });
   }
@@ -183,16 +194,23 @@ export class RequestDispatcher {
     request: MeshRequest,
     task: MeshTask,
     operation: AgentOperation,
+    save?: SaveReply,
   ): Promise<SentReply | undefined> {
-    const reply = this.#createReply(request, task);
-    if (operation.kind !== 'subscribe') task.address = reply.address;
+    const reply = this.#createReply(request, task, save);
+    if (operation.kind !== 'subscribe') {
+      task.address = reply.address;
+      const saving = this.#tasks.save(task);
+      if (saving) await saving;
+    }
+    const canceled = this.#tasks.takeEarlyCancel(task);
+    const isCanceled = isThenable(canceled) ? await canceled : canceled;
     const run = new RequestRun({
       agent: this.#agent,
       operation,
       task,
       tasks: this.#tasks,
       reply,
-      isCanceled: this.#tasks.takeEarlyCancel(task),
+      isCanceled,
       call: this.#callContext(request, task.contextId, reply.address.dialect),
       semaphore: this.#semaphore,
       settings: this.#settings,
@@ -208,10 +226,20 @@ export class RequestDispatcher {
 
   async #cancel(request: MeshRequest): Promise<void> {
     const { id } = this.#decode(request, 'cancelTask');
-    // The broker may deliver the message that starts the task later.
-    if (!this.#tasks.find(id)) this.#tasks.cancelEarly(request.properties.userId, id);
+    await this.#tasks.load([id]);
+    if (!this.#tasks.find(id)) {
+      // The broker may deliver the message that starts the task later, or to another server at the same time.
+      await this.#tasks.cancelEarly(request.properties.userId, id);
+      await this.#tasks.load([id]);
+    }
     const task = this.#find(request, id);
-    const { canceled, isReported } = await this.#cancelTask(request, task);
+    const { task: canceled, isReported } = await cancelMeshTask(task, {
+      agent: this.#agent,
+      tasks: this.#tasks,
+      clock: this.#settings.clock,
+      user: request.properties.userId,
+      call: this.#callContext(request, task.contextId),
+    });
     const { address } = task;
     if (request.properties.replyTo !== undefined) await this.#createReply(request, task).respond(canceled);
     else if (!isReported && address) {
@@ -222,27 +250,12 @@ export class RequestDispatcher {
     }
   }
 
-  async #cancelTask(request: MeshRequest, task: MeshTask): Promise<{ canceled: Task; isReported: boolean }> {
-    const [run, ...others] = task.runs;
-    const { upstreamId: id, state } = task;
-    let canceled: Task;
-    let isReported = false;
-    if (run) {
-      ({ task: canceled, isReported } = await run.cancel());
-      for (const other of others) await other.cancel();
-    } else {
-      if (id === undefined || (state && isTerminal(state))) throw new A2AError('TASK_NOT_CANCELABLE');
-      canceled = await this.#agent.cancelTask({ id }, this.#callContext(request, task.contextId));
-    }
-    if (!isReported) this.#tasks.setState(task, canceled.status.state);
-    return { canceled, isReported };
-  }
-
   /** Responds with the current state of a task. */
   async #respondWithTask(request: MeshRequest, { id, historyLength }: GetTaskRequest): Promise<void> {
-    const task = this.#find(request, id);
+    const task = await this.#load(request, id);
     const { upstreamId, contextId } = task;
-    if (upstreamId === undefined && task.runs.size === 0) throw taskNotFound(id);
+    if (upstreamId === undefined && task.runs.size === 0 && task.request === undefined)
+      throw taskNotFound(id);
     const current: Task =
       upstreamId === undefined
         ? { id, contextId, status: { state: 'submitted' } }
@@ -274,6 +287,11 @@ export class RequestDispatcher {
     }
   }
 
+  async #load(request: MeshRequest, id: string): Promise<MeshTask> {
+    await this.#tasks.load([id]);
+    return this.#find(request, id);
+  }
+
   #find({ user, properties }: MeshRequest, id: string): MeshTask {
     const task = this.#tasks.find(id);
     // A cancel request may omit the user id, but it must not name another user.
@@ -281,11 +299,11 @@ export class RequestDispatcher {
     return task;
   }
 
-  #createReply({ rpc, properties, message }: MeshRequest, task: MeshTask): MeshReply {
+  #createReply({ rpc, properties, message }: MeshRequest, task: MeshTask, save?: SaveReply): MeshReply {
     const { id, operation, ambiguous, dialect } = rpc;
     const { replyTo, statusTopic, clientId } = properties;
     const isSend = operation === 'send' || operation === 'stream';
-    return this.#reply({
+    const address = {
       id: id ?? task.id,
       dialect: (ambiguous ? task.address?.dialect : undefined) ?? dialect,
       operation,
@@ -294,11 +312,12 @@ export class RequestDispatcher {
       statusTopic,
       responseId: deliveryUuid(message, 'response'),
       properties: message.properties,
-    });
+    };
+    return this.#reply(address, save);
   }
 
-  #reply(address: ReplyAddress): MeshReply {
-    return new MeshReply(this.#broker, address, this.#settings);
+  #reply(address: ReplyAddress, save?: SaveReply): MeshReply {
+    return new MeshReply(this.#broker, address, this.#settings, save);
   }
 
   #defaultReplyTopic(clientId: string | undefined): string | undefined {

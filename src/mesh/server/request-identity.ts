@@ -24,7 +24,8 @@ export function identifySend(
   { id, payload, redelivered }: MeshMessage,
   hasMessageId: boolean,
 ): RequestIdentity {
-  if (!hasMessageId && id !== undefined) return { key: compositeKey(user, 'delivery', id), isNew: false };
+  if (!hasMessageId && id !== undefined)
+    return { key: compositeKey('request', user, 'delivery', id), isNew: false };
   const hash = createHash('sha256').update(payload).digest('base64');
-  return { key: compositeKey(user, 'content', hash), isNew: !hasMessageId && !redelivered };
+  return { key: compositeKey('request', user, 'content', hash), isNew: !hasMessageId && !redelivered };
 }

@@ -13,6 +13,7 @@ import {
   isTerminalOrInterrupted,
   limitHistory,
   type Task,
+  type TaskState,
 } from '../../protocol/task.ts';
 import { disconnectedError, explainAgentError } from './error-mapping.ts';
 import type { MeshReply, SentReply } from './mesh-reply.ts';
@@ -202,7 +203,14 @@ export class RequestRun {
 
   /** Processes an event. @returns the result if the event ends the request. */
   async #process(event: StreamEvent): Promise<Task | Message | undefined> {
+    const { task, tasks } = this.#context;
+    const { upstreamId } = task;
     this.#apply(event);
+    if (task.upstreamId !== upstreamId) {
+      const saving = tasks.save(task);
+      // Another server may have received a cancel request before it could know the id.
+      if (saving && (await saving.then(() => tasks.takeCancel(task)))) void this.#cancelInBackground();
+    }
     if (event.kind === 'message') return event.message;
     const state = this.#reducer?.status.state ?? 'unknown';
     this.#isStateSent = event.kind !== 'task';
@@ -234,17 +242,17 @@ export class RequestRun {
   }
 
   async #respond(result: Task | Message): Promise<SentReply | undefined> {
-    const { reply, task, tasks, operation } = this.#context;
+    const { reply, operation } = this.#context;
     const state = isTask(result) ? result.status.state : 'completed';
     this.#isEnding = true;
     this.#hasSentFinal = isTerminal(state);
-    tasks.setState(task, state);
+    await this.#setState(state);
     if (!isTask(result) || operation.kind === 'subscribe') return reply.respond(result);
     return reply.respond(limitHistory(result, operation.request.configuration?.historyLength));
   }
 
   async #fail(thrown: unknown): Promise<SentReply | undefined> {
-    const { reply, task, tasks, settings, operation } = this.#context;
+    const { reply, task, settings, operation } = this.#context;
     const known = this.#task();
     // An interrupted task waits for the client, so its silence is not an error.
     if (known && isInterrupted(known.status.state) && A2AError.from(thrown).reason === 'TIMEOUT')
@@ -258,10 +266,28 @@ export class RequestRun {
       isStream: operation.kind !== 'send',
       hasStarted: this.#hasStarted,
     });
-    tasks.setState(task, 'failed');
+    await this.#setState('failed');
     const { message } = error;
     settings.log({ level: 'error', message, taskId: task.id, error: thrown, fields: { agent } });
     return reply.fail(error);
+  }
+
+  /** Stores the state of the task, before the response is sent. */
+  async #setState(state: TaskState): Promise<void> {
+    const { task, tasks, operation } = this.#context;
+    if (operation.kind !== 'subscribe') delete task.request;
+    tasks.setState(task, state);
+    const saving = tasks.save(task);
+    if (saving) await saving;
+  }
+
+  async #cancelInBackground(): Promise<void> {
+    const { settings, task } = this.#context;
+    try {
+      await this.cancel();
+    } catch (error) {
+      settings.log({ level: 'warn', message: 'The agent failed to cancel the task', taskId: task.id, error });
+    }
   }
 
   /** Cancels a task at the agent whose id was unknown when it was canceled here. */

@@ -1,9 +1,12 @@
+import type { LogSink } from '../../primitives/log.ts';
 import { LruMap } from '../../primitives/lru-map.ts';
 import type { SentReply } from './mesh-reply.ts';
 import type { MeshServerSettings } from './mesh-server-options.ts';
+import { type ProcessedRequest, RequestClaims } from './sharing/request-claims.ts';
 
 interface CachedRequest {
-  readonly done: Promise<SentReply | undefined>;
+  /** Resolves when the request has been processed, here or by another server. */
+  readonly done: Promise<unknown>;
   isOver: boolean;
   sent?: SentReply;
 }
@@ -15,15 +18,31 @@ export interface RequestIdentity {
   readonly isNew: boolean;
 }
 
+/**
+ * Processes a request.
+ *
+ * @param save - saves the response for other servers, before it is published: a server that is killed in between does not
+ * process the request again.
+ */
+export type ProcessRequest = (save?: SaveReply) => Promise<SentReply | undefined>;
+
+/** Saves a response. Never rejects. */
+export type SaveReply = (sent: SentReply) => Promise<void>;
+
 /** Deduplicates requests: a repeated request is not processed again, and its cached response is sent again. */
 export class ResponseCache {
   readonly #requests: LruMap<string, CachedRequest>;
   readonly #maxCharacters: number;
+  readonly #log: LogSink;
+  /** Undefined if this server processes all requests. */
+  readonly #claims: RequestClaims | undefined;
   /** Requests with a cached response, oldest first. */
   readonly #withResponse = new Set<CachedRequest>();
   #characters = 0;
 
-  constructor({ limits, clock }: MeshServerSettings) {
+  constructor({ limits, clock, register, log }: MeshServerSettings) {
+    this.#log = log;
+    this.#claims = register && new RequestClaims(register, clock);
     this.#requests = new LruMap({ maxEntries: limits.tasks, maxAge: limits.age, clock });
     this.#maxCharacters = limits.cachedResponses;
   }
@@ -36,7 +55,7 @@ export class ResponseCache {
    */
   async getOrRun(
     { key, isNew }: RequestIdentity,
-    run: () => Promise<SentReply | undefined>,
+    run: ProcessRequest,
   ): Promise<SentReply | 'done' | undefined> {
     const known = isNew ? undefined : this.#requests.get(key);
     if (known?.isOver) return known.sent;
@@ -45,12 +64,44 @@ export class ResponseCache {
       await known.done;
       return 'done';
     }
-    const request: CachedRequest = { done: run(), isOver: false };
+    const processing = this.#claims ? this.#claimOrRun(this.#claims, { key, isNew }, run) : run();
+    const request: CachedRequest = { done: processing, isOver: false };
     this.#requests.set(key, request);
-    const sent = await request.done;
-    request.isOver = true;
-    if (sent) this.#store(request, sent);
-    return 'done';
+    try {
+      const result = await processing;
+      const isElsewhere = result !== undefined && 'isConcurrent' in result;
+      const sent = isElsewhere ? result.sent : result;
+      if (sent) this.#store(request, sent);
+      return isElsewhere && !result.isConcurrent ? sent : 'done';
+    } catch (error) {
+      // The register is not available.
+      this.#requests.delete(key);
+      throw error;
+    } finally {
+      request.isOver = true;
+    }
+  }
+
+  async #claimOrRun(
+    claims: RequestClaims,
+    { key, isNew }: RequestIdentity,
+    run: ProcessRequest,
+  ): Promise<ProcessedRequest | SentReply | undefined> {
+    const processed = await claims.claim(key, isNew);
+    if (processed) return processed;
+    let isSaved = false;
+    const save = async (response: SentReply | undefined): Promise<void> => {
+      isSaved = true;
+      try {
+        await claims.finish(key, response);
+      } catch (error) {
+        // Another server may process the request again; the agent recognizes its message.
+        this.#log({ level: 'error', message: 'A response could not be saved for other servers', error });
+      }
+    };
+    const sent = await run(save);
+    if (!isSaved) await save(sent);
+    return sent;
   }
 
   #store(request: CachedRequest, sent: SentReply): void {

@@ -13,7 +13,8 @@ interface SchemaStep {
  *
  * `tasks` contains what lists and checks need. `events` contains in every row the changes of one commit, under the sequence
  * number of the last of them, and at sequence 0 the snapshot of the task at `snapshot_at`. `holder` is the epoch of the
- * replica that may write. `gateway_owners`, `gateway_task_aliases` and `follow_ups` belong to gateways and bridges. Texts that are too long for an index are stored as a hash in the `_key` columns.
+ * replica that may write. The tables `gateway_…` belong to gateways, `follow_ups` to bridges.
+ * Texts that are too long for an index are stored as a hash in the `_key` columns.
  */
 const steps: readonly SchemaStep[] = [
   {
@@ -112,6 +113,14 @@ const steps: readonly SchemaStep[] = [
     alias_key text not null unique,
     body text not null
   );
+
+  create table gateway_mesh_entries (
+    key text primary key,
+    value text not null,
+    claimed_until timestamptz,
+    stored_at timestamptz not null default clock_timestamp()
+  );
+  create index gateway_mesh_entries_by_age on gateway_mesh_entries (stored_at);
 
   create table follow_ups (
     position bigint generated always as identity primary key,

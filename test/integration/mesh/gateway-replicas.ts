@@ -5,7 +5,9 @@ import { expect } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../../src/gateway/run-gateway.ts';
+import type { BrokerConnection } from '../../../src/mesh/brokers/broker-connection.ts';
 import { connectBroker } from '../../../src/mesh/brokers/connect-broker.ts';
+import { textOf } from '../../../src/protocol/part.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
 import {
@@ -20,15 +22,19 @@ import { MeshTestClient, request0_3 } from '../../support/mesh/mesh-test-client.
 const open = closeAfterEach();
 const lines = ['persistence true', 'persistence_location {folder}/', 'max_queued_messages 0'];
 
-/** Gateways in front of one agent, and a client on the mesh. */
-export async function openGatewayReplicas(start: () => Promise<TestBroker>) {
+/** Gateways in front of one agent, and a client on the mesh. @param more - lines of their file */
+export async function openGatewayReplicas(start: () => Promise<TestBroker>, more = '') {
   const worked: string[] = [];
+  /** Replica that received each request, by id of the request. */
+  const receivers = new Map<string, number>();
   const agent = defineAgent({
     name: 'Echo',
-    description: 'Repeats',
-    async process({ text }) {
+    description: 'Repeats, asks or waits',
+    async *process({ text, ask, signal }) {
       worked.push(text);
-      return text;
+      if (text === 'ask') yield `answered ${textOf((await ask('Which one?')).parts)}`;
+      else if (text === 'wait') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      else yield text;
     },
   });
   const server = await serve(agent);
@@ -39,9 +45,14 @@ export async function openGatewayReplicas(start: () => Promise<TestBroker>) {
 mesh: { url: "${broker.url}", namespace: test_namespace, queue: requests, shared: true, client_id: "replica-${replica}" }
 agents:
   Echo: { url: "${server.url}", expose: [mesh] }
+${more}
 `;
   const startGateway = async (replica: number) => {
-    const gateway = await runGateway(readGatewayConfig(file(replica), join(tmpdir(), 'dragoman.yaml'), {}));
+    const settings = readGatewayConfig(file(replica), join(tmpdir(), 'dragoman.yaml'), {});
+    const gateway = await runGateway(settings, {
+      connectBroker: async ({ url, clientId }) =>
+        recordReceived(await connectBroker(url, { clientId }), (id) => receivers.set(id, replica)),
+    });
     open.push({ close: () => gateway.stop(0) });
     return gateway;
   };
@@ -61,7 +72,27 @@ agents:
     expect(ids.filter((id) => client.repliesFor(id, 'response').length !== 1)).toEqual([]);
     expect(worked.toSorted()).toEqual(ids.map((_id, i) => `#${i}`).toSorted());
   };
-  return { broker, startGateway, ask, expectOneAnswerEach };
+  return { broker, startGateway, ask, expectOneAnswerEach, client, worked, receivers };
+}
+
+/** Calls a function with the ids of the requests that a connection receives. */
+function recordReceived(link: BrokerConnection, onRequest: (id: string) => void): BrokerConnection {
+  const subscribe: BrokerConnection['subscribe'] = (patterns, handle, options) =>
+    link.subscribe(
+      patterns,
+      (message) => {
+        onRequest(String((JSON.parse(message.payload) as { id?: unknown }).id));
+        return handle(message);
+      },
+      options,
+    );
+  return new Proxy(link, {
+    get(target, name) {
+      if (name === 'subscribe') return subscribe;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 /** The brokers that can be run here. */
