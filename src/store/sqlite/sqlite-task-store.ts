@@ -78,10 +78,10 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     this.#busyTimeout = busyTimeout;
     const onSettled = (log: DurableTaskLog): void => this.#committed(log);
     this.#commits = new GroupCommit(database, { now, fence, busyTimeout, holders, onSettled, onOutage });
-    this.#configs = new PushConfigTable(database, onDamage);
+    this.#configs = new PushConfigTable(database, onDamage, this.#shared?.deliveries);
     this.#expiry = new TaskExpiry(database, busyTimeout);
     this.#externalWrites = new ExternalWriteMonitor(database, clock, settings.pollInterval, () => {
-      this.#refreshSubscribed();
+      for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.#refresh(log);
       this.#shared?.check();
     });
   }
@@ -257,11 +257,26 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     state: PushDeliveryState,
   ): boolean | Promise<boolean> {
     this.#checkOpen();
-    this.#lease?.check();
+    if (this.#lease) this.#checkWritable();
     const ownerRow = this.#owners.find(owner);
     return (
       ownerRow !== undefined && this.#write(() => this.#configs.putDelivery(ownerRow, taskId, id, state))
     );
+  }
+
+  get findHeldPushConfig(): TaskStore['findHeldPushConfig'] {
+    return (
+      this.#shared &&
+      ((owner, taskId, id) => this.#configs.findHeld(this.#owners.find(owner) ?? 0, taskId, id))
+    );
+  }
+
+  get takeOverDeliveries(): TaskStore['takeOverDeliveries'] {
+    return this.#shared && (() => this.#shared?.takeOverDeliveries(this.#configs) ?? []);
+  }
+
+  get releaseDeliveries(): TaskStore['releaseDeliveries'] {
+    return this.#shared && (() => this.#shared?.releaseDeliveries());
   }
 
   listDeliveries(): readonly PushDelivery[] {
@@ -379,9 +394,5 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     log.stored = stored;
     log.receive(changes);
     return true;
-  }
-
-  #refreshSubscribed(): void {
-    for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.#refresh(log);
   }
 }

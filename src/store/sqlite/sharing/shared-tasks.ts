@@ -5,11 +5,13 @@ import type { StreamEvent } from '../../../protocol/event.ts';
 import type { HeldTaskLog } from '../../durable/held-task-log.ts';
 import type { LogCache } from '../../durable/log-cache.ts';
 import { waitForEvent } from '../../durable/wait-for-event.ts';
-import type { TaskCommand, TaskLog, UnfinishedTask } from '../../task-store.ts';
+import type { PushDelivery, TaskCommand, TaskLog, UnfinishedTask } from '../../task-store.ts';
 import type { Database, SqlRow } from '../database.ts';
 import type { Lease } from '../lease/lease.ts';
+import type { PushConfigTable } from '../push-config-table.ts';
 import type { TaskReader } from '../task-reader.ts';
 import { CommandTable } from './command-table.ts';
+import { DeliveryHolderTable } from './delivery-holder-table.ts';
 import { EndedProcesses } from './ended-processes.ts';
 import { HandOverTable } from './hand-over-table.ts';
 import { TaskHolderTable } from './task-holder-table.ts';
@@ -38,6 +40,8 @@ interface SharedTasksContext {
 /** What the processes on a shared file leave to each other: tasks, by their holders, and commands. */
 export class SharedTasks {
   readonly holders: TaskHolderTable;
+  /** Webhooks to which this process delivers. */
+  readonly deliveries: { readonly holders: DeliveryHolderTable; readonly token: () => string };
   readonly #context: SharedTasksContext;
   readonly #handOvers: HandOverTable;
   readonly #commands: CommandTable;
@@ -48,6 +52,7 @@ export class SharedTasks {
     const token = (): string => lease.token;
     this.#context = context;
     this.holders = new TaskHolderTable(database, token);
+    this.deliveries = { holders: new DeliveryHolderTable(database, token), token };
     this.#handOvers = new HandOverTable(database, this.holders);
     this.#commands = new CommandTable(database, now);
     this.#endedProcesses = new EndedProcesses(database, token, () => context.onOrphans(), clock);
@@ -55,7 +60,7 @@ export class SharedTasks {
 
   /** Looks for what other processes have left to this one, after one of them has written to the file. */
   check(): void {
-    if (!this.#handOvers.isEmpty) this.#context.onOrphans();
+    if (!this.#handOvers.isEmpty || !this.deliveries.holders.isEmpty) this.#context.onOrphans();
     if (!this.#commands.isEmpty(this.#context.lease.token)) void this.#executeCommands();
   }
 
@@ -141,6 +146,20 @@ export class SharedTasks {
       }
       return tasks;
     });
+  }
+
+  /** Claims webhooks of processes that have released them or have ended. */
+  takeOverDeliveries(configs: PushConfigTable): MaybePromise<readonly PushDelivery[]> {
+    const { lease, write } = this.#context;
+    if (this.deliveries.holders.isEmpty) return [];
+    return write(() => {
+      lease.check();
+      return configs.takeOver();
+    });
+  }
+
+  releaseDeliveries(): MaybePromise<void> {
+    return this.#context.write(() => this.deliveries.holders.release());
   }
 
   async command(log: TaskLog, command: TaskCommand, isDone: (event: StreamEvent) => boolean): Promise<void> {

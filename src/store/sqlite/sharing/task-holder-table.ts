@@ -1,6 +1,7 @@
 import { isTerminal } from '../../../protocol/task.ts';
 import type { HeldTaskLog } from '../../durable/held-task-log.ts';
 import type { Database, SqlStatement } from '../database.ts';
+import { adoptAllDeliveries, leaveDeliveriesOf } from './delivery-holder-table.ts';
 
 const unfinished = `('submitted', 'working')`;
 const terminal = `('completed', 'failed', 'canceled', 'rejected')`;
@@ -78,12 +79,15 @@ export function endLease(database: Database, token: string, isShutdown: boolean)
       )
       .run([token]);
   database.prepare('delete from holders where token = ?').run([token]);
+  leaveDeliveriesOf(database, token);
   return true;
 }
 
-/** Leaves all unfinished tasks to this process, because no other one uses the file. Part of a transaction. */
+/** Leaves all unfinished tasks and webhooks to this process, because no other one uses the file. Part of a transaction. */
 export function adoptAllTasks(database: Database): void {
   database.exec(
-    `insert or ignore into handed_over (task) select key from tasks where state in ${unfinished}`,
+    `delete from holders;
+     insert or ignore into handed_over (task) select key from tasks where state in ${unfinished}`,
   );
+  adoptAllDeliveries(database);
 }
