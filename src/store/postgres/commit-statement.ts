@@ -1,8 +1,11 @@
 import { serializeChanges } from '../durable/stored-changes.ts';
 import type { PostgresConnection, PostgresValue } from './connection.ts';
+import { binaryArrays } from './binary-array.ts';
 import { columnKey } from './column-key.ts';
 import { encodeColumn } from '../durable/column-encoding.ts';
 import type { HeldTaskLog } from '../durable/held-task-log.ts';
+
+const { bigint, boolean, integer, text } = binaryArrays;
 
 /** Minimum size of changes, in characters, before a snapshot is written. */
 const minChangesSize = 4_096;
@@ -119,14 +122,14 @@ export class CommitStatement {
   ): Promise<CommitResult> {
     const rows = await this.#connection.query(this.#commit, [
       epoch,
-      created.map((_log, index) => index),
-      created.map(({ ownerRow }) => ownerRow),
-      created.map(({ id }) => columnKey(id)),
-      created.map(({ id }) => encodeColumn(id)),
-      created.map(({ contextId }) => columnKey(contextId)),
-      created.map(({ stored: { messageId } }) => (messageId === null ? null : columnKey(messageId))),
-      created.map(({ state }) => state),
-      created.map(({ pending }) => serializeChanges(pending)),
+      integer(created.map((_log, index) => index)),
+      bigint(created.map(({ ownerRow }) => ownerRow)),
+      text(created.map(({ id }) => columnKey(id))),
+      text(created.map(({ id }) => encodeColumn(id))),
+      text(created.map(({ contextId }) => columnKey(contextId))),
+      text(created.map(({ stored: { messageId } }) => (messageId === null ? null : columnKey(messageId)))),
+      text(created.map(({ state }) => state)),
+      text(created.map(({ pending }) => serializeChanges(pending))),
       now,
       ...toChangeArrays(shares),
     ]);
@@ -152,12 +155,12 @@ export class CommitStatement {
 
 function toChangeArrays(shares: readonly CommitShare[]): PostgresValue[] {
   return [
-    shares.map(({ log }) => log.stored.row),
-    shares.map(({ expected }) => expected),
-    shares.map(({ sequence }) => sequence),
-    shares.map(({ state }) => state ?? null),
-    shares.map(({ changes }) => changes),
-    shares.map(({ snapshot }) => snapshot ?? null),
-    shares.map(({ isRelease }) => isRelease),
+    bigint(shares.map(({ log }) => log.stored.row)),
+    integer(shares.map(({ expected }) => expected)),
+    integer(shares.map(({ sequence }) => sequence)),
+    text(shares.map(({ state }) => state ?? null)),
+    text(shares.map(({ changes }) => changes)),
+    text(shares.map(({ snapshot }) => snapshot ?? null)),
+    boolean(shares.map(({ isRelease }) => isRelease)),
   ];
 }

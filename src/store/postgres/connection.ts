@@ -5,8 +5,14 @@ import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 /** A row by column name. Large integers and sums are strings. */
 export type PostgresRow = { readonly [column: string]: string | number | boolean | null };
 
-/** A value of a parameter. */
-export type PostgresValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
+/** A value of a parameter. A buffer is sent in binary format. */
+export type PostgresValue =
+  | string
+  | number
+  | boolean
+  | null
+  | Buffer
+  | readonly (string | number | boolean | null)[];
 
 /** A statement with its parameters; a statement with a name is prepared once per connection. */
 interface PostgresQuery {
@@ -37,6 +43,8 @@ interface ConnectionOptions {
   readonly statementTimeout: number;
   /** Prepares statements once per connection. */
   readonly prepare: boolean;
+  /** Plans each prepared statement once, which changes settings of the connections. */
+  readonly keepPlans: boolean;
 }
 
 /**
@@ -53,6 +61,13 @@ function toStorageError(thrown: unknown): A2AError {
   if (!isState || temporaryStates.test(code)) return new TemporaryStorageError(thrown);
   return new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
 }
+
+/**
+ * PostgreSQL plans a statement with arrays anew for each execution, because it knows the lengths then; that takes longer than
+ * the execution of a small commit. A plan that was made while a table was empty would scan it for ever, so only indexes are
+ * used.
+ */
+const keptPlans = `select set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false)`;
 
 /** Pools and connections with a listener for errors, without which an error would end the process. */
 const guarded = new WeakSet<PostgresPool | PostgresClient>();
@@ -126,6 +141,7 @@ export class PostgresConnection {
         guarded.add(client);
         // The server may close a connection that is in use between two statements.
         client.on('error', () => {});
+        if (this.#options.keepPlans) await keepPlans(client);
       }
       return client;
     } catch (thrown) {
@@ -142,6 +158,15 @@ export class PostgresConnection {
       this.#names.set(text, name);
     }
     return { name, text, values };
+  }
+}
+
+async function keepPlans(client: PostgresClient): Promise<void> {
+  try {
+    await client.query({ text: keptPlans, values: [] });
+  } catch (error) {
+    client.release(true);
+    throw error;
   }
 }
 

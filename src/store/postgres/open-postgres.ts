@@ -6,7 +6,7 @@ import { quoteSchema } from './schema.ts';
 export interface PostgresDatabaseOptions {
   /** URL of the database, such as `postgres://user:password@host/database?sslmode=verify-full`. */
   readonly url?: string | undefined;
-  /** A pool of your own, for example of `pg`. It needs at least three connections; it stays open. */
+  /** A pool of your own, for example of `pg`. It needs at least four connections; it stays open. */
   readonly pool?: PostgresPool | undefined;
   /**
    * Name of the schema with the tables. Replicas of one agent use the same schema, different agents different ones.
@@ -37,7 +37,12 @@ export async function openPostgres(options: PostgresDatabaseOptions): Promise<Op
   const schema = quoteSchema(schemaName);
   const pool = options.pool ?? (await createPool(options));
   return {
-    connection: new PostgresConnection(pool, { prepare, statementTimeout }),
+    connection: new PostgresConnection(pool, {
+      prepare,
+      statementTimeout,
+      // Connections of the caller's pool serve other statements as well.
+      keepPlans: prepare && !options.pool,
+    }),
     schemaName,
     schema,
     close: async () => (options.pool ? undefined : pool.end()),

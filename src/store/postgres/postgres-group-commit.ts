@@ -8,6 +8,12 @@ import type { HeldTaskLog } from '../durable/held-task-log.ts';
 /** Logs per commit: bounds the size of a statement. */
 const maxGroupSize = 512;
 
+/** Statements on their way at a time: this process prepares one while the database executes another. */
+const maxStatements = 2;
+
+/** Waiting tasks for which a second statement is sent. Fewer wait for the first, because a statement has a fixed cost. */
+const minSecondGroup = 16;
+
 /** Delays between the attempts to write during an outage. */
 const retryBackoff = { minDelay: 50, maxDelay: 1_000, jitter: 'equal' } as const;
 
@@ -36,8 +42,8 @@ interface Creation {
 }
 
 /**
- * Group commit: one statement stores everything that was appended since the last one was sent. One statement is on its way
- * at a time, so that groups grow with the load.
+ * Group commit: one statement stores everything that was appended since the last one was sent. At most two statements are on
+ * their way at a time, so that groups grow with the load. A task is in one of them only.
  *
  * If the database does not respond, an outage begins: changes of stored tasks stay pending and are sent again; new tasks are
  * rejected.
@@ -52,7 +58,7 @@ export class PostgresGroupCommit {
   #unsettled: readonly CommitShare[] = [];
   #scheduled: NodeJS.Immediate | undefined = undefined;
   #retry: NodeJS.Timeout | undefined = undefined;
-  #running: Promise<void> | undefined = undefined;
+  readonly #running = new Set<Promise<void>>();
   #failures = 0;
   #isStopped = false;
 
@@ -89,7 +95,7 @@ export class PostgresGroupCommit {
     this.#retry ??= setTimeout(
       () => {
         this.#retry = undefined;
-        void this.flush();
+        this.#start();
       },
       backoffDelay(this.#failures++, retryBackoff),
     );
@@ -98,10 +104,23 @@ export class PostgresGroupCommit {
   /** Commits everything that is pending. */
   async flush(): Promise<void> {
     for (;;) {
-      this.#running ??= this.#commitGroup().finally(() => (this.#running = undefined));
-      await this.#running;
-      if (this.#retry || (this.#dirty.length === 0 && this.#creations.length === 0)) return;
+      if (this.#waiting > 0 && !this.#retry) this.#start();
+      if (this.#running.size === 0) return;
+      await Promise.race(this.#running);
     }
+  }
+
+  /** Tasks that wait for a statement. */
+  get #waiting(): number {
+    return this.#dirty.length + this.#creations.length;
+  }
+
+  #start(): void {
+    const running = this.#commitGroup().finally(() => {
+      this.#running.delete(running);
+      if (this.#waiting > 0) this.#schedule();
+    });
+    this.#running.add(running);
   }
 
   /** Stops the attempts and abandons everything that is pending. */
@@ -118,11 +137,16 @@ export class PostgresGroupCommit {
   }
 
   #schedule(): void {
-    if (this.#running || this.#retry || this.#isStopped) return;
-    this.#scheduled ??= setImmediate(() => {
+    if (this.#scheduled || this.#retry || this.#isStopped || !this.#mayStart()) return;
+    this.#scheduled = setImmediate(() => {
       this.#scheduled = undefined;
-      void this.flush();
+      if (this.#waiting > 0 && !this.#retry) this.#start();
     });
+  }
+
+  #mayStart(): boolean {
+    const { size } = this.#running;
+    return size === 0 || (size < maxStatements && this.#waiting >= minSecondGroup);
   }
 
   async #commitGroup(): Promise<void> {
@@ -204,7 +228,7 @@ export class PostgresGroupCommit {
     if (error instanceof TemporaryStorageError) {
       // The client of a new task receives the error and repeats its request.
       for (const { reject } of creations) reject(error);
-      this.#unsettled = shares;
+      this.#unsettled = [...this.#unsettled, ...shares];
       for (const { log } of shares) log.commitDelayed(error);
       this.suspend(error);
       return;
