@@ -1,3 +1,5 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -53,15 +55,17 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** A gateway in front of one agent, and a client of every owner and variant. */
+/** Gateways in front of one agent, and a client of every owner, variant and gateway. */
 class World implements AsyncDisposable {
   /** Owners whose texts the upstream received in each context. */
   readonly contexts = new Map<string, Set<string>>();
   readonly #clients = new Map<string, RemoteAgent>();
   readonly #stops: (() => Promise<void>)[] = [];
-  #url = '';
+  readonly #urls: string[] = [];
+  #calls = 0;
 
-  async start(): Promise<this> {
+  /** @param count - number of gateways, which share a store. */
+  async start(count: number): Promise<this> {
     const { contexts } = this;
     const agent = defineAgent({
       name: 'Recorder',
@@ -76,24 +80,31 @@ class World implements AsyncDisposable {
     const upstream = await serve(agent);
     this.#stops.push(() => upstream.stop(0));
     const tokens = owners.map((name) => `{ token: token-${name}, principal: ${name} }`).join(', ');
-    const gateway = await runGateway(
-      readGatewayConfig(
-        `listen: 0\nauth: { bearer: [${tokens}] }\nagents: { up: { url: "${upstream.url}" } }`,
-        join(tmpdir(), 'dragoman.yaml'),
-        {},
-      ),
-    );
-    this.#stops.unshift(() => gateway.stop(0));
-    this.#url = `${gateway.url}/agents/up`;
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-isolation-'));
+    this.#stops.push(() => rm(folder, { recursive: true }));
+    const store = count === 1 ? 'memory' : `sqlite:${join(folder, 'owners.db')}`;
+    for (let n = 0; n < count; n++) {
+      const gateway = await runGateway(
+        readGatewayConfig(
+          `listen: 0\nstore: "${store}"\nauth: { bearer: [${tokens}] }\nagents: { up: { url: "${upstream.url}" } }`,
+          join(folder, 'dragoman.yaml'),
+          {},
+        ),
+      );
+      this.#stops.unshift(() => gateway.stop(0));
+      this.#urls.push(`${gateway.url}/agents/up`);
+    }
     return this;
   }
 
+  /** Returns a client of the next gateway. */
   client(owner: Owner, variant: number): RemoteAgent {
-    const key = `${owner}${variant}`;
+    const url = this.#urls[this.#calls++ % this.#urls.length] ?? '';
+    const key = `${owner}${variant} ${url}`;
     const [version, transport] = variants[variant] ?? variants[0];
     const client =
       this.#clients.get(key) ??
-      connect(this.#url, { auth: bearer(`token-${owner}`), versions: [version], transports: [transport] });
+      connect(url, { auth: bearer(`token-${owner}`), versions: [version], transports: [transport] });
     this.#clients.set(key, client);
     return client;
   }
@@ -223,15 +234,20 @@ class IsolationRun {
 }
 
 /**
- * Checks with random calls of three owners that none sees tasks, contexts or texts of another. Every run has a gateway of
- * its own, so that a seed reproduces it.
+ * Checks with random calls of three owners that none sees tasks, contexts or texts of another, and that each finds its own.
+ * Every run has gateways of its own, so that a seed reproduces it.
+ *
+ * @param gateways - number of gateways that share a store and receive the calls in turn.
  */
-export async function checkGatewayIsolation(parameters: fc.Parameters<[Step[]]>): Promise<void> {
+export async function checkGatewayIsolation(
+  parameters: fc.Parameters<[Step[]]>,
+  gateways = 1,
+): Promise<void> {
   let calls = 0;
   let answered = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40, size: 'max' }), async (steps) => {
-      await using world = await new World().start();
+      await using world = await new World().start(gateways);
       const run = new IsolationRun(world);
       for (const each of steps) await run.perform(each);
       for (const texts of world.contexts.values()) expect(texts.size).toBe(1);
