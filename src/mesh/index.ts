@@ -19,7 +19,7 @@ export {
   type MeshServerTimeouts,
   serveOnMesh,
 } from './server/serve-on-mesh.ts';
-export type { MeshRegister, MeshRegisterEntry } from './server/sharing/mesh-register.ts';
+export type { MeshRegister, MeshRegisterEntry } from './sharing/mesh-register.ts';
 export type {
   MeshMessage,
   BrokerConnection,

@@ -7,7 +7,7 @@ import { type MeshServer, serveOnMesh } from '../../mesh/server/serve-on-mesh.ts
 import type { BrokerConnection } from '../../mesh/brokers/broker-connection.ts';
 import { connectBroker } from '../../mesh/brokers/connect-broker.ts';
 import { meshAgent } from '../../mesh/client/mesh-agent.ts';
-import type { MeshRegister } from '../../mesh/server/sharing/mesh-register.ts';
+import type { MeshRegister } from '../../mesh/sharing/mesh-register.ts';
 import { meshSessionId } from '../../mesh/mesh-session.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
@@ -77,7 +77,7 @@ export class MeshConnections {
     settings: AgentSettings,
   ): Promise<Agent> {
     const { mesh, name } = source;
-    const { log, clock } = this.#options;
+    const { log, clock, ownership } = this.#options;
     const broker = await this.#broker(mesh);
     const directory = await this.#directory(mesh, broker);
     return meshAgent({
@@ -85,6 +85,8 @@ export class MeshConnections {
       namespace: mesh.namespace,
       name,
       directory,
+      // Gateways behind a load balancer find the tasks of each other.
+      register: ownership.meshRegister?.(compositeKey('client', mesh.namespace, name)),
       timeouts: { idle: settings.idleTimeout },
       clock,
       log,

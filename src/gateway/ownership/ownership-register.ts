@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
-import type { MeshRegister } from '../../mesh/server/sharing/mesh-register.ts';
+import type { MeshRegister } from '../../mesh/sharing/mesh-register.ts';
 import type { TaskIdAliasStore } from '../../client/task-id-aliases.ts';
 
 /** A task of an upstream, by the ids of the upstream. */

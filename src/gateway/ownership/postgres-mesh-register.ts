@@ -2,7 +2,7 @@ import {
   meshClaimTimeout,
   type MeshRegister,
   type MeshRegisterEntry,
-} from '../../mesh/server/sharing/mesh-register.ts';
+} from '../../mesh/sharing/mesh-register.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import { columnKey } from '../../store/postgres/column-key.ts';
 import type { OpenedPostgres } from '../../store/postgres/open-postgres.ts';

@@ -1,4 +1,4 @@
-import type { MeshRegister } from '../../mesh/server/sharing/mesh-register.ts';
+import type { MeshRegister } from '../../mesh/sharing/mesh-register.ts';
 import type { TaskIdAlias } from '../../client/task-id-aliases.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import { LruMap } from '../../primitives/lru-map.ts';

@@ -2,7 +2,7 @@ import {
   meshClaimTimeout,
   type MeshRegister,
   type MeshRegisterEntry,
-} from '../../mesh/server/sharing/mesh-register.ts';
+} from '../../mesh/sharing/mesh-register.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import { encodeColumn } from '../../store/durable/column-encoding.ts';

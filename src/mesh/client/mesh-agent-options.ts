@@ -2,6 +2,7 @@ import type { AgentCard } from '../../protocol/card.ts';
 import type { LogSink } from '../../primitives/log.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { MeshDirectory } from '../mesh-directory.ts';
+import type { MeshRegister } from '../sharing/mesh-register.ts';
 import type { BrokerConnection, MessageProperty } from '../brokers/broker-connection.ts';
 
 /** Options of {@link meshAgent}. `broker`, `namespace` and `name` are required. */
@@ -38,6 +39,11 @@ export interface MeshAgentOptions {
     /** Maximum number of buffered events per subscriber; beyond it, it receives a task snapshot. @defaultValue 1000 */
     readonly events?: number;
   };
+  /**
+   * Remembers tasks for all clients of the agent, such as gateways behind a load balancer.
+   * @defaultValue this client remembers them
+   */
+  readonly register?: MeshRegister | undefined;
   readonly clock?: Clock;
   /** Generates ids of tasks and contexts. @defaultValue UUIDs */
   readonly newId?: () => string;

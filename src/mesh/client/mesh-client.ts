@@ -16,20 +16,31 @@ import type {
   SendRequest,
   SubscribeRequest,
 } from '../../protocol/requests.ts';
+import { diffTask } from '../../protocol/diff-task.ts';
 import { isTask, isTerminal, type Task, limitHistory } from '../../protocol/task.ts';
-import { type Clock, systemClock } from '../../primitives/clock.ts';
+import { type Clock, sleep, systemClock } from '../../primitives/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../mesh-directory.ts';
 import { writeRequest } from '../rpc-envelope.ts';
 import { LruMap, LruSet } from '../../primitives/lru-map.ts';
 import type { MeshMessage, MessageProperty, Subscription } from '../brokers/broker-connection.ts';
 import { defaultUser, buildRequestProperties, responseIdProperty } from '../request-properties.ts';
 import { RemoteTask } from './remote-task.ts';
+import { type RecordedTask, RemoteTaskRecords } from './remote-task-records.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { MeshAgentOptions, MeshAgentTimeouts } from './mesh-agent-options.ts';
 import { type MeshReceiver, MeshTopics } from '../mesh-topics.ts';
 
 /** Longer ids of responses are not remembered. */
 const maxResponseIdLength = 200;
+
+/** Milliseconds between two reads of a task whose response another client receives. */
+const recordInterval = 250;
+
+/** A task, as this client or another one knows it. */
+interface FoundTask extends RecordedTask {
+  /** True if another client may have sent its latest request. */
+  readonly isRestored: boolean;
+}
 
 /** Subscriptions of an open client. */
 interface OpenClient {
@@ -49,6 +60,11 @@ export class MeshClient {
   readonly #timeouts: MeshAgentTimeouts;
   readonly #tasks: LruMap<string, RemoteTask>;
   readonly #responseIds: LruSet<string>;
+  readonly #maxBufferedEvents: number;
+  /** Tasks whose response is being saved for other clients. */
+  readonly #saving = new WeakMap<RemoteTask, Promise<void>>();
+  /** Undefined if this client does not share its tasks. */
+  readonly #records: RemoteTaskRecords | undefined;
   #opening: Promise<OpenClient> | undefined;
   /** Tasks with a pending response, by their id on the mesh. */
   readonly #pending = new Map<string, { task: RemoteTask; resetTimeout: () => void }>();
@@ -64,6 +80,8 @@ export class MeshClient {
     this.#clock = options.clock ?? systemClock;
     this.#timeouts = { discovery: 25_000, idle: 300_000, cancel: 10_000, ...options.timeouts };
     this.#responseIds = new LruSet({ maxEntries: 10_000 });
+    this.#maxBufferedEvents = options.limits?.events ?? 1000;
+    this.#records = options.register && new RemoteTaskRecords(options.register, this.#maxBufferedEvents);
     this.#tasks = new LruMap({
       maxEntries: options.limits?.tasks ?? 1000,
       maxAge: options.limits?.age ?? 3_600_000,
@@ -87,6 +105,7 @@ export class MeshClient {
     await publish();
     if (request.configuration?.returnImmediately) return task.task;
     const response = await orAbort(result, call.signal);
+    await this.#saving.get(task);
     return isTask(response) ? limitHistory(response, request.configuration?.historyLength) : response;
   }
 
@@ -94,15 +113,19 @@ export class MeshClient {
     const { task, publish } = await this.#prepare('stream', request, call);
     const events = task.subscribe();
     await publish();
-    yield* this.#read(events, call.signal);
+    for await (const event of this.#read(events, call.signal)) {
+      // Another client finds the task as soon as its state is known here.
+      if (event.kind !== 'artifact') await this.#saving.get(task);
+      yield event;
+    }
   }
 
   async getTask({ id, historyLength }: GetTaskRequest, call: CallContext = {}): Promise<Task> {
-    return limitHistory(this.#find(id, call).task, historyLength);
+    return limitHistory((await this.#find(id, call)).remote.task, historyLength);
   }
 
   async cancelTask({ id }: CancelTaskRequest, call: CallContext = {}): Promise<Task> {
-    const remote = this.#find(id, call);
+    const { remote, isRestored } = await this.#find(id, call);
     if (isTerminal(remote.task.status.state)) throw new A2AError('TASK_NOT_CANCELABLE');
     const { dialect } = await this.#discover(call);
     if (!remote.isOpen) {
@@ -123,6 +146,8 @@ export class MeshClient {
       this.#requestTopic,
       writeRequest(this.#newId(), method, params),
       buildRequestProperties({
+        // The response to the request that started the task reaches another client.
+        ...(isRestored && { replyTo: this.#topics.response(this.#kind, this.#self, remote.wireId) }),
         clientId: this.#self,
         userId: this.#userId(call),
         timestamp: this.#clock.now(),
@@ -130,16 +155,30 @@ export class MeshClient {
     );
     await orAbort(Promise.race([ended, timeout]), call.signal);
     stopTimer();
+    await this.#saving.get(remote);
     return remote.task;
   }
 
   async *subscribe({ id }: SubscribeRequest, call: CallContext = {}): AsyncGenerator<StreamEvent> {
-    const remote = this.#find(id, call);
+    const { remote, isOpenElsewhere } = await this.#find(id, call);
     const { task } = remote;
     if (isTerminal(task.status.state)) throw new A2AError('UNSUPPORTED_OPERATION', 'The task has ended');
     const events = remote.isOpen ? remote.subscribe() : undefined;
     yield { kind: 'task', task };
     if (events) yield* this.#read(events, call.signal);
+    else if (isOpenElsewhere) yield* diffTask(task, await this.#whenClosedElsewhere(id, call));
+  }
+
+  /** Waits for the response that another client receives. */
+  async #whenClosedElsewhere(id: string, call: CallContext): Promise<Task> {
+    const { idle } = this.#timeouts;
+    const since = this.#clock.monotonic();
+    for (;;) {
+      await orAbort(sleep(this.#clock, recordInterval), call.signal);
+      const { remote, isOpenElsewhere } = await this.#find(id, call);
+      if (!isOpenElsewhere) return remote.task;
+      if (idle > 0 && this.#clock.monotonic() - since > idle) throw this.#silenceError();
+    }
   }
 
   async close(): Promise<void> {
@@ -184,9 +223,9 @@ export class MeshClient {
     const { card, dialect } = await this.#discover(call);
     const owner = call.owner ?? '';
     const { message, clientTaskId } = request;
-    const sameId =
-      clientTaskId === undefined ? undefined : this.#tasks.get(compositeKey(owner, clientTaskId));
-    const known = message.taskId === undefined ? sameId : this.#find(message.taskId, call);
+    const named = message.taskId ?? clientTaskId;
+    const known = named === undefined ? undefined : (await this.#lookUp(named, owner))?.remote;
+    if (!known && message.taskId !== undefined) throw taskNotFound(message.taskId);
     if (known && isTerminal(known.task.status.state)) {
       throw new A2AError('UNSUPPORTED_OPERATION', 'The task has ended; start a new one', {
         details: { taskId: known.taskId },
@@ -200,13 +239,14 @@ export class MeshClient {
     const task =
       known ??
       new RemoteTask(
-        { ...outgoing, taskId },
-        { wireId, taskId, contextId, owner },
         {
-          dialect,
-          maxBufferedEvents: this.#options.limits?.events ?? 1000,
-          timestamp: new Date(this.#clock.now()).toISOString(),
+          id: taskId,
+          contextId,
+          status: { state: 'submitted', timestamp: new Date(this.#clock.now()).toISOString() },
+          history: [{ ...outgoing, taskId }],
         },
+        { wireId, taskId, contextId, owner },
+        { dialect, maxBufferedEvents: this.#maxBufferedEvents },
       );
     const operation = requested === 'stream' && card.capabilities.streaming === true ? 'stream' : 'send';
     const method = rpcMethodName(dialect, operation) ?? operation;
@@ -220,17 +260,18 @@ export class MeshClient {
     const properties = this.#properties(wireId, requested === 'stream', call);
     return {
       task,
-      publish: () => {
+      publish: async () => {
         task.open(known && { ...outgoing, taskId });
         this.#awaitResponse(task);
         this.#tasks.set(compositeKey(owner, taskId), task);
-        return this.#options.broker
-          .publish(this.#requestTopic, payload, properties)
-          .catch((error: unknown) => {
-            const failed = A2AError.from(error);
-            task.fail(failed);
-            throw failed;
-          });
+        try {
+          await this.#records?.write(task);
+          await this.#options.broker.publish(this.#requestTopic, payload, properties);
+        } catch (error) {
+          const failed = A2AError.from(error);
+          task.fail(failed);
+          throw failed;
+        }
       },
     };
   }
@@ -289,10 +330,7 @@ export class MeshClient {
     const resetTimeout = (): void => {
       stopTimer();
       if (idle <= 0) return;
-      stopTimer = this.#clock.after(idle, () => {
-        const { name } = this.#options;
-        task.fail(new A2AError('TIMEOUT', `No message from agent "${name}" for ${idle} ms`));
-      });
+      stopTimer = this.#clock.after(idle, () => task.fail(this.#silenceError()));
     };
     const entry = { task, resetTimeout };
     this.#pending.set(task.wireId, entry);
@@ -301,13 +339,38 @@ export class MeshClient {
       stopTimer();
       if (this.#pending.get(task.wireId) === entry) this.#pending.delete(task.wireId);
     };
-    task.result().then(unregister, unregister);
+    task.onClosed = () => {
+      unregister();
+      if (this.#records) this.#saving.set(task, this.#save(task, this.#records));
+    };
   }
 
-  #find(id: string, call: CallContext): RemoteTask {
-    const task = this.#tasks.get(compositeKey(call.owner ?? '', id));
-    if (!task) throw taskNotFound(id);
-    return task;
+  async #save(task: RemoteTask, records: RemoteTaskRecords): Promise<void> {
+    try {
+      await records.write(task);
+    } catch (error) {
+      const message = 'A task could not be saved for other clients';
+      this.#options.log?.({ level: 'error', message, taskId: task.taskId, error });
+    }
+  }
+
+  #silenceError(): A2AError {
+    const { name } = this.#options;
+    return new A2AError('TIMEOUT', `No message from agent "${name}" for ${this.#timeouts.idle} ms`);
+  }
+
+  async #find(id: string, call: CallContext): Promise<FoundTask> {
+    const found = await this.#lookUp(id, call.owner ?? '');
+    if (!found) throw taskNotFound(id);
+    return found;
+  }
+
+  /** A request in progress is known here; after it, another client may have continued the task. */
+  async #lookUp(id: string, owner: string): Promise<FoundTask | undefined> {
+    const local = this.#tasks.get(compositeKey(owner, id));
+    const recorded = local?.isOpen ? undefined : await this.#records?.read(owner, id);
+    if (recorded) return { ...recorded, isRestored: true };
+    return local && { remote: local, isRestored: false, isOpenElsewhere: false };
   }
 
   async *#read(events: EventQueue, signal: AbortSignal | undefined): AsyncGenerator<StreamEvent> {

@@ -1,6 +1,7 @@
 import { readCompat, withoutCompat } from '../../dialects/compat-metadata.ts';
 import type { Dialect, EventReader } from '../../dialects/dialect.ts';
 import type { WireObject } from '../../dialects/field-readers.ts';
+import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { lenientMode } from '../../dialects/translation-loss.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
@@ -25,10 +26,12 @@ export class RemoteTask {
   readonly taskId: string;
   readonly contextId: string;
   readonly owner: string;
-  readonly #dialect: Dialect;
+  readonly dialect: Dialect;
   readonly #maxBufferedEvents: number;
   readonly #subscribers = new Set<EventQueue>();
   readonly #resultCallbacks = new Set<(result: Task | Message | A2AError) => void>();
+  /** Called when the response has been received, before those who wait for it continue. */
+  onClosed: (() => void) | undefined = undefined;
   #reducer: TaskReducer;
   #reader: EventReader;
   /** True between a request and its response. */
@@ -38,15 +41,15 @@ export class RemoteTask {
   /** Last terminal or interrupted status. It is reported together with the task that follows it. */
   #finalStatus: TaskStatus | undefined;
 
-  constructor(message: Message, ids: RemoteTaskIds, options: RemoteTaskOptions) {
+  /** @param task - the task as far as it is known, with the ids of the client. */
+  constructor(task: Task, ids: RemoteTaskIds, options: RemoteTaskOptions) {
     this.wireId = ids.wireId;
     this.taskId = ids.taskId;
     this.contextId = ids.contextId;
     this.owner = ids.owner;
-    this.#dialect = options.dialect;
+    this.dialect = options.dialect;
     this.#maxBufferedEvents = options.maxBufferedEvents;
-    const status: TaskStatus = { state: 'submitted', timestamp: options.timestamp };
-    this.#reducer = new TaskReducer({ id: ids.taskId, contextId: ids.contextId, status, history: [message] });
+    this.#reducer = new TaskReducer(task);
     this.#reader = options.dialect.eventReader({ taskId: ids.wireId, contextId: ids.contextId });
   }
 
@@ -63,7 +66,7 @@ export class RemoteTask {
     this.#isOpen = true;
     this.#hasStarted = false;
     this.#finalStatus = undefined;
-    this.#reader = this.#dialect.eventReader({ taskId: this.wireId, contextId: this.contextId });
+    this.#reader = this.dialect.eventReader({ taskId: this.wireId, contextId: this.contextId });
     if (message) this.#reducer.apply({ kind: 'input', message });
   }
 
@@ -89,7 +92,7 @@ export class RemoteTask {
   receive(body: WireObject, kind: 'status' | 'response'): void {
     if (!this.#isOpen) return;
     if (body.error !== undefined && body.error !== null) {
-      this.fail(readError(this.#dialect, body.error));
+      this.fail(readError(this.dialect, body.error));
       return;
     }
     if (kind === 'response') this.#receiveResponse(body.result);
@@ -125,7 +128,7 @@ export class RemoteTask {
   }
 
   #receiveResponse(wireResult: unknown): void {
-    const result = this.#dialect.results.send.read(wireResult, lenientMode());
+    const result = this.#readResult(wireResult);
     const message = isTask(result) ? unwrapMessage(result) : result;
     if (message) {
       if (!this.#hasStarted) for (const queue of this.#subscribers) queue.push({ kind: 'message', message });
@@ -158,6 +161,14 @@ export class RemoteTask {
     this.#close(task);
   }
 
+  /** The response to a cancel request of 1.0 is a task; the one to a send contains it. */
+  #readResult(wireResult: unknown): Task | Message {
+    const isCanceled =
+      this.dialect === v1_0 && (wireResult as { status?: unknown } | null)?.status !== undefined;
+    const { task, results } = this.dialect;
+    return isCanceled ? task.read(wireResult, lenientMode()) : results.send.read(wireResult, lenientMode());
+  }
+
   /** A stream starts with the task. */
   #start(): void {
     if (this.#hasStarted) return;
@@ -184,6 +195,7 @@ export class RemoteTask {
   }
 
   #finish(result: Task | Message | A2AError, error: A2AError | undefined): void {
+    this.onClosed?.();
     for (const queue of this.#subscribers) queue.end(error);
     this.#subscribers.clear();
     for (const callback of this.#resultCallbacks) callback(result);
@@ -203,7 +215,6 @@ export interface RemoteTaskIds {
 export interface RemoteTaskOptions {
   readonly dialect: Dialect;
   readonly maxBufferedEvents: number;
-  readonly timestamp: string;
 }
 
 /** Returns the direct message that a task wraps; undefined for other tasks. */

@@ -4,7 +4,7 @@ import type { ProtocolVersion } from '../../protocol/card.ts';
 import { type LogSink, quietLogSink } from '../../primitives/log.ts';
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import type { BrokerConnection } from '../brokers/broker-connection.ts';
-import type { MeshRegister } from './sharing/mesh-register.ts';
+import type { MeshRegister } from '../sharing/mesh-register.ts';
 import type { BatchOptions } from './text-batcher.ts';
 
 /** Call in which a translation loss occurred. */

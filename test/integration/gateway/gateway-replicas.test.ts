@@ -4,12 +4,15 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connect } from '../../../src/client/connect.ts';
+import { connect, type RemoteAgent } from '../../../src/client/connect.ts';
 import { bearer } from '../../../src/client/credentials.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../../src/gateway/run-gateway.ts';
 import { connectMemoryBroker } from '../../../src/mesh/brokers/memory/connect-memory.ts';
+import { MemoryBroker } from '../../../src/mesh/brokers/memory/memory-broker.ts';
+import { serveOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
+import type { StreamEvent } from '../../../src/protocol/event.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { startS3 } from '../../support/artifacts/s3-server.ts';
@@ -148,6 +151,75 @@ agents: { up: { url: "${upstream.url}" } }`;
     },
   );
 });
+
+describe.each(stores)(
+  'two gateways of an agent on the mesh that share a store in %s',
+  (_name, isSkipped, storeUrl) => {
+    /** Starts an agent on a mesh in one version, and two gateways that serve it over HTTP. */
+    async function openGateways(version: '0.3' | '0.1') {
+      const { url, runs } = await startAgent();
+      const bus = new MemoryBroker();
+      const connectBus = () => connectMemoryBroker({ broker: bus });
+      const broker = connectBus();
+      open.push(broker);
+      const upstream = connect(url);
+      open.push(upstream);
+      const card = { interval: 1_000, version };
+      open.push(await serveOnMesh(upstream, { broker, namespace: 'test', name: 'Up', card }));
+      const file = `
+listen: 0
+store: "${storeUrl()}"
+mesh: { url: "memory:", namespace: test }
+agents: { up: { mesh: Up, expose: [http] } }`;
+      const clients: RemoteAgent[] = [];
+      for (let n = 0; n < 2; n++) {
+        const settings = readGatewayConfig(file, join(tmpdir(), 'dragoman.yaml'), {});
+        const gateway = await runGateway(settings, { connectBroker: async () => connectBus() });
+        open.push({ close: () => gateway.stop(0) });
+        const client = connect(`${gateway.url}/agents/up`);
+        open.push(client);
+        clients.push(client);
+      }
+      const [one, two] = clients as [RemoteAgent, RemoteAgent];
+      return { one, two, runs };
+    }
+
+    it.skipIf(isSkipped).each(['0.3', '0.1'] as const)(
+      'handle any request of a conversation (%s)',
+      async (version) => {
+        const { one, two, runs } = await openGateways(version);
+        const asked = expectTask(await one.send(userRequest('ask')));
+        const { id, contextId } = asked;
+        expect((await two.getTask({ id })).status.state).toBe('input-required');
+        const answered = expectTask(await two.send(userRequest('L', { taskId: id, contextId })));
+        expect(JSON.stringify(answered)).toContain('answered L');
+        expect(await one.getTask({ id })).toEqual(await two.getTask({ id }));
+        expect((await one.getTask({ id })).status.state).toBe('completed');
+        expect(runs).toEqual(['ask']);
+      },
+    );
+
+    it.skipIf(isSkipped).each(['0.3', '0.1'] as const)(
+      'cancel and follow a task of each other (%s)',
+      async (version) => {
+        const { one, two } = await openGateways(version);
+        const events = one.stream(userRequest('wait'))[Symbol.asyncIterator]();
+        const first = (await events.next()).value as StreamEvent;
+        const id = first.kind === 'task' ? first.task.id : '';
+        const followed = two.subscribe({ id })[Symbol.asyncIterator]();
+        expect((await followed.next()).value).toMatchObject({ kind: 'task' });
+        expect((await two.cancelTask({ id })).status.state).toBe('canceled');
+        for (const stream of [events, followed])
+          expect(statesOf(await collectStream({ [Symbol.asyncIterator]: () => stream })).at(-1)).toBe(
+            'canceled',
+          );
+        const asked = expectTask(await one.send(userRequest('ask')));
+        expect((await two.cancelTask({ id: asked.id })).status.state).toBe('canceled');
+        expect((await one.getTask({ id: asked.id })).status.state).toBe('canceled');
+      },
+    );
+  },
+);
 
 describe.each(['filesystem', 's3'] as const)(
   'two gateways that share artifacts in a store of type %s',

@@ -1,5 +1,5 @@
 /**
- * Two mesh servers of one agent that share a register. Each has its own broker, so that a test decides which of them receives a
+ * Two mesh servers, or two clients, of one agent that share a register. Each server has its own broker, so that a test decides which of them receives a
  * request.
  */
 import { mkdtempSync } from 'node:fs';
@@ -13,12 +13,14 @@ import type { OwnershipRegister } from '../../../src/gateway/ownership/ownership
 import { postgresOwnershipRegister } from '../../../src/gateway/ownership/postgres-ownership-register.ts';
 import { sqliteOwnershipRegister } from '../../../src/gateway/ownership/sqlite-ownership-register.ts';
 import { connectMemoryBroker } from '../../../src/mesh/brokers/memory/connect-memory.ts';
+import { MemoryBroker } from '../../../src/mesh/brokers/memory/memory-broker.ts';
+import { meshAgent } from '../../../src/mesh/client/mesh-agent.ts';
 import { serveOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
-import { createDeferred } from '../../support/engine/conversation.ts';
+import { createDeferred, expectTask, reasonOf, userRequest } from '../../support/engine/conversation.ts';
 import { MeshTestClient, request0_1, request0_3, request1_0 } from '../../support/mesh/mesh-test-client.ts';
 import { hasPostgres, usePostgres } from '../../support/store/postgres-server.ts';
 
@@ -272,4 +274,42 @@ describe.each(stores)('two mesh servers that share a register in %s', (_name, is
     expect(stateOf(await two.waitForResponse('t'))).toBe('completed');
     expect(runs).toEqual(['hi']);
   });
+});
+
+describe.each(stores)('two mesh clients that share a register in %s', (_name, isSkipped, openRegisters) => {
+  it.skipIf(isSkipped).each(['1.0', '0.3', '0.1'] as const)(
+    'continue and cancel tasks of each other (%s)',
+    async (version) => {
+      const { agent, runs } = createAgent();
+      const { registers } = await openRegisters();
+      const broker = new MemoryBroker();
+      const server = connectMemoryBroker({ broker });
+      open.push(server, await serveOnMesh(agent, { broker: server, namespace: 'test', name: 'Shared' }));
+      const card = await agent.card();
+      const [one, two] = registers.map((register) => {
+        open.push({ close: async () => register.close?.() });
+        const link = connectMemoryBroker({ broker });
+        const client = meshAgent({
+          broker: link,
+          namespace: 'test',
+          name: 'Shared',
+          card,
+          version,
+          register: register.meshRegister?.('Shared'),
+        });
+        open.push(link, client);
+        return client;
+      }) as unknown as [Agent, Agent];
+      const ask = async () => expectTask(await one.send(userRequest('ask')));
+      const { id } = await ask();
+      const answered = expectTask(await two.send(userRequest('L', { taskId: id })));
+      expect([answered.id, answered.status.state]).toEqual([id, 'completed']);
+      expect(await one.getTask({ id })).toEqual(await two.getTask({ id }));
+      expect(await reasonOf(two.getTask({ id }, { owner: 'mallory' }))).toBe('TASK_NOT_FOUND');
+      const waiting = await ask();
+      expect((await two.cancelTask({ id: waiting.id })).status.state).toBe('canceled');
+      expect((await one.getTask({ id: waiting.id })).status.state).toBe('canceled');
+      expect(runs).toEqual(['ask', 'ask']);
+    },
+  );
 });

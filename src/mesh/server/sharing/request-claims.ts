@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../../primitives/clock.ts';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
-import { meshClaimTimeout, type MeshRegister, type MeshRegisterEntry } from './mesh-register.ts';
+import { meshClaimTimeout, type MeshRegister, type MeshRegisterEntry } from '../../sharing/mesh-register.ts';
 import type { SentReply } from '../mesh-reply.ts';
 
 /** Milliseconds between two reads of a request that another server processes. */

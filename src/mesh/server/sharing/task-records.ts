@@ -3,7 +3,7 @@ import { compositeKey } from '../../../primitives/composite-key.ts';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { ProtocolVersion } from '../../../protocol/card.ts';
 import type { ReplyAddress } from '../mesh-reply.ts';
-import type { MeshRegister } from './mesh-register.ts';
+import type { MeshRegister } from '../../sharing/mesh-register.ts';
 import type { MeshTask } from '../mesh-tasks.ts';
 
 /** The part of a task that all servers know. */

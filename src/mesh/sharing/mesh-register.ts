@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../primitives/maybe-promise.ts';
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 
 /** An entry of a {@link MeshRegister}. */
 export interface MeshRegisterEntry {
@@ -8,8 +8,8 @@ export interface MeshRegisterEntry {
 }
 
 /**
- * Remembers the tasks and requests of an agent for all servers that share its queue, so that any of them handles any request
- * of a conversation. Entries are evicted by age and number.
+ * Remembers the tasks and requests of an agent for all servers that share its queue, or for all of its clients, so that any of
+ * them handles any request of a conversation. Entries are evicted by age.
  */
 export interface MeshRegister {
   get(key: string): MaybePromise<MeshRegisterEntry | undefined>;
