@@ -52,6 +52,7 @@ export function table(results) {
   if (of('fanout')) more.push(...fanout(of('fanout').rows));
   if (of('versions')) more.push(...versions(of('versions').rows));
   if (of('sqlite')) more.push(...sqlite(of('sqlite').rows));
+  if (of('postgres')) more.push(...postgres(of('postgres')));
   if (of('growth')) more.push(...growth(of('growth').rows));
   if (of('list')) more.push(...list(of('list').rows));
   if (of('memory')) more.push(...memory(of('memory').rows));
@@ -112,6 +113,26 @@ function sqlite(rows) {
     `| \`send\` with SQLite, × our in-memory store | ${one('dragoman-sqlite', 'dragoman')} |`,
     `| \`send\` with SQLite, × the official SQLite store (WAL) | ${one('dragoman-sqlite', 'official-sqlite')} |`,
     `| official SQLite store, × its in-memory store | ${one('official-sqlite', 'official')} |`,
+  ];
+}
+
+function postgres({ rows, version }) {
+  const one = (pick) => spread(rows.map(pick));
+  const sum = ({ cpuUsPerReq, databaseUsPerReq }) => cpuUsPerReq + databaseUsPerReq;
+  return [
+    `| \`send\` with PostgreSQL ${version}, × our in-memory store | ${one(({ postgres: p, memory }) => p.rps / memory.rps)} |`,
+    `| the same by processor time of the replica | ${one(({ postgres: p, memory }) => memory.cpuUsPerReq / p.cpuUsPerReq)} |`,
+    `| processor time of PostgreSQL per \`send\`, × that of the replica | ${one(({ postgres: p }) => p.databaseUsPerReq / p.cpuUsPerReq)} |`,
+    `| \`send\` with PostgreSQL, × the official database store on the same server | ${one(({ postgres: p, official }) => p.rps / official.rps)} |`,
+    `| the same by processor time of server and database | ${one(({ postgres: p, official }) => sum(official) / sum(p))} |`,
+    `| round trips to PostgreSQL per \`send\`, one at a time | ${one(({ trips }) => trips[1])} |`,
+    `| the same, 64 at a time | ${one(({ trips }) => trips[64])} |`,
+    `| event on one replica until a subscriber of another has it, median in ms | ${one(({ latency }) => latency.p50)} |`,
+    `| the same, 99 % | ${one(({ latency }) => latency.p99)} |`,
+    `| takeover of 20 tasks after \`kill -9\`, in seconds (lease of 10 s) | ${one(({ takeover }) => takeover.kill / 1_000)} |`,
+    `| takeover of 20 tasks after SIGTERM, in seconds | ${one(({ takeover }) => takeover.term / 1_000)} |`,
+    `| processor time of 2 replicas per request, × one | ${one(({ replicas }) => replicas[2].cpuUsPerReq / replicas[1].cpuUsPerReq)} |`,
+    `| processor time of 4 replicas per request, × one | ${one(({ replicas }) => replicas[4].cpuUsPerReq / replicas[1].cpuUsPerReq)} |`,
   ];
 }
 

@@ -56,6 +56,12 @@ const others = {
   client: clients,
   bridge: async () => (await import('./bridge.mjs')).bridgeCost(),
   startup,
+  postgres: async () =>
+    (await import('./postgres.mjs')).postgres({
+      rounds: +values.rounds,
+      seconds: +values.seconds,
+      warmup: +values.warmup,
+    }),
   gateway: () => gateway({ rounds: +values.rounds, seconds: +values.seconds, warmup: +values.warmup }),
 };
 const known = [...Object.keys(groups), ...Object.keys(others)];

@@ -7,14 +7,16 @@ import path from 'node:path';
 export const haveWrk = () => spawnSync('wrk', ['-v']).status !== null;
 const lua = (s) => '"' + s.replace(/[\\"]/g, '\\$&').replace(/\r/g, '\\r').replace(/\n/g, '\\n') + '"';
 
+let runs = Math.floor(Math.random() * 99);
+
 function script(reqs) {
   const rows = reqs
     .map((r) => `{${lua(r.head + r.pre)}, ${r.post === null ? 'nil' : lua(r.post)}}`)
     .join(',\n');
   return `
 local R = {${rows}}
--- a million ids for each second, so that no message of one run comes again in the next
-local n, k, base = 0, #R, (os.time() % 99) * 1000000
+-- a million ids for each run, so that no message of one comes again in another, also if both run at the same time
+local n, k, base = 0, #R, ${(runs++ % 99) * 1_000_000}
 function request()
   n = n + 1
   local r = R[(n * 7919) % k + 1]

@@ -1,14 +1,25 @@
-// Echo agent on Dragoman. STORE=sqlite:FILE stores its tasks in SQLite.
+// Echo agent on Dragoman. STORE=sqlite:FILE or STORE=postgres://… stores its tasks there.
 import { chunk, defineAgent } from '../../dist/engine/index.js';
 import { memoryTaskStore } from '../../dist/store/index.js';
+import { openTaskStore } from '../../dist/store/url/open-task-store.js';
+import { parseStoreUrl } from '../../dist/store/url/parse-store-url.js';
 import { serve } from '../../dist/server/index.js';
 
-const command = /^(stream|tick|hang|fan)(?::(\d+))?(?::(\d+))?/;
+const command = /^(stream|tick|hang|fan|clock)(?::(\d+))?(?::(\d+))?/;
 const turn = () => new Promise(setImmediate);
 
 async function* bench({ text, generateId = crypto.randomUUID.bind(crypto) }) {
   const [, name = 'stream', count = '3', wait = '0'] = command.exec(text) ?? [];
   if (name === 'hang') await new Promise(() => {});
+  if (name === 'clock') {
+    // Each chunk is the time at which it was written.
+    for (let i = 0; i < +count; i++) {
+      await new Promise((resolve) => setTimeout(resolve, +wait));
+      const parts = [{ text: String(performance.timeOrigin + performance.now()) }];
+      yield chunk('clock', parts, { append: i > 0, lastChunk: i === +count - 1 });
+    }
+    return;
+  }
   if (+wait > 0) await new Promise((resolve) => setTimeout(resolve, +wait));
   // "working" and "completed" come from the engine.
   const total = name === 'fan' ? +count : +count - 2;
@@ -22,10 +33,8 @@ async function* bench({ text, generateId = crypto.randomUUID.bind(crypto) }) {
 }
 
 const store = process.env.STORE;
-const taskStore = store?.startsWith('sqlite:')
-  ? await (await import('../../dist/store/sqlite.js')).sqliteTaskStore({
-      file: store.slice('sqlite:'.length),
-    })
+const taskStore = store
+  ? await openTaskStore(parseStoreUrl(store))
   : memoryTaskStore({ maxTasks: 2_000_000, maxBytes: Infinity, maxOwnerBytes: Infinity });
 const agent = defineAgent(
   {
@@ -34,11 +43,18 @@ const agent = defineAgent(
     provider: { organization: 'bench', url: 'http://127.0.0.1' },
     skills: [{ id: 'echo', name: 'Echo', description: 'Echo the text', tags: ['echo'], examples: ['hi'] }],
     process: bench,
+    retry: { attempts: 3 },
   },
   { taskStore },
 );
 // One load generator represents many clients, so limits per client are disabled.
-await serve(agent, {
+const server = await serve(agent, {
   port: Number(process.env.PORT),
   limits: { streamsPerClient: Infinity, requestsPerClient: Infinity },
+});
+process.on('SIGTERM', async () => {
+  await server.stop(0);
+  await agent.close();
+  await taskStore[Symbol.asyncDispose]();
+  process.exit(0);
 });

@@ -1,6 +1,7 @@
-// STORE=sqlite:FILE[?wal]: the official SDK's own task store on SQLite, with the same library as ours.
+// STORE=sqlite:FILE[?wal] or postgres://…: the official SDK's own task store, with the same libraries as ours.
 import Database from 'libsql';
-import { Kysely, SqliteDialect } from 'kysely';
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely';
+import pg from 'pg';
 import { DatabaseTaskStore } from 'sdk-1.3/server/database';
 
 /** Adapts libsql statements to the better-sqlite3 interface that Kysely expects. */
@@ -31,6 +32,11 @@ const table = `
   create index if not exists tasks_context on tasks (tenant, owner, context_id, status_last_updated, id);`;
 
 export async function open(spec) {
+  if (spec.startsWith('postgres:')) {
+    const pool = new pg.Pool({ connectionString: spec, max: 10 });
+    await pool.query(table);
+    return new DatabaseTaskStore(new Kysely({ dialect: new PostgresDialect({ pool }) }));
+  }
   const db = new Database(spec.replace(/^sqlite:/, '').split('?')[0]);
   if (spec.endsWith('?wal')) db.exec('pragma journal_mode = wal; pragma synchronous = normal');
   db.exec(table);
