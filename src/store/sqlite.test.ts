@@ -248,6 +248,12 @@ describe('sqliteTaskStore with shared', () => {
     await expectEventsAcross(one, two);
   });
 
+  it('passes events of the other store to subscribers before the next periodic check', async () => {
+    const pollInterval = 3_600_000;
+    const [one, two] = [await open({ shared, pollInterval }), await open({ shared, pollInterval })];
+    await expectEventsAcross(one, two);
+  });
+
   it('rejects an exclusive lease next to shared ones and vice versa', async () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
     expect([one.isShared, two.isShared]).toEqual([true, true]);

@@ -95,6 +95,12 @@ export interface SqliteTaskStoreOptions {
    * @defaultValue 250
    */
   pollInterval?: number;
+  /**
+   * Lets the file system report writes of other processes with `shared`, so that they are noticed within milliseconds. Where it
+   * does not, `pollInterval` applies.
+   * @defaultValue true
+   */
+  wakeUps?: boolean;
   /** @defaultValue `Date.now` */
   now?: () => number;
   /** Clock of heartbeats. @defaultValue the system clock */
@@ -128,6 +134,8 @@ export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
       maxTaskBytes: options.maxTaskBytes ?? 64 * 1_024 * 1_024,
       pollInterval: options.pollInterval ?? 250,
+      // Every commit writes to the write-ahead log.
+      watched: shared && options.wakeUps !== false ? `${file}-wal` : undefined,
       busyTimeout,
       onOutage,
       onDamage: options.onDamage,

@@ -19,8 +19,8 @@ let schemas = 0;
 /** Registers of two gateways, and functions that let time pass in their storage. */
 interface Registers {
   readonly registers: readonly [OwnershipRegister, OwnershipRegister];
-  endClaims(): Promise<unknown>;
-  ageEntries(): Promise<unknown>;
+  readonly endClaims: () => Promise<unknown>;
+  readonly ageEntries: () => Promise<unknown>;
 }
 
 async function openSqlite(): Promise<Registers> {

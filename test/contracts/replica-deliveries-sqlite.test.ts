@@ -19,6 +19,7 @@ describeReplicaDeliveries('a SQLite file', {
     sqliteTaskStore({
       file: file(),
       shared: true,
+      wakeUps: !isSuspended,
       pollInterval: 1,
       leaseTimeout: isSuspended ? 1_000 : 60_000,
       ...(isSuspended && { clock: suspendedClock }),

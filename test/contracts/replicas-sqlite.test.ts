@@ -17,6 +17,7 @@ const open = ({ isSuspended }: ReplicaOptions) =>
   sqliteTaskStore({
     file: join(folder, `${files}.db`),
     shared: true,
+    wakeUps: !isSuspended,
     pollInterval: 1,
     // A busy machine must not end the lease of a running process.
     leaseTimeout: isSuspended ? 1_000 : 60_000,

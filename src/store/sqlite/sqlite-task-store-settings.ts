@@ -9,6 +9,8 @@ export interface SqliteTaskStoreSettings {
   maxCachedBytes: number;
   maxTaskBytes: number;
   pollInterval: number;
+  /** File that is watched for writes of other processes. */
+  watched: string | undefined;
   busyTimeout: number;
   onOutage: ((error?: A2AError) => void) | undefined;
   onDamage: ((error: A2AError) => void) | undefined;

@@ -80,10 +80,12 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     this.#commits = new GroupCommit(database, { now, fence, busyTimeout, holders, onSettled, onOutage });
     this.#configs = new PushConfigTable(database, onDamage, this.#shared?.deliveries);
     this.#expiry = new TaskExpiry(database, busyTimeout);
-    this.#externalWrites = new ExternalWriteMonitor(database, clock, settings.pollInterval, () => {
+    const { pollInterval: interval, watched } = settings;
+    const onWrite = (): void => {
       for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.#refresh(log);
       this.#shared?.check();
-    });
+    };
+    this.#externalWrites = new ExternalWriteMonitor(database, { clock, interval, watched, onWrite });
   }
 
   #share(database: Database, lease: Lease, { clock, now }: SqliteTaskStoreSettings): SharedTasks {
