@@ -109,6 +109,14 @@ interface DialectTexts {
   sent(this: void, result: Task | Message): string;
 }
 
+/** Serializers of the wire objects of a transport that does not use JSON. */
+interface DialectSerializers {
+  /** Serializes the result of an operation with a single response. */
+  result(this: void, operation: Operation, wire: unknown): string;
+  /** Serializes an event of a stream. */
+  event(this: void, wire: unknown): string;
+}
+
 /**
  * Codec of one protocol version: tables and pure functions, wire ⇄ model. Independent of HTTP except for its table of
  * routes.
@@ -135,7 +143,9 @@ export interface Dialect {
    */
   eventWriter(task?: Task): EventWriter;
   /** Fast serializers of frequent results. */
-  readonly texts?: DialectTexts;
+  readonly texts?: DialectTexts | undefined;
+  /** @defaultValue JSON */
+  readonly serialize?: DialectSerializers;
   eventReader(opening: StreamOpenContext): EventReader;
   readonly rpcError: RpcErrorCodec;
   readonly restError: RestErrorCodec;
@@ -156,4 +166,14 @@ export interface Dialect {
 export function rpcMethodName(dialect: Dialect, operation: Operation): string | undefined {
   for (const [method, each] of dialect.methods) if (each === operation) return method;
   return undefined;
+}
+
+/** Serializes the wire object of a result. */
+export function serializeResult(dialect: Dialect, operation: Operation, wire: unknown): string {
+  return dialect.serialize ? dialect.serialize.result(operation, wire) : JSON.stringify(wire);
+}
+
+/** Serializes the wire object of an event. */
+export function serializeWireEvent(dialect: Dialect, wire: unknown): string {
+  return dialect.serialize ? dialect.serialize.event(wire) : JSON.stringify(wire);
 }

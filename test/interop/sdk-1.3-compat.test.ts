@@ -1,5 +1,6 @@
 import { TaskState } from 'sdk-1.3';
 import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'sdk-1.3/client';
+import { GrpcTransportFactory } from 'sdk-1.3/client/grpc';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../src/server/index.ts';
 import { sampleAgent } from './sample-agent.ts';
@@ -8,11 +9,13 @@ import { collect, say, text } from './sdk-1.3-messages.ts';
 describe.each([
   { transport: 'JSONRPC', factory: new JsonRpcTransportFactory({ legacyCompat: { enabled: true } }) },
   { transport: 'HTTP+JSON', factory: new RestTransportFactory({ legacyCompat: { enabled: true } }) },
+  { transport: 'GRPC', factory: new GrpcTransportFactory({ legacyCompat: { enabled: true } }) },
 ])('official 1.0 client in 0.3 mode over $transport', ({ factory, transport }) => {
   it('sends, streams and cancels', async () => {
     const agent = sampleAgent();
-    const server = await serve(agent);
-    const legacy = { url: server.url, protocolBinding: transport, protocolVersion: '0.3', tenant: '' };
+    const server = await serve(agent, { grpc: true });
+    const url = transport === 'GRPC' ? new URL(server.url).host : server.url;
+    const legacy = { url, protocolBinding: transport, protocolVersion: '0.3', tenant: '' };
     const card: any = await (
       await fetch(`${server.url}/.well-known/agent-card.json`, {
         headers: { 'a2a-version': '1.0' },

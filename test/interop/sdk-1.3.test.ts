@@ -1,5 +1,6 @@
 import { Role, TaskState } from 'sdk-1.3';
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'sdk-1.3/client';
+import { GrpcTransportFactory } from 'sdk-1.3/client/grpc';
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from 'sdk-1.3/errors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
@@ -10,6 +11,7 @@ import { collect, say, text } from './sdk-1.3-messages.ts';
 const bindings = [
   { transport: 'JSONRPC', version: '1.0', factory: new JsonRpcTransportFactory() },
   { transport: 'HTTP+JSON', version: '1.0', factory: new RestTransportFactory() },
+  { transport: 'GRPC', version: '1.0', factory: new GrpcTransportFactory() },
 ];
 
 describe.each(bindings)('official 1.0 client over $transport', ({ transport, factory, version }) => {
@@ -19,7 +21,7 @@ describe.each(bindings)('official 1.0 client over $transport', ({ transport, fac
 
   beforeAll(async () => {
     agent = sampleAgent();
-    server = await serve(agent);
+    server = await serve(agent, { grpc: true });
     client = await new ClientFactory({
       transports: [factory],
       preferredTransports: [transport],
@@ -105,7 +107,7 @@ describe.each(bindings)('official 1.0 client over $transport', ({ transport, fac
       allowDirectReply: true,
       process: async (context) => ({ messageId: 'm-1', role: 'agent', parts: [{ text: context.text }] }),
     });
-    const other = await serve(direct);
+    const other = await serve(direct, { grpc: true });
     const options = { transports: [factory], preferredTransports: [transport] };
     const speaker = await new ClientFactory(options).createFromUrl(other.url);
     const expected = { messageId: 'm-1', role: Role.ROLE_AGENT, parts: [text('hi')] };
@@ -246,7 +248,7 @@ describe.each(bindings)('official 1.0 client over $transport', ({ transport, fac
 
   it('receives the URI of the required extension', async () => {
     const strict = sampleAgent({ extensions: [{ uri: 'urn:needed', required: true }] });
-    const other = await serve(strict);
+    const other = await serve(strict, { grpc: true });
     const options = { transports: [factory], preferredTransports: [transport] };
     const speaker = await new ClientFactory(options).createFromUrl(other.url);
     await expect(speaker.sendMessage(say('hi'))).rejects.toThrow(/urn:needed/);

@@ -40,19 +40,22 @@ const noExtendedCardReasons: ReadonlySet<ErrorReason> = new Set([
 const maxVariants = 64;
 
 /** Returns the interfaces of all versions at a URL. */
-function interfacesAt(url: string): AgentInterface[] {
-  const createInterface = (protocolBinding: string, protocolVersion: string): AgentInterface => ({
-    url,
-    protocolBinding,
-    protocolVersion,
-  });
-  return [
-    createInterface('JSONRPC', '1.0'),
-    createInterface('HTTP+JSON', '1.0'),
-    createInterface('JSONRPC', '0.3'),
-    createInterface('HTTP+JSON', '0.3'),
-    createInterface('JSONRPC', '0.1'),
+function interfacesAt(url: string, hasGrpc: boolean): AgentInterface[] {
+  const { host, pathname, port, protocol } = new URL(url);
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  const interfaces: AgentInterface[] = [
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '0.1' },
   ];
+  // A gRPC method is a path of its own, so that it cannot be below another path.
+  if (!hasGrpc || pathname !== '/') return interfaces;
+  const address = port === '' ? `${host}:${defaultPort}` : host;
+  for (const protocolVersion of ['1.0', '0.3'])
+    interfaces.push({ url: address, protocolBinding: 'GRPC', protocolVersion });
+  return interfaces;
 }
 
 /** Serves the agent card in the requested version, with the URL at which the client reached the server. */
@@ -63,6 +66,8 @@ export class CardService {
   /** Serialized cards by card object, because a remote agent may change its card, then by format and URL. */
   readonly #serialized = new WeakMap<AgentCard, Map<string, SerializedCard>>();
   readonly #signer: CardSigner | undefined;
+  /** True if the server accepts HTTP/2 connections for gRPC. */
+  hasGrpc = false;
   /** Signed cards by card object and URL. */
   readonly #signedCards = new WeakMap<AgentCard, Map<string, Promise<AgentCard | undefined>>>();
 
@@ -148,7 +153,7 @@ export class CardService {
     const { onlyVersion } = this.#options;
     const isServed = ({ protocolVersion }: AgentInterface) =>
       (onlyVersion ?? protocolVersion) === protocolVersion;
-    return { ...rest, interfaces: interfacesAt(url).filter(isServed) };
+    return { ...rest, interfaces: interfacesAt(url, this.hasGrpc).filter(isServed) };
   }
 
   #publicUrl(request: HttpServerRequest): string {

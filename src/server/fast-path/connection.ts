@@ -5,6 +5,7 @@ import { type TextSink, SseStream } from '../http/sse-stream.ts';
 import type { BufferedRequestHandler } from './buffered-handler.ts';
 import type { FastPathServer } from './fast-path-server.ts';
 import { FastPathRequest } from './fast-path-request.ts';
+import { mayStartHttp2 } from './http2-preface.ts';
 import type { RequestHead } from './request-head-parser.ts';
 import { formatResponseHead } from './response-head.ts';
 
@@ -86,7 +87,8 @@ export class FastPathConnection implements TextSink {
     const head = this.#server.isEnabled ? this.#server.headParser.parse(bytes) : undefined;
     const handler = head && this.#server.handlerFor(head.target);
     if (!handler || head.end < bytes.length) {
-      this.handOffToNode(bytes);
+      if (this.#server.http2 && mayStartHttp2(bytes)) this.#buffered = bytes;
+      else this.handOffToNode(bytes);
     } else if (head.end > bytes.length) {
       if (isLate) this.handOffToNode(bytes);
       else this.#buffered = bytes;
@@ -297,8 +299,7 @@ export class FastPathConnection implements TextSink {
     socket.off('error', onError);
     socket.pause();
     if (bytes) socket.unshift(bytes);
-    this.#server.handOffToNode(socket);
-    socket.resume();
+    this.#server.handOffToNode(socket, bytes);
   }
 
   /**

@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { BufferedRequestHandler } from './buffered-handler.ts';
 import { FastPathConnection } from './connection.ts';
+import { startsHttp2 } from './http2-preface.ts';
 import { type RequestHeadLimits, RequestHeadParser } from './request-head-parser.ts';
 
 /** Settings of a {@link FastPathServer}. */
@@ -16,6 +17,11 @@ export interface FastPathSettings extends RequestHeadLimits {
   readonly onStalled: () => void;
 }
 
+/** Serves connections of HTTP/2. */
+export interface Http2Acceptor {
+  accept(socket: Socket): void;
+}
+
 /**
  * An HTTP server with a fast path. Complete, unambiguous requests are parsed and answered directly on the socket at half
  * the cost of `node:http`. All other connections are handed off to Node: unusual headers, large bodies, pipelining,
@@ -24,6 +30,8 @@ export interface FastPathSettings extends RequestHeadLimits {
 export class FastPathServer extends Server {
   readonly settings: FastPathSettings;
   readonly headParser: RequestHeadParser;
+  /** Takes over connections that begin with the preface of HTTP/2. */
+  http2: Http2Acceptor | undefined = undefined;
   /** Returns the handler for a path with query; undefined if Node must handle the request. */
   readonly handlerFor: (target: string) => BufferedRequestHandler | undefined;
   /** Connections that were not handed off to Node. */
@@ -85,7 +93,8 @@ export class FastPathServer extends Server {
   #onConnection(socket: Socket): void {
     // Other code may emit connections of any kind, such as TLS sockets.
     const isPlain = socket instanceof Socket && !(socket as Partial<TLSSocket>).encrypted;
-    if (isPlain && this.isEnabled) this.fastPathConnections.add(new FastPathConnection(this, socket));
+    if (isPlain && (this.isEnabled || this.http2))
+      this.fastPathConnections.add(new FastPathConnection(this, socket));
     else this.#nodeListener(socket);
   }
 
@@ -93,9 +102,14 @@ export class FastPathServer extends Server {
     if (event === 'request') this.#isEnabled = false;
   }
 
-  /** Hands a connection off to Node. */
-  handOffToNode(socket: Socket): void {
+  /** Hands a paused connection off to Node. @param first - its first bytes */
+  handOffToNode(socket: Socket, first: Buffer | undefined): void {
+    if (this.http2 && first && startsHttp2(first)) {
+      this.http2.accept(socket);
+      return;
+    }
     this.#nodeListener(socket);
+    socket.resume();
   }
 
   #checkConnections(interval: number): void {

@@ -1,6 +1,5 @@
 import type { EventWriter } from '../../dialects/dialect.ts';
 import { atEndOfTurn } from '../../primitives/clock.ts';
-import { sseHeartbeat } from '../../primitives/formats/sse.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { isPullStream, type Waiter } from '../../primitives/pull-stream.ts';
@@ -71,6 +70,8 @@ export class SseStream implements Waiter {
   hasExceededOutput = false;
   /** Number of events sent. */
   frames = 0;
+  /** True if all events were sent, rather than that the server stops. */
+  isComplete = false;
   /** Error that ended the stream. */
   error: A2AError | undefined = undefined;
   /** Start of the current backpressure, in milliseconds of the monotonic clock; 0 if there is none. */
@@ -141,15 +142,17 @@ export class SseStream implements Waiter {
 
   /** Writes the final events of the dialect and ends the stream. */
   #finish(): void {
+    this.isComplete = true;
     for (const wire of this.#writer.end(this.#lastStatus, this.#wasStatusInTask))
-      this.#writeFrame(JSON.stringify(wire));
+      this.#writeFrame(this.#cache ? this.#cache.serializeWire(wire) : JSON.stringify(wire));
     this.end();
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.error = A2AError.from(error);
-    this.#bufferFrame(`data: ${this.#envelope.error(this.error)}\n\n`);
+    const frame = this.#envelope.error(this.error);
+    if (frame !== '') this.#bufferFrame(frame);
     this.end();
   }
 
@@ -183,7 +186,9 @@ export class SseStream implements Waiter {
 
   /** Sends an SSE heartbeat, unless there is backpressure or buffered text. */
   sendHeartbeat(): void {
-    if (!this.#isOver && this.stalledSince === 0 && this.#buffer === '') this.#write(sseHeartbeat);
+    const { heartbeat } = this.#envelope;
+    if (heartbeat !== '' && !this.#isOver && this.stalledSince === 0 && this.#buffer === '')
+      this.#write(heartbeat);
   }
 
   #bufferEvent(event: StreamEvent): void {
@@ -212,9 +217,9 @@ export class SseStream implements Waiter {
 
   #writeFrame(text: string, sequence?: number): void {
     this.frames++;
-    const { start, end } = this.#envelope;
+    const { start, end, hasIds } = this.#envelope;
     this.#bufferFrame(
-      sequence === undefined ? `${start}${text}${end}` : `id: ${sequence}\n${start}${text}${end}`,
+      sequence === undefined || !hasIds ? `${start}${text}${end}` : `id: ${sequence}\n${start}${text}${end}`,
     );
   }
 

@@ -1,13 +1,18 @@
 import type { Dialect } from '../../dialects/dialect.ts';
+import { sseHeartbeat } from '../../primitives/formats/sse.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 
 /** Envelope around each event of a stream. It is small, because a stream may stay open for hours. */
 export interface StreamEnvelope {
-  /** Text of an SSE frame before the JSON of an event. */
+  /** Text of a frame before the serialized event. */
   readonly start: string;
-  /** Text of an SSE frame after the JSON of an event. */
+  /** Text of a frame after the serialized event. */
   readonly end: string;
-  /** Returns the JSON of an error within a stream. */
+  /** True if frames have the sequence number of their event as `id:`. */
+  readonly hasIds: boolean;
+  /** Frame that keeps the connection open; empty if the transport does so itself. */
+  readonly heartbeat: string;
+  /** Returns the frame of an error within a stream; empty if the transport reports errors at its end. */
   error(error: A2AError): string;
 }
 
@@ -15,6 +20,8 @@ export interface StreamEnvelope {
 export class RpcEnvelope implements StreamEnvelope {
   readonly start: string;
   readonly end = '}\n\n';
+  readonly hasIds = true;
+  readonly heartbeat = sseHeartbeat;
   readonly #id: string;
   readonly #dialect: Dialect;
 
@@ -25,7 +32,8 @@ export class RpcEnvelope implements StreamEnvelope {
   }
 
   error(error: A2AError): string {
-    return `{"jsonrpc":"2.0","id":${this.#id},"error":${JSON.stringify(this.#dialect.rpcError.write(error))}}`;
+    const text = JSON.stringify(this.#dialect.rpcError.write(error));
+    return `data: {"jsonrpc":"2.0","id":${this.#id},"error":${text}}\n\n`;
   }
 }
 
@@ -33,6 +41,8 @@ export class RpcEnvelope implements StreamEnvelope {
 export class RestEnvelope implements StreamEnvelope {
   readonly start = 'data: ';
   readonly end = '\n\n';
+  readonly hasIds = true;
+  readonly heartbeat = sseHeartbeat;
   readonly #dialect: Dialect;
 
   constructor(dialect: Dialect) {
@@ -40,6 +50,6 @@ export class RestEnvelope implements StreamEnvelope {
   }
 
   error(error: A2AError): string {
-    return JSON.stringify(this.#dialect.restError.write(error).body);
+    return `data: ${JSON.stringify(this.#dialect.restError.write(error).body)}\n\n`;
   }
 }

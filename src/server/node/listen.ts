@@ -15,6 +15,8 @@ import {
   observeConnectionBytes,
 } from './connection-limits.ts';
 import type { BufferedRequestHandler } from '../fast-path/buffered-handler.ts';
+import { GrpcServer } from '../grpc/grpc-server.ts';
+import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { FastPathServer } from '../fast-path/fast-path-server.ts';
 import { type Drainable, type DrainOptions, drain } from '../lifecycle/drain.ts';
 import { defaultLimits } from '../limits/limits.ts';
@@ -35,6 +37,8 @@ export interface ServeOptions extends ServerOptions {
    * @defaultValue true, unless the environment variable `DRAGOMAN_FAST_PATH` is `0` or `false`
    */
   fastPath?: boolean;
+  /** Serves gRPC of 1.0 and 0.3 on the same port, in clear text and over TLS. @defaultValue false */
+  grpc?: boolean;
 }
 
 /** A running HTTP server. */
@@ -59,6 +63,8 @@ export interface ListenerSetup extends Drainable {
   readonly metrics: Metrics | undefined;
   /** Returns the fast-path handler for a path with query; undefined if `listener` must handle the request. */
   readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
+  /** Returns the handler for the path of a gRPC method. Without it, the server does not accept HTTP/2. */
+  readonly grpcHandlerFor?: ((path: string) => AgentHttpHandler | undefined) | undefined;
 }
 
 /** Maximum body size on the fast path, in bytes. Larger bodies arrive in several chunks anyway. */
@@ -69,9 +75,12 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   const { metrics, listener } = setup;
   const { limits = {}, port = 0, host = '127.0.0.1' } = options;
   const nodeOptions = nodeServerOptions(limits);
+  const grpc =
+    setup.grpcHandlerFor &&
+    new GrpcServer(setup.grpcHandlerFor, options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
   const server = options.tls
-    ? await createTlsServer(options.tls, listener, nodeOptions)
-    : createHttpServer(setup, options, nodeOptions);
+    ? await createTlsServer(options.tls, listener, nodeOptions, grpc)
+    : createHttpServer(setup, options, nodeOptions, grpc);
   setMaxHeaderCount(server, limits);
   if (metrics) observeConnectionBytes(server, metrics);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -84,7 +93,7 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   });
   const address = server.address() as AddressInfo;
   const stop = (within = 5_000): Promise<void> =>
-    stopServer(server, setup, within > 0 ? options.drain : undefined, within);
+    stopServer([server, ...(grpc ? [grpc] : [])], setup, within > 0 ? options.drain : undefined, within);
   return {
     url: formatUrl(address, options.tls ? 'https' : 'http'),
     port: address.port,
@@ -103,17 +112,21 @@ function createHttpServer(
     fastPath = isFastPathDefault(),
   }: ServeOptions,
   nodeOptions: HttpOptions,
+  grpc: GrpcServer | undefined,
 ): Server {
-  if (!handlerFor || !fastPath) return createServer(nodeOptions, listener);
+  const hasFastPath = handlerFor !== undefined && fastPath;
+  if (!hasFastPath && !grpc) return createServer(nodeOptions, listener);
   const { headerBytes, headers } = { ...defaultLimits, ...limits };
   const bodyBytes = Math.min(maxBodyBytes, maxFastPathBody);
-  return new FastPathServer(nodeOptions, listener, handlerFor, {
+  const server = new FastPathServer(nodeOptions, listener, hasFastPath ? handlerFor : () => undefined, {
     headerBytes,
     headers,
     bodyBytes,
     stallTimeout,
     onStalled: () => metrics?.countLimitHit('stallTimeout'),
   });
+  server.http2 = grpc;
+  return server;
 }
 
 function isFastPathDefault(): boolean {
@@ -128,7 +141,7 @@ function formatUrl({ address, family, port }: AddressInfo, scheme: string): stri
 
 /** @param within - milliseconds after which the remaining connections are closed. */
 async function stopServer(
-  server: Server | SecureServer,
+  [server, ...others]: [Server | SecureServer, ...GrpcServer[]],
   setup: Drainable,
   phases: DrainOptions = {},
   within: number,
@@ -138,9 +151,12 @@ async function stopServer(
   await drain(setup, phases, () => {
     closed = new Promise((resolve) => server.close(() => resolve()));
     // Closes keep-alive connections as soon as their last request has finished.
+    for (const other of others) other.closeIdleConnections();
     idleTimer = setInterval(() => server.closeIdleConnections(), 20);
   });
-  const closeTimer = setTimeout(() => server.closeAllConnections(), within);
+  const closeTimer = setTimeout(() => {
+    for (const each of [server, ...others]) each.closeAllConnections();
+  }, within);
   server.closeIdleConnections();
   await closed;
   clearTimeout(closeTimer);

@@ -9,6 +9,7 @@ export type { ServeOptions, RunningServer } from './listen.ts';
 export async function serve(agent: Agent, options: ServeOptions = {}): Promise<RunningServer> {
   const lifecycle = new AgentLifecycle(agent, options);
   const { handler, contexts, onStopping, whenIdle } = lifecycle;
+  handler.context.cards.hasGrpc = options.grpc === true;
   // Bundles for browsers and workers contain no Node server.
   const { listen } = await import('#node-server');
   const server = await listen(
@@ -19,6 +20,7 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
       whenIdle,
       metrics: handler.context.telemetry?.metrics,
       handlerFor: () => handler,
+      grpcHandlerFor: options.grpc ? () => handler : undefined,
     },
     options,
   );

@@ -1,6 +1,7 @@
 import type { RequestListener, Server, ServerOptions as HttpOptions } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
-import type { SecureContextOptions } from 'node:tls';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { Http2Acceptor } from '../fast-path/fast-path-server.ts';
 
 /** TLS options. */
 export interface TlsOptions
@@ -18,13 +19,26 @@ export interface TlsOptions
   rejectUnauthorized?: boolean;
 }
 
-/** Creates an HTTPS server. */
+/** Creates an HTTPS server. @param http2 - takes over connections whose clients choose HTTP/2 */
 export async function createTlsServer(
   tls: TlsOptions,
   listener: RequestListener,
   nodeOptions: HttpOptions,
+  http2: Http2Acceptor | undefined,
 ): Promise<Server | SecureServer> {
   const { createServer } = await import('node:https');
   const { requestCert = false, rejectUnauthorized = false, minVersion = 'TLSv1.2' } = tls;
-  return createServer({ ...nodeOptions, ...tls, minVersion, requestCert, rejectUnauthorized }, listener);
+  const ALPNProtocols = http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
+  const server = createServer(
+    { ...nodeOptions, ...tls, minVersion, requestCert, rejectUnauthorized, ALPNProtocols },
+    listener,
+  );
+  if (!http2) return server;
+  const listeners = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[];
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket) => {
+    if (socket.alpnProtocol === 'h2') http2.accept(socket);
+    else for (const each of listeners) each.call(server, socket);
+  });
+  return server;
 }

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../dialects/dialect.ts';
+import { type Dialect, serializeResult } from '../../dialects/dialect.ts';
 import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
@@ -48,7 +48,9 @@ export function invokeUnary(
       return agent.send(request as SendRequest, call).then((sent) => {
         const result = withClientTaskId(sent, operationCall);
         operationCall.telemetry?.setResult(result);
-        return dialect.texts ? dialect.texts.sent(result) : JSON.stringify(results.send.write(result));
+        return dialect.texts
+          ? dialect.texts.sent(result)
+          : serializeResult(dialect, operation, results.send.write(result));
       });
     case 'getTask':
       return agent
@@ -76,18 +78,18 @@ export function invokeUnary(
     case 'deletePushConfig':
       return agent
         .deletePushConfig(request as never, call)
-        .then(() => JSON.stringify(results.deletePushConfig.write()));
+        .then(() => serializeResult(dialect, operation, results.deletePushConfig.write()));
     case 'extendedCard':
       return agent
         .extendedCard(call)
         .then((card) => operationCall.finalizeCard(card))
-        .then((card) => JSON.stringify(results.extendedCard.write(card)));
+        .then((card) => serializeResult(dialect, operation, results.extendedCard.write(card)));
     case 'stream':
     case 'subscribe':
       throw new A2AError('INTERNAL_ERROR', 'Streaming operation without a stream');
     default:
       return (agent[operation](request as never, call) as Promise<unknown>).then((result) =>
-        JSON.stringify(results[operation].write(result as never)),
+        serializeResult(dialect, operation, results[operation].write(result as never)),
       );
   }
 }

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../dialects/dialect.ts';
+import { type Dialect, serializeResult } from '../../dialects/dialect.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
 
@@ -15,16 +15,19 @@ const pageStart = '{"tasks":[';
 export async function listPage(
   list: (request: ListTasksRequest) => Promise<TaskPage>,
   request: ListTasksRequest,
-  { results, texts }: Dialect,
+  dialect: Dialect,
   maxBytes: number,
 ): Promise<string> {
-  const serialize = texts?.task ?? ((task: Task) => JSON.stringify(results.getTask.write(task)));
+  const { results, texts } = dialect;
+  const serialize =
+    texts?.task ?? ((task: Task) => serializeResult(dialect, 'getTask', results.getTask.write(task)));
   let wanted = request;
   for (let attempt = 1; ; attempt++) {
     const page = await list(wanted);
     const withoutTasks = JSON.stringify(results.listTasks.write({ ...page, tasks: [] }));
     // A list of 0.3 has no page token, so a shortened one would lose tasks.
-    if (!withoutTasks.startsWith(pageStart)) return JSON.stringify(results.listTasks.write(page));
+    if (!withoutTasks.startsWith(pageStart))
+      return serializeResult(dialect, 'listTasks', results.listTasks.write(page));
     let text = '';
     let count = 0;
     for (const task of page.tasks) {
@@ -32,7 +35,10 @@ export async function listPage(
       if (text.length + next.length > maxBytes && count > 0 && attempt < maxAttempts) break;
       text += count++ === 0 ? next : `,${next}`;
     }
-    if (count === page.tasks.length) return `${pageStart}${text}${withoutTasks.slice(pageStart.length)}`;
+    if (count === page.tasks.length)
+      return dialect.serialize
+        ? serializeResult(dialect, 'listTasks', results.listTasks.write(page))
+        : `${pageStart}${text}${withoutTasks.slice(pageStart.length)}`;
     wanted = { ...request, pageSize: count };
   }
 }

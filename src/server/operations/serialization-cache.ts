@@ -1,4 +1,9 @@
-import type { Dialect, EventWriter } from '../../dialects/dialect.ts';
+import {
+  type Dialect,
+  type EventWriter,
+  serializeResult,
+  serializeWireEvent,
+} from '../../dialects/dialect.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Task } from '../../protocol/task.ts';
 
@@ -32,11 +37,16 @@ export class SerializationCache {
     if (this.#events[slot] === key) return this.#eventTexts[slot] ?? '';
     if (this.#events[slotCount] === key) return this.#eventTexts[slotCount] ?? '';
     const { texts } = this.#dialect;
-    const text = texts ? texts.event(event) : JSON.stringify(this.#writer.write(event)[0]);
+    const text = texts ? texts.event(event) : serializeWireEvent(this.#dialect, this.#writer.write(event)[0]);
     const used = text.length > maxSlotLength ? slotCount : slot;
     this.#events[used] = key;
     this.#eventTexts[used] = text;
     return text;
+  }
+
+  /** Returns the text of the wire object of an event, without caching it. */
+  serializeWire(wire: unknown): string {
+    return serializeWireEvent(this.#dialect, wire);
   }
 
   /** Returns the JSON of a task. Polling clients get the same task object until it changes. */
@@ -44,7 +54,9 @@ export class SerializationCache {
     let text = this.#tasks.get(task);
     if (text === undefined) {
       const { texts, results } = this.#dialect;
-      text = texts ? texts.task(task) : JSON.stringify(results.getTask.write(task));
+      text = texts
+        ? texts.task(task)
+        : serializeResult(this.#dialect, 'getTask', results.getTask.write(task));
       // The text lives as long as the task, which the size limits of a task store do not take into account.
       if (text.length <= maxSlotLength) this.#tasks.set(task, text);
     }

@@ -9,7 +9,7 @@ import type { OperationCall } from '../operations/invoke-agent.ts';
 import type { ServerTelemetry } from './server-telemetry.ts';
 
 /** Transport of a request. */
-export type TransportName = 'JSONRPC' | 'HTTP+JSON';
+export type TransportName = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
 
 /** Telemetry of one request: operation, version, transport, outcome and tracing span. */
 export class RequestTelemetry {

@@ -1,0 +1,155 @@
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Bytes up to which a loop is faster than `TextDecoder`. */
+const shortText = 32;
+
+const maxVarintSize = 10;
+
+/** Thrown for bytes that are no message; its message tells a client what is wrong. */
+export class MalformedMessageError extends Error {
+  override readonly name = 'MalformedMessageError';
+}
+
+/** Reads the primitive formats of protocol buffers. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at: number;
+  readonly #end: number;
+
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#at = start;
+    this.#end = end;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  /** Reads an unsigned integer. Of integers above 2^53, digits are lost. */
+  varint(): number {
+    let value = 0;
+    let factor = 1;
+    for (let count = 0; count < maxVarintSize; count++) {
+      const byte = this.#byte();
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+      factor *= 128;
+    }
+    throw new MalformedMessageError('an integer has more than 10 bytes');
+  }
+
+  /** Reads a signed integer of 64 bits. */
+  int64(): number {
+    let value = 0n;
+    for (let count = 0; count < maxVarintSize; count++) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 127) << BigInt(7 * count);
+      if (byte < 128) return Number(BigInt.asIntN(64, value));
+    }
+    throw new MalformedMessageError('an integer has more than 10 bytes');
+  }
+
+  /** Reads a signed integer of 32 bits; larger ones are truncated. */
+  int32(): number {
+    return this.int64() | 0;
+  }
+
+  double(): number {
+    this.#require(8);
+    const value = this.#view.getFloat64(this.#at, true);
+    this.#at += 8;
+    return value;
+  }
+
+  /** Reads bytes preceded by their length. The result shares the memory of the message. */
+  bytes(): Uint8Array {
+    const length = this.#length();
+    const value = this.#bytes.subarray(this.#at, this.#at + length);
+    this.#at += length;
+    return value;
+  }
+
+  text(): string {
+    const length = this.#length();
+    const start = this.#at;
+    this.#at += length;
+    if (length <= shortText) {
+      let text = '';
+      for (let at = start; at < this.#at; at++) {
+        const byte = this.#bytes[at] ?? 0;
+        if (byte > 127) return this.#decode(start);
+        text += String.fromCharCode(byte);
+      }
+      return text;
+    }
+    return this.#decode(start);
+  }
+
+  /** Returns a reader of the message that follows, preceded by its length. */
+  nested(): ByteReader {
+    const length = this.#length();
+    const start = this.#at;
+    this.#at += length;
+    return new ByteReader(this.#bytes, start, this.#at);
+  }
+
+  /** Skips a field of an unknown number. */
+  skip(wireType: number, depth = 0): void {
+    switch (wireType) {
+      case 0:
+        this.varint();
+        return;
+      case 1:
+        this.#require(8);
+        this.#at += 8;
+        return;
+      case 2:
+        this.bytes();
+        return;
+      case 3:
+        this.#skipGroup(depth + 1);
+        return;
+      case 5:
+        this.#require(4);
+        this.#at += 4;
+        return;
+      default:
+        throw new MalformedMessageError(`there is no wire type ${wireType}`);
+    }
+  }
+
+  #skipGroup(depth: number): void {
+    if (depth > 100) throw new MalformedMessageError('groups are nested too deeply');
+    for (;;) {
+      const tag = this.varint();
+      if (tag % 8 === 4) return;
+      this.skip(tag % 8, depth);
+    }
+  }
+
+  #byte(): number {
+    if (this.#at >= this.#end) throw new MalformedMessageError('the message ends within an integer');
+    return this.#bytes[this.#at++] ?? 0;
+  }
+
+  #decode(start: number): string {
+    try {
+      return decoder.decode(this.#bytes.subarray(start, this.#at));
+    } catch {
+      throw new MalformedMessageError('a text is not UTF-8');
+    }
+  }
+
+  #length(): number {
+    const length = this.varint();
+    this.#require(length);
+    return length;
+  }
+
+  #require(length: number): void {
+    if (this.#at + length > this.#end) throw new MalformedMessageError('the message ends within a field');
+  }
+}

@@ -1,0 +1,97 @@
+import { toBase64 } from './base64.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { FieldType, MessageType } from './message-type.ts';
+import { setOwn } from './set-own.ts';
+import {
+  maxNesting,
+  readProtoStruct,
+  readProtoTimestamp,
+  readProtoValue,
+  TooDeeplyNestedError,
+} from './well-known-types.ts';
+
+type Json = { [name: string]: unknown };
+
+/**
+ * Decodes protocol buffers as ProtoJSON. Unknown fields are left out; unknown values of enumerations are numbers.
+ *
+ * @throws `MalformedMessageError` if the bytes are no message of this type.
+ */
+export function decodeMessage(type: MessageType, bytes: Uint8Array): Json {
+  return readMessage(type, new ByteReader(bytes), {}, 1);
+}
+
+function readMessage(type: MessageType, reader: ByteReader, into: Json, depth: number): Json {
+  if (depth > maxNesting) throw new TooDeeplyNestedError();
+  while (!reader.isAtEnd) {
+    const tag = reader.varint();
+    const wireType = tag % 8;
+    const field = type.byNumber.get((tag - wireType) / 8);
+    if (field === undefined || wireType !== wireTypeOf(field)) {
+      reader.skip(wireType);
+      continue;
+    }
+    const { name, cardinality } = field;
+    if (cardinality === 'many') {
+      const list = (into[name] ??= []) as unknown[];
+      list.push(readField(field, reader, undefined, depth));
+    } else if (cardinality === 'map') {
+      readEntry(field, reader.nested(), (into[name] ??= {}) as Json, depth);
+    } else {
+      for (const other of field.alternatives) delete into[other];
+      into[name] = readField(field, reader, into[name], depth);
+    }
+  }
+  return into;
+}
+
+function readEntry(field: FieldType, reader: ByteReader, into: Json, depth: number): void {
+  let key = '';
+  let value: unknown;
+  while (!reader.isAtEnd) {
+    const tag = reader.varint();
+    if (tag === 0x0a) key = reader.text();
+    else if (tag === 16 + wireTypeOfType(field.type)) value = readField(field, reader, value, depth);
+    else reader.skip(tag % 8);
+  }
+  setOwn(into, key, value ?? (field.type === 'string' ? '' : {}));
+}
+
+/** Reads a value. Messages that occur twice are merged, as protocol buffers require. */
+function readField(field: FieldType, reader: ByteReader, former: unknown, depth: number): unknown {
+  const { type } = field;
+  if (typeof type === 'object')
+    return type.kind === 'message'
+      ? readMessage(type, reader.nested(), (former ?? {}) as Json, depth + 1)
+      : readEnum(type.names, reader.int32());
+  switch (type) {
+    case 'string':
+      return reader.text();
+    case 'bytes':
+      return toBase64(reader.bytes());
+    case 'bool':
+      return reader.varint() !== 0;
+    case 'int32':
+      return reader.int32();
+    case 'Timestamp':
+      return readProtoTimestamp(reader.nested());
+    case 'Struct':
+      return readProtoStruct(reader.nested(), depth + 1, former ?? {});
+    case 'Value':
+      return readProtoValue(reader.nested(), depth + 1);
+  }
+}
+
+function readEnum(names: ReadonlyMap<number, string>, value: number): string | number {
+  return names.get(value) ?? value;
+}
+
+/** Messages, maps, texts and bytes have wire type 2; numbers have wire type 0. */
+function wireTypeOf(field: FieldType): number {
+  return field.cardinality === 'map' ? 2 : wireTypeOfType(field.type);
+}
+
+function wireTypeOfType(type: FieldType['type']): number {
+  if (type === 'bool' || type === 'int32') return 0;
+  return typeof type === 'object' && type.kind === 'enum' ? 0 : 2;
+}

@@ -1,0 +1,142 @@
+import type { Operation } from '../../protocol/agent.ts';
+import type { Dialect } from '../dialect.ts';
+import { v0_3_rest } from '../v0_3_rest/index.ts';
+import { v1_0 } from '../v1_0/index.ts';
+import { encodeMessage } from './encode-message.ts';
+import { frameText } from './length-prefix.ts';
+import type { MessageType } from './message-type.ts';
+import { messages0_3 } from './messages-0_3.ts';
+import { messages1_0 } from './messages-1_0.ts';
+
+/** A method of the service of one version. */
+export interface GrpcMethod {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly request: MessageType;
+  readonly response: MessageType;
+}
+
+/** The service `A2AService` of one version. */
+export interface GrpcService {
+  /** Path of its methods, with a slash at the end. */
+  readonly path: string;
+  readonly methods: readonly GrpcMethod[];
+  /** Codec whose serialized results and events are frames. */
+  readonly dialect: Dialect;
+}
+
+type MethodTable = readonly (readonly [
+  name: string,
+  operation: Operation,
+  request: MessageType,
+  response: MessageType,
+])[];
+
+const m10 = messages1_0;
+const m03 = messages0_3;
+
+/** The service of 1.0. */
+const grpcService1_0 = defineService('lf.a2a.v1', v1_0, [
+  ['SendMessage', 'send', m10.SendMessageRequest, m10.SendMessageResponse],
+  ['SendStreamingMessage', 'stream', m10.SendMessageRequest, m10.StreamResponse],
+  ['GetTask', 'getTask', m10.GetTaskRequest, m10.Task],
+  ['ListTasks', 'listTasks', m10.ListTasksRequest, m10.ListTasksResponse],
+  ['CancelTask', 'cancelTask', m10.CancelTaskRequest, m10.Task],
+  ['SubscribeToTask', 'subscribe', m10.SubscribeToTaskRequest, m10.StreamResponse],
+  [
+    'CreateTaskPushNotificationConfig',
+    'createPushConfig',
+    m10.TaskPushNotificationConfig,
+    m10.TaskPushNotificationConfig,
+  ],
+  [
+    'GetTaskPushNotificationConfig',
+    'getPushConfig',
+    m10.GetTaskPushNotificationConfigRequest,
+    m10.TaskPushNotificationConfig,
+  ],
+  [
+    'ListTaskPushNotificationConfigs',
+    'listPushConfigs',
+    m10.ListTaskPushNotificationConfigsRequest,
+    m10.ListTaskPushNotificationConfigsResponse,
+  ],
+  [
+    'DeleteTaskPushNotificationConfig',
+    'deletePushConfig',
+    m10.DeleteTaskPushNotificationConfigRequest,
+    m10.Empty,
+  ],
+  ['GetExtendedAgentCard', 'extendedCard', m10.GetExtendedAgentCardRequest, m10.AgentCard],
+]);
+
+/** The service of 0.3 and 0.2. */
+const grpcService0_3 = defineService('a2a.v1', v0_3_rest, [
+  ['SendMessage', 'send', m03.SendMessageRequest, m03.SendMessageResponse],
+  ['SendStreamingMessage', 'stream', m03.SendMessageRequest, m03.StreamResponse],
+  ['GetTask', 'getTask', m03.GetTaskRequest, m03.Task],
+  ['CancelTask', 'cancelTask', m03.CancelTaskRequest, m03.Task],
+  ['TaskSubscription', 'subscribe', m03.TaskSubscriptionRequest, m03.StreamResponse],
+  [
+    'CreateTaskPushNotificationConfig',
+    'createPushConfig',
+    m03.CreateTaskPushNotificationConfigRequest,
+    m03.TaskPushNotificationConfig,
+  ],
+  [
+    'GetTaskPushNotificationConfig',
+    'getPushConfig',
+    m03.GetTaskPushNotificationConfigRequest,
+    m03.TaskPushNotificationConfig,
+  ],
+  [
+    'ListTaskPushNotificationConfig',
+    'listPushConfigs',
+    m03.ListTaskPushNotificationConfigRequest,
+    m03.ListTaskPushNotificationConfigResponse,
+  ],
+  [
+    'DeleteTaskPushNotificationConfig',
+    'deletePushConfig',
+    m03.DeleteTaskPushNotificationConfigRequest,
+    m03.Empty,
+  ],
+  ['GetAgentCard', 'extendedCard', m03.GetAgentCardRequest, m03.AgentCard],
+]);
+
+/** Finds the method of a path such as `/lf.a2a.v1.A2AService/GetTask`. */
+export function findGrpcMethod(path: string): { service: GrpcService; method: GrpcMethod } | undefined {
+  return methodsByPath.get(path);
+}
+
+const methodsByPath = new Map(
+  [grpcService1_0, grpcService0_3].flatMap((service) =>
+    service.methods.map((method) => [service.path + method.name, { service, method }] as const),
+  ),
+);
+
+function defineService(packageName: string, base: Dialect, table: MethodTable): GrpcService {
+  const methods = table.map(([name, operation, request, response]) => ({
+    name,
+    operation,
+    request,
+    response,
+  }));
+  const responses = new Map(methods.map(({ operation, response }) => [operation, response]));
+  const frame = (type: MessageType | undefined, wire: unknown): string =>
+    frameText(type ? encodeMessage(type, wire) : new Uint8Array());
+  // Events of both streaming operations have the same type.
+  const eventType = responses.get('stream');
+  return {
+    path: `/${packageName}.A2AService/`,
+    methods,
+    dialect: {
+      ...base,
+      texts: undefined,
+      serialize: {
+        result: (operation, wire) => frame(responses.get(operation), wire),
+        event: (wire) => frame(eventType, wire),
+      },
+    },
+  };
+}

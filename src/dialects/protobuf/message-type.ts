@@ -1,0 +1,105 @@
+/** Types with a format of their own: the well-known types of protocol buffers that A2A uses. */
+const wellKnown = ['Struct', 'Value', 'Timestamp'] as const;
+const scalars = ['string', 'bytes', 'bool', 'int32'] as const;
+
+/** A type without fields of its own. */
+type SimpleType = (typeof scalars)[number] | (typeof wellKnown)[number];
+
+/** An enumeration: names and numbers of its values. */
+interface EnumType {
+  readonly kind: 'enum';
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly names: ReadonlyMap<number, string>;
+}
+
+/** A field of a message. */
+export interface FieldType {
+  readonly number: number;
+  /** Its name in ProtoJSON. */
+  readonly name: string;
+  readonly type: SimpleType | EnumType | MessageType;
+  readonly cardinality: 'one' | 'many' | 'map';
+  /** True if a default value differs from a missing one. */
+  readonly hasPresence: boolean;
+  /** The other fields of its oneof. */
+  readonly alternatives: readonly string[];
+}
+
+/** A message: its fields by name in ProtoJSON and by number. */
+export interface MessageType {
+  readonly kind: 'message';
+  readonly name: string;
+  readonly fields: FieldType[];
+  readonly byNumber: Map<number, FieldType>;
+}
+
+/**
+ * The fields of messages, as `name: 'NUMBER TYPE'`. After the type, `[]` means repeated, `{}` a map with keys of text, and
+ * `?` that a default value differs from a missing one. Fields of a oneof have a name after `|`.
+ */
+export type MessageTable = { readonly [message: string]: { readonly [field: string]: string } };
+
+/** The values of enumerations. The first one is 0. */
+export type EnumTable = { readonly [name: string]: readonly string[] };
+
+const fieldFormat = /^(\d+) (\w+)(\[\]|\{\}|\?)?(?: \| (\w+))?$/;
+
+/** Builds the types of a table. */
+export function buildMessageTypes<T extends MessageTable>(
+  table: T,
+  enums: EnumTable,
+): { readonly [K in keyof T]: MessageType } {
+  const types = new Map<string, SimpleType | EnumType | MessageType>();
+  for (const name of [...scalars, ...wellKnown]) types.set(name, name);
+  for (const [name, values] of Object.entries(enums)) types.set(name, buildEnum(values));
+  const messages = {} as { [K in keyof T]: MessageType };
+  for (const name of Object.keys(table) as (keyof T & string)[])
+    messages[name] = { kind: 'message', name, fields: [], byNumber: new Map() };
+  for (const [name, message] of Object.entries(messages)) types.set(name, message);
+  for (const [name, fields] of Object.entries(table)) {
+    const message = messages[name];
+    const oneofs = Object.entries(fields).map(([field, text]) => [field, parseField(text).oneof] as const);
+    for (const [field, text] of Object.entries(fields)) {
+      const { number, typeName, mark, oneof } = parseField(text);
+      const type = types.get(typeName);
+      if (type === undefined) throw new Error(`Unknown type ${typeName} of ${name}.${field}`);
+      const built: FieldType = {
+        number,
+        name: field,
+        type,
+        cardinality: mark === '[]' ? 'many' : mark === '{}' ? 'map' : 'one',
+        hasPresence: mark === '?' || oneof !== undefined || isMessageLike(type),
+        alternatives:
+          oneof === undefined
+            ? []
+            : oneofs.filter(([other, its]) => its === oneof && other !== field).map(([other]) => other),
+      };
+      message?.fields.push(built);
+      message?.byNumber.set(number, built);
+    }
+  }
+  return messages;
+}
+
+function parseField(text: string): {
+  number: number;
+  typeName: string;
+  mark: string | undefined;
+  oneof: string | undefined;
+} {
+  const [, number, typeName = '', mark, oneof] = fieldFormat.exec(text) ?? [];
+  if (number === undefined) throw new Error(`Malformed field ${text}`);
+  return { number: Number(number), typeName, mark, oneof };
+}
+
+function isMessageLike(type: FieldType['type']): boolean {
+  return typeof type === 'object' ? type.kind === 'message' : (wellKnown as readonly string[]).includes(type);
+}
+
+function buildEnum(values: readonly string[]): EnumType {
+  return {
+    kind: 'enum',
+    numbers: new Map(values.map((name, number) => [name, number])),
+    names: new Map(values.map((name, number) => [number, name])),
+  };
+}

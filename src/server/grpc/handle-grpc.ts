@@ -1,0 +1,118 @@
+import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
+import { decodeMessage } from '../../dialects/protobuf/decode-message.ts';
+import type { GrpcMethod, GrpcService } from '../../dialects/protobuf/grpc-service.ts';
+import { unframe } from '../../dialects/protobuf/length-prefix.ts';
+import { checkLength } from '../../dialects/field-readers.ts';
+import { parseVersionHeader } from '../../dialects/negotiation.ts';
+import { strictMode } from '../../dialects/translation-loss.ts';
+import { isStreamingOperation } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
+import type { ServerContext } from '../http/server-context.ts';
+import { SseStream } from '../http/sse-stream.ts';
+import type { StreamEnvelope } from '../http/stream-envelope.ts';
+import { outputExceeded } from '../limits/server-budgets.ts';
+import { executeStream, executeUnary } from '../operations/execute.ts';
+import { HttpCallContext } from '../operations/http-call-context.ts';
+import type { OperationCall } from '../operations/invoke-agent.ts';
+
+/** Frames have no envelope, and a failed call ends with a status. */
+const grpcEnvelope: StreamEnvelope = {
+  start: '',
+  end: '',
+  hasIds: false,
+  heartbeat: '',
+  error: () => '',
+};
+
+/**
+ * Handles a call of a method. The body of the response is the frame of the result, or a stream of frames.
+ *
+ * @param frame - the bytes that the client sent.
+ * @throws {@link A2AError} if the call fails, also as a rejection.
+ */
+export function handleGrpc(
+  context: ServerContext,
+  request: HttpServerRequest,
+  { service, method }: { service: GrpcService; method: GrpcMethod },
+  frame: Uint8Array,
+): Promise<HttpServerResponse> | HttpServerResponse {
+  if (request.telemetry) request.telemetry.transport = 'GRPC';
+  const limited = context.limiter.takeRate(request);
+  if (limited) throw limited;
+  const operationCall = readOperationCall(context, request, service, method, frame);
+  const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
+    if (isStreamingOperation(method.operation)) {
+      const { dialect } = service;
+      return executeStream(
+        context,
+        request,
+        operationCall,
+        ({ events, first }) =>
+          new SseStream(
+            events,
+            first,
+            grpcEnvelope,
+            dialect.eventWriter(),
+            context.serializationCache(dialect),
+          ),
+      );
+    }
+    return executeUnary(context, request, operationCall).then((text) => {
+      const response = context.budgets.reserveOutput(request, { status: 200, headers: [], body: text });
+      if (!response) throw outputExceeded();
+      return response;
+    });
+  };
+  return context.authorizer ? context.authorizer.check(request, operationCall).then(execute) : execute();
+}
+
+function readOperationCall(
+  context: ServerContext,
+  request: HttpServerRequest,
+  { dialect }: GrpcService,
+  { operation, request: type }: GrpcMethod,
+  frame: Uint8Array,
+): OperationCall {
+  checkVersion(request, dialect.version);
+  const params = readParams(() => decodeMessage(type, unframe(frame)));
+  const operationRequest = dialect.requests[operation].read(params, strictMode);
+  const { tenant } = params as { tenant?: string };
+  const call = new HttpCallContext(
+    request,
+    dialect.version,
+    checkLength(tenant === '' ? undefined : tenant, 'tenant', 'name'),
+  );
+  return {
+    agent: context.agent,
+    dialect,
+    operation,
+    request: operationRequest,
+    call,
+    serializationCache: context.serializationCache(dialect),
+    telemetry: request.telemetry,
+    pageBytes: context.limits.pageBytes,
+    finalizeCard: (card) =>
+      dialect.version === '1.0'
+        ? context.cards.sign(card, request)
+        : context.cards.withInterfaces(card, request),
+  };
+}
+
+/** The package of the method determines the version; metadata must not name another one. */
+function checkVersion({ headers }: HttpServerRequest, version: string): void {
+  const text = singleHeader(headers, 'a2a-version');
+  const named = text === undefined || text === '' ? undefined : parseVersionHeader(text);
+  const isOlder = version !== '1.0' && (named === '0.3' || named === '0.2');
+  if (named === undefined || named === version || isOlder) return;
+  throw new A2AError('VERSION_NOT_SUPPORTED', `This method is of version ${version}, not ${named}`);
+}
+
+function readParams(read: () => object): object {
+  try {
+    return read();
+  } catch (thrown) {
+    if (!(thrown instanceof MalformedMessageError)) throw thrown;
+    throw new A2AError('INVALID_REQUEST', `Malformed message: ${thrown.message}`, { cause: thrown });
+  }
+}
