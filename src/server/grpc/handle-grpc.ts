@@ -2,9 +2,7 @@ import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
 import { decodeMessage } from '../../dialects/protobuf/decode-message.ts';
 import type { GrpcMethod, GrpcService } from '../../dialects/protobuf/grpc-service.ts';
 import { unframe } from '../../dialects/protobuf/length-prefix.ts';
-import { checkLength } from '../../dialects/field-readers.ts';
 import { parseVersionHeader } from '../../dialects/negotiation.ts';
-import { strictMode } from '../../dialects/translation-loss.ts';
 import { isStreamingOperation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
@@ -13,8 +11,7 @@ import { SseStream } from '../http/sse-stream.ts';
 import type { StreamEnvelope } from '../http/stream-envelope.ts';
 import { outputExceeded } from '../limits/server-budgets.ts';
 import { executeStream, executeUnary } from '../operations/execute.ts';
-import { HttpCallContext } from '../operations/http-call-context.ts';
-import type { OperationCall } from '../operations/invoke-agent.ts';
+import { readOperationCall } from '../operations/read-operation-call.ts';
 
 /** Frames have no envelope, and a failed call ends with a status. */
 const grpcEnvelope: StreamEnvelope = {
@@ -40,10 +37,13 @@ export function handleGrpc(
   if (request.telemetry) request.telemetry.transport = 'GRPC';
   const limited = context.limiter.takeRate(request);
   if (limited) throw limited;
-  const operationCall = readOperationCall(context, request, service, method, frame);
+  const { dialect } = service;
+  const { operation, request: type } = method;
+  checkVersion(request, dialect.version);
+  const params = readParams(() => decodeMessage(type, unframe(frame)));
+  const operationCall = readOperationCall(context, request, { dialect, operation }, params);
   const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
-    if (isStreamingOperation(method.operation)) {
-      const { dialect } = service;
+    if (isStreamingOperation(operation)) {
       return executeStream(
         context,
         request,
@@ -65,38 +65,6 @@ export function handleGrpc(
     });
   };
   return context.authorizer ? context.authorizer.check(request, operationCall).then(execute) : execute();
-}
-
-function readOperationCall(
-  context: ServerContext,
-  request: HttpServerRequest,
-  { dialect }: GrpcService,
-  { operation, request: type }: GrpcMethod,
-  frame: Uint8Array,
-): OperationCall {
-  checkVersion(request, dialect.version);
-  const params = readParams(() => decodeMessage(type, unframe(frame)));
-  const operationRequest = dialect.requests[operation].read(params, strictMode);
-  const { tenant } = params as { tenant?: string };
-  const call = new HttpCallContext(
-    request,
-    dialect.version,
-    checkLength(tenant === '' ? undefined : tenant, 'tenant', 'name'),
-  );
-  return {
-    agent: context.agent,
-    dialect,
-    operation,
-    request: operationRequest,
-    call,
-    serializationCache: context.serializationCache(dialect),
-    telemetry: request.telemetry,
-    pageBytes: context.limits.pageBytes,
-    finalizeCard: (card) =>
-      dialect.version === '1.0'
-        ? context.cards.sign(card, request)
-        : context.cards.withInterfaces(card, request),
-  };
 }
 
 /** The package of the method determines the version; metadata must not name another one. */

@@ -6,15 +6,13 @@ import {
   parseVersionHeader,
 } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import { checkLength, maxLengths } from '../../dialects/field-readers.ts';
-import { strictMode } from '../../dialects/translation-loss.ts';
+import { maxLengths } from '../../dialects/field-readers.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { withChallenges } from '../auth/auth-error.ts';
 import type { Task } from '../../protocol/task.ts';
-import { HttpCallContext } from '../operations/http-call-context.ts';
 import { RpcEnvelope } from './stream-envelope.ts';
 import {
   type HttpServerRequest,
@@ -28,7 +26,8 @@ import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
 import { outputExceeded } from '../limits/server-budgets.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
-import { SseStream, readLastEventId } from './sse-stream.ts';
+import { readOperationCall } from '../operations/read-operation-call.ts';
+import { SseStream } from './sse-stream.ts';
 import { versionForErrors } from './requested-version.ts';
 
 /** A JSON-RPC request with a valid envelope. */
@@ -88,7 +87,7 @@ export function handleRpc(
     // If the version is ambiguous, a 0.1 error is valid in both versions.
     dialect = match.ambiguous ? v0_1 : match.dialect;
     isStream = isStreamingOperation(match.operation);
-    const operationCall = readOperationCall(context, request, rpcRequest, match);
+    const operationCall = readOperationCall(context, request, match, rpcRequest.params);
     const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
       if (!isStream) {
         const pending = executeUnary(
@@ -171,35 +170,6 @@ function readEnvelope(body: unknown): RpcRequest {
 
 function isOnlyIn0_1(method: string): boolean {
   return method === 'tasks/send' || method === 'tasks/sendSubscribe';
-}
-
-function readOperationCall(
-  context: ServerContext,
-  request: HttpServerRequest,
-  { params }: RpcRequest,
-  { dialect, operation }: MethodMatch,
-): OperationCall {
-  const operationRequest = dialect.requests[operation].read(params, strictMode);
-  const tenant = dialect.version === '1.0' ? readTenant(params) : undefined;
-  const call = new HttpCallContext(request, dialect.version, tenant);
-  if (isStreamingOperation(operation)) readLastEventId(request, operationRequest);
-  return {
-    agent: context.agent,
-    dialect,
-    operation,
-    request: operationRequest,
-    call,
-    serializationCache: context.serializationCache(dialect),
-    telemetry: request.telemetry,
-    pageBytes: context.limits.pageBytes,
-    finalizeCard: (card) =>
-      dialect === v1_0 ? context.cards.sign(card, request) : context.cards.withInterfaces(card, request),
-  };
-}
-
-function readTenant(params: unknown): string | undefined {
-  const tenant = (params as { tenant?: unknown } | undefined)?.tenant;
-  return typeof tenant === 'string' && tenant !== '' ? checkLength(tenant, 'tenant', 'name') : undefined;
 }
 
 function createSseStream(

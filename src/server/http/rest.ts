@@ -1,12 +1,9 @@
 import { NegotiationError, dialectForPath, parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import { checkLength } from '../../dialects/field-readers.ts';
-import { strictMode } from '../../dialects/translation-loss.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { withChallenges } from '../auth/auth-error.ts';
-import { HttpCallContext } from '../operations/http-call-context.ts';
 import { RestEnvelope } from './stream-envelope.ts';
 import { type HttpServerRequest, jsonResponse, type HttpServerResponse } from './http-message.ts';
 import type { ServerContext } from './server-context.ts';
@@ -15,10 +12,11 @@ import { outputExceeded } from '../limits/server-budgets.ts';
 import { isStreamingOperation } from '../../protocol/agent.ts';
 import type { OperationCall, OpenedStream } from '../operations/invoke-agent.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
+import { readOperationCall } from '../operations/read-operation-call.ts';
 import { mergeRestParams } from './rest-params.ts';
 import { isReservedSegment } from './reserved-paths.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
-import { SseStream, readLastEventId } from './sse-stream.ts';
+import { SseStream } from './sse-stream.ts';
 
 const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
   [v1_0, new RouteTable(v1_0)],
@@ -54,7 +52,13 @@ export function handleRest(
     if (limited) throw limited;
     dialect = dialectForPath(path, parseVersionHeader(versionText));
     const match = findRoute(dialect, request.method, path);
-    const operationCall = readOperationCall(context, request, match, body);
+    const operationCall = readOperationCall(
+      context,
+      request,
+      { dialect, operation: match.route.operation },
+      mergeRestParams(request.query, match.params, body),
+      match.tenant,
+    );
     const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
       if (!isStreamingOperation(operationCall.operation)) {
         const { status = 200 } = match.route;
@@ -142,34 +146,6 @@ function decodeSegment(segment: string): string {
   } catch {
     throw new A2AError('NOT_FOUND');
   }
-}
-
-function readOperationCall(
-  context: ServerContext,
-  request: HttpServerRequest,
-  match: RestMatch,
-  body: unknown,
-): OperationCall {
-  const { dialect, route } = match;
-  const params = mergeRestParams(request.query, match.params, body) as { tenant?: unknown };
-  const operationRequest = dialect.requests[route.operation].read(params, strictMode);
-  const tenantParam =
-    dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;
-  const tenant = checkLength(match.tenant ?? tenantParam, 'tenant', 'name');
-  const call = new HttpCallContext(request, dialect.version, tenant);
-  if (isStreamingOperation(route.operation)) readLastEventId(request, operationRequest);
-  return {
-    agent: context.agent,
-    dialect,
-    operation: route.operation,
-    request: operationRequest,
-    call,
-    serializationCache: context.serializationCache(dialect),
-    telemetry: request.telemetry,
-    pageBytes: context.limits.pageBytes,
-    finalizeCard: (card) =>
-      dialect === v1_0 ? context.cards.sign(card, request) : context.cards.withInterfaces(card, request),
-  };
 }
 
 function createSseStream(
