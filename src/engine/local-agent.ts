@@ -30,7 +30,7 @@ import { PushConfigService } from './push-config-service.ts';
 import { failAbandonedTask } from './runs/fail-task.ts';
 import { recoveryPlan, TaskRecovery } from './runs/recovery.ts';
 import { TaskRun, type TaskRunHost } from './runs/task-run.ts';
-import { cancelHeldTask, executeCommand, passMessage } from './runs/task-commands.ts';
+import { acceptMessage, cancelHeldTask, executeCommand, passMessage } from './runs/task-commands.ts';
 import { TaskRunTable } from './runs/run-table.ts';
 import {
   replayTurn,
@@ -233,8 +233,12 @@ class Engine implements LocalAgent, TaskRunHost {
   ): ActiveTurn | Promise<ActiveTurn> {
     if (incoming.kind === 'duplicate') {
       const { log } = incoming;
-      const events = withSnapshot ? replayTurn(log, request.message) : undefined;
-      return { log, run: this.#runs.find(log), events };
+      const turn = (): ActiveTurn => ({
+        log,
+        run: this.#runs.find(log),
+        events: withSnapshot ? replayTurn(log, request.message) : undefined,
+      });
+      return this.#push.registerMissing(log, request, call)?.then(turn) ?? turn();
     }
     if (incoming.kind === 'continuation') return this.#continue(incoming, request, call, withSnapshot);
     const log = this.#create(request, call, incoming.taskId);
@@ -283,7 +287,9 @@ class Engine implements LocalAgent, TaskRunHost {
     const registering = this.#push.registerFor(log, request, call);
     const run = this.#createRun(log, call, request);
     const fail = (error: unknown): never => {
-      run.fail(error);
+      // Another process continues the task; the client repeats its request, which registers the configuration.
+      if (this.#taskStore.isShared && A2AError.from(error).reason === 'UNAVAILABLE') run.detach();
+      else run.fail(error);
       throw error;
     };
     return registering ? registering.then(() => run, fail) : run;
@@ -300,28 +306,19 @@ class Engine implements LocalAgent, TaskRunHost {
     // The stream of a later turn starts with a snapshot of the task before this turn.
     const events = withSnapshot ? log.subscribe('now', endsStream) : undefined;
     const isWriter = !log.claim || (await passMessage(this.#taskStore, this.#runs, log, message));
-    if (!isWriter || log.sequence !== sequence) {
-      // Another message arrived first, perhaps a duplicate of this one.
-      const { pushConfig: _registered, ...configuration } = request.configuration ?? {};
-      const retry = { ...request, configuration };
-      const turn = await this.#startTurn(await this.#classify(retry, call), retry, call, withSnapshot);
-      return events && turn.log === log ? { ...turn, events } : turn;
+    if (isWriter && log.sequence === sequence) {
+      const createRun = (): TaskRun => this.#createRun(log, call, request);
+      const run = await acceptMessage(this.#taskStore, this.#runs, log, message, createRun, this.#process);
+      if (run) {
+        call.waitUntil?.(run.whenIdle());
+        return { log, run, events };
+      }
     }
-    const activeRun = this.#runs.find(log);
-    if (activeRun && !activeRun.isAsking) {
-      throw new A2AError('UNSUPPORTED_OPERATION', 'The task does not accept messages in its current state', {
-        details: { taskId: log.id },
-      });
-    }
-    log.append({ kind: 'input', message });
-    if (activeRun) {
-      activeRun.answer(message);
-      call.waitUntil?.(activeRun.whenIdle());
-      return { log, run: activeRun, events };
-    }
-    const run = this.#createRun(log, call, request);
-    run.start(this.#process, message);
-    return { log, run, events };
+    // Another message arrived first, perhaps a duplicate of this one, or another process has become the writer.
+    const { pushConfig: _registered, ...configuration } = request.configuration ?? {};
+    const retry = { ...request, configuration };
+    const turn = await this.#startTurn(await this.#classify(retry, call), retry, call, withSnapshot);
+    return events && turn.log === log ? { ...turn, events } : turn;
   }
 
   #createRun(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {

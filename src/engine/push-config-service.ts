@@ -6,6 +6,7 @@ import type { PushConfig } from '../protocol/push.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { PushOptions } from '../push/push-options.ts';
 import type { PushOutbox } from '../push/sending/outbox.ts';
+import { whenSettled } from './runs/persisted-task.ts';
 import type { AgentDefinition, AgentOptions, LogEntry } from './agent-definition.ts';
 
 /** Collaborators of {@link PushConfigService}. */
@@ -62,8 +63,9 @@ export class PushConfigService {
         `A task may have at most ${this.#maxConfigs} push configurations`,
       );
     // Events that are not persisted could still be lost.
-    await log.whenPersisted();
-    const state = await this.#taskStore.putPushConfig(owner, stored, after ?? sequence - 1);
+    await whenSettled(log);
+    const newest = Math.min(sequence, log.sequence);
+    const state = await this.#taskStore.putPushConfig(owner, stored, after ?? newest - 1);
     await outbox.add(owner, stored, state);
     return withoutSecrets(stored);
   }
@@ -77,6 +79,22 @@ export class PushConfigService {
   ): Promise<PushConfig> | undefined {
     const push = configuration?.pushConfig;
     return push && this.register({ ...push, id: push.id ?? '', taskId: id }, call, after);
+  }
+
+  /**
+   * Registers the configuration of a resent message, if the process that received the message ended before it did. The later
+   * messages of a task are stored after their configurations.
+   */
+  registerMissing(log: TaskLog, request: SendRequest, call: CallContext): Promise<void> | undefined {
+    const { message, configuration } = request;
+    const push = configuration?.pushConfig;
+    if (!push || log.task().history?.[0]?.messageId !== message.messageId) return undefined;
+    return this.#registerMissing(log, push.url, request, call);
+  }
+
+  async #registerMissing(log: TaskLog, url: string, request: SendRequest, call: CallContext): Promise<void> {
+    const existing = await this.#taskStore.listPushConfigs(log.owner, log.id);
+    if (!existing.some((each) => each.url === url)) await this.registerFor(log, request, call);
   }
 
   readonly get: Agent['getPushConfig'] = async ({ taskId, id }, { owner = '' } = {}) => {

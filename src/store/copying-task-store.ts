@@ -144,6 +144,8 @@ class CopyingTaskLog implements TaskLog {
 
   release: TaskLog['release'] = () => this.#log.release?.();
 
+  refresh: TaskLog['refresh'] = () => this.#log.refresh?.();
+
   get sequence(): number {
     return this.#log.sequence;
   }

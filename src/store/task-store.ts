@@ -37,7 +37,8 @@ export interface TaskLog {
    * Waits until all appended events are persisted and visible.
    *
    * @returns undefined if they already are; otherwise a promise. It rejects if they could not be persisted: during an
-   * outage of the store, which persists them later, or because the log was abandoned.
+   * outage of the store, which persists them later, because the log was abandoned, or with `CONFLICT` because another process
+   * has become the writer of the task: they are discarded then.
    */
   whenPersisted(): PromiseLike<void> | undefined;
 
@@ -57,6 +58,9 @@ export interface TaskLog {
 
   /** Lets any process claim the task when all appended events are persisted. */
   release?(): void;
+
+  /** Applies the events of other processes. Undefined in a task store of one process. */
+  refresh?(): MaybePromise<void>;
 
   /** Returns the task with all visible events applied. The returned object is never mutated. */
   task(): Task;
@@ -108,6 +112,8 @@ export interface PushDelivery {
   state: PushDeliveryState;
   /** The newest sequence number of the task. */
   sequence: number;
+  /** True if this process held the webhook before, so that it may deliver already. */
+  isHeld?: boolean;
 }
 
 /** Use of a task store. */

@@ -310,8 +310,9 @@ export function describeReplicas(
       const without = await createAgent(never);
       const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
       const { id: failing } = expectTask(await without.send(userRequest('hi', {}, immediately)));
-      await one.close();
+      // The agent without resume would take the task of the other over, and fail it.
       await without.close();
+      await one.close();
       expect((await two.getTask({ id })).status.state).toBe('working');
       expect((await two.getTask({ id: failing })).status.state).toBe('failed');
       const taskStore = await open();

@@ -5,6 +5,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
+import { whenSettled } from '../runs/persisted-task.ts';
 
 /** Class of an incoming message: it starts a task, continues one, or is a duplicate (idempotent resend). */
 export type MessageClass =
@@ -46,7 +47,7 @@ function classifyPersisted(
   log: TaskLog | undefined,
   request: SendRequest,
 ): MessageClass | Promise<MessageClass> {
-  return mapResolved(log?.whenPersisted(), () => classifyForTask(log, request));
+  return mapResolved(log && whenSettled(log), () => classifyForTask(log, request));
 }
 
 function classifyForTask(log: TaskLog | undefined, { message, clientTaskId }: SendRequest): MessageClass {
@@ -101,8 +102,8 @@ function findDuplicate(
 }
 
 function compareWithTask(log: TaskLog | undefined, message: Message): MessageClass | Promise<MessageClass> {
-  const persisting = log?.whenPersisted();
-  if (persisting) return Promise.resolve(persisting).then(() => compareWithTask(log, message));
+  const settling = log && whenSettled(log);
+  if (settling) return settling.then(() => compareWithTask(log, message));
   // A reused message id with different content is a new message, not a resend.
   if (log && isDuplicate(log.task(), message)) return { kind: 'duplicate', log };
   return newTask;

@@ -1,12 +1,11 @@
 import type { TaskLog } from '../../store/task-store.ts';
-import { isThenable } from '../../primitives/maybe-promise.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import { failingStream } from '../../protocol/composition/failing-stream.ts';
 import { singleEventStream } from '../streams/iterables.ts';
-import { persistedTask } from '../runs/persisted-task.ts';
+import { isConflict, persistedTask } from '../runs/persisted-task.ts';
 import type { TaskRun } from '../runs/task-run.ts';
 
 /** A message that is being processed: its task and, if it runs in this process, its run. */
@@ -73,13 +72,17 @@ export function waitForTurnEnd(
 
 /** Returns the result of a run that has ended. @param failure - the error of a run that could not store its events */
 export function turnResult(log: TaskLog, failure?: A2AError): Task | Promise<Task> {
-  const stored = failure ? Promise.reject<Task>(failure) : persistedTask(log);
-  if (!isThenable(stored)) return stored;
-  return stored.then(undefined, (error: unknown) => {
-    // Another process has become the writer of the task, so requests wait for its result.
-    if (A2AError.from(error).reason !== 'CONFLICT') throw error;
-    return isTerminalOrInterrupted(log.state) ? log.task() : waitForEvents(log);
-  });
+  const persisting = failure ? Promise.reject<void>(failure) : log.whenPersisted();
+  if (!persisting) return log.task();
+  return Promise.resolve(persisting).then(
+    () => log.task(),
+    async (error: unknown) => {
+      // Another process has become the writer of the task, so requests wait for its result.
+      if (!isConflict(error)) throw error;
+      await log.refresh?.();
+      return isTerminalOrInterrupted(log.state) ? log.task() : waitForEvents(log);
+    },
+  );
 }
 
 /** Waits for a task that runs in another process. */

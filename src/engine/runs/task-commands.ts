@@ -1,11 +1,12 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { isInterrupted, isTerminal, type Task } from '../../protocol/task.ts';
+import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import type { TaskCommand, TaskLog, TaskStore } from '../../store/task-store.ts';
 import { isDuplicate } from '../messages/classify-message.ts';
 import { isTurnEnd } from '../messages/turn.ts';
-import { persistedTask } from './persisted-task.ts';
+import type { ProcessFunction } from '../agent-definition.ts';
+import { isConflict, persistedTask, whenSettled } from './persisted-task.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskRunTable } from './run-table.ts';
 
@@ -53,8 +54,11 @@ export async function cancelHeldTask(
   createRun: () => TaskRun,
 ): Promise<Task> {
   for (;;) {
-    // Cancellation is idempotent.
-    if (log.state === 'canceled') return persistedTask(log);
+    if (log.state === 'canceled') {
+      // Cancellation is idempotent. Another process may become the writer before the state is stored.
+      const task = await persistedTask(log);
+      if (task.status.state === 'canceled') return task;
+    }
     if (isTerminal(log.state)) {
       throw new A2AError('TASK_NOT_CANCELABLE', `The task is already ${log.state}`, {
         details: { taskId: log.id },
@@ -64,7 +68,9 @@ export async function cancelHeldTask(
     // The task may have ended meanwhile.
     if (!isWriter || isTerminal(log.state)) continue;
     (runs.find(log) ?? createRun()).stop('canceled');
-    return persistedTask(log);
+    const task = await persistedTask(log);
+    // Another process may have become the writer meanwhile.
+    if (task.status.state === 'canceled') return task;
   }
 }
 
@@ -76,11 +82,73 @@ export async function passMessage(
   message: Message,
 ): Promise<boolean> {
   if (runs.find(log)) return true;
-  return claimOrCommand(taskStore, log, { kind: 'message', message }, () => true);
+  if (!(await claimOrCommand(taskStore, log, { kind: 'message', message }, () => true))) return false;
+  if (!taskStore.isShared || isTerminalOrInterrupted(log.state) || runs.find(log)) return true;
+  // The task has continued meanwhile, and then its process has ended: recovery continues it.
+  await taskStore.handOver?.([log]);
+  return false;
+}
+
+/**
+ * Stores a message of a task that this process holds, and passes it to its run, or starts one.
+ *
+ * @returns undefined if another process has become the writer of the task: the message is not stored.
+ */
+export async function acceptMessage(
+  taskStore: TaskStore,
+  runs: TaskRunTable,
+  log: TaskLog,
+  message: Message,
+  createRun: () => TaskRun,
+  process: ProcessFunction,
+): Promise<TaskRun | undefined> {
+  const activeRun = runs.find(log);
+  if (activeRun && !activeRun.isAsking) {
+    throw new A2AError('UNSUPPORTED_OPERATION', 'The task does not accept messages in its current state', {
+      details: { taskId: log.id },
+    });
+  }
+  try {
+    log.append({ kind: 'input', message });
+    const run = activeRun ?? createRun();
+    // The message and the state are stored together, so that a takeover finds a task to continue.
+    if (activeRun) activeRun.answer(message);
+    else run.status('working');
+    // In a shared store, the message runs only after it is stored, because another process may store it instead.
+    const persisting = taskStore.isShared ? log.whenPersisted() : undefined;
+    if (activeRun) await persisting;
+    else if (persisting) await runWhen(persisting, () => run.runProcess(process, message));
+    else run.runProcess(process, message);
+    return run;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    await log.refresh?.();
+    return undefined;
+  }
+
+  /** During an outage of the store, the client receives the error, and the run starts when the message is persisted. */
+  async function runWhen(persisted: PromiseLike<void>, start: () => void): Promise<void> {
+    try {
+      await persisted;
+    } catch (error) {
+      const ended = isConflict(error) ? undefined : taskStore.outage?.()?.ended;
+      void ended
+        ?.then(() => runWhen(log.whenPersisted() ?? Promise.resolve(), start))
+        .then(undefined, () => undefined);
+      throw error;
+    }
+    start();
+  }
 }
 
 /** Executes commands of other processes for the runs of this one. */
 export function executeCommand(runs: TaskRunTable, log: TaskLog, command: TaskCommand): void {
+  // A repeated message is found in the history when the first one is persisted.
+  const settling = command.kind === 'message' ? whenSettled(log) : undefined;
+  if (settling) {
+    settling.then(() => executeCommand(runs, log, command)).catch(() => undefined);
+    return;
+  }
   const run = runs.find(log);
   if (!run) {
     // A claim that was not followed by a run: the sender claims the task itself.

@@ -10,7 +10,7 @@ import type { SendRequest } from '../../protocol/requests.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal, type Task, type TaskState } from '../../protocol/task.ts';
 import { ChunkTracker } from './chunk-tracker.ts';
-import { persistedTask } from './persisted-task.ts';
+import { isConflict, persistedTask } from './persisted-task.ts';
 import { questionError } from './question-error.ts';
 import { turnResult } from '../messages/turn.ts';
 import { ProcessContext } from '../process-context.ts';
@@ -59,6 +59,8 @@ export class TaskRun {
   readonly #call: CallContext;
   #request: SendRequest | undefined;
   #isOver = false;
+  /** Why the events of the run could not be stored. */
+  #failure: A2AError | undefined = undefined;
   #controller: AbortController | undefined = undefined;
   #iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined = undefined;
   /** Id of the artifact of yielded strings. */
@@ -106,7 +108,18 @@ export class TaskRun {
   }
 
   start(process: ProcessFunction, message: Message): void {
-    this.status('working');
+    try {
+      this.status('working');
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      this.abandon(A2AError.from(error));
+    }
+    this.runProcess(process, message);
+  }
+
+  /** Calls the process function, unless the run has ended. */
+  runProcess(process: ProcessFunction, message: Message): void {
+    if (this.#isOver) return;
     const request = this.#request;
     this.#request = undefined;
     this.drive(process, new ProcessContext(this, message, this.#call, request, this.#host));
@@ -294,12 +307,8 @@ export class TaskRun {
       this.status(state, reason);
     } catch (error) {
       // The task store rejected the status, so the task stays unchanged; waiting requests must fail.
-      this.#host.report({
-        level: 'error',
-        message: 'The final status of a task could not be stored',
-        taskId: this.taskId,
-        error,
-      });
+      const message = 'The final status of a task could not be stored';
+      if (!isConflict(error)) this.#host.report({ level: 'error', message, taskId: this.taskId, error });
       this.#end(A2AError.from(error));
     }
     this.#abort(reason);
@@ -337,16 +346,13 @@ export class TaskRun {
   }
 
   #reportLate(error: unknown): void {
-    this.#host.report({
-      level: 'error',
-      message: 'Process function failed after the end of its task',
-      taskId: this.log.id,
-      error,
-    });
+    const message = 'Process function failed after the end of its task';
+    this.#host.report({ level: 'error', message, taskId: this.log.id, error });
   }
 
   #end(failure?: A2AError): void {
     this.#isOver = true;
+    this.#failure = failure;
     this.#pendingQuestion?.reject(new A2AError('CANCELED', 'The task has ended'));
     this.#pendingQuestion = undefined;
     this.#host.ended(this);
@@ -378,9 +384,9 @@ export class TaskRun {
   /** Resolves to the task when it reaches a terminal or interrupted state. */
   whenIdle(): Promise<Task> {
     return new Promise((resolve) => {
-      if (this.#isOver || isInterrupted(this.log.state)) resolve(persistedTask(this.log));
-      else if (this.#waiters) this.#waiters.push(resolve);
-      else this.#waiters = [resolve];
+      if (this.#isOver) resolve(turnResult(this.log, this.#failure));
+      else if (isInterrupted(this.log.state)) resolve(persistedTask(this.log));
+      else (this.#waiters ??= []).push(resolve);
     });
   }
 

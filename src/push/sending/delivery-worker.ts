@@ -151,7 +151,10 @@ export class DeliveryWorker {
     for (;;) {
       this.#setBusy();
       const release = await limiter.acquire(host);
-      const end = this.#isStopped ? 'stopped' : (await this.#isConfigured()) ? undefined : 'gone';
+      const end = await this.#endOf().catch((error: unknown) => {
+        release(false);
+        throw error;
+      });
       if (end) {
         release(false);
         return end;
@@ -176,6 +179,12 @@ export class DeliveryWorker {
       await this.#delay(delay);
       if (this.#isStopped) return 'stopped';
     }
+  }
+
+  /** Returns the outcome if there must be no more attempts. */
+  async #endOf(): Promise<DeliveryOutcome | undefined> {
+    if (this.#isStopped) return 'stopped';
+    return (await this.#isConfigured()) ? undefined : 'gone';
   }
 
   /** Returns false if another process has deleted or replaced the configuration, or delivers to the webhook. */

@@ -71,6 +71,31 @@ describe('PushOutbox', () => {
     await waitUntilTrue(() => outbox.size === 0);
   });
 
+  it('delivers after more failures of a shared task store than deliveries to one host may run', async () => {
+    const taskStore = memoryTaskStore();
+    let failures = 3;
+    const shared = new Proxy(taskStore, {
+      get(target, name) {
+        if (name === 'isShared') return true;
+        const value: unknown = Reflect.get(target, name);
+        if (name !== 'listPushConfigs') return typeof value === 'function' ? value.bind(target) : value;
+        return (...args: Parameters<TaskStore['listPushConfigs']>) => {
+          if (failures-- > 0) throw new A2AError('UNAVAILABLE');
+          return target.listPushConfigs(...args);
+        };
+      },
+    });
+    const { clock, register, isComplete } = setUp({ maxPerHost: 1 }, shared);
+    const hook = await webhook();
+    await createTask(taskStore, 't', ['completed']);
+    await register(hook.url);
+    await waitUntilTrue(async () => {
+      clock.advance(60_000);
+      return isComplete();
+    });
+    expect(sequences(hook)).toEqual([1, 2]);
+  });
+
   it('retries a failed notification with the same id before later ones', async () => {
     const { taskStore, register, advanceAfterDelay, isComplete, readState } = setUp();
     const hook = await webhook(() => (hook.received.length <= 2 ? 500 : 200));

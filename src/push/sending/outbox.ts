@@ -88,8 +88,10 @@ export class PushOutbox {
 
   /** Resumes deliveries of an earlier process. */
   async resume(deliveries: readonly PushDelivery[]): Promise<void> {
-    for (const { owner, config, state } of deliveries) {
-      if (state.deadSince !== undefined) this.#addDeadLetter(configKey(owner, config));
+    for (const { owner, config, state, isHeld } of deliveries) {
+      const key = configKey(owner, config);
+      if (isHeld && this.#workers.has(key)) continue;
+      if (state.deadSince !== undefined) this.#addDeadLetter(key);
       else await this.add(owner, config, state);
     }
   }

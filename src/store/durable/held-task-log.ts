@@ -9,6 +9,8 @@ import { DurableTaskLog } from './durable-task-log.ts';
 export interface HoldBackend extends LogBackend {
   claim(log: HeldTaskLog): MaybePromise<boolean>;
   release(log: HeldTaskLog): void;
+  /** Applies the events of other processes. */
+  refresh(log: HeldTaskLog): unknown;
 }
 
 /** A task log in a store that several processes share. Only the process that holds the task appends to it. */
@@ -45,5 +47,9 @@ export class HeldTaskLog extends DurableTaskLog {
     const error = taskConflict(this.id);
     this.commitRefused(error);
     this.onAbandoned?.(this, error);
+  }
+
+  async refresh(): Promise<void> {
+    await this.#store.refresh(this);
   }
 }

@@ -33,6 +33,8 @@ export interface PostgresClient {
 /** A pool of connections; the subset of `Pool` of `pg` that the task store uses. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>;
+  /** Called with each new connection, before it is used. */
+  on(event: 'connect', listener: (client: PostgresClient) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<void>;
 }
@@ -72,10 +74,22 @@ const keptPlans = `select set_config('plan_cache_mode', 'force_generic_plan', fa
 /** Pools and connections with a listener for errors, without which an error would end the process. */
 const guarded = new WeakSet<PostgresPool | PostgresClient>();
 
+/** Connections that keep the plans of their statements. */
+const planning = new WeakSet<PostgresClient>();
+
+/** The server may close a connection that is in use between two statements. */
+function guard(client: PostgresClient): void {
+  if (guarded.has(client)) return;
+  guarded.add(client);
+  client.on('error', () => {});
+}
+
 /** Runs statements on the connections of a pool. All errors are converted to {@link A2AError}. */
 export class PostgresConnection {
   readonly #pool: PostgresPool;
   readonly #options: ConnectionOptions;
+  /** Number of statements whose outcome is unknown, because the database did not respond. */
+  failures = 0;
   /** Names of prepared statements by text. */
   readonly #names = new Map<string, string>();
 
@@ -86,6 +100,8 @@ export class PostgresConnection {
     guarded.add(pool);
     // Connections that fail while they are idle are replaced by the pool.
     pool.on('error', () => {});
+    // A connection may fail in the moment in which it is established, before `connect()` returns it.
+    pool.on('connect', guard);
   }
 
   /** Runs one statement. @throws {@link TemporaryStorageError} if the same statement can succeed later. */
@@ -107,6 +123,7 @@ export class PostgresConnection {
     } catch (thrown) {
       const error = toStorageError(thrown);
       isBroken = error instanceof TemporaryStorageError;
+      if (isBroken) this.failures++;
       throw error;
     } finally {
       clearTimeout(timer);
@@ -137,11 +154,10 @@ export class PostgresConnection {
   async connect(): Promise<PostgresClient> {
     try {
       const client = await this.#pool.connect();
-      if (!guarded.has(client)) {
-        guarded.add(client);
-        // The server may close a connection that is in use between two statements.
-        client.on('error', () => {});
-        if (this.#options.keepPlans) await keepPlans(client);
+      guard(client);
+      if (this.#options.keepPlans && !planning.has(client)) {
+        planning.add(client);
+        await keepPlans(client);
       }
       return client;
     } catch (thrown) {

@@ -49,6 +49,7 @@ function createCommits() {
     replay: () => undefined,
     claim: () => true,
     release: () => {},
+    refresh: () => {},
   };
   const createLog = (row: number): HeldTaskLog => {
     const task = { id: `t${row}`, contextId: 'c', status: { state: 'working' as const } };

@@ -104,7 +104,7 @@ export class PostgresGroupCommit {
   /** Commits everything that is pending. */
   async flush(): Promise<void> {
     for (;;) {
-      if (this.#waiting > 0 && !this.#retry) this.#start();
+      if (this.#waiting > 0 && !this.#retry && !this.#isStopped) this.#start();
       if (this.#running.size === 0) return;
       await Promise.race(this.#running);
     }

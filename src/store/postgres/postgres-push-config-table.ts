@@ -5,7 +5,7 @@ import type { PushDelivery, PushDeliveryState } from '../task-store.ts';
 import { columnKey } from './column-key.ts';
 import type { PostgresConnection, PostgresRow } from './connection.ts';
 import type { PostgresOwnerTable } from './postgres-owner-table.ts';
-import { endedHolders } from './replicas/ended-holders.ts';
+import { endedHolders, lockEndedReplicas } from './replicas/ended-holders.ts';
 
 /** Webhooks that one replica takes over at a time, so that others can take some as well. */
 const takeOverSize = 256;
@@ -21,6 +21,7 @@ export class PostgresPushConfigTable {
   readonly #listDeliveries: string;
   readonly #find: string;
   readonly #takeOver: string;
+  readonly #listHeld: string;
   readonly #release: string;
 
   constructor(connection: PostgresConnection, schema: string, owners: PostgresOwnerTable) {
@@ -43,9 +44,9 @@ export class PostgresPushConfigTable {
       join ${schema}.tasks t on t.key = p.task join ${schema}.owners o on o.key = t.owner
       where not p.finished order by p.position`;
     this.#find = `select body from ${schema}.push_configs where ${ofTask} and id_key = $3 and holder = $4::bigint`;
-    this.#takeOver = `with orphans as (
+    this.#takeOver = `with ended as (${lockEndedReplicas(schema)}), orphans as (
         select position from ${schema}.push_configs where not finished and (holder is null
-          or holder = any(array(${endedHolders(schema, 'push_configs', 'not finished')})))
+          or holder = any(array(${endedHolders(schema, 'push_configs', 'not finished', 'select epoch from ended')})))
         order by position limit ${takeOverSize} for update skip locked
       ), claimed as (
         update ${schema}.push_configs p set holder = $1 from orphans o where p.position = o.position
@@ -53,6 +54,9 @@ export class PostgresPushConfigTable {
       )
       select o.name, c.body, c.delivered, c.last_error, t.sequence from claimed c
       join ${schema}.tasks t on t.key = c.task join ${schema}.owners o on o.key = t.owner order by c.position`;
+    this.#listHeld = `select o.name, p.body, p.delivered, p.last_error, t.sequence from ${schema}.push_configs p
+      join ${schema}.tasks t on t.key = p.task join ${schema}.owners o on o.key = t.owner
+      where not p.finished and p.holder = $1`;
     this.#release = `update ${schema}.push_configs set holder = null where holder = $1 and not finished returning 1`;
   }
 
@@ -103,6 +107,12 @@ export class PostgresPushConfigTable {
   /** Claims configurations without a holder, and those of replicas that have ended. */
   async takeOver(epoch: number): Promise<PushDelivery[]> {
     return (await this.#connection.query(this.#takeOver, [epoch])).map(toDelivery);
+  }
+
+  /** Returns the configurations with outstanding deliveries that a replica holds. */
+  async listHeld(epoch: number): Promise<PushDelivery[]> {
+    const rows = await this.#connection.query(this.#listHeld, [epoch]);
+    return rows.map((row) => ({ ...toDelivery(row), isHeld: true }));
   }
 
   /** Clears the holder of all configurations of a replica. @returns false if it held none. */

@@ -8,7 +8,7 @@ import type { ReplicaEvent } from '../../metrics/replica-metrics.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
 import { TaskSizeLimit } from '../durable/task-size-limit.ts';
-import { LogCache } from '../durable/log-cache.ts';
+import { LogCache, taskCacheKey } from '../durable/log-cache.ts';
 import { closedError, withoutLeaseError } from '../durable/store-access-errors.ts';
 import { waitForEvent } from '../durable/wait-for-event.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
@@ -23,7 +23,7 @@ import type {
 } from '../task-store.ts';
 import { CommitStatement } from './commit-statement.ts';
 import type { PostgresConnection } from './connection.ts';
-import { DoubtfulTasks } from './replicas/doubtful-tasks.ts';
+import { HoldDoubts } from './replicas/hold-doubts.ts';
 import { LogFollower } from './replicas/log-follower.ts';
 import { PostgresGroupCommit } from './postgres-group-commit.ts';
 import { PostgresOwnerTable } from './postgres-owner-table.ts';
@@ -62,8 +62,10 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   readonly #work: WorkMonitor;
   readonly #pages: PostgresTaskPages;
   readonly replica: PostgresStoreReplica;
-  readonly #doubtful: DoubtfulTasks;
+  readonly #doubts: HoldDoubts;
   readonly #sizeLimit: TaskSizeLimit;
+  /** Keys of the tasks that were taken over last. Other tasks that this replica holds and does not know have no run. */
+  #takenOver: ReadonlySet<string> = new Set();
   #stopPolling: (() => void) | undefined = undefined;
   #isClosed = false;
 
@@ -77,8 +79,8 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#configs = new PostgresPushConfigTable(connection, schema, this.#owners);
     this.#expiry = new PostgresTaskExpiry(connection, schema);
     this.#holds = new TaskHolds(connection, schema);
-    this.#doubtful = new DoubtfulTasks(this.#holds, clock);
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
+    this.#doubts = new HoldDoubts(connection, this.#holds, this.#cache, clock);
     this.replica = new PostgresStoreReplica(connection, {
       schema,
       cache: this.#cache,
@@ -91,7 +93,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       version: settings.version,
       lease: settings.lease,
       clock,
-      onLost: () => this.#loseAll(),
+      onLost: () => this.#cache.logs().forEach((log) => this.#lose(log)),
       onLapsed: () => this.#follower.checkHolds(),
       onError: (error) => {
         if (error instanceof TemporaryStorageError) this.#commits.suspend(error);
@@ -111,9 +113,11 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#follower = new LogFollower(this.#reader, this.#cache, {
       isFollowed: (log) => !log.isHeld || !this.#replica.isCurrent,
       epoch: () => this.#replica.epoch,
+      term: () => this.#replica.term,
+      onUnknownHold: () => this.#doubts.raise(),
       lose: (log) => this.#lose(log),
     });
-    this.#work = new WorkMonitor(this.#holds, this.#doubtful, {
+    this.#work = new WorkMonitor(this.#holds, this.#doubts, {
       epoch: () => this.#replica.epoch,
       isActive: () => !settings.withoutLease && !this.#isClosed && !this.outage(),
       onOrphans: () => this.onHandOver?.(),
@@ -166,18 +170,17 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     log.ownerRow = ownerRow;
     log.stored.messageId = messageId ?? null;
     log.isHeld = true;
-    try {
-      if (!(await this.#commits.create(log))) {
-        const known = messageId === undefined ? undefined : await this.#reader.find(ownerRow, messageId);
-        throw taskConflict(known ?? task.id);
-      }
-    } catch (error) {
-      // The commit may have been stored although its connection broke.
-      if (error instanceof TemporaryStorageError) this.#doubtful.add(ownerRow, task.id);
-      throw error;
+    const { term } = this.#replica;
+    await this.#doubts.create(log, async () => {
+      if (await this.#commits.create(log)) return;
+      const known = messageId === undefined ? undefined : await this.#reader.find(ownerRow, messageId);
+      throw taskConflict(known ?? task.id);
+    });
+    if (term !== this.#replica.term) {
+      // The lease has ended before the answer arrived, so another replica may hold the task.
+      log.isHeld = false;
+      await this.#follower.adopt(log);
     }
-    this.#doubtful.remove(ownerRow, task.id);
-    this.#cache.put(log);
     return log;
   }
 
@@ -185,20 +188,17 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#checkOpen();
     const cached = this.#cache.get(owner, id);
     if (cached?.isHeld && this.#replica.isCurrent) return cached;
-    return cached ? this.#reopen(cached) : this.#load(owner, id);
-  }
-
-  async #reopen(log: HeldTaskLog): Promise<TaskLog | undefined> {
-    return (await this.#follower.refresh(log)) ? log : undefined;
+    if (!cached) return this.#load(owner, id);
+    return this.#follower.refresh(cached).then((exists) => (exists ? cached : undefined));
   }
 
   async #load(owner: string, id: string): Promise<TaskLog | undefined> {
     const ownerRow = await this.#owners.find(owner);
+    const { term } = this.#replica;
     const loaded = ownerRow === undefined ? undefined : await this.#reader.load(ownerRow, id);
     if (ownerRow === undefined || !loaded) return undefined;
-    // Another call may have loaded or created it meanwhile.
-    const cached = this.#cache.get(owner, id);
-    if (cached) return this.open(owner, id);
+    // Another call may have loaded or created it meanwhile, or the lease has ended and another replica may hold it.
+    if (this.#cache.get(owner, id) || term !== this.#replica.term) return this.open(owner, id);
     const log = new HeldTaskLog(this, owner, loaded.task, loaded.sequence);
     log.ownerRow = ownerRow;
     Object.assign(log.stored, {
@@ -211,7 +211,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     log.snapshotSize = loaded.snapshotSize;
     log.changesSize = loaded.changesSize;
     log.bytes = loaded.snapshotSize + loaded.changesSize;
-    log.isHeld = loaded.holder !== undefined && loaded.holder === this.#replica.epoch;
+    log.isHeld = loaded.holder === this.#replica.epoch && this.#takenOver.has(taskCacheKey(owner, id));
     this.#cache.put(log);
     return log;
   }
@@ -247,8 +247,11 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
 
   async takeOver(): Promise<readonly UnfinishedTask[]> {
     this.#checkWritable();
-    const tasks = await this.#holds.takeOver(this.#replica.epoch);
+    const { epoch } = this.#replica;
+    const tasks = await this.#holds.takeOver(epoch);
     if (tasks.length > 0) this.replica.onEvent?.({ kind: 'takeover', tasks: tasks.length });
+    tasks.push(...(await this.#doubts.takeTasks(epoch)));
+    this.#takenOver = new Set(tasks.map(({ owner, id }) => taskCacheKey(owner, id)));
     for (const { owner, id } of tasks) {
       const log = this.#cache.get(owner, id);
       if (log) await this.#follower.adopt(log);
@@ -295,7 +298,9 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
 
   async takeOverDeliveries(): Promise<readonly PushDelivery[]> {
     this.#checkWritable();
-    return this.#configs.takeOver(this.#replica.epoch);
+    const { epoch } = this.#replica;
+    const held = this.#doubts.takeWebhooks() ? await this.#configs.listHeld(epoch) : [];
+    return [...held, ...(await this.#configs.takeOver(epoch))];
   }
 
   async releaseDeliveries(): Promise<void> {
@@ -335,11 +340,17 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   }
 
   async #claim(log: HeldTaskLog): Promise<boolean> {
-    await log.whenPersisted();
+    try {
+      await log.whenPersisted();
+    } catch (error) {
+      if (A2AError.from(error).reason !== 'CONFLICT') throw error;
+    }
     if (await this.#holds.claim(this.#replica.epoch, log.stored.row)) return this.#follower.adopt(log);
     await this.#follower.refresh(log);
     return false;
   }
+
+  readonly refresh = (log: HeldTaskLog): Promise<boolean> => this.#follower.refresh(log);
 
   release(log: HeldTaskLog): void {
     if (this.#isClosed) return;
@@ -375,14 +386,10 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#cache.put(log);
   }
 
-  /** Another replica holds the task. */
   #lose(log: HeldTaskLog): void {
+    if (!log.isHeld) return;
     log.lose();
     void this.#follower.refresh(log).catch(() => undefined);
-  }
-
-  #loseAll(): void {
-    for (const log of this.#cache.logs()) if (log.isHeld) this.#lose(log);
   }
 
   #abandon(log: HeldTaskLog, error: A2AError): void {

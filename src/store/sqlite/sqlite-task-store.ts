@@ -82,7 +82,7 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     this.#expiry = new TaskExpiry(database, busyTimeout);
     const { pollInterval: interval, watched } = settings;
     const onWrite = (): void => {
-      for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.#refresh(log);
+      for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.refresh(log);
       this.#shared?.check();
     };
     this.#externalWrites = new ExternalWriteMonitor(database, { clock, interval, watched, onWrite });
@@ -98,7 +98,7 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
       cache: this.#cache as LogCache<HeldTaskLog>,
       write: (write) => this.#write(write),
       open: (owner, id) => this.open(owner, id),
-      refresh: (log) => this.#refresh(log),
+      refresh: (log) => this.refresh(log),
       onOrphans: () => this.onHandOver?.(),
       onCommand: (log, command) => this.onCommand?.(log, command),
     });
@@ -155,7 +155,7 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     this.#checkOpen();
     const cached = this.#cache.get(owner, id);
     const version = this.#externalWrites.check();
-    if (cached && (cached.comparedVersion === version || this.#refresh(cached))) return cached;
+    if (cached && (cached.comparedVersion === version || this.refresh(cached))) return cached;
     const ownerRow = this.#owners.find(owner);
     const loaded = ownerRow === undefined ? undefined : this.#reader.load(ownerRow, id);
     if (ownerRow === undefined || !loaded) return undefined;
@@ -381,7 +381,7 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
   }
 
   /** Applies changes of other processes to a cached log. @returns false if the log no longer matches the file. */
-  #refresh(log: DurableTaskLog): boolean {
+  refresh(log: DurableTaskLog): boolean {
     // Pending changes are compared with the file when they are committed.
     if (log.isDirty) return true;
     log.comparedVersion = this.#externalWrites.version;

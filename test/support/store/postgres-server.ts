@@ -26,8 +26,8 @@ const programs = findPrograms();
 /** False if PostgreSQL is not installed and cannot be installed. */
 export const hasPostgres = programs !== undefined;
 
-/** PostgreSQL refuses to run as root. */
-function unprivileged(): { uid?: number; gid?: number } {
+/** Returns the user of PostgreSQL, which refuses to run as root. */
+export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const read = (flag: string): number =>
     Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim());
@@ -68,6 +68,10 @@ export class PostgresServer {
     return `postgres://test@127.0.0.1:${this.#port}/postgres`;
   }
 
+  get port(): number {
+    return this.#port;
+  }
+
   get pid(): number {
     return this.#process?.pid ?? 0;
   }
@@ -94,8 +98,8 @@ export class PostgresServer {
     });
   }
 
-  /** Stops the server; `SIGQUIT` is as abrupt as a crash. */
-  async halt(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
+  /** Stops the server; `SIGQUIT` is as abrupt as a crash, and `SIGKILL` is one. */
+  async halt(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
     const child = this.#process;
     if (!child || child.exitCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));

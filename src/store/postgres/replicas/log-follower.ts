@@ -8,6 +8,10 @@ interface FollowerContext {
   /** Returns true if another replica may change the task. */
   isFollowed(log: HeldTaskLog): boolean;
   epoch(): number;
+  /** See `Replica.term`. */
+  term(): number;
+  /** Called when this replica turns out to hold a task that it does not know. */
+  onUnknownHold(): void;
   /** Called when another replica turns out to hold the task. */
   lose(log: HeldTaskLog): void;
 }
@@ -47,23 +51,29 @@ export class LogFollower {
       this.#cache.drop(log);
       return false;
     }
-    // The answer is outdated if this replica claimed or released the task meanwhile.
-    if (log.isHeld !== isHeld || log.isReleasing) return true;
-    if (!isHeld) this.#apply(log, stored);
-    else if (stored.holder !== this.#context.epoch()) this.#context.lose(log);
+    const { holder } = stored;
+    const isOwn = holder === this.#context.epoch() || (log.isReleasing && holder === undefined);
+    if (isHeld && log.isHeld && !isOwn) this.#context.lose(log);
+    // This replica may have claimed the task meanwhile.
+    if (log.isHeld) return true;
+    this.#apply(log, stored);
+    if (isOwn && !isTerminal(stored.state)) this.#context.onUnknownHold();
     return true;
   }
 
   /** Loses the tasks that other replicas have taken over. */
   async checkHolds(): Promise<void> {
-    const held = this.#cache.logs().filter(({ isHeld, state }) => isHeld && !isTerminal(state));
+    const held = this.#cache.logs().filter(({ isHeld, isFinished }) => isHeld && !isFinished);
     await Promise.all(held.map((log) => this.refresh(log)));
   }
 
   /** Applies what earlier holders have stored to a log that this replica has just claimed. @returns true */
   async adopt(log: HeldTaskLog): Promise<boolean> {
+    const term = this.#context.term();
     const stored = await this.#reader.readChanges(log.stored.row, log.visible, log);
     if (!stored) return false;
+    // The lease has ended before the answer arrived.
+    if (term !== this.#context.term()) return this.adopt(log);
     if (!log.isHeld) this.#apply(log, stored);
     log.isHeld = stored.holder === this.#context.epoch();
     return log.isHeld;

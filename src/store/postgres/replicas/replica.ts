@@ -38,6 +38,7 @@ export class Replica {
   readonly #sweep: string;
   readonly #expire: string;
   #epoch = 0;
+  #term = 0;
   #validUntil = 0;
   #others = 0;
   /** Difference between the clock of the database and the monotonic clock of this process, in milliseconds. */
@@ -74,6 +75,14 @@ export class Replica {
     return this.#context.clock.monotonic() < this.#validUntil;
   }
 
+  /**
+   * Changes when the lease has ended, before the tasks that this replica holds are checked. What a statement says about holders
+   * is outdated if the term has changed since it was sent.
+   */
+  get term(): number {
+    return this.#term;
+  }
+
   /** True if other replicas used the store at the last heartbeat. */
   get hasOthers(): boolean {
     return this.#others > 0;
@@ -108,10 +117,14 @@ export class Replica {
       const [row] = await this.#connection.query(this.#renew, [this.#epoch, this.#context.lease]);
       if (row) {
         // The answer may be late as well, for example if this process was suspended before it arrived.
-        if (!this.isCurrent) await this.#context.onLapsed();
+        if (!this.isCurrent) {
+          this.#term++;
+          await this.#context.onLapsed();
+        }
         this.#renewed(row, sentAt);
         await this.#connection.query(this.#sweep);
       } else {
+        this.#term++;
         await this.#begin();
         this.#context.onLost();
       }

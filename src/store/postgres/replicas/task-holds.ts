@@ -2,7 +2,7 @@ import { decodeColumn } from '../../durable/column-encoding.ts';
 import type { TaskCommand, UnfinishedTask } from '../../task-store.ts';
 import { columnKey } from '../column-key.ts';
 import type { PostgresConnection, PostgresRow } from '../connection.ts';
-import { endedHolders } from './ended-holders.ts';
+import { endedHolders, lockEndedReplicas } from './ended-holders.ts';
 
 /** Tasks that one replica takes over at a time, so that others can take some as well. */
 const takeOverSize = 256;
@@ -14,18 +14,13 @@ export interface ReceivedCommand {
   readonly command: TaskCommand;
 }
 
-/** Key of an owner, and id of one of its tasks. */
-interface TaskPlace {
-  readonly ownerRow: number;
-  readonly id: string;
-}
-
 /** Holders of tasks, and commands for them. */
 export class TaskHolds {
   readonly #connection: PostgresConnection;
   readonly #claim: string;
   readonly #handOver: string;
   readonly #takeOver: string;
+  readonly #unknown: string;
   readonly #unfinished: string;
   readonly #insertCommand: string;
   readonly #takeCommands: string;
@@ -39,23 +34,28 @@ export class TaskHolds {
     const isUnfinished = `state in ('submitted', 'working')`;
     const ended = endedHolders(schema, 'tasks', isUnfinished);
     const endedDelivery = endedHolders(schema, 'push_configs', 'not finished');
-    this.#claim = `update ${tasks} t set holder = $1
+    const isHolder = `epoch = (select holder from ${tasks} where key = $2)`;
+    // Compares with the holder that the statement has seen first: another one may claim the task before the update.
+    this.#claim = `with ended as (${lockEndedReplicas(schema, isHolder)}), removed as (
+        select holder from ${tasks} where key = $2 and not exists (select 1 from ${replicas} where epoch = holder)
+      )
+      update ${tasks} t set holder = $1
       where t.key = $2 and t.state not in ('completed', 'failed', 'canceled', 'rejected') and (t.holder is null
-        or t.holder = $1
-        or not exists (select 1 from ${replicas} r where r.epoch = t.holder and r.expires_at > clock_timestamp()))
+        or t.holder = $1 or t.holder in (select epoch from ended) or t.holder in (select holder from removed))
       returning t.key`;
     this.#handOver = `update ${tasks} t set holder = null from unnest($2::bigint[], $3::text[]) as i (owner, id_key)
-      where t.owner = i.owner and t.id_key = i.id_key and t.holder = $1
-      returning t.owner, t.id`;
-    this.#takeOver = `with orphans as (
+      where t.owner = i.owner and t.id_key = i.id_key and t.holder = $1`;
+    this.#takeOver = `with ended as (${lockEndedReplicas(schema)}), orphans as (
         select t.key, t.holder from ${tasks} t where ${isUnfinished}
-          and (t.holder is null or t.holder = any(array(${ended})))
+          and (t.holder is null or t.holder = any(array(${endedHolders(schema, 'tasks', isUnfinished, 'select epoch from ended')})))
         order by t.key limit ${takeOverSize} for update skip locked
       ), claimed as (
         update ${tasks} t set holder = $1, attempts = t.attempts + (o.holder is not null)::integer
         from orphans o where t.key = o.key returning t.owner, t.id, t.attempts
       )
       select o.name, c.id, c.attempts from claimed c join ${schema}.owners o on o.key = c.owner`;
+    this.#unknown = `select o.name, t.id, t.attempts from ${tasks} t join ${schema}.owners o on o.key = t.owner
+      where ${isUnfinished} and t.holder = $1 and t.key <> all($2::bigint[])`;
     this.#unfinished = `select o.name, t.id, t.attempts from ${tasks} t join ${schema}.owners o on o.key = t.owner
       where ${isUnfinished} order by t.touched`;
     this.#insertCommand = `insert into ${commands} (task, body) values ($1, $2)`;
@@ -78,19 +78,23 @@ export class TaskHolds {
     return (await this.#connection.query(this.#claim, [epoch, key])).length > 0;
   }
 
-  /** Clears the holder of tasks, by keys of owners and ids. @returns those that the replica held */
-  async handOver(epoch: number, tasks: readonly TaskPlace[]): Promise<TaskPlace[]> {
-    const rows = await this.#connection.query(this.#handOver, [
+  /** Clears the holder of tasks, by keys of owners and ids. */
+  async handOver(epoch: number, tasks: readonly { ownerRow: number; id: string }[]): Promise<void> {
+    await this.#connection.query(this.#handOver, [
       epoch,
       tasks.map(({ ownerRow }) => ownerRow),
       tasks.map(({ id }) => columnKey(id)),
     ]);
-    return rows.map(({ owner, id }) => ({ ownerRow: Number(owner), id: decodeColumn(id) }));
   }
 
   /** Claims unfinished tasks without a holder, and those of replicas that have ended. */
   async takeOver(epoch: number): Promise<UnfinishedTask[]> {
     return (await this.#connection.query(this.#takeOver, [epoch])).map(toUnfinished);
+  }
+
+  /** Returns the unfinished tasks that a replica holds, except for those with known keys. */
+  async listUnknown(epoch: number, known: readonly number[]): Promise<UnfinishedTask[]> {
+    return (await this.#connection.query(this.#unknown, [epoch, known])).map(toUnfinished);
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {

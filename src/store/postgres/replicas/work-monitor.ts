@@ -1,4 +1,4 @@
-import type { DoubtfulTasks } from './doubtful-tasks.ts';
+import type { HoldDoubts } from './hold-doubts.ts';
 import type { ReceivedCommand, TaskHolds } from './task-holds.ts';
 
 /** Collaborators of {@link WorkMonitor}. */
@@ -15,14 +15,14 @@ interface WorkContext {
 /** Looks for what other replicas left to this one: commands, and tasks of replicas that have ended. */
 export class WorkMonitor {
   readonly #holds: TaskHolds;
-  readonly #doubtful: DoubtfulTasks;
+  readonly #doubts: HoldDoubts;
   readonly #context: WorkContext;
   #isChecking = false;
   #isDue = false;
 
-  constructor(holds: TaskHolds, doubtful: DoubtfulTasks, context: WorkContext) {
+  constructor(holds: TaskHolds, doubts: HoldDoubts, context: WorkContext) {
     this.#holds = holds;
-    this.#doubtful = doubtful;
+    this.#doubts = doubts;
     this.#context = context;
   }
 
@@ -46,9 +46,8 @@ export class WorkMonitor {
   async #checkOnce(): Promise<void> {
     const { onOrphans, onCommand } = this.#context;
     const epoch = this.#context.epoch();
-    await this.#doubtful.release(epoch);
     const { hasCommands, hasOrphans } = await this.#holds.findWork(epoch);
-    if (hasOrphans) onOrphans();
+    if (this.#doubts.check() || hasOrphans) onOrphans();
     if (!hasCommands) return;
     for (const command of await this.#holds.takeCommands(epoch)) {
       try {

@@ -1,0 +1,321 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  artifactTexts,
+  createDeferred,
+  expectTask,
+  reasonOf,
+  userRequest,
+} from '../../../../test/support/engine/conversation.ts';
+import { TestWebhook, waitUntilTrue } from '../../../../test/support/push/test-webhook.ts';
+import { InterceptedPool, loseAnswer } from '../../../../test/support/store/intercepted-pool.ts';
+import { hasPostgres, usePostgres } from '../../../../test/support/store/postgres-server.ts';
+import type { AgentDefinition } from '../../../engine/agent-definition.ts';
+import { defineAgent, type LocalAgent } from '../../../engine/local-agent.ts';
+import { unrefClock } from '../../../primitives/clock.ts';
+import { textOf } from '../../../protocol/part.ts';
+import type { Task } from '../../../protocol/task.ts';
+import { postgresTaskStore, type PostgresTaskStoreOptions } from '../../postgres.ts';
+import type { TaskStore } from '../../task-store.ts';
+
+const server = usePostgres();
+let schema = '';
+let count = 0;
+const cleanups: (() => Promise<unknown>)[] = [];
+
+beforeEach(() => {
+  schema = `lost_${count++}`;
+});
+afterEach(async () => {
+  for (const end of cleanups.splice(0).toReversed()) await end();
+});
+
+interface Process {
+  readonly pool: InterceptedPool;
+  readonly taskStore: TaskStore;
+}
+
+/** Opens a task store like another process, with its own connections. */
+async function open(options: Partial<PostgresTaskStoreOptions> = {}): Promise<Process> {
+  const pool = new InterceptedPool(server().url);
+  const taskStore = await postgresTaskStore({ pool, schema, pollInterval: 50, ...options });
+  cleanups.push(async () => {
+    pool.before = pool.after = () => {};
+    await taskStore[Symbol.asyncDispose]();
+    await pool.end();
+  });
+  return { pool, taskStore };
+}
+
+/** A clock whose periodic timers fire only when a test says so, like those of a process that is suspended. */
+function stoppedClock() {
+  const timers: (() => void)[] = [];
+  const every = (_interval: number, tick: () => void): (() => void) => {
+    timers.push(tick);
+    return () => {};
+  };
+  return { clock: { ...unrefClock, every }, tick: () => timers.forEach((fire) => fire()) };
+}
+
+async function start({ taskStore }: Process, definition: Partial<AgentDefinition>): Promise<LocalAgent> {
+  const agent = defineAgent(
+    { name: 'T', description: 'T', process: ({ text }) => text, pushNotifications: true, ...definition },
+    { taskStore, push: { egress: { allowLoopback: true } } },
+  );
+  cleanups.push(() => agent.close());
+  await agent.ready();
+  return agent;
+}
+
+const newTask = (id: string): Task => ({ id, contextId: 'c', status: { state: 'submitted' } });
+const commit = 'with created as';
+const resume: Partial<AgentDefinition> = { resume: ({ text }) => `resumed ${text}` };
+
+describe.skipIf(!hasPostgres)('a replica that loses the answer of the database', () => {
+  it('continues a task that was created although the request failed', async () => {
+    const one = await open();
+    const agent = await start(one, resume);
+    loseAnswer(one.pool, commit);
+    const request = userRequest('hi', { messageId: 'm' });
+    expect(await reasonOf(agent.send(request))).toBe('UNAVAILABLE');
+    await waitUntilTrue(() => one.taskStore.outage?.() === undefined);
+    expect(artifactTexts(expectTask(await agent.send(request)))).toEqual(['resumed hi']);
+  });
+
+  it('continues a task that it took over without learning of it', async () => {
+    const dead = await open({ lease: 1_000, ...stoppedClock() });
+    await dead.taskStore.create('', { ...newTask('t'), history: [{ ...userRequest('hi').message }] });
+    const one = await open();
+    loseAnswer(one.pool, 'with orphans as');
+    const agent = await start(one, resume);
+    await waitUntilTrue(async () => (await agent.getTask({ id: 't' })).status.state === 'completed');
+  });
+
+  it('delivers to a webhook that it took over without learning of it', async () => {
+    const hook = await new TestWebhook().start();
+    cleanups.push(() => hook.stop());
+    const dead = await open({ lease: 1_000, ...stoppedClock() });
+    await dead.taskStore.create('', newTask('t'));
+    await dead.taskStore.putPushConfig('', { taskId: 't', id: 'p', url: hook.url });
+    const one = await open();
+    loseAnswer(one.pool, 'update "' + schema + '".push_configs p set holder');
+    await start(one, {});
+    await waitUntilTrue(async () => (await one.taskStore.listDeliveries()).length === 0);
+    expect(hook.accepted.map(({ id }) => id)).toEqual(['t:p:1', 't:p:2']);
+  });
+
+  it('registers the webhook of a repeated message, and does not fail its task', async () => {
+    const hook = await new TestWebhook().start();
+    cleanups.push(() => hook.stop());
+    const one = await open();
+    const agent = await start(one, resume);
+    one.pool.before = (text) => {
+      if (!text.includes('.push_configs (task')) return;
+      one.pool.before = () => {};
+      throw new Error('The connection broke');
+    };
+    const configuration = { pushConfig: { url: hook.url } };
+    const request = userRequest('hi', { messageId: 'm' }, { configuration });
+    expect(await reasonOf(agent.send(request))).toBe('UNAVAILABLE');
+    await waitUntilTrue(() => one.taskStore.outage?.() === undefined);
+    const { id, status } = expectTask(await agent.send(request));
+    expect(status.state).toBe('completed');
+    await agent.send(request);
+    await waitUntilTrue(async () => (await one.taskStore.listDeliveries()).length === 0);
+    const numbers = hook.accepted.map((each) => Number(each.id.split(':').at(-1)));
+    expect(numbers).toEqual(numbers.map((_, n) => n + 1));
+    expect((await agent.listPushConfigs({ taskId: id })).configs).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!hasPostgres)('a replica that closes during an outage', () => {
+  it('ends although an attempt to write succeeds after that', async () => {
+    const { pool, taskStore } = await open({ wakeUps: false });
+    const log = await taskStore.create('', newTask('t'));
+    const working = { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'working' } } as const;
+    pool.before = (text) => {
+      if (text.includes(commit)) throw new Error('The connection broke');
+    };
+    log.append({ ...working });
+    await expect(log.whenPersisted()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    const [sent, go, done] = [createDeferred(), createDeferred(), createDeferred()];
+    pool.before = async (text) => {
+      if (!text.includes(commit)) return;
+      sent.resolve();
+      await go.promise;
+    };
+    pool.after = (text) => {
+      if (text.includes(commit)) done.resolve();
+    };
+    await sent.promise;
+    log.append({ ...working });
+    await taskStore[Symbol.asyncDispose]();
+    go.resolve();
+    await done.promise;
+    // A loop that never ends would block this.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+describe.skipIf(!hasPostgres)('a replica whose lease ends', () => {
+  it('does not show an old state of a task that it has just created', async () => {
+    const { clock, tick } = stoppedClock();
+    const slow = await open({ lease: 1_000, clock, wakeUps: false });
+    const answer = createDeferred();
+    slow.pool.after = (text) => (text.includes(commit) ? answer.promise : undefined);
+    const creating = slow.taskStore.create('', newTask('t'));
+    const other = await open();
+    await waitUntilTrue(async () => ((await other.taskStore.takeOver?.()) ?? []).length === 1);
+    const log = await other.taskStore.open('', 't');
+    log?.append({ kind: 'status', taskId: 't', contextId: 'c', status: { state: 'completed' } });
+    await log?.whenPersisted();
+    // It wakes up and renews its lease before it reads the answer.
+    slow.pool.after = () => {};
+    const renewed = createDeferred();
+    slow.pool.after = (text) => {
+      if (text.includes('set expires_at')) renewed.resolve();
+    };
+    tick();
+    await renewed.promise;
+    answer.resolve();
+    const created = await creating;
+    expect(created.task().status.state).toBe('completed');
+    expect((await slow.taskStore.open('', 't'))?.task().status.state).toBe('completed');
+  });
+
+  it('shows the events of the new holder before it has noticed the takeover', async () => {
+    const slow = await open({ lease: 1_000, clock: stoppedClock().clock, wakeUps: false });
+    await slow.taskStore.create('', newTask('t'));
+    const other = await open();
+    await waitUntilTrue(async () => ((await other.taskStore.takeOver?.()) ?? []).length === 1);
+    const log = await other.taskStore.open('', 't');
+    log?.append({ kind: 'status', taskId: 't', contextId: 'c', status: { state: 'completed' } });
+    await log?.whenPersisted();
+    expect((await slow.taskStore.open('', 't'))?.task().status.state).toBe('completed');
+  });
+
+  it('notices a takeover that is committed after it has renewed its lease', async () => {
+    const { clock, tick } = stoppedClock();
+    const slow = await open({ lease: 1_000, clock, wakeUps: false });
+    await slow.taskStore.create('', newTask('t'));
+    const other = await open();
+    const watcher = new InterceptedPool(server().url);
+    cleanups.push(() => watcher.end());
+    const client = await watcher.connect();
+    const count = async (text: string): Promise<number> =>
+      (await client.query({ text, values: [] })).rows.length;
+    await waitUntilTrue(
+      async () => (await count(`select 1 from ${schema}.replicas where expires_at < clock_timestamp()`)) > 0,
+    );
+    const [begun, go] = [createDeferred(), createDeferred()];
+    other.pool.holdOpen = (text) => {
+      if (!text.includes('orphans as')) return undefined;
+      begun.resolve();
+      return go.promise;
+    };
+    const taking = other.taskStore.takeOver?.();
+    await begun.promise;
+    await waitUntilTrue(
+      async () => (await count(`select 1 from pg_stat_activity where state = 'idle in transaction'`)) > 0,
+    );
+    let isRenewed = false;
+    slow.pool.after = (text) => {
+      if (text.includes('set expires_at')) isRenewed = true;
+    };
+    tick();
+    await waitUntilTrue(
+      async () =>
+        isRenewed || (await count(`select 1 from pg_stat_activity where wait_event_type = 'Lock'`)) > 0,
+    );
+    client.release();
+    go.resolve();
+    expect(await taking).toHaveLength(1);
+    await waitUntilTrue(() => isRenewed);
+    const log = await other.taskStore.open('', 't');
+    log?.append({ kind: 'status', taskId: 't', contextId: 'c', status: { state: 'completed' } });
+    await log?.whenPersisted();
+    expect((await slow.taskStore.open('', 't'))?.task().status.state).toBe('completed');
+  });
+
+  it('cancels a task at the new holder if its own cancellation could not be stored', async () => {
+    const slow = await open({ lease: 1_000, wakeUps: false, clock: stoppedClock().clock });
+    const resumed = createDeferred();
+    const never = {
+      process: () => new Promise<string>(() => {}),
+      resume: () => {
+        resumed.resolve();
+        return new Promise<string>(() => {});
+      },
+    };
+    const agent = await start(slow, never);
+    const immediately = { configuration: { returnImmediately: true } };
+    const { id } = expectTask(await agent.send(userRequest('hi', {}, immediately)));
+    const [sent, go] = [createDeferred(), createDeferred()];
+    slow.pool.before = async (text) => {
+      if (!text.includes(commit)) return;
+      sent.resolve();
+      await go.promise;
+    };
+    const first = agent.cancelTask({ id });
+    await sent.promise;
+    const second = agent.cancelTask({ id });
+    const successor = await start(await open(), never);
+    await resumed.promise;
+    go.resolve();
+    for (const { status } of [await first, await second]) expect(status.state).toBe('canceled');
+    expect((await successor.getTask({ id })).status.state).toBe('canceled');
+  });
+
+  it('rejects a reply that it could not store, because another replica has answered', async () => {
+    const runs: string[] = [];
+    const definition = (name: string): Partial<AgentDefinition> => ({
+      process: async ({ text }) => {
+        if (text === 'turn') return { state: 'input-required' };
+        runs.push(`${name} ${text}`);
+        return text;
+      },
+    });
+    const slow = await open({ lease: 1_000, wakeUps: false, clock: stoppedClock().clock });
+    const agent = await start(slow, definition('slow'));
+    const { id } = expectTask(await agent.send(userRequest('turn')));
+    const sent = createDeferred();
+    const go = createDeferred();
+    slow.pool.before = async (text) => {
+      if (!text.includes(commit)) return;
+      sent.resolve();
+      await go.promise;
+    };
+    const refused = reasonOf(agent.send(userRequest('old', { taskId: id })));
+    await sent.promise;
+    const other = await start(await open(), definition('other'));
+    await waitUntilTrue(async () => {
+      const result = await other.send(userRequest('new', { taskId: id })).catch(() => undefined);
+      return result !== undefined && expectTask(result).status.state === 'completed';
+    });
+    go.resolve();
+    expect(await refused).toBe('UNSUPPORTED_OPERATION');
+    expect(artifactTexts(await agent.getTask({ id }))).toEqual(['new']);
+    expect(runs).toEqual(['other new']);
+  });
+
+  it('answers a repeated message with the result of the new holder', async () => {
+    const go = createDeferred();
+    const slow = await open({ lease: 1_000, wakeUps: false, clock: stoppedClock().clock });
+    const agent = await start(slow, {
+      async *process() {
+        yield 'a';
+        await go.promise;
+        yield 'b';
+      },
+    });
+    const request = userRequest('hi', { messageId: 'm' });
+    const first = agent.send(request);
+    await waitUntilTrue(async () => (await agent.listTasks({})).totalSize === 1);
+    const other = await start(await open(), {
+      resume: ({ task }) => `after ${textOf(task.artifacts?.[0]?.parts ?? [])}`,
+    });
+    await waitUntilTrue(async () => (await other.listTasks({ status: 'completed' })).totalSize === 1);
+    go.resolve();
+    const results = await Promise.all([first, agent.send(request), agent.send(request)]);
+    for (const result of results) expect(expectTask(result).status.state).toBe('completed');
+  });
+});

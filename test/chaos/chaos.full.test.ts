@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { hasPostgres } from '../support/store/postgres-server.ts';
+import { chaosSeed, runChaos } from './run-chaos.ts';
+
+/** `DRAGOMAN_CHAOS_TASKS` makes the test shorter or longer. */
+const tasks = Number(process.env['DRAGOMAN_CHAOS_TASKS'] ?? 20_000);
+
+it.skipIf(!hasPostgres)(
+  'replicas lose, repeat and reorder nothing in 20,000 tasks with 100 faults',
+  { timeout: 3_600_000 },
+  async () => {
+    const { violations, waiting, ...counts } = await runChaos({
+      seed: chaosSeed(),
+      tasks,
+      faults: 100,
+      concurrency: 150,
+    });
+    console.log(counts);
+    expect([...violations, ...waiting]).toEqual([]);
+    expect(counts.tasks).toBeGreaterThanOrEqual(tasks);
+  },
+);

@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { postgresTaskStore } from '../../../src/store/postgres.ts';
+import { findFreePort } from '../../support/http/free-port.ts';
+import { startTcpRelay, type TcpRelay } from '../../support/http/tcp-relay.ts';
+import { hasPgBouncer, PgBouncer } from '../../support/store/pgbouncer.ts';
+import { PostgresServer } from '../../support/store/postgres-server.ts';
+import type { AgentRun, FinalState } from '../history/history.ts';
+import { ReplicaProcess } from './replica-process.ts';
+import { countUnfinished, installAudit, readLogs } from './store-audit.ts';
+
+/** Milliseconds of the lease: short, so that many takeovers fit into a test. */
+const lease = 2_000;
+
+/** Three replicas on one PostgreSQL, each behind its own TCP proxy; the connections of one also pass PgBouncer. */
+export class Cluster {
+  readonly lease = lease;
+  readonly replicas: ReplicaProcess[] = [];
+  readonly relays: TcpRelay[] = [];
+  readonly #folder = mkdtempSync(join(tmpdir(), 'dragoman-chaos-'));
+  readonly #runsFile = join(this.#folder, 'runs.jsonl');
+  #postgres!: PostgresServer;
+  #bouncer: PgBouncer | undefined;
+  #pool!: Pool;
+
+  static async start(): Promise<Cluster> {
+    const cluster = new Cluster();
+    await cluster.#start();
+    return cluster;
+  }
+
+  async #start(): Promise<void> {
+    writeFileSync(this.#runsFile, '');
+    this.#postgres = await PostgresServer.start(true);
+    this.#pool = new Pool({ connectionString: this.#postgres.url });
+    this.#pool.on('error', () => {});
+    const taskStore = await postgresTaskStore({ pool: this.#pool, withoutLease: true });
+    await taskStore[Symbol.asyncDispose]();
+    await installAudit(this.#pool);
+    if (hasPgBouncer) this.#bouncer = await PgBouncer.start(this.#postgres.port);
+    for (const index of [0, 1, 2]) {
+      const isPooled = index === 2 && this.#bouncer !== undefined;
+      const relay = await startTcpRelay(isPooled ? (this.#bouncer?.port ?? 0) : this.#postgres.port);
+      this.relays.push(relay);
+      const databaseUrl = `postgres://test@127.0.0.1:${relay.port}/postgres`;
+      const port = await findFreePort();
+      const settings = { index, port, databaseUrl, lease, runsFile: this.#runsFile, isPooled };
+      this.replicas.push(new ReplicaProcess(settings));
+    }
+    await Promise.all(this.replicas.map((each) => each.start()));
+  }
+
+  get bouncer(): PgBouncer | undefined {
+    return this.#bouncer;
+  }
+
+  /** Kills the database and starts it again. */
+  async crashDatabase(pause: () => Promise<void>): Promise<void> {
+    await this.#postgres.halt('SIGKILL');
+    await pause();
+    for (;;) {
+      try {
+        await this.#postgres.launch();
+        return;
+      } catch (error) {
+        // The processes of its connections end a moment later and keep its memory until then.
+        if (!/in use|another server|pre-existing/.test(String(error))) throw error;
+      }
+    }
+  }
+
+  /** Returns true if all tasks have ended and all notifications are delivered. */
+  async isIdle(): Promise<boolean> {
+    const { tasks, deliveries } = await countUnfinished(this.#pool);
+    return tasks + deliveries === 0;
+  }
+
+  async readFinalState(): Promise<FinalState> {
+    const lines = readFileSync(this.#runsFile, 'utf8').split('\n').filter(Boolean);
+    return { logs: await readLogs(this.#pool), runs: lines.map((line) => JSON.parse(line) as AgentRun) };
+  }
+
+  async stop(): Promise<void> {
+    for (const replica of this.replicas) replica.resume();
+    await Promise.all(this.replicas.map((each) => each.kill('SIGKILL')));
+    await this.#pool.end();
+    for (const relay of this.relays) await relay.remove();
+    await this.#bouncer?.remove();
+    await this.#postgres.remove();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
