@@ -139,13 +139,18 @@ describe.skipIf(!hasPostgres)('metrics of a replica', () => {
     expect(one.metrics()).toMatchObject({ held_tasks: 1, commands_executed_total: 0 });
     expect(two.metrics()).toMatchObject({ held_tasks: 0, commit_tasks_count: 0 });
     expect((await two.agent.cancelTask({ id })).status.state).toBe('canceled');
-    expect(two.metrics()).toMatchObject({ commands_sent_total: 1, commands_executed_total: 0 });
-    const { commit_tasks_count: commits = 0, ...counted } = one.metrics();
-    expect(counted).toMatchObject({ held_tasks: 0, commands_sent_total: 0, commands_executed_total: 1 });
+    const { commands_sent_total: sent = 0, ...sender } = two.metrics();
+    // A command is sent again if the holder does not respond within the interval of the periodic reads.
+    expect(sent).toBeGreaterThanOrEqual(1);
+    expect(sender).toMatchObject({ commands_executed_total: 0 });
+    const { commit_tasks_count: commits = 0, commands_executed_total: executed, ...holder } = one.metrics();
+    expect(holder).toMatchObject({ held_tasks: 0, commands_sent_total: 0 });
+    expect(executed).toBeGreaterThanOrEqual(1);
+    expect(executed).toBeLessThanOrEqual(sent);
     expect(commits).toBeGreaterThanOrEqual(2);
-    expect(counted['commit_seconds_count']).toBe(commits);
+    expect(holder['commit_seconds_count']).toBe(commits);
     // By the clock of the database, so that it is never negative and never the age of a clock.
-    expect(counted['wake_up_seconds_sum']).toBeLessThan(60);
+    expect(holder['wake_up_seconds_sum']).toBeLessThan(60);
     await waitUntilTrue(() => (two.metrics()['wake_up_seconds_count'] ?? 0) > 0);
   });
 
