@@ -1,5 +1,6 @@
 import { A2AError, errorTable, type ErrorReason, type FieldViolation } from '../../protocol/errors.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
+import { stripTrailing } from '../../primitives/text.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { decodeMessage } from './decode-message.ts';
 import { encodeMessage } from './encode-message.ts';
@@ -91,7 +92,7 @@ export function writeGrpcStatus(error: A2AError, version: ProtocolVersion = '1.0
     'grpc-status': String(code),
     'grpc-message': percentEncode(message),
     // Binary metadata has no padding.
-    'grpc-status-details-bin': toBase64(encodeMessage(types.Status, status)).replace(/=+$/, ''),
+    'grpc-status-details-bin': stripTrailing(toBase64(encodeMessage(types.Status, status)), '='),
   };
 }
 
