@@ -5,7 +5,6 @@ import { expect } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../../src/gateway/run-gateway.ts';
-import type { BrokerConnection } from '../../../src/mesh/brokers/broker-connection.ts';
 import { connectBroker } from '../../../src/mesh/brokers/connect-broker.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { serve } from '../../../src/server/node/serve.ts';
@@ -25,8 +24,6 @@ const lines = ['persistence true', 'persistence_location {folder}/', 'max_queued
 /** Gateways in front of one agent, and a client on the mesh. @param more - lines of their file */
 export async function openGatewayReplicas(start: () => Promise<TestBroker>, more = '') {
   const worked: string[] = [];
-  /** Replica that received each request, by id of the request. */
-  const receivers = new Map<string, number>();
   const agent = defineAgent({
     name: 'Echo',
     description: 'Repeats, asks or waits',
@@ -49,10 +46,7 @@ ${more}
 `;
   const startGateway = async (replica: number) => {
     const settings = readGatewayConfig(file(replica), join(tmpdir(), 'dragoman.yaml'), {});
-    const gateway = await runGateway(settings, {
-      connectBroker: async ({ url, clientId }) =>
-        recordReceived(await connectBroker(url, { clientId }), (id) => receivers.set(id, replica)),
-    });
+    const gateway = await runGateway(settings);
     open.push({ close: () => gateway.stop(0) });
     return gateway;
   };
@@ -72,27 +66,7 @@ ${more}
     expect(ids.filter((id) => client.repliesFor(id, 'response').length !== 1)).toEqual([]);
     expect(worked.toSorted()).toEqual(ids.map((_id, i) => `#${i}`).toSorted());
   };
-  return { broker, startGateway, ask, expectOneAnswerEach, client, worked, receivers };
-}
-
-/** Calls a function with the ids of the requests that a connection receives. */
-function recordReceived(link: BrokerConnection, onRequest: (id: string) => void): BrokerConnection {
-  const subscribe: BrokerConnection['subscribe'] = (patterns, handle, options) =>
-    link.subscribe(
-      patterns,
-      (message) => {
-        onRequest(String((JSON.parse(message.payload) as { id?: unknown }).id));
-        return handle(message);
-      },
-      options,
-    );
-  return new Proxy(link, {
-    get(target, name) {
-      if (name === 'subscribe') return subscribe;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+  return { broker, startGateway, ask, expectOneAnswerEach, client, worked };
 }
 
 /** The brokers that can be run here. */

@@ -36,7 +36,10 @@ const stores = brokers.flatMap(([broker, program, start]) => [
   },
 ]);
 
-/** Conversations of each test. Both gateways receive requests, so that many conversations involve both. */
+/**
+ * Conversations of each test. The broker decides which gateway receives a request, so that most conversations involve
+ * both; in mesh-register.test.ts the test decides.
+ */
 const count = 20;
 const numbers = Array.from({ length: count }, (_none, n) => n);
 
@@ -46,22 +49,17 @@ describe.each(stores)(
     async function open() {
       const opened = await openGatewayReplicas(start, `store: "${url()}"`);
       await Promise.all([opened.startGateway(1), opened.startGateway(2)]);
-      const { client, receivers } = opened;
+      const { client } = opened;
       /** Sends a request and returns its response. */
       const call = async (id: string, request: unknown) => {
         await client.send('Echo', id, request);
         return (await client.waitForResponse(id)).body;
       };
-      /** Expects that some pairs of requests reached different gateways. */
-      const expectBoth = (pairs: readonly (readonly [string, string])[]): void => {
-        const crossed = pairs.filter(([a, b]) => receivers.get(a) !== receivers.get(b));
-        expect(crossed.length).toBeGreaterThan(0);
-      };
-      return { ...opened, call, expectBoth };
+      return { ...opened, call };
     }
 
     it.skipIf(isSkipped)('continue, return and repeat the tasks of each other', async () => {
-      const { call, expectBoth, worked, client } = await open();
+      const { call, worked, client } = await open();
       const outcomes = await Promise.all(
         numbers.map(async (n) => {
           const contextId = `s-${n}`;
@@ -102,12 +100,10 @@ describe.each(stores)(
       );
       // The reply continues the run that asked.
       expect(worked).toEqual(numbers.map(() => 'ask'));
-      expectBoth(numbers.map((n) => [`a-${n}`, `r-${n}`]));
-      expectBoth(numbers.map((n) => [`a-${n}`, `g-${n}`]));
     });
 
     it.skipIf(isSkipped)('cancel the tasks of each other', async () => {
-      const { call, client, expectBoth } = await open();
+      const { call, client } = await open();
       const states = await Promise.all(
         numbers.map(async (n) => {
           const id = `w-${n}`;
@@ -130,7 +126,6 @@ describe.each(stores)(
         }),
       );
       expect(states).toEqual(numbers.map(() => ['canceled', 'canceled', 1]));
-      expectBoth(numbers.filter((n) => n % 2 === 0).map((n) => [`w-${n}`, `c-${n}`]));
     });
   },
 );
