@@ -197,7 +197,8 @@ describe.skipIf(!hasPostgres)('a replica whose lease ends', () => {
     const { clock, tick } = stoppedClock();
     const slow = await open({ lease: 1_000, clock, wakeUps: false });
     await slow.taskStore.create('', newTask('t'));
-    const other = await open();
+    // Its periodic checks must not take the task over before the test does.
+    const other = await open({ lease: 60_000, clock: stoppedClock().clock });
     const watcher = new InterceptedPool(server().url);
     cleanups.push(() => watcher.end());
     const client = await watcher.connect();
