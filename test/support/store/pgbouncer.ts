@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '../http/free-port.ts';
 import { findSystemProgram } from '../process/system-program.ts';
+import { waitForErrorOutput } from '../process/wait-for-error-output.ts';
 import { unprivileged } from './postgres-server.ts';
 
 const program = findSystemProgram('pgbouncer');
@@ -55,15 +56,7 @@ export class PgBouncer {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process = child;
-    await new Promise<void>((resolve, reject) => {
-      let log = '';
-      child.stderr?.on('data', (chunk: Buffer) => {
-        if (log.length > 10_000) return;
-        log += chunk.toString();
-        if (log.includes('process up')) resolve();
-      });
-      child.once('exit', (code) => reject(new Error(`PgBouncer ended with ${code}: ${log}`)));
-    });
+    await waitForErrorOutput(child, 'process up', 'PgBouncer');
   }
 
   async kill(): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { findFreePort } from '../http/free-port.ts';
 import { findSystemProgram } from '../process/system-program.ts';
+import { waitForErrorOutput } from '../process/wait-for-error-output.ts';
 
 const packaged = '/usr/lib/postgresql';
 
@@ -87,15 +88,7 @@ export class PostgresServer {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process = child;
-    await new Promise<void>((resolve, reject) => {
-      let log = '';
-      child.stderr?.on('data', (chunk: Buffer) => {
-        if (log.length > 100_000) return;
-        log += chunk.toString();
-        if (log.includes('database system is ready to accept connections')) resolve();
-      });
-      child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)));
-    });
+    await waitForErrorOutput(child, 'database system is ready to accept connections', 'PostgreSQL');
   }
 
   /** Stops the server; `SIGQUIT` is as abrupt as a crash, and `SIGKILL` is one. */
