@@ -21,6 +21,8 @@ export class GrpcExchange implements TextSink {
   readonly #handler: AgentHttpHandler;
   readonly #maxBodyBytes: number;
   readonly #request: GrpcRequest;
+  /** The request, after authentication without credentials. */
+  #caller: HttpServerRequest;
   readonly #path: string;
   readonly #method: ReturnType<typeof findGrpcMethod>;
   #reservation: ByteReservation | undefined = undefined;
@@ -39,6 +41,7 @@ export class GrpcExchange implements TextSink {
     this.#path = headers[':path'] ?? '';
     this.#method = findGrpcMethod(this.#path);
     this.#request = new GrpcRequest(stream, headers, this.#path);
+    this.#caller = this.#request;
     // A reset by the client is not an error of the server.
     stream.on('error', () => {});
     stream.once('close', () => this.#release());
@@ -54,6 +57,7 @@ export class GrpcExchange implements TextSink {
       const refusal = handler.admit(this.#request);
       if (refusal) throw refusal;
       const authenticated = await handler.authenticate(this.#request);
+      this.#caller = authenticated;
       const { telemetry } = handler.context;
       if (telemetry) this.#request.telemetry = telemetry.start(this.#request);
       const frame = await this.#read(authenticated);
@@ -130,7 +134,7 @@ export class GrpcExchange implements TextSink {
   /** Sends a status without messages. */
   #fail(error: A2AError): void {
     const stream = this.#stream;
-    this.#handler.context.report(error, this.#request);
+    this.#handler.context.report(error, this.#caller);
     this.#request.telemetry?.end(200);
     if (stream.destroyed || stream.closed) return;
     stream.respond({ ...responseHeaders, ...writeGrpcStatus(error, this.#version) }, { endStream: true });
