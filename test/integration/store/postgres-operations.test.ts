@@ -6,6 +6,7 @@ import { Metrics } from '../../../src/metrics/metrics.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { postgresTaskStore, type PostgresTaskStoreOptions } from '../../../src/store/postgres.ts';
 import type { PostgresPool } from '../../../src/store/postgres/connection.ts';
+import { openPostgres } from '../../../src/store/postgres/open-postgres.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { createTask, status } from '../../contracts/task-store/actions.ts';
 import { createDeferred, expectTask, userRequest } from '../../support/engine/conversation.ts';
@@ -29,6 +30,15 @@ async function open(options: PostgresTaskStoreOptions): Promise<TaskStore> {
   cleanups.push(async () => taskStore[Symbol.asyncDispose]());
   return taskStore;
 }
+
+it.skipIf(!hasPostgres)('plans its statements once and compiles none of them', async () => {
+  const { connection, close } = await openPostgres({ url: server().url });
+  cleanups.push(close);
+  const [settings] = await connection.query(
+    `select current_setting('plan_cache_mode') plans, current_setting('jit') jit`,
+  );
+  expect(settings).toEqual({ plans: 'force_generic_plan', jit: 'off' });
+});
 
 interface ServedReplica {
   readonly agent: LocalAgent;
