@@ -21,7 +21,7 @@ import {
   type NormalizedTask,
   objectOf,
 } from './drivers/normalized-views.ts';
-import { type HttpExchange, isEventStream, toEvidence } from './wire/http-exchange.ts';
+import { type HttpExchange, toEvidence } from './wire/http-exchange.ts';
 import type { RawRequest } from './wire/raw-http-client.ts';
 import type { ProbeContext } from './probe-context.ts';
 
@@ -175,7 +175,7 @@ export class Probe extends CheckAssertions {
         ...evidence,
         actual: response.exchange.body,
       });
-    const mismatches = list.map((name) => errorMismatch(error, name, this.driver.transport));
+    const mismatches = list.map((name) => errorMismatch(error, name, this.driver));
     if (mismatches.every((each) => each !== undefined))
       throw new RuleViolationError(
         `${subject} was rejected with the wrong error: expected ${mismatches[0]}`,
@@ -199,7 +199,7 @@ export class Probe extends CheckAssertions {
     const { driver } = this;
     const exchange = await this.sendRaw({
       ...request,
-      headers: { accept: 'text/event-stream', ...request.headers },
+      headers: { ...(request.grpc ? {} : { accept: 'text/event-stream' }), ...request.headers },
       ...(deadline === undefined ? {} : { deadline }),
       ...(signal ? { signal } : {}),
       onFrame: (frame) => {
@@ -221,13 +221,16 @@ export class Probe extends CheckAssertions {
       const { event } = observation;
       if (event.kind === 'task') this.#observeTask(event.task, operation, exchange, requestedAt);
     }
-    const isStream = isEventStream(exchange);
-    const isComplete = exchange.end === 'complete';
+    const isStream = driver.isStream(exchange);
+    // The deadline of the client ends a stream before its task.
+    const isExpired = exchange.grpc?.status.name === 'DEADLINE_EXCEEDED';
+    const isComplete = exchange.end === 'complete' && !isExpired;
+    // A stream of gRPC may end with a status that is an error.
+    const response = isStream && !exchange.grpc ? undefined : driver.decode(exchange);
+    error ??= response?.error;
     if (isStream)
       this.context.observe({ kind: 'stream', driver, exchange, operation, input, events, isComplete });
-    else {
-      const response = driver.decode(exchange);
-      error ??= response.error;
+    else if (response) {
       this.context.observe({ kind: 'response', driver, exchange, operation, input, overrides, response });
     }
     return { exchange, events, error, isStream, isComplete };
@@ -245,8 +248,8 @@ export class Probe extends CheckAssertions {
       const actual = error
         ? describeError(error)
         : `HTTP ${exchange.status}, ${exchange.headers['content-type'] ?? 'no content type'}`;
-      throw new RuleViolationError(`${operation} did not return an event stream: ${actual}`, {
-        expected: 'text/event-stream with events',
+      throw new RuleViolationError(`${operation} did not return a stream of events: ${actual}`, {
+        expected: exchange.grpc ? 'a stream of messages' : 'text/event-stream with events',
         actual,
         exchanges: [exchange],
       });

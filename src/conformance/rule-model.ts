@@ -4,7 +4,13 @@ import type { HttpExchange } from './wire/http-exchange.ts';
 export type CheckedVersion = '1.0' | '0.3' | '0.1';
 
 /** Transports that the suite checks. */
-export type CheckedTransport = 'JSONRPC' | 'HTTP+JSON';
+export type CheckedTransport = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+
+/** All transports that the suite checks. */
+export const checkedTransports: readonly CheckedTransport[] = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+
+/** The transports of rules about HTTP and JSON, which do not apply to gRPC. */
+export const jsonTransports: readonly CheckedTransport[] = ['JSONRPC', 'HTTP+JSON'];
 
 /** Requirement level of a rule, as in RFC 2119. */
 export type RequirementLevel = 'MUST' | 'SHOULD' | 'MAY';

@@ -1,7 +1,7 @@
 import type { Check } from './check.ts';
 import { buildRuleResult, InvariantMonitor } from './observation/invariant-monitor.ts';
 import { findCards } from './discovery/find-cards.ts';
-import { cardVariants, type PublishedCard, createDriver } from './discovery/card-variants.ts';
+import { cardVariants, type PublishedCard, createDriver, endpointUrl } from './discovery/card-variants.ts';
 import {
   type RequirementLevel,
   type RuleResult,
@@ -123,11 +123,15 @@ class CheckRun {
       const cards = await findCards(this.#http, this.#url, this.#options.headers ?? {});
       const variants = this.#selectVariants(cards);
       if (variants.length === 0) return this.#buildOutcome(cards, [], this.#unreachableReason(cards));
-      const byVersion = groupBy(variants, ({ version }) => version);
+      // Rules of several transports compare the selected ones with all others.
+      const declared = declaredVariants(cards);
       const checks = this.#options.checks.filter((each) => this.#isSelected(each));
       const scheduled: ScheduledCheck[] = [];
       for (const variant of variants) {
-        const context = this.#createContext(variant, cards, byVersion.get(variant.version) ?? []);
+        const siblings = declared.filter(
+          ({ version, transport }) => version === variant.version && transport !== variant.transport,
+        );
+        const context = this.#createContext(variant, cards, siblings);
         if (this.#options.warmUp) await this.#warmUp(context);
         scheduled.push(
           ...checks.filter((each) => appliesTo(each, variant, variants)).map((check) => ({ check, context })),
@@ -145,28 +149,23 @@ class CheckRun {
 
   #selectVariants(cards: readonly PublishedCard[]): ProtocolDriver[] {
     const { versions, transports } = this.#options;
-    const variants: ProtocolDriver[] = [];
-    for (const published of cards) {
-      for (const variant of cardVariants(published)) {
-        if (versions && !versions.includes(variant.version)) continue;
-        if (transports && !transports.includes(variant.transport)) continue;
-        if (
-          !variants.some((each) => each.version === variant.version && each.transport === variant.transport)
-        )
-          variants.push(variant);
-      }
-    }
+    const variants = declaredVariants(cards).filter(
+      ({ version, transport }) =>
+        (versions?.includes(version) ?? true) && (transports?.includes(transport) ?? true),
+    );
     // A version that is named explicitly is tested even if the card does not declare it.
     for (const version of versions ?? []) {
       if (variants.some((variant) => variant.version === version)) continue;
       const url = asText(cards[0]?.card.url) ?? this.#url;
-      variants.push(createDriver(version, transports?.[0] ?? 'JSONRPC', url));
+      const transport = transports?.[0] ?? 'JSONRPC';
+      const endpoint = endpointUrl(transport, url, this.#url);
+      if (endpoint !== undefined) variants.push(createDriver(version, transport, endpoint));
     }
     return variants;
   }
 
   #unreachableReason(cards: readonly PublishedCard[]): string {
-    if (cards.length > 0) return 'The card declares no JSON-RPC or REST interface.';
+    if (cards.length > 0) return 'The card declares no JSON-RPC, REST or gRPC interface.';
     const { firstExchange } = this.#http;
     const observed =
       firstExchange && firstExchange.status > 0
@@ -195,7 +194,7 @@ class CheckRun {
       prompts: new PromptCatalog(this.#options.prompts ?? {}, cardExamples(card, this.#options.skills)),
       taskTracker: new TaskTracker(),
       receiver: this.#receiver,
-      siblings: siblings.filter((each) => each !== driver),
+      siblings,
       deadline: this.#timeout,
       countMessage: () => this.#countMessage(),
       observe: (observation) => this.#monitor.observe(observation),
@@ -319,7 +318,7 @@ class CheckRun {
     const { requestCount, authRejections } = this.#http;
     if (authRejections * 2 > requestCount)
       warnings.push(
-        `${authRejections} of ${requestCount} requests were rejected with 401 or 403: pass credentials with --header.`,
+        `${authRejections} of ${requestCount} requests were rejected with 401 or 403 (or the matching status of gRPC): pass credentials with --header.`,
       );
     for (const { version, transport } of variants) {
       const results = this.#results.filter(
@@ -335,17 +334,20 @@ class CheckRun {
   }
 }
 
+/** Returns the variants of all cards; several cards may declare the same one. */
+function declaredVariants(cards: readonly PublishedCard[]): ProtocolDriver[] {
+  const all = cards.flatMap(cardVariants);
+  return all.filter(
+    ({ version, transport }, index) =>
+      all.findIndex((each) => each.version === version && each.transport === transport) === index,
+  );
+}
+
 /** A check about the card runs once for each version, for its first variant. */
 function appliesTo(check: Check, variant: ProtocolDriver, variants: readonly ProtocolDriver[]): boolean {
   if (!check.versions.includes(variant.version)) return false;
   if (check.about === 'card') return variants.find(({ version }) => version === variant.version) === variant;
   return check.transports?.includes(variant.transport) ?? true;
-}
-
-function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const each of list) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each]);
-  return groups;
 }
 
 function withDeadline(

@@ -1,4 +1,4 @@
-import type { ConformanceRule } from '../../src/conformance/rule-model.ts';
+import type { CheckedTransport, ConformanceRule } from '../../src/conformance/rule-model.ts';
 
 /** An entry of the requirement catalog. */
 export interface Requirement {
@@ -28,12 +28,19 @@ export interface Coverage {
   readonly stale: readonly string[];
   /** Requirement ids of rules that the catalog does not contain. */
   readonly unknown: readonly string[];
+  /** Rules that apply to some transports only, by these transports. */
+  readonly restricted: ReadonlyMap<string, readonly string[]>;
 }
+
+/** A rule, with its transports unless it applies to all. */
+type CoveringRule = Pick<ConformanceRule, 'id' | 'requirements'> & {
+  readonly transports?: readonly CheckedTransport[];
+};
 
 /** Compares the rules with all requirements on agents and cards that can be tested from outside. */
 export function computeCoverage(
   requirements: readonly Requirement[],
-  rules: readonly Pick<ConformanceRule, 'id' | 'requirements'>[],
+  rules: readonly CoveringRule[],
   waivers: Readonly<Record<string, string>>,
 ): Coverage {
   const testable = requirements.filter(
@@ -58,11 +65,22 @@ export function computeCoverage(
     unknown: [...new Set(rules.flatMap((rule) => rule.requirements))].filter(
       (id) => !known.has(id) && !id.includes('/'),
     ),
+    restricted: groupByTransports(rules),
   };
 }
 
+function groupByTransports(rules: readonly CoveringRule[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { id, transports } of rules) {
+    if (!transports) continue;
+    const name = transports.join(' and ');
+    groups.set(name, [...(groups.get(name) ?? []), id]);
+  }
+  return groups;
+}
+
 /** Returns the coverage as a Markdown page. */
-export function formatCoveragePage({ covered }: Coverage): string {
+export function formatCoveragePage({ covered, restricted }: Coverage): string {
   const checkedCount = covered.filter(({ rules }) => rules.length > 0).length;
   const rows = covered.map(({ requirement, rules, waiver }) => {
     const { id, section, level, summary } = requirement;
@@ -78,6 +96,14 @@ export function formatCoveragePage({ covered }: Coverage): string {
     '| Requirement | Section | Level | Requirement text | Rules |',
     '|---|---|---|---|---|',
     ...rows,
+    '',
+    '## Rules of some transports',
+    '',
+    'All other rules apply to every transport. Rules about HTTP and JSON do not apply to gRPC.',
+    '',
+    '| Transports | Rules |',
+    '|---|---|',
+    ...[...restricted].map(([name, ids]) => `| ${name} | ${ids.map((id) => `\`${id}\``).join(', ')} |`),
     '',
   ].join('\n');
 }

@@ -10,6 +10,7 @@ import { cardChecks } from './card/card.ts';
 import { contextChecks } from './operations/context.ts';
 import { extendedCardChecks } from './card/extended-card.ts';
 import { extensionChecks } from './protocol/extension.ts';
+import { grpcChecks } from './protocol/grpc.ts';
 import { getChecks } from './operations/get.ts';
 import { listChecks } from './operations/list.ts';
 import { responseModeChecks } from './operations/response-mode.ts';
@@ -38,6 +39,7 @@ export const allChecks: readonly Check[] = [
   ...pre1_0Checks,
   ...rpcChecks,
   ...restChecks,
+  ...grpcChecks,
   ...validationChecks,
   ...transportEquivalenceChecks,
   ...cardChecks,

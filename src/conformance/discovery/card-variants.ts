@@ -1,4 +1,5 @@
-import type { CheckedTransport, CheckedVersion } from '../rule-model.ts';
+import { type CheckedTransport, type CheckedVersion, checkedTransports } from '../rule-model.ts';
+import { grpcOrigin } from './grpc-address.ts';
 import type { RequestOverrides, ProtocolDriver } from '../drivers/protocol-driver.ts';
 import { createDriver0_1 } from '../drivers/v0_1.ts';
 import { createDriver0_3 } from '../drivers/v0_3.ts';
@@ -42,9 +43,11 @@ export function cardVariants({ card, url, version }: PublishedCard): ProtocolDri
     address: unknown,
     tenant?: unknown,
   ): void => {
-    const endpoint = resolveUrl(asText(address), url);
-    const transport = binding === 'JSONRPC' || binding === 'HTTP+JSON' ? binding : undefined;
+    const transport = checkedTransports.find((each) => each === binding);
+    const endpoint = endpointUrl(transport, asText(address), url);
     if (declared === undefined || transport === undefined || endpoint === undefined) return;
+    // 0.1 has no gRPC.
+    if (declared === '0.1' && transport === 'GRPC') return;
     if (variants.some((variant) => variant.version === declared && variant.transport === transport)) return;
     variants.push(
       withDeclaredExtensions(createDriver(declared, transport, endpoint, asText(tenant)), extensions),
@@ -75,7 +78,7 @@ export function createDriver(
   return version === '0.3' ? createDriver0_3(transport, url) : createDriver0_1(url);
 }
 
-/** REST sends the tenant in the path, JSON-RPC in `params`. */
+/** REST sends the tenant in the path, JSON-RPC and gRPC in the request. */
 function createTenantDriver(tenant: string, transport: CheckedTransport, url: string): ProtocolDriver {
   if (transport === 'HTTP+JSON')
     return createDriver1_0(transport, `${stripTrailing(url, '/')}/${encodeURIComponent(tenant)}`);
@@ -123,10 +126,13 @@ export function parseVersionName(text: unknown): CheckedVersion | undefined {
   return name === '0.1' ? '0.1' : undefined;
 }
 
-function resolveUrl(address: string | undefined, base: string): string | undefined {
-  try {
-    return address === undefined ? undefined : new URL(address, base).href;
-  } catch {
-    return undefined;
-  }
+/** Returns the URL of an interface. @param cardUrl - resolves relative URLs and `host:port` of gRPC. */
+export function endpointUrl(
+  transport: CheckedTransport | undefined,
+  address: string | undefined,
+  cardUrl: string,
+): string | undefined {
+  if (address === undefined) return undefined;
+  if (transport === 'GRPC') return grpcOrigin(address, cardUrl);
+  return URL.canParse(address, cardUrl) ? new URL(address, cardUrl).href : undefined;
 }

@@ -9,9 +9,8 @@ export function describeResponse({ error, decodeError, result }: DecodedResponse
 }
 
 /** Returns the code, reason and message of an error in one line. */
-export function describeError({ code, httpStatus, message, reason }: ErrorResponse): string {
-  const summary = [code === undefined ? `HTTP ${httpStatus}` : `error ${code}`, reason]
-    .filter(Boolean)
-    .join(' ');
+export function describeError({ code, httpStatus, grpcStatus, message, reason }: ErrorResponse): string {
+  const status = grpcStatus ?? (code === undefined ? `HTTP ${httpStatus}` : `error ${code}`);
+  const summary = [status, reason === grpcStatus ? undefined : reason].filter(Boolean).join(' ');
   return message === '' ? summary : `${summary}: ${message.slice(0, 160)}`;
 }

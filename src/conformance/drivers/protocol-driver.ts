@@ -62,7 +62,7 @@ export interface RequestOverrides {
   readonly rpcId?: string | number | null;
   /** Added to the headers of the version; an empty string removes a header. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Replaces the JSON that is sent: `params` on JSON-RPC, the body on REST. */
+  /** Replaces the JSON that is sent: `params` on JSON-RPC, the body on REST, the message on gRPC. */
   readonly transform?: (wire: Record<string, unknown>) => unknown;
   /** Added to the query string. */
   readonly query?: string;
@@ -104,6 +104,8 @@ export interface ProtocolDriver {
   ): RawRequest | undefined;
   decode(exchange: HttpExchange): DecodedResponse;
   decodeFrame(frame: RawFrame): DecodedFrame;
+  /** Returns true if the response to a streaming operation is a stream, not an error. */
+  isStream(exchange: HttpExchange): boolean;
   /** Returns the task of a result, wrapped or not. */
   decodeTask(result: unknown): NormalizedTask | undefined;
   /** Returns the direct message of a result. */

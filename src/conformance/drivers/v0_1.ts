@@ -1,4 +1,5 @@
-import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
+import { encodeRpcRequest } from './rpc-encoding.ts';
+import { rpcDecoding } from './transport-encoding.ts';
 import type { OperationInput, MessageDraft, DriverOperation, ProtocolDriver } from './protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import {
@@ -86,8 +87,7 @@ export function createDriver0_1(url: string): ProtocolDriver {
         ? undefined
         : encodeRpcRequest(url, {}, method, encodeParams(operation, input), overrides);
     },
-    decode: decodeRpcResponse,
-    decodeFrame: decodeRpcFrame,
+    ...rpcDecoding,
     decodeTask: (result) =>
       isJsonObject(result) && isJsonObject(result.status) ? normalizeTask(result, names) : undefined,
     decodeMessage: () => undefined,

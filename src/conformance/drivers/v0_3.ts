@@ -1,12 +1,9 @@
 import type { CheckedTransport } from '../rule-model.ts';
-import {
-  decodeRestFrame,
-  decodeRestResponse,
-  encodeRestRequest,
-  type RestRequestParts,
-  restRoute,
-} from './rest-encoding.ts';
-import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
+import { encodeGrpcRequest } from './grpc/grpc-encoding.ts';
+import { service0_3 } from './grpc/service-schemas.ts';
+import { encodeRestRequest, type RestRequestParts, restRoute } from './rest-encoding.ts';
+import { encodeRpcRequest } from './rpc-encoding.ts';
+import { grpcDecoding, restDecoding, rpcDecoding, type TransportEncoding } from './transport-encoding.ts';
 import type {
   OperationInput,
   MessageDraft,
@@ -143,6 +140,33 @@ function encodeRest(operation: DriverOperation, input: OperationInput): RestRequ
   return { ...route, body: { message: encodeRestMessage(message), configuration } };
 }
 
+/** Tasks and push configurations have resource names. */
+function encodeGrpc(operation: DriverOperation, input: OperationInput): Record<string, unknown> | undefined {
+  const { id = '', taskId = '', historyLength, webhook, pageSize, pageToken } = input;
+  const parent = `tasks/${taskId}`;
+  switch (operation) {
+    case 'get':
+      return withoutUndefined({ name: `tasks/${id}`, historyLength });
+    case 'cancel':
+    case 'subscribe':
+      return { name: `tasks/${id}` };
+    case 'createPush': {
+      const configId = webhook?.id ?? crypto.randomUUID();
+      const name = `${parent}/pushNotificationConfigs/${configId}`;
+      const pushNotificationConfig = webhook && { id: configId, ...encodeWebhook(webhook) };
+      return { parent, configId, config: { name, pushNotificationConfig } };
+    }
+    case 'getPush':
+    case 'deletePush':
+      // Without an id, the id of the configuration is the task id.
+      return { name: `${parent}/pushNotificationConfigs/${input.id ?? taskId}` };
+    case 'listPush':
+      return withoutUndefined({ parent, pageSize, pageToken });
+    default:
+      return encodeRest(operation, input)?.body;
+  }
+}
+
 function unwrapKind(event: JsonObject): { kind: unknown; body: JsonObject } {
   for (const [name, kind] of wrappers) if (isJsonObject(event[name])) return { kind, body: event[name] };
   return { kind: event.kind, body: event };
@@ -177,18 +201,7 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
     url,
     headers: {},
     wireStates,
-    encode(operation, input, overrides) {
-      if (isRpc) {
-        const method = methods[operation];
-        return method === undefined
-          ? undefined
-          : encodeRpcRequest(url, {}, method, encodeParams(operation, input), overrides);
-      }
-      const request = encodeRest(operation, input);
-      return request && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, request, overrides);
-    },
-    decode: isRpc ? decodeRpcResponse : decodeRestResponse,
-    decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
+    ...createEncoding(transport, url),
     decodeTask: (result) => normalizeTaskResult(result, names),
     decodeMessage(result) {
       if (!isJsonObject(result)) return undefined;
@@ -199,4 +212,33 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
     },
     decodeEvent: (event) => decodeEvent(event, isRpc),
   };
+}
+
+function createEncoding(transport: CheckedTransport, url: string): TransportEncoding {
+  switch (transport) {
+    case 'JSONRPC':
+      return {
+        ...rpcDecoding,
+        encode(operation, input, overrides) {
+          const method = methods[operation];
+          return method === undefined
+            ? undefined
+            : encodeRpcRequest(url, {}, method, encodeParams(operation, input), overrides);
+        },
+      };
+    case 'HTTP+JSON':
+      return {
+        ...restDecoding,
+        encode(operation, input, overrides) {
+          const request = encodeRest(operation, input);
+          return request && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, request, overrides);
+        },
+      };
+    case 'GRPC':
+      return {
+        ...grpcDecoding,
+        encode: (operation, input, overrides) =>
+          encodeGrpcRequest(url, {}, service0_3, operation, encodeGrpc(operation, input), overrides),
+      };
+  }
 }

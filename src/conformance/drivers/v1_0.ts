@@ -1,16 +1,12 @@
 import type { CheckedTransport } from '../rule-model.ts';
-import {
-  decodeRestFrame,
-  decodeRestResponse,
-  encodeRestRequest,
-  type RestRequestParts,
-  restRoute,
-} from './rest-encoding.ts';
-import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
+import { encodeRestRequest, type RestRequestParts, restRoute } from './rest-encoding.ts';
+import { encodeGrpcRequest } from './grpc/grpc-encoding.ts';
+import { service1_0 } from './grpc/service-schemas.ts';
+import { encodeRpcRequest } from './rpc-encoding.ts';
+import { grpcDecoding, restDecoding, rpcDecoding, type TransportEncoding } from './transport-encoding.ts';
 import type {
   OperationInput,
   MessageDraft,
-  RequestOverrides,
   DriverOperation,
   ProtocolDriver,
   WebhookDraft,
@@ -139,19 +135,13 @@ function decodeEvent(event: unknown): NormalizedEvent {
 /** Creates the driver for 1.0. */
 export function createDriver1_0(transport: CheckedTransport, url: string): ProtocolDriver {
   const headers = { 'a2a-version': '1.0' };
-  const isRpc = transport === 'JSONRPC';
   return {
     version: '1.0',
     transport,
     url,
     headers,
     wireStates,
-    encode: (operation, input, overrides?: RequestOverrides) =>
-      isRpc
-        ? encodeRpcRequest(url, headers, methods[operation], encodeParams(operation, input), overrides)
-        : encodeRestRequest(url, headers, encodeRest(operation, input), overrides),
-    decode: isRpc ? decodeRpcResponse : decodeRestResponse,
-    decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
+    ...createEncoding(transport, url, headers),
     decodeTask: (result) => normalizeTaskResult(result, names),
     decodeMessage(result) {
       const message = isJsonObject(result) ? result.message : undefined;
@@ -159,4 +149,31 @@ export function createDriver1_0(transport: CheckedTransport, url: string): Proto
     },
     decodeEvent,
   };
+}
+
+function createEncoding(
+  transport: CheckedTransport,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): TransportEncoding {
+  switch (transport) {
+    case 'JSONRPC':
+      return {
+        ...rpcDecoding,
+        encode: (operation, input, overrides) =>
+          encodeRpcRequest(url, headers, methods[operation], encodeParams(operation, input), overrides),
+      };
+    case 'HTTP+JSON':
+      return {
+        ...restDecoding,
+        encode: (operation, input, overrides) =>
+          encodeRestRequest(url, headers, encodeRest(operation, input), overrides),
+      };
+    case 'GRPC':
+      return {
+        ...grpcDecoding,
+        encode: (operation, input, overrides) =>
+          encodeGrpcRequest(url, headers, service1_0, operation, encodeParams(operation, input), overrides),
+      };
+  }
 }

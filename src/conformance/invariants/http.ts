@@ -1,4 +1,4 @@
-import { must } from '../rule-model.ts';
+import { jsonTransports, must } from '../rule-model.ts';
 import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { defineInvariants } from '../observation/observation.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
@@ -12,6 +12,7 @@ export const httpInvariants = defineInvariants(
       ...must('9.1', 'RPC-001', 'REST-001'),
       sentence: 'The agent responds with JSON and a JSON Content-Type, never with HTML or plain text.',
       remedy: 'Set Content-Type to application/json (REST: application/a2a+json), also for errors.',
+      transports: jsonTransports,
       check({ kind, exchange }) {
         if (kind !== 'response') return undefined;
         if (exchange.status === 0 || exchange.status === 204 || isEventStream(exchange)) return undefined;
@@ -58,7 +59,8 @@ export const httpInvariants = defineInvariants(
         const { exchange, response } = observation;
         if (exchange.status >= 500 && exchange.status !== 501 && exchange.status !== 503)
           return [`HTTP ${exchange.status}: ${exchange.body.slice(0, 80)}`];
-        if (response.error?.code === -32603)
+        const isInternal = internalStatuses.has(response.error?.grpcStatus ?? '');
+        if (response.error && (response.error.code === -32603 || isInternal))
           return [`Internal error: ${response.error.message.slice(0, 80)}`];
         return [];
       },
@@ -82,6 +84,8 @@ export const httpInvariants = defineInvariants(
     },
   ],
 );
+
+const internalStatuses: ReadonlySet<string> = new Set(['INTERNAL', 'UNKNOWN', 'DATA_LOSS']);
 
 const internals = [
   / at [\w.<>]+ \([^()]+:\d+:\d+\)/,

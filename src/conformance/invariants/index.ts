@@ -1,5 +1,6 @@
 import type { Invariant } from '../observation/observation.ts';
 import { envelopeInvariants } from './envelope.ts';
+import { grpcInvariants } from './grpc.ts';
 import { httpInvariants } from './http.ts';
 import { modelInvariants } from './model-1_0.ts';
 import { pushInvariants } from './push.ts';
@@ -12,6 +13,7 @@ import { versionInvariants } from './version.ts';
 export const allInvariants: readonly Invariant[] = [
   ...envelopeInvariants,
   ...httpInvariants,
+  ...grpcInvariants,
   ...modelInvariants,
   ...modelPre1_0Invariants,
   ...streamInvariants,

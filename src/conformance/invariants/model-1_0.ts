@@ -1,7 +1,7 @@
-import { type Citation, must, should } from '../rule-model.ts';
+import { type Citation, jsonTransports, must, should } from '../rule-model.ts';
 import { defineInvariants } from '../observation/observation.ts';
-import type { Schema } from './schema.ts';
-import { createSchemaChecks } from './schema-checks.ts';
+import type { Schema } from './schemas/schema.ts';
+import { createSchemaChecks } from './schemas/schema-checks.ts';
 import {
   event1_0,
   taskPage1_0,
@@ -9,7 +9,7 @@ import {
   pushConfigPage1_0,
   sendResult1_0,
   task1_0,
-} from './schemas-1_0.ts';
+} from './schemas/schemas-1_0.ts';
 
 const resultSchemas: { readonly [operation: string]: Schema } = {
   send: sendResult1_0,
@@ -153,6 +153,20 @@ const rules: Readonly<Record<string, readonly [Citation, string, string]>> = {
   ],
 };
 
+/** Rules of JSON that protobuf cannot violate: names, types and defaults of fields are part of its definition. */
+const jsonTags: ReadonlySet<string> = new Set([
+  'raw',
+  'page',
+  'page-token',
+  'camel',
+  'enum',
+  'utc',
+  'milliseconds',
+  'metadata',
+  'extensions',
+  'foreign',
+]);
+
 /** Rules of the 1.0 data model. */
 export const modelInvariants = defineInvariants(
   { category: 'lifecycle', versions: ['1.0'] },
@@ -161,6 +175,7 @@ export const modelInvariants = defineInvariants(
     ...citation,
     sentence,
     remedy,
+    ...(jsonTags.has(tag) ? { transports: jsonTransports } : {}),
     check: schemaCheck(tag),
   })),
 );

@@ -1,10 +1,10 @@
-import { type CheckedTransport, type CheckedVersion, must } from '../rule-model.ts';
+import { type CheckedTransport, type CheckedVersion, jsonTransports, must } from '../rule-model.ts';
 import { defineInvariants, type Invariant } from '../observation/observation.ts';
-import { listSchema, type Schema } from './schema.ts';
-import { createSchemaChecks } from './schema-checks.ts';
-import { event0_1, pushConfig0_1, task0_1 } from './schemas-0_1.ts';
-import { task0_3Rest, wrapped0_3Rest } from './schemas-0_3-rest.ts';
-import { taggedByKind0_3, pushConfig0_3, task0_3 } from './schemas-0_3.ts';
+import { listSchema, objectSchema, type Schema } from './schemas/schema.ts';
+import { createSchemaChecks } from './schemas/schema-checks.ts';
+import { event0_1, pushConfig0_1, task0_1 } from './schemas/schemas-0_1.ts';
+import { pushConfig0_3Grpc, task0_3Rest, wrapped0_3Rest } from './schemas/schemas-0_3-rest.ts';
+import { taggedByKind0_3, pushConfig0_3, task0_3 } from './schemas/schemas-0_3.ts';
 
 /** Schemas of one protocol variant, by operation. `event` is the schema of stream events. */
 type VariantSchemas = { readonly [operation: string]: Schema };
@@ -25,6 +25,12 @@ const pushSchemas = (config: Schema): VariantSchemas => ({
 const schemas: { readonly [variant: string]: VariantSchemas } = {
   '0.3 JSONRPC': { ...taskSchemas(taggedByKind0_3, taggedByKind0_3, task0_3), ...pushSchemas(pushConfig0_3) },
   '0.3 HTTP+JSON': taskSchemas(wrapped0_3Rest, wrapped0_3Rest, task0_3Rest),
+  '0.3 GRPC': {
+    ...taskSchemas(wrapped0_3Rest, wrapped0_3Rest, task0_3Rest),
+    createPush: pushConfig0_3Grpc,
+    getPush: pushConfig0_3Grpc,
+    listPush: objectSchema('push-config', { configs: listSchema('push-config', pushConfig0_3Grpc) }),
+  },
   '0.1 JSONRPC': { ...taskSchemas(event0_1, task0_1, task0_1), ...pushSchemas(pushConfig0_1) },
 };
 
@@ -38,13 +44,14 @@ const schemaCheck = createSchemaChecks((observation) => {
   return schema && (isEvent || value !== undefined) ? { schema, value, at: 'result' } : undefined;
 });
 
-/** Rules of 0.3 that apply to one transport only: REST of 0.3 omits members that are false or empty. */
-const transportsByTag: { readonly [tag: string]: CheckedTransport } = {
-  kind: 'JSONRPC',
-  final: 'JSONRPC',
-  timestamp: 'JSONRPC',
-  'push-config': 'JSONRPC',
-  wrapped: 'HTTP+JSON',
+/** Rules of 0.3 that do not apply to all transports: REST and gRPC of 0.3 omit members that are false or empty. */
+const transportsByTag: { readonly [tag: string]: readonly CheckedTransport[] } = {
+  kind: ['JSONRPC'],
+  final: ['JSONRPC'],
+  timestamp: ['JSONRPC', 'GRPC'],
+  metadata: jsonTransports,
+  'push-config': ['JSONRPC', 'GRPC'],
+  wrapped: ['HTTP+JSON', 'GRPC'],
 };
 
 type RuleRow = readonly [section: string, sentence: string, remedy: string];
@@ -55,7 +62,7 @@ const timestampRemedy = 'Write timestamps like 2026-01-31T12:00:00.000Z.';
 const metadataSentence = 'The agent sends metadata as an object.';
 const metadataRemedy = 'Send metadata as an object or omit it.';
 const pushConfigSentence =
-  'The agent returns every push configuration with the task id and the URL of the webhook.';
+  'The agent returns every push configuration with the id or the name of the task and the URL of the webhook.';
 
 const rules: { readonly [version in Exclude<CheckedVersion, '1.0'>]: Readonly<Record<string, RuleRow>> } = {
   '0.3': {
@@ -99,7 +106,7 @@ const rules: { readonly [version in Exclude<CheckedVersion, '1.0'>]: Readonly<Re
     metadata: ['6', metadataSentence, metadataRemedy],
     wrapped: [
       '7.1',
-      'The agent wraps REST results and stream events in the member that names their type.',
+      'The agent wraps results and stream events of REST and gRPC in the member that names their type.',
       'Send {"task": …} instead of the bare task.',
     ],
     'push-config': ['7.5', pushConfigSentence, 'Send taskId and a pushNotificationConfig with a url.'],
@@ -149,7 +156,7 @@ function defineSchemaInvariants(version: Exclude<CheckedVersion, '1.0'>): Invari
     sentence,
     remedy,
     versions: [version],
-    ...(transportsByTag[tag] ? { transports: [transportsByTag[tag]] } : {}),
+    ...(transportsByTag[tag] ? { transports: transportsByTag[tag] } : {}),
     check: schemaCheck(tag),
   }));
 }

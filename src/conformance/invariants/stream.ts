@@ -1,4 +1,4 @@
-import { must } from '../rule-model.ts';
+import { jsonTransports, must } from '../rule-model.ts';
 import { restingStates, terminalStates } from '../observation/task-tracker.ts';
 import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
 import { type NormalizedEvent, eventState } from '../drivers/normalized-views.ts';
@@ -26,7 +26,7 @@ function eventTime(event: NormalizedEvent): string | undefined {
   return event.kind === 'task' ? event.task.timestamp : undefined;
 }
 
-/** Rules of SSE streams. */
+/** Rules of streams. */
 export const streamInvariants = defineInvariants({ category: 'streaming', versions: ['1.0', '0.3', '0.1'] }, [
   {
     id: 'stream.first',
@@ -152,6 +152,7 @@ export const streamInvariants = defineInvariants({ category: 'streaming', versio
     ...must('9.4.2', 'RPC-009', 'REST-021', 'STRM-002'),
     sentence: 'The agent sends exactly one event as a JSON object in every SSE frame.',
     remedy: 'Write each event as one data field with JSON, followed by a blank line.',
+    transports: jsonTransports,
     check(observation) {
       if (observation.kind === 'event')
         return observation.event.kind === 'unknown'

@@ -102,6 +102,7 @@ function exchange({ request, response, end, duration_ms }: TranscriptEntry): str
     headers(response.headers),
     '',
     ...(events.length > 0 ? events : [indentJson(response.body)]),
+    ...(response.trailers ? ['', 'trailers', headers(response.trailers)] : []),
     ...(end === undefined ? [] : [`(${end})`]),
   ];
   return `<pre tabindex="0">${e(requestLines.join('\n').trimEnd())}</pre><div class="dim">response after ${duration_ms} ms</div><pre tabindex="0">${e(responseLines.join('\n').trimEnd())}</pre>`;

@@ -1,6 +1,6 @@
 import { type HttpExchange, isEventStream } from '../wire/http-exchange.ts';
 import { formatCurlCommand } from '../../primitives/formats/curl-command.ts';
-import type { Redactor } from '../../primitives/redaction.ts';
+import { redactedPlaceholder, type Redactor } from '../../primitives/redaction.ts';
 import { truncate } from '../../primitives/text.ts';
 
 /** One HTTP exchange in a report, redacted and truncated. */
@@ -16,6 +16,8 @@ export interface TranscriptEntry {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
+    /** Trailers of a call over gRPC. */
+    readonly trailers?: Readonly<Record<string, string>>;
     /** Events of a stream; `at` is the time since the request, in milliseconds. */
     readonly events?: readonly { readonly at: number; readonly text: string }[];
   };
@@ -31,7 +33,7 @@ const maxEvents = 40;
 
 /** Redacts and truncates an exchange. */
 export function toTranscriptEntry(exchange: HttpExchange, redactor: Redactor): TranscriptEntry {
-  const { method, requestBody, status, frames, end, transportError, totalMs } = exchange;
+  const { method, requestBody, status, frames, end, transportError, totalMs, grpc } = exchange;
   const events = frames.slice(0, maxEvents).map(({ at, fields }) => ({
     at: Math.round(at),
     text: shorten(
@@ -51,6 +53,7 @@ export function toTranscriptEntry(exchange: HttpExchange, redactor: Redactor): T
       status,
       headers: redactor.redactHeaders(exchange.headers),
       body: frames.length > 0 ? '' : shorten(redactor.redactText(exchange.body)),
+      ...(grpc ? { trailers: redactor.redactHeaders(grpc.trailers) } : {}),
       ...(frames.length === 0
         ? {}
         : {
@@ -67,11 +70,21 @@ export function toTranscriptEntry(exchange: HttpExchange, redactor: Redactor): T
     curl: formatCurlCommand({
       method,
       url: redactor.redactUrl(exchange.url),
-      headers: redactor.redactHeaders(exchange.requestHeaders),
+      headers: {
+        ...(grpc ? { 'content-type': 'application/grpc+proto', te: 'trailers' } : {}),
+        ...redactor.redactHeaders(exchange.requestHeaders),
+      },
+      http2Bytes: grpc && printableBytes(exchange, redactor),
       body: requestBody === undefined ? undefined : redactor.redactText(requestBody),
       isStream: isEventStream(exchange) || exchange.requestHeaders.accept === 'text/event-stream',
     }),
   };
+}
+
+/** Returns the bytes of a call, or none if they contain a secret, which cannot be removed from them. */
+function printableBytes({ requestBody = '', grpc }: HttpExchange, redactor: Redactor): string {
+  const isSecret = redactor.redactText(requestBody) !== requestBody;
+  return isSecret ? redactedPlaceholder : (grpc?.requestBytes ?? '');
 }
 
 function shorten(text: string, maxLength: number = maxCharacters): string {

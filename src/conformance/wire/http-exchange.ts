@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { GrpcFacts } from './grpc/grpc-facts.ts';
 
-/** One frame of an SSE stream, as received. */
+/** One frame of an SSE stream or one message of a gRPC stream, as received. */
 export interface RawFrame {
   /** Fields in order, such as `['data', '{…}']`; comments have the name `''`. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** The joined `data` lines; undefined if the frame has none. */
+  /** The joined `data` lines, undefined if the frame has none; a message as ProtoJSON. */
   readonly data: string | undefined;
   readonly id: string | undefined;
   readonly event: string | undefined;
@@ -27,7 +28,7 @@ export interface HttpExchange {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The response text; for a stream, the first 256 KiB. */
+  /** The response text; for a stream, the first 256 KiB. Over gRPC the message or the status as ProtoJSON. */
   readonly body: string;
   /** True if the response is not valid UTF-8. */
   readonly hasInvalidUtf8: boolean;
@@ -40,11 +41,19 @@ export interface HttpExchange {
   readonly headersMs: number;
   /** Milliseconds until the end of the response. */
   readonly totalMs: number;
+  /** Undefined unless the request was a call of gRPC. */
+  readonly grpc?: GrpcFacts;
 }
 
 /** Returns true if the Content-Type is `text/event-stream`. */
 export function isEventStream({ headers }: Pick<HttpExchange, 'headers'>): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+}
+
+/** Returns 401 or 403 if the request was rejected because of its credentials, also for the matching status of gRPC. */
+export function authStatus({ status, grpc }: Pick<HttpExchange, 'status' | 'grpc'>): 401 | 403 | undefined {
+  if (status === 401 || grpc?.status.name === 'UNAUTHENTICATED') return 401;
+  return status === 403 || grpc?.status.name === 'PERMISSION_DENIED' ? 403 : undefined;
 }
 
 /** Joins repeated headers with commas. */

@@ -11,10 +11,13 @@ import {
   type ResponseEnd,
   type HttpExchange,
   type RawFrame,
+  authStatus,
   flattenHeaders,
   isEventStream,
   toEvidence,
 } from './http-exchange.ts';
+import type { GrpcCallSetup } from './grpc/grpc-facts.ts';
+import { GrpcCall, GrpcConnections } from './grpc/grpc-client.ts';
 import { RawFrameReader } from './raw-frame-reader.ts';
 
 /** A request of {@link RawHttpClient}. */
@@ -25,7 +28,9 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
   /** Total time limit in milliseconds. @defaultValue the deadline of the client */
   readonly deadline?: number;
-  /** Called with each SSE frame; returning true aborts the response. */
+  /** Sends the request as a call of gRPC over HTTP/2; `body` is then a message with its prefix. */
+  readonly grpc?: GrpcCallSetup;
+  /** Called with each SSE frame or gRPC message; returning true aborts the response. */
   readonly onFrame?: (frame: RawFrame) => boolean | void;
   /** Aborts the response. */
   readonly signal?: AbortSignal;
@@ -43,23 +48,27 @@ export interface RawHttpClientOptions {
   readonly insecure?: boolean;
 }
 
+/** Options with their defaults. */
+export type ResolvedClientOptions = Required<RawHttpClientOptions>;
+
 /** Consecutive timeouts without a response after which the agent counts as unresponsive. */
 const maxConsecutiveTimeouts = 12;
 /** Time limit of requests to an unresponsive agent, in milliseconds. */
 const unresponsiveDeadline = 1_000;
 
 /**
- * HTTP client of the suite. It knows HTTP and SSE but not A2A and records responses unchanged. It never rejects: a
+ * HTTP client of the suite. It knows HTTP, SSE and gRPC but not A2A and records responses unchanged. It never rejects: a
  * missing response is a result, too.
  */
 export class RawHttpClient {
   /** The first exchange, to explain an unreachable agent. */
   firstExchange: HttpExchange | undefined;
-  /** Number of responses with status 401 or 403. */
+  /** Number of requests that were rejected because of their credentials. */
   authRejections = 0;
-  readonly #options: Required<RawHttpClientOptions>;
+  readonly #options: ResolvedClientOptions;
   readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
   readonly #https: HttpsAgent;
+  readonly #grpc: GrpcConnections;
   #count = 0;
   #consecutiveTimeouts = 0;
 
@@ -70,6 +79,7 @@ export class RawHttpClient {
       maxSockets: 32,
       rejectUnauthorized: !this.#options.insecure,
     });
+    this.#grpc = new GrpcConnections(this.#options.insecure);
   }
 
   get requestCount(): number {
@@ -84,7 +94,7 @@ export class RawHttpClient {
         this.#consecutiveTimeouts =
           exchange.status === 0 && exchange.end === 'timeout' ? this.#consecutiveTimeouts + 1 : 0;
         this.firstExchange ??= toEvidence(exchange);
-        if (exchange.status === 401 || exchange.status === 403) this.authRejections++;
+        if (authStatus(exchange) !== undefined) this.authRejections++;
         resolve(exchange);
       };
       const { deadline } = this.#options;
@@ -93,6 +103,11 @@ export class RawHttpClient {
       const limit = isUnresponsive
         ? { deadline: Math.min(raw.deadline ?? deadline, unresponsiveDeadline) }
         : {};
+      const { grpc } = raw;
+      if (grpc) {
+        new GrpcCall({ ...raw, grpc, ...limit }, number, this.#options, done).start(this.#grpc);
+        return;
+      }
       const agent = raw.url.startsWith('https:') ? this.#https : this.#http;
       new RawExchange({ ...raw, ...limit }, number, this.#options, done).start(agent);
     });
@@ -102,6 +117,7 @@ export class RawHttpClient {
   close(): void {
     this.#http.destroy();
     this.#https.destroy();
+    this.#grpc.close();
   }
 }
 
@@ -109,7 +125,7 @@ export class RawHttpClient {
 class RawExchange {
   readonly #raw: RawRequest;
   readonly #number: number;
-  readonly #options: Required<RawHttpClientOptions>;
+  readonly #options: ResolvedClientOptions;
   readonly #onEnd: (exchange: HttpExchange) => void;
   readonly #startedAt = performance.now();
   readonly #frames: RawFrame[] = [];
@@ -128,7 +144,7 @@ class RawExchange {
   constructor(
     raw: RawRequest,
     number: number,
-    options: Required<RawHttpClientOptions>,
+    options: ResolvedClientOptions,
     onEnd: (exchange: HttpExchange) => void,
   ) {
     this.#raw = raw;

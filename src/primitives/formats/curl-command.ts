@@ -10,6 +10,8 @@ export interface PrintableRequest {
   readonly length?: number | undefined;
   /** Disables buffering and limits the time, for event streams. */
   readonly isStream?: boolean;
+  /** Sends bytes over HTTP/2 in place of `body`, as gRPC does: base64. */
+  readonly http2Bytes?: string | undefined;
 }
 
 /** Maximum length of a body in a command. */
@@ -17,8 +19,9 @@ const maxBody = 65_536;
 
 /** Formats a request as a curl command. Redacted headers become shell variables. */
 export function formatCurlCommand(request: PrintableRequest): string {
-  const { method, url, headers, body = '', length, isStream = false } = request;
+  const { method, url, headers, body = '', length, isStream = false, http2Bytes } = request;
   const words = ['curl', '-sS', '-i'];
+  if (http2Bytes !== undefined) words.push(url.startsWith('https:') ? '--http2' : '--http2-prior-knowledge');
   if (isStream) words.push('-N', '-m', '30');
   if (method !== 'GET') words.push('-X', /^\w+$/.test(method) ? method : shellQuote(method));
   words.push(shellQuote(url));
@@ -31,6 +34,8 @@ export function formatCurlCommand(request: PrintableRequest): string {
       : `${shellQuote(`${name}: `)}"$${variable}"`;
     words.push('-H', value === redactedPlaceholder ? header : shellQuote(`${name}: ${value}`));
   }
+  if (http2Bytes !== undefined)
+    return `echo ${shellQuote(http2Bytes)} | base64 -d | ${[...words, '--data-binary', '@-'].join(' ')}`;
   const fullLength = length ?? body.length;
   if (fullLength > maxBody || fullLength > body.length)
     words.push('--data-raw', shellQuote(`${redactedPlaceholder}: ${fullLength} characters`));

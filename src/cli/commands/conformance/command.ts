@@ -21,6 +21,7 @@ Examples:
   $ dragoman conformance https://agents.example.com/echo --header 'Authorization: Bearer …' --report html=report.html
   $ dragoman conformance http://localhost:4000 --fixtures fx --report junit --report sarif --report-dir results
   $ dragoman conformance http://localhost:4000 --only 3.1.1 --only stream --level must
+  $ dragoman conformance http://localhost:4000 --transport GRPC
   $ dragoman conformance http://localhost:4000 --peer http://localhost:5000
   $ dragoman conformance diff before.json after.json
   $ dragoman conformance matrix http://localhost:4000 http://localhost:5000 --html matrix.html
@@ -126,8 +127,8 @@ function addSelectionFlags(command: Command): void {
         .default('may'),
     )
     .addOption(
-      new Option('--transport <transport>', 'transport to use: JSONRPC or HTTP+JSON; repeatable')
-        .argParser(transportParser(['JSONRPC', 'HTTP+JSON']))
+      new Option('--transport <transport>', 'transport to use: JSONRPC, HTTP+JSON or GRPC; repeatable')
+        .argParser(transportParser(['JSONRPC', 'HTTP+JSON', 'GRPC']))
         .default([], 'transports of the card'),
     )
     .addOption(

@@ -12,7 +12,7 @@ import {
   type Schema,
   textSchema,
   shortValue,
-} from '../../invariants/schema.ts';
+} from '../../invariants/schemas/schema.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { replaceJsonWebTokens } from '../../../primitives/json-web-tokens.ts';

@@ -1,9 +1,10 @@
-import { type Citation, must, should } from '../../rule-model.ts';
+import { checkedTransports, type Citation, must, should } from '../../rule-model.ts';
 import { isJsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import {
   requiredExtensions,
   createDriver,
+  endpointUrl,
   parseVersionName,
   withDeclaredExtensions,
 } from '../../discovery/card-variants.ts';
@@ -12,6 +13,8 @@ import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { errorMismatch } from '../../drivers/error-response.ts';
 import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
+import { grpcOrigin } from '../../discovery/grpc-address.ts';
+import { authStatus } from '../../wire/http-exchange.ts';
 import { fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
@@ -158,7 +161,9 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     sentence: 'Interfaces that are not on the local host use https.',
     remedy: 'Serve over https, and publish https URLs.',
     async run(probe) {
-      const urls = declaredInterfaces(probe).map(({ url }) => url);
+      const urls = declaredInterfaces(probe).map(
+        ({ url, binding }) => (binding === 'GRPC' && grpcOrigin(url, probe.context.cardUrl)) || url,
+      );
       const remoteUrls = [...urls, probe.context.cardUrl].filter((url) => !isLoopbackUrl(url));
       if (remoteUrls.length === 0) throw new NotApplicableError('All URLs are on the local host.');
       for (const url of remoteUrls)
@@ -174,11 +179,18 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
       const tried = new Set<string>();
       for (const { url, binding, version, tenant } of declaredInterfaces(probe)) {
         const known = parseVersionName(version);
-        const isKnown = binding === 'JSONRPC' || binding === 'HTTP+JSON';
-        if (!isKnown || known === undefined || tried.has(`${url} ${binding} ${known}`)) continue;
+        const transport = checkedTransports.find((each) => each === binding);
+        const endpoint = endpointUrl(transport, url, probe.context.cardUrl);
+        if (
+          !transport ||
+          endpoint === undefined ||
+          known === undefined ||
+          tried.has(`${url} ${binding} ${known}`)
+        )
+          continue;
         tried.add(`${url} ${binding} ${known}`);
         const driver = withDeclaredExtensions(
-          createDriver(known, binding, url, tenant),
+          createDriver(known, transport, endpoint, tenant),
           requiredExtensions(probe.card),
         );
         const problem = await interfaceProblem(probe.withDriver(driver));
@@ -193,12 +205,12 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     remedy: 'Add the interface to supportedInterfaces, or do not serve it.',
     async run(probe) {
       const declared = new Set(declaredInterfaces(probe).map(({ binding }) => binding));
-      const urls = [...new Set(declaredInterfaces(probe).map(({ url }) => url))].filter((url) =>
-        url.startsWith('http'),
+      const urls = [...new Set(declaredInterfaces(probe).map(({ url }) => url))].filter(
+        (url) => /^https?:\/\/[^/]/.test(url) && URL.canParse(url),
       );
-      const undeclared = (['JSONRPC', 'HTTP+JSON'] as const).filter((each) => !declared.has(each));
+      const undeclared = checkedTransports.filter((each) => !declared.has(each));
       for (const transport of undeclared)
-        for (const url of urls)
+        for (const url of transport === 'GRPC' ? new Set(urls.map((each) => new URL(each).origin)) : urls)
           if (await isServed(probe.withDriver(createDriver('1.0', transport, url))))
             probe.warn(`${transport} is served at ${url}, but the card does not declare it`);
     },
@@ -224,10 +236,9 @@ function declaredInterfaces(probe: Probe): DeclaredInterface[] {
 /** Returns how an interface differs from its declaration, or undefined if it does not. */
 async function interfaceProblem(probe: Probe): Promise<string | undefined> {
   const unknown = await probe.call('get', { id: crypto.randomUUID() });
-  const { status } = unknown.exchange;
-  if (status === 401 || status === 403) return undefined;
+  if (authStatus(unknown.exchange) !== undefined) return undefined;
   if (!unknown.error) return `the response for an unknown task is ${describeResponse(unknown)}`;
-  const mismatch = errorMismatch(unknown.error, 'TaskNotFound', probe.driver.transport);
+  const mismatch = errorMismatch(unknown.error, 'TaskNotFound', probe.driver);
   if (mismatch !== undefined) return `the response for an unknown task should be ${mismatch}`;
   if (!isJsonObject(parseJsonOrUndefined(unknown.exchange.body)))
     return 'the response for an unknown task is not a JSON object';
@@ -240,6 +251,6 @@ async function interfaceProblem(probe: Probe): Promise<string | undefined> {
 async function isServed(probe: Probe): Promise<boolean> {
   const { error } = await probe.call('get', { id: crypto.randomUUID() });
   const { transport } = probe.driver;
-  if (!error || errorMismatch(error, 'TaskNotFound', transport) !== undefined) return false;
+  if (!error || errorMismatch(error, 'TaskNotFound', probe.driver) !== undefined) return false;
   return transport === 'JSONRPC' || error.reason === 'TASK_NOT_FOUND';
 }

@@ -7,6 +7,7 @@ import { errorMismatch } from '../../drivers/error-response.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
+import { authStatus } from '../../wire/http-exchange.ts';
 import { isAuthRejection, withInvalidCredentials } from '../security/credentials.ts';
 
 function callExtendedCard(probe: Probe): Promise<DecodedResponse> {
@@ -17,7 +18,7 @@ function callExtendedCard(probe: Probe): Promise<DecodedResponse> {
 function isNotConfigured({ error }: DecodedResponse, { driver }: Probe): boolean {
   return (
     error !== undefined &&
-    errorMismatch(error, 'ExtendedAgentCardNotConfigured', driver.transport) === undefined &&
+    errorMismatch(error, 'ExtendedAgentCardNotConfigured', driver) === undefined &&
     (driver.transport === 'JSONRPC' || error.reason === 'EXTENDED_AGENT_CARD_NOT_CONFIGURED')
   );
 }
@@ -27,10 +28,10 @@ async function fetchExtendedCard(probe: Probe): Promise<JsonObject> {
   const response = await callExtendedCard(probe);
   if (isNotConfigured(response, probe))
     throw new InconclusiveError('The agent has no extended card configured.');
-  const { status } = response.exchange;
-  if (status === 401 || status === 403)
+  const status = authStatus(response.exchange);
+  if (status !== undefined)
     throw new InconclusiveError(
-      `The extended card requires credentials (HTTP ${status}): pass them with --header.`,
+      `The extended card requires credentials (${status}): pass them with --header.`,
     );
   probe.expect(isJsonObject(response.result), 'The extended card is not a JSON object', {
     expected: 'a card, or ExtendedAgentCardNotConfigured',

@@ -5,7 +5,7 @@ import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { restingStates } from '../../observation/task-tracker.ts';
 import { type NormalizedTask, asText, listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
-import { isEventStream } from '../../wire/http-exchange.ts';
+import { authStatus, isEventStream } from '../../wire/http-exchange.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
 
 /** Expects required strings in each skill and returns the skills. */
@@ -238,13 +238,13 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     id: 'auth.required',
     ...must('4', '0.1/authentication-enforced', '0.3/authentication-enforced'),
     category: 'error-handling',
-    sentence: 'The agent rejects requests without credentials with 401.',
+    sentence: 'The agent rejects requests without credentials with 401, or UNAUTHENTICATED over gRPC.',
     remedy: 'Verify credentials before the request is processed.',
     versions: ['0.1', '0.3'],
     preconditions: ['credentials'],
     async run(probe) {
       const response = await probe.withCredentials({}).call('get', { id: 'x' });
-      probe.expectEqual(response.exchange.status, 401, 'A request without credentials was not rejected');
+      probe.expectEqual(authStatus(response.exchange), 401, 'A request without credentials was not rejected');
     },
   },
 ]);

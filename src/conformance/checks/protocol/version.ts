@@ -3,6 +3,7 @@ import { defineChecks } from '../../check.ts';
 import {
   requiredExtensions,
   createDriver,
+  endpointUrl,
   parseVersionName,
   withDeclaredExtensions,
 } from '../../discovery/card-variants.ts';
@@ -31,14 +32,17 @@ function hasTask1_0({ result }: DecodedResponse): boolean {
 }
 
 /** Returns the versions that the card declares for the URL of the driver, with their URLs. */
-function declaredVersions({ card, driver }: Probe): Map<string, string> {
+function declaredVersions({ card, driver, context }: Probe): Map<string, string> {
   const interfaces = objectsOf(card.supportedInterfaces).filter(
-    (each) => each.protocolBinding === driver.transport && isSameUrl(asText(each.url), driver.url),
+    ({ protocolBinding, url }) =>
+      protocolBinding === driver.transport &&
+      isSameUrl(endpointUrl(driver.transport, asText(url), context.cardUrl), driver.url),
   );
   return new Map(
     interfaces.flatMap(({ protocolVersion, url }) => {
       const version = parseVersionName(protocolVersion);
-      return version === undefined ? [] : [[version, asText(url) ?? ''] as const];
+      const endpoint = endpointUrl(driver.transport, asText(url), context.cardUrl);
+      return version === undefined ? [] : [[version, endpoint ?? ''] as const];
     }),
   );
 }
@@ -98,7 +102,7 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
   },
   {
     id: 'version.unknown',
-    ...must('3.6.2', 'VER-006'),
+    ...must('3.6.2', 'VER-006', 'GRPC-005'),
     sentence: 'The agent rejects an unsupported version with VersionNotSupported.',
     remedy: 'Return -32009 with the reason VERSION_NOT_SUPPORTED before the request is processed.',
     async run(probe) {
@@ -130,14 +134,14 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
   },
   {
     id: 'version.missing',
-    ...must('3.6.2', 'VER-007'),
+    ...must('3.6.2', 'VER-007', 'GRPC-006'),
     sentence: 'The agent treats a request without a version, or with an empty one, as 0.3.',
     remedy: 'Return -32009 if 0.3 is not supported, else process the request as 0.3.',
     async run(probe) {
       const supports0_3 = declaredVersions(probe).has('0.3');
-      // REST of both versions may be distinguished by the path, so the responses do not tell.
-      if (supports0_3 && probe.driver.transport === 'HTTP+JSON')
-        throw new NotApplicableError('The same URL serves REST of 0.3.');
+      // The path of REST and of gRPC may distinguish both versions, so the responses do not tell.
+      if (supports0_3 && probe.driver.transport !== 'JSONRPC')
+        throw new NotApplicableError('The same URL serves 0.3, with other paths.');
       const { id } = await probe.completeTask();
       for (const [overrides, description] of [
         [withoutVersion, 'without A2A-Version'],

@@ -5,7 +5,7 @@ import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
-import { asText, listOf, objectOf } from '../../drivers/normalized-views.ts';
+import { asList, asText, listOf, objectOf } from '../../drivers/normalized-views.ts';
 import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 import {
   expectNotified,
@@ -47,6 +47,11 @@ function readConfig(result: unknown): JsonObject {
   return objectOf(objectOf(result).pushNotificationConfig);
 }
 
+/** JSON-RPC returns an array, gRPC a message with a list. */
+function readConfigs(result: unknown): readonly unknown[] {
+  return asList(result) ?? listOf(objectOf(result).configs);
+}
+
 async function createConfig(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
   const { url } = await probe.context.receiver.openEndpoint();
   return { url, config: readConfig(await registerWebhook(probe, taskId, { url })) };
@@ -56,10 +61,10 @@ const shared = {
   category: 'lifecycle',
   versions: ['0.3', '0.1'],
   preconditions: ['push'],
-  transports: ['JSONRPC'],
+  transports: ['JSONRPC', 'GRPC'],
 } as const;
 
-/** Push notifications of 0.3 and 0.1 over JSON-RPC; REST implementations disagree about the format. */
+/** Push notifications of 0.3 and 0.1 over JSON-RPC and gRPC; REST implementations disagree about the format. */
 export const pushPre1_0Checks = defineChecks(shared, [
   {
     id: 'push-before.create',
@@ -98,7 +103,7 @@ export const pushPre1_0Checks = defineChecks(shared, [
       const [taskId, otherTaskId] = [await createIdleTask(probe), await createIdleTask(probe)];
       const { url } = await createConfig(probe, taskId);
       await createConfig(probe, otherTaskId);
-      const configs = listOf(await probe.expectResult('listPush', { taskId }));
+      const configs = readConfigs(await probe.expectResult('listPush', { taskId }));
       const urls = configs.map((each) => readConfig(each).url);
       const message = 'The list does not contain exactly the configurations of the task';
       probe.expectSameItems(urls.map(String), [url], message);
@@ -115,7 +120,7 @@ export const pushPre1_0Checks = defineChecks(shared, [
       const { url, config } = await createConfig(probe, taskId);
       // Without an id, the id of the configuration is the task id.
       await probe.expectResult('deletePush', { taskId, id: asText(config.id) ?? taskId });
-      const configs = listOf(await probe.expectResult('listPush', { taskId }));
+      const configs = readConfigs(await probe.expectResult('listPush', { taskId }));
       const deleted = configs.filter((each) => readConfig(each).url === url);
       probe.expectEmpty(deleted, 'The list still contains the deleted configuration');
     },

@@ -1,9 +1,10 @@
-import { must, should } from '../../rule-model.ts';
+import { jsonTransports, must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
+import { authStatus } from '../../wire/http-exchange.ts';
 import { asText, objectOf } from '../../drivers/normalized-views.ts';
 import {
   callAny,
@@ -44,7 +45,7 @@ async function expectAllRejected(probe: Probe, client: Probe, description: strin
   for (const [operation, input] of await supportedCalls(probe)) {
     const response = await callAny(client, operation, input);
     const actual = describeResponse(response);
-    const evidence = { expected: 'HTTP 401', actual, exchanges: [response.exchange] };
+    const evidence = { expected: 'HTTP 401 or UNAUTHENTICATED', actual, exchanges: [response.exchange] };
     if (!isAuthRejection(response))
       probe.warn(`${operation} is not rejected ${description}: ${actual}`, evidence);
   }
@@ -90,12 +91,15 @@ export const authChecks = defineChecks(shared, [
   {
     id: 'auth.status',
     ...should('7.4', 'AUTH-005', 'ERR-003'),
-    sentence: 'The agent rejects unauthenticated requests with HTTP 401.',
-    remedy: 'Return 401, also over JSON-RPC.',
+    sentence: 'The agent rejects unauthenticated requests with HTTP 401, or UNAUTHENTICATED over gRPC.',
+    remedy: 'Return 401, also over JSON-RPC, and UNAUTHENTICATED over gRPC.',
     async run(probe) {
       for (const client of [probe.withCredentials({}), withInvalidCredentials(probe)]) {
         const response = await client.call('get', { id: crypto.randomUUID() });
-        probe.expectEqual(response.exchange.status, 401, 'The rejection has the wrong HTTP status');
+        const message = 'The rejection has the wrong status';
+        probe.expectEqual(authStatus(response.exchange), 401, message, {
+          actual: describeResponse(response),
+        });
       }
     },
   },
@@ -104,6 +108,7 @@ export const authChecks = defineChecks(shared, [
     ...should('7.4', 'ERR-004', 'AUTH-006'),
     sentence: 'A 401 response has WWW-Authenticate.',
     remedy: 'Set WWW-Authenticate in 401 responses.',
+    transports: jsonTransports,
     async run(probe) {
       const { exchange } = await callAnonymously(probe);
       probe.expect(exchange.headers['www-authenticate'], 'WWW-Authenticate is missing');
@@ -114,6 +119,7 @@ export const authChecks = defineChecks(shared, [
     ...should('3.3.2', 'ERR-005'),
     sentence: 'WWW-Authenticate contains a scheme that the card declares.',
     remedy: 'Set WWW-Authenticate to a scheme of securitySchemes.',
+    transports: jsonTransports,
     async run(probe) {
       const header = (await callAnonymously(probe)).exchange.headers['www-authenticate'];
       const declared = declaredSchemes(probe);
@@ -133,24 +139,25 @@ export const authChecks = defineChecks(shared, [
       const secret = `wrong-${crypto.randomUUID()}`;
       const client = withInvalidCredentials(probe, secret);
       const { exchange } = await client.call('get', { id: crypto.randomUUID() });
-      const response = exchange.body + JSON.stringify(exchange.headers);
+      const response = exchange.body + JSON.stringify([exchange.headers, exchange.grpc?.trailers]);
       probe.expect(!response.includes(secret), 'The response contains the rejected credentials');
     },
   },
   {
     id: 'auth.forbidden',
     ...must('3.3.2', 'ERR-006'),
-    sentence: 'The agent rejects an authenticated client without permission with 403.',
-    remedy: 'Return 403; use 401 only for missing or invalid credentials.',
+    sentence:
+      'The agent rejects an authenticated client without permission with 403, or PERMISSION_DENIED over gRPC.',
+    remedy: 'Return 403 or PERMISSION_DENIED; use 401 only for missing or invalid credentials.',
     preconditions: ['security', 'restricted-user'],
     async run(probe) {
       const response = await sendAsRestrictedUser(probe);
       const { status } = response.exchange;
       // Over JSON-RPC some agents return HTTP 200 with a custom error code.
       const isRpcError = probe.driver.transport === 'JSONRPC' && isAuthRejection(response);
-      const isRejected = status === 403 || (isRpcError && status === 200);
+      const isRejected = authStatus(response.exchange) === 403 || (isRpcError && status === 200);
       probe.expect(isRejected, 'A user that may not send messages was not rejected with 403', {
-        expected: 'HTTP 403',
+        expected: 'HTTP 403 or PERMISSION_DENIED',
         actual: `HTTP ${status}, ${describeResponse(response)}`,
       });
     },

@@ -1,6 +1,7 @@
 import { protocolErrors } from '../../drivers/error-response.ts';
 import type { DecodedResponse, DriverOperation, OperationInput } from '../../drivers/protocol-driver.ts';
 import type { Probe } from '../../probe.ts';
+import { authStatus } from '../../wire/http-exchange.ts';
 
 /** An operation with its input. */
 export type DriverCall = readonly [DriverOperation, OperationInput];
@@ -47,8 +48,8 @@ export function withInvalidCredentials(probe: Probe, secret = 'invalid-secret'):
 const protocolCodes: ReadonlySet<number> = new Set(Object.values(protocolErrors).map(({ code }) => code));
 
 /** Returns true if a request was rejected because of its credentials, not because of its content. */
-export function isAuthRejection({ exchange: { status }, error }: DecodedResponse): boolean {
-  if (status === 401 || status === 403) return true;
+export function isAuthRejection({ exchange, error }: DecodedResponse): boolean {
+  if (authStatus(exchange) !== undefined) return true;
   // Over JSON-RPC with HTTP 200, the code of such an error is not one that the protocol defines.
   return error?.code !== undefined && !protocolCodes.has(error.code) && error.code !== -32603;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../primitives/json.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
 import {
   anyObjectSchema,
   anySchema,
@@ -9,6 +9,7 @@ import {
   oneOfSchema,
   requiredMember,
   type Schema,
+  shortValue,
   uniqueListSchema,
 } from './schema.ts';
 import { eventIds0_3, states0_3 } from './schemas-0_3.ts';
@@ -35,10 +36,17 @@ const message: Schema = (value, at, errors) => {
   else listSchema('message', part)(value[name], `${at}.${name}`, errors);
 };
 
+/** A timestamp that is out of range in protobuf has another form. */
+const timestamp: Schema = (value, at, errors) => {
+  if (typeof value !== 'string' || Number.isNaN(Date.parse(value)))
+    errors.push({ tag: 'timestamp', message: `${at} must be a timestamp, not ${shortValue(value)}` });
+};
+
 const status = objectSchema('status', {
   state: requiredMember('status', enumSchema('status', states)),
   message,
   update: message,
+  timestamp,
 });
 
 const artifact = objectSchema('artifact', {
@@ -68,3 +76,12 @@ export const wrapped0_3Rest: Schema = oneOfSchema(
   },
   (value, name) => isJsonObject(value[name]),
 );
+
+/** Push configuration of 0.3 over gRPC. */
+export const pushConfig0_3Grpc: Schema = objectSchema('push-config', {
+  name: requiredMember('push-config', idSchema('push-config')),
+  pushNotificationConfig: requiredMember(
+    'push-config',
+    objectSchema('push-config', { url: requiredMember('push-config', idSchema('push-config')) }),
+  ),
+});

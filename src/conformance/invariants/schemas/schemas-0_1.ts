@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../primitives/json.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
 import { isoTimestamp0_3, partSchemaPre1_0, webhook0_3 } from './schemas-0_3.ts';
 import {
   anyObjectSchema,

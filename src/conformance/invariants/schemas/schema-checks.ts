@@ -1,4 +1,4 @@
-import type { Invariant, Observation } from '../observation/observation.ts';
+import type { Invariant, Observation } from '../../observation/observation.ts';
 import type { Schema, SchemaError } from './schema.ts';
 
 /** A value of an observation and the schema that it must match. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
+import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 
 /** A schema violation and the rule that it violates. */
 export interface SchemaError {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../primitives/json.ts';
+import { isJsonObject } from '../../../primitives/json.ts';
 import {
   anyObjectSchema,
   anySchema,

@@ -1,0 +1,23 @@
+/** Names of schemes in the address of a gRPC interface, by the scheme of the connection. */
+const schemes: { readonly [scheme: string]: string } = {
+  'http:': 'http:',
+  'grpc:': 'http:',
+  'https:': 'https:',
+  'grpcs:': 'https:',
+};
+
+/**
+ * Returns the origin of a gRPC interface whose address is a URL or `host:port`. Without a scheme, TLS is used if the card
+ * was read over TLS.
+ *
+ * @returns undefined if the address is neither.
+ */
+export function grpcOrigin(address: string, cardUrl: string): string | undefined {
+  const [, named] = /^([a-z][a-z\d+.-]*:)\/\//i.exec(address) ?? [];
+  const text =
+    named === undefined ? `${cardUrl.startsWith('https:') ? 'https:' : 'http:'}//${address}` : address;
+  const scheme = named === undefined ? undefined : schemes[named.toLowerCase()];
+  if (named !== undefined && scheme === undefined) return undefined;
+  const url = text.replace(/^[a-z]+:/i, scheme ?? '$&');
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}
