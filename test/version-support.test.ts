@@ -17,7 +17,7 @@ import { readPage } from './support/docs/code-blocks.ts';
 const rows = supportedVersions.flatMap((version) =>
   (['JSONRPC', 'HTTP+JSON'] as const).map((transport) => ({ version, transport })),
 );
-const transportLabels: { [transport in Transport]: string } = { JSONRPC: 'JSON-RPC', 'HTTP+JSON': 'REST' };
+const transportLabels = { JSONRPC: 'JSON-RPC', 'HTTP+JSON': 'REST' };
 
 const open: (() => Promise<unknown>)[] = [];
 let serverUrl: string;

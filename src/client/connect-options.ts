@@ -68,7 +68,8 @@ export interface ClientTimeouts {
    */
   send: number;
   /**
-   * Idle timeout of a stream: maximum time without any byte, including heartbeats. 0 disables it.
+   * Idle timeout of a stream: maximum time without any byte, including heartbeats. Over gRPC, which has no heartbeats, the
+   * client tests the connection with a ping then. 0 disables it.
    * @defaultValue 60 000
    */
   idle: number;
@@ -137,8 +138,8 @@ export interface ConnectOptions {
   /** Trusted certificates and client certificate. Only for the built-in driver. */
   tls?: ClientTls;
   /**
-   * Transports to use, in order of preference.
-   * @defaultValue both, in the order of the card
+   * Transports to use, in order of preference. gRPC requires Node, and not the options `fetch` and `http`.
+   * @defaultValue `JSONRPC` and `HTTP+JSON` in the order of the card, then `GRPC`
    */
   transports?: readonly Transport[];
   /**
@@ -302,7 +303,13 @@ function createDriver(options: ConnectOptions, timeouts: ClientTimeouts): HttpCl
   const { maxConnections = 256, tls } = options;
   return lazyHttpClient(async () => {
     const { createHttpDriver } = await import('#http-driver');
-    return createHttpDriver({ connectTimeout: timeouts.connect, maxConnections, tls });
+    return createHttpDriver({
+      connectTimeout: timeouts.connect,
+      maxConnections,
+      tls,
+      idleTimeout: timeouts.idle,
+      clock: options.clock,
+    });
   });
 }
 

@@ -4,7 +4,7 @@ import type { Metadata } from './part.ts';
 export type ProtocolVersion = '0.1' | '0.2' | '0.3' | '1.0';
 
 /** Transport of HTTP clients and servers; the `protocolBinding` of A2A 1.0. */
-export type Transport = 'JSONRPC' | 'HTTP+JSON';
+export type Transport = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
 
 /** A protocol version over a transport. */
 export interface ProtocolVariant<V extends string = ProtocolVersion, T extends string = Transport> {
@@ -19,7 +19,7 @@ export function formatVariant({ version, transport }: ProtocolVariant<string, st
 
 /** Parses the text form of {@link formatVariant}. @returns undefined if version or transport is unknown */
 export function parseVariant(text: string): ProtocolVariant | undefined {
-  const [, version, transport] = /^(0\.[123]|1\.0)\/(JSONRPC|HTTP\+JSON)$/.exec(text) ?? [];
+  const [, version, transport] = /^(0\.[123]|1\.0)\/(JSONRPC|HTTP\+JSON|GRPC)$/.exec(text) ?? [];
   if (version === undefined) return undefined;
   return { version: version as ProtocolVersion, transport: transport as Transport };
 }

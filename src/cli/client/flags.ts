@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { asJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
+import type { Transport } from '../../protocol/card.ts';
 import { transportParser } from '../inputs/parse-transport.ts';
 import {
   credentialOriginOption,
@@ -13,7 +14,7 @@ import {
 export interface ClientFlags {
   agentCard?: string;
   a2aVersion?: string;
-  transport: string[];
+  transport: Transport[];
   bearer?: string;
   apiKey?: string;
   svcParam: string[];
@@ -72,7 +73,7 @@ function connectionFlags(): Option[] {
     ).choices(['1.0', '0.3', '0.2', '0.1']),
     new Option(
       '--transport <transport>',
-      'transport to use: JSONRPC or HTTP+JSON; repeatable, in order of preference',
+      'transport to use: JSONRPC, HTTP+JSON or GRPC; repeatable, in order of preference',
     )
       .argParser(transportParser(['JSONRPC', 'HTTP+JSON', 'GRPC']))
       .default([], 'order of the card'),

@@ -36,7 +36,7 @@ function formatRequest({ method, origin, path, headers, body }: HttpRequest, red
   return [
     `${method} ${redactor.redactText(redactQuery(origin + path))}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${redactor.redactHeader(name, value)}`),
-    ...(body === undefined ? [] : formatBody(body, redactor)),
+    ...(typeof body === 'object' ? [`${body.length} bytes`] : formatBody(body ?? '', redactor)),
   ];
 }
 
@@ -53,6 +53,7 @@ function loggedResponse(response: HttpResponse, onText: (text: string) => void):
   return {
     status: response.status,
     header: (name) => response.header(name),
+    trailer: (name) => response.trailer?.(name),
     async text(limit) {
       const text = await response.text(limit);
       onText(text);
@@ -60,8 +61,9 @@ function loggedResponse(response: HttpResponse, onText: (text: string) => void):
     },
     async *chunks() {
       const decoder = new TextDecoder();
+      const isBinary = response.header('content-type')?.startsWith('application/grpc');
       for await (const bytes of response.chunks()) {
-        onText(decoder.decode(bytes, { stream: true }));
+        onText(isBinary ? `${bytes.length} bytes` : decoder.decode(bytes, { stream: true }));
         yield bytes;
       }
     },

@@ -170,9 +170,6 @@ class AgentConnection {
 
   #connect(reference: CardReference, cards: object[]): RemoteAgent {
     const { a2aVersion, transport, svcParam, cardKeys, credentialOrigin } = this.#flags;
-    const supported = transport.filter((each): each is Transport => each !== 'GRPC');
-    if (supported.length < transport.length)
-      printWarning('gRPC is not supported and is ignored in --transport');
     const headers: Record<string, string> = {};
     for (const each of svcParam) {
       const at = each.indexOf(':');
@@ -190,8 +187,8 @@ class AgentConnection {
       headers,
       versions: [(a2aVersion ?? '1.0') as ProtocolVersion],
       // Other transports of the card remain available as a fallback.
-      ...(supported.length > 0 && {
-        transports: [...new Set<Transport>([...supported, 'JSONRPC', 'HTTP+JSON'])],
+      ...(transport.length > 0 && {
+        transports: [...new Set<Transport>([...transport, 'JSONRPC', 'HTTP+JSON', 'GRPC'])],
       }),
       timeouts: { send: timeout > 0 ? timeout : 2_000_000_000 },
       requireVerified: false,

@@ -8,6 +8,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import { type Endpoint, unreadableResponse } from '../transports/transport-binding.ts';
 import { decodeReportingLosses } from '../transports/loss-reporting.ts';
 import type { ClientSettings } from '../connect-options.ts';
+import { isGrpcUrl, parseGrpcAddress } from './grpc-address.ts';
 import { listEndpoints, fallbackEndpoints } from './endpoints.ts';
 import { type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
 import { hasInterfaceAt, type ParsedCard, parseCard } from './parse-card.ts';
@@ -41,8 +42,9 @@ export async function discover(
   const url = parseAgentUrl(target);
   settings.destinations.trust(url);
   if (settings.endpoint !== undefined) settings.destinations.trust(parseAgentUrl(settings.endpoint));
+  const isGrpc = isGrpcUrl(String(target));
   const errors: A2AError[] = [];
-  for (const candidate of cardCandidates(url, settings)) {
+  for (const candidate of isGrpc && settings.cardPath === undefined ? [] : cardCandidates(url, settings)) {
     const fetched = await fetchCard(settings, candidate.url.href, errors);
     if (fetched === undefined || (candidate.mustList && !hasInterfaceAt(fetched.wire, url))) continue;
     return fromCard(settings, fetched.wire, fetched);
@@ -59,7 +61,7 @@ export async function discover(
     cardUrl: undefined,
     fetchedCard: undefined,
     verification: undefined,
-    endpoints: fallbackEndpoints(url.href, settings),
+    endpoints: fallbackEndpoints(url.href, settings, isGrpc),
     denied: undefined,
     cacheKey: url.href,
   };
@@ -76,6 +78,8 @@ export async function refreshDiscovery(
 }
 
 function parseAgentUrl(target: string | URL): URL {
+  const grpcUrl = isGrpcUrl(String(target)) ? parseGrpcAddress(String(target)) : undefined;
+  if (grpcUrl) return grpcUrl;
   if (!URL.canParse(String(target)))
     throw new A2AError('INVALID_PARAMS', `Invalid URL: ${String(target)}`, {
       hint: 'Pass an absolute URL, such as http://localhost:4000.',

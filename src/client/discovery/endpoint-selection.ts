@@ -11,6 +11,7 @@ import type { DiscoveredAgent } from './discover.ts';
 import { endpointKey } from './endpoints.ts';
 import { HttpTransportError } from '../http/http-client.ts';
 import { jsonRpcBinding } from '../transports/json-rpc.ts';
+import { lazyBinding } from '../transports/lazy-binding.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { restBinding } from '../transports/rest.ts';
 import { traceBinding } from '../transports/trace-binding.ts';
@@ -45,10 +46,7 @@ export class EndpointSelection {
     this.agent = agent;
     this.#settings = settings;
     this.#bindings = agent.endpoints.map((each) =>
-      traceBinding(
-        each.transport === 'JSONRPC' ? jsonRpcBinding(settings, each) : restBinding(settings, each),
-        settings.tracing,
-      ),
+      traceBinding(createBinding(settings, each), settings.tracing),
     );
     const cached = settings.endpointCache.get(agent.cacheKey);
     const index = agent.endpoints.findIndex((each) => endpointKey(each) === cached);
@@ -138,13 +136,29 @@ export class EndpointSelection {
     const { reason, message, violations, details, status, cause, hint } =
       this.agent.denied ?? first ?? new A2AError('NOT_FOUND', 'There is no agent');
     const card = this.agent.cardUrl ? `The card is at ${this.agent.cardUrl}. ` : 'There is no agent card. ';
+    // What else was tried explains a response that was not recognized, but not a connection that failed.
+    const ownHint = notRecognized.has(reason) ? '' : `${hint ?? ''} `.trimStart();
     return new A2AError(reason, message, {
       violations,
       details,
       status,
       cause,
-      hint: `${this.agent.denied ? `${hint} ` : ''}${card}Tried: ${tried.join('; ')}.`,
+      hint: `${ownHint}${card}Tried: ${tried.join('; ')}.`,
     });
+  }
+}
+
+function createBinding(settings: ClientSettings, endpoint: Endpoint): TransportBinding {
+  switch (endpoint.transport) {
+    case 'JSONRPC':
+      return jsonRpcBinding(settings, endpoint);
+    case 'HTTP+JSON':
+      return restBinding(settings, endpoint);
+    case 'GRPC':
+      return lazyBinding(endpoint, async () => {
+        const { grpcBinding } = await import('../transports/grpc.ts');
+        return grpcBinding(settings, endpoint);
+      });
   }
 }
 
@@ -158,5 +172,7 @@ function mayUseOtherEndpoint(error: A2AError, { endpoint }: TransportBinding): b
   if (notRecognized.has(error.reason)) return true;
   // The first sample servers return "invalid request" for unknown methods.
   if (error.reason === 'INVALID_REQUEST') return error.status === 400 && endpoint.transport === 'JSONRPC';
-  return error.reason === 'UNAVAILABLE' && error.cause instanceof HttpTransportError && !error.cause.sent;
+  // A client without HTTP/2 cannot use gRPC.
+  const isUnreached = error.reason === 'UNAVAILABLE' || error.reason === 'UNSUPPORTED_OPERATION';
+  return isUnreached && error.cause instanceof HttpTransportError && !error.cause.sent;
 }

@@ -6,6 +6,7 @@ import type { Dialect } from '../../dialects/dialect.ts';
 import type { AgentCard, AgentInterface, ProtocolVersion, Transport } from '../../protocol/card.ts';
 import { envelopedRest } from '../transports/enveloped-rest.ts';
 import type { Endpoint } from '../transports/transport-binding.ts';
+import { parseGrpcAddress } from './grpc-address.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import type { ClientSettings } from '../connect-options.ts';
 
@@ -17,6 +18,12 @@ const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {
     ['0.1', v0_1],
   ]),
   'HTTP+JSON': new Map([
+    ['1.0', v1_0],
+    ['0.3', v0_3_rest],
+    ['0.2', v0_3_rest],
+  ]),
+  // Codecs between ProtoJSON and protocol buffers are loaded with the first call.
+  GRPC: new Map([
     ['1.0', v1_0],
     ['0.3', v0_3_rest],
     ['0.2', v0_3_rest],
@@ -69,7 +76,7 @@ export function listEndpoints(card: AgentCard, origin: CardOrigin, settings: Cli
     }
   }
   for (const { url, transport, dialect, tenant } of listed) {
-    const rebased = rebaseLocalUrl(url, origin.url);
+    const rebased = rebaseLocalUrl(url, transport, origin.url);
     if (rebased !== undefined)
       add({ url: rebased, protocolBinding: transport, protocolVersion: dialect.version, tenant }, namedBy);
   }
@@ -84,12 +91,21 @@ function inVersions(each: AgentInterface, versions: readonly ProtocolVersion[]):
   return [each, ...versions.map((protocolVersion) => ({ ...each, protocolVersion }))];
 }
 
-/** Lists the endpoints to try at a URL without a card. */
-export function fallbackEndpoints(url: string, settings: ClientSettings): Endpoint[] {
-  const interfaces: AgentInterface[] = [
-    ...fallbackVersions.map((protocolVersion) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })),
-    ...['1.0', '0.3'].map((protocolVersion) => ({ url, protocolBinding: 'HTTP+JSON', protocolVersion })),
-  ];
+/**
+ * Lists the endpoints to try at a URL without a card.
+ *
+ * @param isGrpc - true if the URL names a gRPC server. Others are tried with gRPC only if the caller asks for it.
+ */
+export function fallbackEndpoints(url: string, settings: ClientSettings, isGrpc: boolean): Endpoint[] {
+  const list = (protocolBinding: Transport, versions: readonly string[]) =>
+    versions.map((protocolVersion) => ({ url, protocolBinding, protocolVersion }));
+  const interfaces: AgentInterface[] = isGrpc
+    ? list('GRPC', ['1.0', '0.3'])
+    : [
+        ...list('JSONRPC', fallbackVersions),
+        ...list('HTTP+JSON', ['1.0', '0.3']),
+        ...(settings.transports ? list('GRPC', ['1.0', '0.3']) : []),
+      ];
   const origin = { url: undefined, uncertain: false };
   const endpoints = rankInterfaces(interfaces, settings).flatMap(
     (each) => toEndpoint(each, undefined, { origin, settings }) ?? [],
@@ -104,6 +120,7 @@ function withEnveloped(endpoints: readonly Endpoint[], settings: ClientSettings)
   if (!isTried) return [...endpoints];
   const byUrl = new Map<string, Endpoint>();
   for (const each of endpoints) {
+    if (each.transport === 'GRPC') continue;
     const enveloped = { ...each, transport: 'HTTP+JSON', dialect: envelopedRest, tenant: undefined } as const;
     if (!byUrl.has(each.url)) byUrl.set(each.url, enveloped);
   }
@@ -121,10 +138,8 @@ function toEndpoint(
 ): Endpoint | undefined {
   const transport = each.protocolBinding.toUpperCase() as Transport;
   const dialect = dialects[transport]?.get(majorMinor(each.protocolVersion));
-  const target = settings.endpoint ?? each.url;
-  if (!dialect || !URL.canParse(target, origin.url)) return undefined;
-  const url = new URL(target, origin.url);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
+  const url = dialect && parseInterfaceUrl(settings.endpoint ?? each.url, transport, origin.url);
+  if (!url) return undefined;
   // Only 1.0 supports tenants.
   const tenant = dialect.version === '1.0' ? (settings.tenant ?? each.tenant) : undefined;
   return {
@@ -135,6 +150,16 @@ function toEndpoint(
     namedBy: settings.endpoint === undefined ? namedBy : undefined,
     card: origin.card,
   };
+}
+
+function parseInterfaceUrl(
+  target: string,
+  transport: Transport,
+  cardUrl: string | undefined,
+): URL | undefined {
+  if (transport === 'GRPC') return parseGrpcAddress(target, cardUrl);
+  const url = URL.canParse(target, cardUrl) ? new URL(target, cardUrl) : undefined;
+  return url?.protocol === 'http:' || url?.protocol === 'https:' ? url : undefined;
 }
 
 function allows({ versions, transports }: ClientSettings, version: string, transport: string): boolean {
@@ -148,6 +173,11 @@ function allows({ versions, transports }: ClientSettings, version: string, trans
 function rankInterfaces(interfaces: readonly AgentInterface[], settings: ClientSettings): AgentInterface[] {
   const { versions, transports } = settings;
   const rank = (list: readonly string[] | undefined, name: string) => list?.indexOf(name) ?? 0;
+  const rankTransport = ({ protocolBinding }: AgentInterface) => {
+    const name = protocolBinding.toUpperCase();
+    // Without a preference of the caller, gRPC is used if there is nothing else.
+    return transports ? rank(transports, name) : Number(name === 'GRPC');
+  };
   return interfaces
     .filter((each) => allows(settings, majorMinor(each.protocolVersion), each.protocolBinding.toUpperCase()))
     .map((each, i) => ({ each, i }))
@@ -155,17 +185,18 @@ function rankInterfaces(interfaces: readonly AgentInterface[], settings: ClientS
       (a, b) =>
         rank(versions, majorMinor(a.each.protocolVersion)) -
           rank(versions, majorMinor(b.each.protocolVersion)) ||
-        rank(transports, a.each.protocolBinding.toUpperCase()) -
-          rank(transports, b.each.protocolBinding.toUpperCase()) ||
+        rankTransport(a.each) - rankTransport(b.each) ||
         a.i - b.i,
     )
     .map(({ each }) => each);
 }
 
 /** Replaces a local host name in a card by the host of the card, because agents often publish their local URL. */
-function rebaseLocalUrl(url: string, cardUrl: string | undefined): string | undefined {
+function rebaseLocalUrl(url: string, transport: Transport, cardUrl: string | undefined): string | undefined {
   if (cardUrl === undefined) return undefined;
   const [listed, actual] = [new URL(url), new URL(cardUrl)];
   if (listed.origin === actual.origin || !isLocalHost(listed.hostname)) return undefined;
+  // gRPC often has a port of its own.
+  if (transport === 'GRPC') actual.port = listed.port;
   return actual.origin + listed.pathname + listed.search;
 }

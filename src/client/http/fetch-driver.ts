@@ -5,6 +5,7 @@
  */
 import {
   BodyTooLargeError,
+  http2UnsupportedError,
   type HttpClient,
   type HttpDriverOptions,
   HttpTransportError,
@@ -18,6 +19,10 @@ import type { FetchLike } from '../../primitives/web/fetch-like.ts';
 export function fetchHttpClient(fetch: FetchLike): HttpClient {
   return {
     async request(request) {
+      if (request.http2)
+        throw http2UnsupportedError(
+          '`fetch` has no trailers. Use another transport, or gRPC in Node without `fetch`.',
+        );
       const abort = new AbortController();
       const signal = request.signal ? AbortSignal.any([request.signal, abort.signal]) : abort.signal;
       const response = await callFetch(fetch, request, signal);
@@ -45,7 +50,7 @@ async function callFetch(fetch: FetchLike, request: HttpRequest, signal: AbortSi
     return await fetch(request.origin + request.path, {
       method: request.method,
       headers: request.headers,
-      body: request.body,
+      body: request.body as string | undefined,
       redirect: 'manual',
       signal,
     });

@@ -1,4 +1,6 @@
+import { A2AError } from '../../protocol/errors.ts';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { ClientTls } from '../connect-options.ts';
 
 /** An HTTP request. */
@@ -10,7 +12,9 @@ export interface HttpRequest {
   path: string;
   /** Header names are lower case. */
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Uint8Array;
+  /** Requires HTTP/2 and the trailers of the response, for gRPC. A client without them rejects the request. */
+  http2?: boolean;
   /** Aborts the request and the reading of its response. */
   signal?: AbortSignal;
   /**
@@ -25,6 +29,8 @@ export interface HttpResponse {
   readonly status: number;
   /** Returns a header by its lower-case name. */
   header(name: string): string | undefined;
+  /** Returns a trailer by its lower-case name, once the body is consumed. Only for requests with `http2`. */
+  trailer?(name: string): string | undefined;
   /** Returns the complete body. Rejects with {@link BodyTooLargeError} beyond `limit` bytes. */
   text(limit: number): Promise<string>;
   /** Iterates over the body as it arrives. Leaving the loop closes the connection. */
@@ -49,6 +55,13 @@ export interface HttpDriverOptions {
   maxConnections: number;
   /** Trusted certificates and client certificate. */
   tls?: ClientTls | undefined;
+  /**
+   * Milliseconds without any byte after which an HTTP/2 connection with open streams is tested. 0 disables the test.
+   * @defaultValue 60 000
+   */
+  idleTimeout?: number | undefined;
+  /** @defaultValue the clock of the system */
+  clock?: Clock | undefined;
 }
 
 /** There was no response, or the connection was interrupted. */
@@ -69,6 +82,14 @@ export class HttpTransportError extends Error {
 /** Returns the error of a request to a closed client. */
 export function clientClosedError(): HttpTransportError {
   return new HttpTransportError(new Error('The client is closed'), false);
+}
+
+/** Returns the error of a request that requires HTTP/2, which the client does not support. */
+export function http2UnsupportedError(hint: string): A2AError {
+  return new A2AError('UNSUPPORTED_OPERATION', 'This HTTP client does not support gRPC', {
+    cause: new HttpTransportError(new Error('HTTP/2 is not supported'), false),
+    hint,
+  });
 }
 
 /** The body exceeds the limit. */

@@ -27,6 +27,18 @@ export function noResponseError(failure: HttpTransportError, url: string): A2AEr
       `Connection to ${origin} timed out`,
       `${origin} does not accept connections. A firewall may drop them.`,
     );
+  if (code === 'HTTP2_NOT_SUPPORTED')
+    return createError(
+      'UNAVAILABLE',
+      `${origin} does not support HTTP/2`,
+      'gRPC requires HTTP/2. The server or a proxy in front of it speaks HTTP/1.1 or TLS: check port and scheme, or use another transport.',
+    );
+  if (code === 'HTTP2_NOT_NEGOTIATED' || code.includes('NO_APPLICATION_PROTOCOL'))
+    return createError(
+      'UNAVAILABLE',
+      `${origin} does not offer HTTP/2 over TLS`,
+      'gRPC requires HTTP/2, which the server must offer during the TLS handshake (ALPN "h2"). A proxy in front of the agent may support HTTP/1.1 only.',
+    );
   if (/WRONG_VERSION|EPROTO|PACKET_LENGTH/.test(code))
     return createError(
       'UNAVAILABLE',

@@ -24,9 +24,11 @@ export function isSafeToRetry(operation: Operation | 'card', error: HttpTranspor
   return idempotentOperations.has(operation) || !error.sent;
 }
 
-/** A retry does not make a certificate valid. */
+/** A retry does not make a certificate valid, and teaches no server HTTP/2. */
 function isPermanent(code: string | undefined): boolean {
-  return code !== undefined && (/CERT|SSL|TLS|^UNABLE_TO_/.test(code) || code === 'ERR_INVALID_URL');
+  return (
+    code !== undefined && (/CERT|SSL|TLS|^UNABLE_TO_|^HTTP2_NOT/.test(code) || code === 'ERR_INVALID_URL')
+  );
 }
 
 /** Response that may be retried. */

@@ -8,7 +8,7 @@ import { explainDenial } from './destination-policy.ts';
 import { noResponseError } from './response-errors.ts';
 import { BodyTooLargeError, HttpTransportError, type HttpRequest, type HttpResponse } from './http-client.ts';
 import type { RedirectPolicy, ClientSettings } from '../connect-options.ts';
-import { isSafeToRetry, retryBackoff, retryDelay } from './retry.ts';
+import { isSafeToRetry, retryBackoff, type RetryCandidate, retryDelay } from './retry.ts';
 
 /** Origin and path of a URL. */
 export interface RequestTarget {
@@ -27,7 +27,11 @@ export interface OutboundRequest {
   method: HttpRequest['method'];
   target: RequestTarget;
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Uint8Array;
+  /** Requires HTTP/2. */
+  http2?: boolean;
+  /** Converts each response, for transports whose errors are not in its status. */
+  receive?: (response: HttpResponse) => Promise<HttpResponse>;
   call: CallContext;
   auth: Credentials | undefined;
   /** Agent card, if known. */
@@ -47,12 +51,29 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const maxRedirects = 3;
 
 /** Sends a request and reads the complete response within the timeout of the operation. Retries if safe. */
-export async function requestBuffered(
+export function requestBuffered(
   settings: ClientSettings,
   outbound: OutboundRequest,
 ): Promise<BufferedResponse> {
-  const { clock, timeouts, limits } = settings;
-  const timeout = outbound.operation === 'send' ? timeouts.send : timeouts.read;
+  return requestAndRead(settings, outbound, async (response) => {
+    const text = await response.text(settings.limits.body);
+    return { status: response.status, header: (name) => response.header(name), text };
+  });
+}
+
+/** Returns the time that an operation with one response may take, in milliseconds. */
+export function timeoutOf(operation: Operation | 'card', { timeouts }: ClientSettings): number {
+  return operation === 'send' ? timeouts.send : timeouts.read;
+}
+
+/** Like {@link requestBuffered}, for responses that are read by a function. */
+export async function requestAndRead<T extends RetryCandidate>(
+  settings: ClientSettings,
+  outbound: OutboundRequest,
+  read: (response: HttpResponse) => Promise<T>,
+): Promise<T> {
+  const { clock } = settings;
+  const timeout = timeoutOf(outbound.operation, settings);
   const abort = new AbortController();
   const onAbort = () => abort.abort(outbound.call.signal?.reason);
   if (outbound.call.signal?.aborted) throw canceledError(outbound.call.signal);
@@ -63,11 +84,9 @@ export async function requestBuffered(
     abort.abort(new Error(`no response within ${timeout} ms`));
   });
   try {
-    return await withRetries(settings, outbound, abort.signal, async () => {
-      const response = await sendAuthenticated(settings, outbound, abort.signal);
-      const text = await response.text(limits.body);
-      return { status: response.status, header: (name) => response.header(name), text };
-    });
+    return await withRetries(settings, outbound, abort.signal, async () =>
+      read(await sendAuthenticated(settings, outbound, abort.signal)),
+    );
   } catch (thrown) {
     if (hasTimedOut) throw timeoutError(outbound, timeout, thrown);
     throw toClientError(thrown, outbound);
@@ -91,7 +110,7 @@ export async function requestStreaming(
 }
 
 /** Retries with exponential backoff and jitter, if that is safe. */
-async function withRetries<T extends { status: number; header(name: string): string | undefined }>(
+async function withRetries<T extends RetryCandidate>(
   settings: ClientSettings,
   outbound: OutboundRequest,
   signal: AbortSignal,
@@ -136,6 +155,10 @@ async function sendAuthenticated(
       http: settings.http,
     };
     const { headers, query } = await getCredentials(auth, request);
+    if (outbound.http2 && query && Object.keys(query).length > 0)
+      throw new A2AError('UNAUTHENTICATED', 'gRPC has no query for an API key', {
+        hint: 'Send the key in a header, or use another transport.',
+      });
     const response = await followRedirects(settings, outbound, {
       target: query ? withQuery(outbound.target, query) : outbound.target,
       headers: { ...traced, ...headers },
@@ -216,15 +239,25 @@ async function followRedirects(
 }
 
 async function send(
+  settings: ClientSettings,
+  outbound: OutboundRequest,
+  attempt: Attempt,
+): Promise<HttpResponse> {
+  const response = await sendOnce(settings, outbound, attempt);
+  return outbound.receive ? outbound.receive(response) : response;
+}
+
+async function sendOnce(
   { destinations, http }: ClientSettings,
-  { operation, method, body }: OutboundRequest,
+  { operation, method, body, http2 }: OutboundRequest,
   { target, headers, signal }: Attempt,
 ): Promise<HttpResponse> {
   const { origin, path } = target;
-  if (destinations.isTrusted(origin)) return http.request({ method, origin, path, headers, body, signal });
+  if (destinations.isTrusted(origin))
+    return http.request({ method, origin, path, headers, body, http2, signal });
   const destination = await destinations.resolve(origin + path, operation === 'card' ? 'card' : 'call');
   try {
-    return await http.request({ ...destination, method, path, headers, body, signal });
+    return await http.request({ ...destination, method, path, headers, body, http2, signal });
   } catch (thrown) {
     throw explainDenial(thrown);
   }

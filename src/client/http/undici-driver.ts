@@ -1,5 +1,5 @@
 /**
- * HTTP driver based on undici, for Node. The library is loaded with the first request.
+ * HTTP driver based on undici, and on `node:http2` for gRPC, for Node. Each library is loaded with the first request.
  *
  * Responses are read from the dispatcher directly: a Node stream would cost more than the rest of a call.
  *
@@ -7,20 +7,16 @@
  */
 import type { Agent, Dispatcher } from 'undici';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import type { Http2Client } from '../http2/http2-client.ts';
 import { egressConnector } from './egress-connector.ts';
 import {
-  BodyTooLargeError,
   clientClosedError,
   type HttpClient,
   type HttpDriverOptions,
-  HttpTransportError,
   type HttpRequest,
   type HttpResponse,
 } from './http-client.ts';
-
-/** Number of unread bytes above which reading is paused (backpressure). */
-const highWaterMark = 256 * 1024;
+import { QueuedResponse } from './queued-response.ts';
 
 /** Creates an HTTP client based on undici. Its idle connections do not keep the process alive. */
 export function undiciHttpClient(options: HttpDriverOptions): HttpClient {
@@ -28,6 +24,7 @@ export function undiciHttpClient(options: HttpDriverOptions): HttpClient {
   /** Agents that enforce an egress policy. */
   const policyAgents = new Map<EgressPolicy, Agent>();
   let loading: Promise<typeof import('undici')> | undefined;
+  let http2Loading: Promise<Http2Client> | undefined;
   let closed = false;
   const { verify = true, ...certificates } = options.tls ?? {};
   const tls = { ...certificates, ...(!verify && { rejectUnauthorized: false }) };
@@ -62,6 +59,13 @@ export function undiciHttpClient(options: HttpDriverOptions): HttpClient {
     });
   }
 
+  async function requestHttp2(request: HttpRequest): Promise<HttpResponse> {
+    http2Loading ??= import('../http2/http2-client.ts').then((module) => new module.Http2Client(options));
+    const client = await http2Loading;
+    if (closed) throw clientClosedError();
+    return client.request(request);
+  }
+
   async function loadAndDispatch(request: HttpRequest): Promise<HttpResponse> {
     const undici = await (loading ??= import('undici'));
     if (closed) throw clientClosedError();
@@ -71,10 +75,13 @@ export function undiciHttpClient(options: HttpDriverOptions): HttpClient {
   return {
     request(request) {
       if (closed) return Promise.reject(clientClosedError());
+      if (request.http2) return requestHttp2(request);
       return agent && !request.egress ? dispatch(agent, request) : loadAndDispatch(request);
     },
     async close() {
       closed = true;
+      const http2Client = await http2Loading?.catch(() => undefined);
+      http2Client?.close();
       const agents = [...(agent ? [agent] : []), ...policyAgents.values()];
       await Promise.all(agents.map((each) => each.destroy()));
     },
@@ -104,60 +111,25 @@ function dispatch(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
   });
 }
 
-type Resolve = (response: HttpResponse) => void;
-type Reject = (failure: unknown) => void;
-
 /** One exchange: undici calls the `on…` methods, the caller of the driver the others. */
-class UndiciResponse implements HttpResponse, Dispatcher.DispatchHandler {
-  status = 0;
-  isOver = false;
-  #headers: Record<string, string | string[] | undefined> = {};
-  #resolve: Resolve | undefined;
-  #reject: Reject | undefined;
-  #signal: AbortSignal | undefined;
+class UndiciResponse extends QueuedResponse implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
-  #queue: Buffer[] = [];
-  #queuedBytes = 0;
-  #error: unknown;
-  #wake: (() => void) | undefined;
-  /** Set while the complete body is read, which disables backpressure. */
-  #limit: number | undefined;
 
-  constructor(signal: AbortSignal | undefined, resolve: Resolve, reject: Reject) {
-    this.#resolve = resolve;
-    this.#reject = reject;
-    if (!signal) return;
-    this.#signal = signal;
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener('abort', this.#onAbort);
+  protected get wasSent(): boolean {
+    return this.#sent;
   }
 
-  #onAbort = (): void => {
-    this.#abort(this.#signal?.reason ?? new Error('aborted'));
-  };
-
-  #abort(reason: unknown): void {
-    if (this.isOver) return;
-    this.#finish(new HttpTransportError(reason, this.#sent));
-    const error = reason instanceof Error ? reason : new Error('aborted');
-    this.#controller?.abort(error);
+  protected pause(): void {
+    this.#controller?.pause();
   }
 
-  #finish(error: unknown): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.#error = error;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-    if (error !== undefined) this.#reject?.(error);
-    this.#resolve = undefined;
-    this.#reject = undefined;
-    this.#wake?.();
+  protected resume(): void {
+    this.#controller?.resume();
   }
 
-  fail(thrown: unknown): void {
-    // A denial of the egress policy is not a transport error.
-    this.#finish(thrown instanceof A2AError ? thrown : new HttpTransportError(thrown, this.#sent));
+  protected cancel(reason: Error): void {
+    this.#controller?.abort(reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -172,82 +144,18 @@ class UndiciResponse implements HttpResponse, Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // Informational responses are ignored.
-    if (status < 200) return;
-    this.status = status;
-    this.#headers = headers;
-    this.#resolve?.(this);
-    this.#resolve = undefined;
-    this.#reject = undefined;
+    if (status >= 200) this.start(status, headers);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.isOver) return;
-    this.#queue.push(chunk);
-    this.#queuedBytes += chunk.length;
-    if (this.#limit !== undefined) {
-      if (this.#queuedBytes > this.#limit) this.#abort(new BodyTooLargeError());
-      return;
-    }
-    if (this.#queuedBytes > highWaterMark) controller.pause();
-    this.#wake?.();
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.push(chunk);
   }
 
   onResponseEnd(): void {
-    this.#finish(undefined);
+    this.finish(undefined);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.fail(error);
-  }
-
-  header(name: string): string | undefined {
-    const value = this.#headers[name];
-    return Array.isArray(value) ? value.join(', ') : value;
-  }
-
-  async text(limit: number): Promise<string> {
-    if (this.#queuedBytes > limit) this.discard();
-    this.#limit = limit;
-    this.#controller?.resume();
-    if (!this.isOver) await this.#wait();
-    if (this.#queuedBytes > limit) throw new BodyTooLargeError(`more than ${limit} bytes`);
-    if (this.#error !== undefined) throw this.#error;
-    const [first, ...more] = this.#queue;
-    if (!first) return '';
-    return more.length === 0 ? first.toString('utf8') : Buffer.concat(this.#queue).toString('utf8');
-  }
-
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        while (this.#queue.length > 0) {
-          const queue = this.#queue;
-          this.#queue = [];
-          this.#queuedBytes = 0;
-          this.#controller?.resume();
-          // Chunks that arrived together are passed on together, because each step of the consumers costs more than the copy.
-          yield queue.length === 1 ? (queue[0] as Buffer) : Buffer.concat(queue);
-        }
-        if (this.isOver) break;
-        await this.#wait();
-      }
-      if (this.#error !== undefined) throw this.#error;
-    } finally {
-      this.discard();
-    }
-  }
-
-  discard(): void {
-    if (!this.isOver) this.#abort(new Error('The response was discarded'));
-  }
-
-  /** Waits for bytes or, while the complete body is read, for its end. */
-  #wait(): Promise<void> {
-    return new Promise((wake) => {
-      this.#wake = () => {
-        this.#wake = undefined;
-        wake();
-      };
-    });
   }
 }

@@ -43,7 +43,7 @@ async function* once(frames: readonly StreamFrame[]): AsyncGenerator<readonly St
 /** Returns an empty frame for an event that cannot be decoded, and reports a warning. */
 export function skipFrame(
   settings: ClientSettings,
-  event: ServerSentEvent,
+  event: ServerSentEvent | undefined,
   why: string,
   cause?: unknown,
 ): StreamFrame {
@@ -51,9 +51,9 @@ export function skipFrame(
   settings.warn({
     kind: 'frame',
     message,
-    error: new A2AError('INVALID_AGENT_RESPONSE', message, { cause: cause ?? event.data.slice(0, 2000) }),
+    error: new A2AError('INVALID_AGENT_RESPONSE', message, { cause: cause ?? event?.data.slice(0, 2000) }),
   });
-  return { events: [], id: event.id };
+  return { events: [], id: event?.id };
 }
 
 interface OpenStream {

@@ -29,6 +29,12 @@ export class ByteWriter {
     this.#end = 0;
   }
 
+  /** Leaves bytes out that are written later. */
+  skip(size: number): void {
+    this.#reserve(size);
+    this.#end += size;
+  }
+
   /** Writes an unsigned integer below 2^53, or a negative one of 64 bits. */
   varint(value: number): void {
     this.#reserve(10);

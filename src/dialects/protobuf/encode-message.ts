@@ -1,6 +1,7 @@
 import { fromBase64 } from './base64.ts';
 import { MalformedMessageError } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
+import { prefixSize, writePrefix } from './length-prefix.ts';
 import type { FieldType, MessageType } from './message-type.ts';
 import { writeProtoStruct, writeProtoTimestamp, writeProtoValue } from './well-known-types.ts';
 
@@ -16,6 +17,20 @@ export function encodeMessage(type: MessageType, json: unknown): Uint8Array {
   try {
     writeMessage(type, json, type.name);
     return writer.finish();
+  } catch (error) {
+    writer.discard();
+    throw error;
+  }
+}
+
+/** Encodes the ProtoJSON of a message as a frame of gRPC. */
+export function encodeFrame(type: MessageType, json: unknown): Uint8Array {
+  try {
+    writer.skip(prefixSize);
+    writeMessage(type, json, type.name);
+    const bytes = writer.finish();
+    writePrefix(bytes);
+    return bytes;
   } catch (error) {
     writer.discard();
     throw error;

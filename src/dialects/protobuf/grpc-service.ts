@@ -1,5 +1,7 @@
 import type { Operation } from '../../protocol/agent.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { Dialect } from '../dialect.ts';
+import { grpcRequests } from '../v0_3_rest/grpc-requests.ts';
 import { v0_3_rest } from '../v0_3_rest/index.ts';
 import { v1_0 } from '../v1_0/index.ts';
 import { encodeMessage } from './encode-message.ts';
@@ -71,7 +73,7 @@ const grpcService1_0 = defineService('lf.a2a.v1', v1_0, [
 ]);
 
 /** The service of 0.3 and 0.2. */
-const grpcService0_3 = defineService('a2a.v1', v0_3_rest, [
+const grpcService0_3 = defineService('a2a.v1', { ...v0_3_rest, requests: grpcRequests }, [
   ['SendMessage', 'send', m03.SendMessageRequest, m03.SendMessageResponse],
   ['SendStreamingMessage', 'stream', m03.SendMessageRequest, m03.StreamResponse],
   ['GetTask', 'getTask', m03.GetTaskRequest, m03.Task],
@@ -107,6 +109,12 @@ const grpcService0_3 = defineService('a2a.v1', v0_3_rest, [
 /** Finds the method of a path such as `/lf.a2a.v1.A2AService/GetTask`. */
 export function findGrpcMethod(path: string): { service: GrpcService; method: GrpcMethod } | undefined {
   return methodsByPath.get(path);
+}
+
+/** Returns the service of a version; undefined for versions without gRPC. */
+export function grpcServiceOf(version: ProtocolVersion): GrpcService | undefined {
+  if (version === '1.0') return grpcService1_0;
+  return version === '0.1' ? undefined : grpcService0_3;
 }
 
 const methodsByPath = new Map(

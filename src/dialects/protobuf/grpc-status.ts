@@ -1,4 +1,5 @@
 import { A2AError, errorTable, type ErrorReason, type FieldViolation } from '../../protocol/errors.ts';
+import type { Operation } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 import { fromBase64, toBase64 } from './base64.ts';
@@ -96,19 +97,57 @@ export function writeGrpcStatus(error: A2AError, version: ProtocolVersion = '1.0
   };
 }
 
-/** Returns the error of the trailers of a call, or undefined if it succeeded. */
-export function readGrpcStatus(trailers: { readonly [name: string]: unknown }): A2AError | undefined {
+/**
+ * Returns the error of the trailers of a call, or undefined if it succeeded.
+ *
+ * @param operation - the operation that was called.
+ */
+export function readGrpcStatus(
+  trailers: { readonly [name: string]: unknown },
+  operation?: Operation,
+): A2AError | undefined {
   const number = Number(trailers['grpc-status'] ?? 2);
   if (number === 0) return undefined;
   const code = codes[number] ?? 'UNKNOWN';
   const encoded = trailers['grpc-message'];
   const text = typeof encoded === 'string' ? percentDecode(encoded) : '';
   const { reason, metadata, violations } = readDetails(trailers['grpc-status-details-bin']);
-  return new A2AError(reason ?? reasonsByCode.get(code) ?? 'INTERNAL_ERROR', text === '' ? undefined : text, {
+  const known = reason ?? guessReason(code, text, operation) ?? reasonsByCode.get(code) ?? 'INTERNAL_ERROR';
+  return new A2AError(known, text === '' ? undefined : text, {
     details: metadata,
     violations,
     cause: { code, message: text },
   });
+}
+
+/** How servers without details tell that they have no such method. */
+const noMethod = /not implement the method|method not found|unknown (?:service|method)/i;
+
+/** Reasons of errors without details, by operation, where a status code has several meanings. */
+const reasonsByOperation: { readonly [code: string]: { readonly [O in Operation]?: ErrorReason } } = {
+  FAILED_PRECONDITION: {
+    cancelTask: 'TASK_NOT_CANCELABLE',
+    extendedCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+  },
+  UNIMPLEMENTED: {
+    createPushConfig: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+    getPushConfig: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+    listPushConfigs: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+    deletePushConfig: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  },
+};
+
+/** Finds the reason of an error without details: by the name that some SDKs put in front of the message, or by the operation. */
+function guessReason(
+  code: string,
+  message: string,
+  operation: Operation | undefined,
+): ErrorReason | undefined {
+  const name = /^([A-Z][A-Za-z]{1,60})Error:/.exec(message)?.[1];
+  const reason = name?.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  if (reason !== undefined && Object.hasOwn(errorTable, reason)) return reason as ErrorReason;
+  if (code === 'UNIMPLEMENTED' && noMethod.test(message)) return 'METHOD_NOT_FOUND';
+  return operation && reasonsByOperation[code]?.[operation];
 }
 
 interface Details {

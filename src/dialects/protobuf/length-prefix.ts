@@ -5,7 +5,14 @@
  */
 import { MalformedMessageError } from './byte-reader.ts';
 
-const prefixSize = 5;
+export const prefixSize = 5;
+
+/** Writes the prefix of the frame into its first bytes. */
+export function writePrefix(frame: Uint8Array): void {
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
+  view.setUint8(0, 0);
+  view.setUint32(1, frame.length - prefixSize);
+}
 
 /** Returns the frame of a message as text in which each character is a byte. */
 export function frameText(message: Uint8Array): string {

@@ -39,7 +39,7 @@ export function tapHttpClient(http: HttpClient, log: TrafficLog, options: TapHtt
         recorder,
         participants,
         { method, url: origin + path, headers },
-        body,
+        typeof body === 'object' ? { bytes: [body], length: body.length } : body,
       );
       try {
         return recordResponse(await http.request(request), exchange);
@@ -64,6 +64,7 @@ function recordResponse(response: HttpResponse, exchange: HttpExchangeRecorder):
   return {
     status,
     header: (name) => response.header(name),
+    trailer: (name) => response.trailer?.(name),
     async text(limit) {
       try {
         const text = await response.text(limit);

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { serve } from '../../../src/server/node/serve.ts';
 import { signCard } from '../../../src/signing/sign-card.ts';
 import { card1_0At, CliUser, wireTask1_0 } from '../../support/cli/client-command.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
@@ -72,7 +74,15 @@ export const advanced: readonly Row[] = [
     expect(new Set([...stdout.matchAll(/^Context ID: (\S+)$/gm)].map(([, id]) => id)).size).toBe(1);
     expect(new Set([...stdout.matchAll(/^Task ID: (\w[\w-]+)$/gm)].map(([, id]) => id)).size).toBe(2);
   }),
-  unmetRow('TX_005', 'gRPC', 'fail', 'not supported; --transport GRPC is skipped with a warning'),
+  row('TX_005', 'uses gRPC', async ({ onClose, fields, lines }) => {
+    const parrot = defineAgent({ name: 'Parrot', description: 'Repeats', process: ({ text }) => text });
+    const server = await serve(parrot, { grpc: true });
+    onClose(() => server.stop(0));
+    expect((await fields(`card get -a ${server.url} --transport GRPC`)).Selected).toMatch(/^GRPC/);
+    expect((await fields(`send -a ${server.url} hi --transport GRPC`)).State).toBe('TASK_STATE_COMPLETED');
+    const events = await lines(`send -a ${server.url} hi --transport GRPC`);
+    expect(events.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
+  }),
   row('AUTH_009', 'authenticates with mutual TLS', async ({ user, run, fields, tlsAgent }) => {
     const { url, ca, client } = await tlsAgent(true);
     for (const [name, text] of [

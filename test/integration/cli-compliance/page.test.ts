@@ -54,7 +54,7 @@ with the status pass or partial is a test that runs the built command against ru
 | Tool | \`dragoman\`, TypeScript on Node |
 | Claimed tier | 1 |
 | Protocol versions | 1.0; 0.3, 0.2 and 0.1 with \`--a2a-version\` |
-| Transports | JSON-RPC, HTTP+JSON |
+| Transports | JSON-RPC, HTTP+JSON, gRPC |
 | Tested against | \`dragoman demo-server\`, scripted agents, and agents with authentication |
 
 | Tier | Requirements | Pass | Partial | Fail | N/A | Satisfied |

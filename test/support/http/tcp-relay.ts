@@ -7,6 +7,8 @@ export interface TcpRelay {
   /** Destroys all connections and rejects new ones until `restore()` is called. */
   disconnect(): void;
   restore(): void;
+  /** Passes on no more bytes of the open connections, as if a cable had been pulled. */
+  silence(): void;
   remove(): Promise<void>;
 }
 
@@ -43,6 +45,12 @@ export async function startTcpRelay(target: number): Promise<TcpRelay> {
     disconnect,
     restore: () => {
       isDisconnected = false;
+    },
+    silence: () => {
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.pause();
+      }
     },
     remove: async () => {
       disconnect();

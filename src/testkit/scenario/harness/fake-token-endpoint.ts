@@ -25,7 +25,7 @@ export class FakeTokenEndpoint implements HttpClient {
     const { response_sequence: sequence, ...single } = this.#responses;
     // The last response of the sequence repeats.
     const response = sequence?.[this.requests.length] ?? sequence?.at(-1) ?? single;
-    this.requests.push({ at: this.#now(), url, body: request.body ?? '' });
+    this.requests.push({ at: this.#now(), url, body: typeof request.body === 'string' ? request.body : '' });
     const { access_token: token, expires_in: seconds = 3600, error, status_code: status } = response;
     if (error !== undefined || token === undefined)
       return jsonResponse(status ?? 400, { error: error ?? 'invalid_request' });
