@@ -3,7 +3,7 @@ import { decodeProtobuf } from './decode-message.ts';
 import { parseMessageSchema } from './message-schema.ts';
 
 /** Names of the status codes of gRPC; the index is the number. */
-export const grpcStatusNames = [
+const grpcStatusNames = [
   'OK',
   'CANCELLED',
   'UNKNOWN',
