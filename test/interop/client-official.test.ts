@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type RemoteAgent, type Transport } from '../../src/client/index.ts';
+import type { ProtocolVersion } from '../../src/protocol/card.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
 import { textOf } from '../../src/protocol/part.ts';
 import { reduce } from '../../src/protocol/reduce.ts';
@@ -23,7 +24,7 @@ interface Peer {
   name: string;
   start: () => Promise<Started>;
   transport: Transport;
-  version: string;
+  version: ProtocolVersion;
   lists?: boolean;
   pushPages?: boolean;
   extended?: boolean;
@@ -77,6 +78,34 @@ const peers: Peer[] = [
     extended: true,
     cardAt: '.well-known/agent-card.json',
   },
+  {
+    name: '0.3 over gRPC',
+    start: start03,
+    transport: 'GRPC',
+    version: '0.3',
+    pushPages: true,
+    extended: true,
+    cardAt: '.well-known/agent-card.json',
+  },
+  {
+    name: '1.0 over gRPC',
+    start: start13,
+    transport: 'GRPC',
+    version: '1.0',
+    lists: true,
+    pushPages: true,
+    extended: true,
+    cardAt: '.well-known/agent-card.json',
+  },
+  {
+    name: '1.0 over gRPC of 0.3',
+    start: start13,
+    transport: 'GRPC',
+    version: '0.3',
+    pushPages: true,
+    extended: true,
+    cardAt: '.well-known/agent-card.json',
+  },
 ];
 
 describe.each(peers)('official agent of $name', (peer) => {
@@ -85,7 +114,10 @@ describe.each(peers)('official agent of $name', (peer) => {
 
   beforeAll(async () => {
     server = await peer.start();
-    agent = connect(server.url, { transports: [peer.transport] });
+    agent = connect(server.url, {
+      transports: [peer.transport],
+      ...(peer.transport === 'GRPC' && { versions: [peer.version] }),
+    });
   });
   afterAll(async () => {
     await agent.close();

@@ -5,12 +5,21 @@
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import {
+  Server as GrpcServer,
+  ServerCredentials,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import express, { type Express } from 'express';
 import * as sdk02 from 'sdk-0.2/server';
 import * as sdk03 from 'sdk-0.3/server';
 import * as express03 from 'sdk-0.3/server/express';
+import * as grpc03 from 'sdk-0.3/server/grpc';
+import * as compat from 'sdk-1.3/compat/v0_3/server/grpc';
 import * as sdk13 from 'sdk-1.3/server';
 import * as express13 from 'sdk-1.3/server/express';
+import * as grpc13 from 'sdk-1.3/server/grpc';
 import { answer, type AgentCommand, type Plan, untilCanceled } from './agent-commands.ts';
 import { TaggedExecutor, WrappedExecutor } from './official-executors.ts';
 
@@ -54,23 +63,36 @@ const echo: Persona = {
     text === 'direct' ? [{ message: 'hello' }] : [{ state: 'working' }, ...(rest[text] ?? answer(text))],
 };
 
-/** Serves whatever a function mounts. */
-async function start(mount: (app: Express, url: string) => void): Promise<Started> {
+/** Serves whatever a function mounts, and gRPC at a port of its own. */
+async function start(
+  mount: (app: Express, url: string, grpcAddress: string) => OfficialServices | undefined,
+): Promise<Started> {
+  const grpc = new GrpcServer();
+  const grpcPort = await new Promise<number>((resolve, reject) => {
+    grpc.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
   const app = express();
   const server = await new Promise<Server>((resolve) => {
     const listening = app.listen(0, '127.0.0.1', () => resolve(listening));
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  mount(app, url);
+  for (const [definition, service] of mount(app, url, `127.0.0.1:${grpcPort}`) ?? [])
+    grpc.addService(definition as ServiceDefinition, service as UntypedServiceImplementation);
   return {
     url,
     close: () =>
       new Promise((resolve) => {
+        grpc.forceShutdown();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
+
+/** Services of gRPC and their implementations. */
+type OfficialServices = (readonly [definition: unknown, service: unknown])[];
 
 /** Returns the members that the cards of all versions share. */
 function baseCard({ name, description, alsoTakes = [] }: Persona) {
@@ -91,12 +113,13 @@ export function start02(persona: Persona = echo): Promise<Started> {
     const executor = new TaggedExecutor(persona.plan);
     const handler = new sdk02.DefaultRequestHandler(card, new sdk02.InMemoryTaskStore(), executor);
     new sdk02.A2AExpressApp(handler).setupRoutes(app as any);
+    return undefined;
   });
 }
 
-/** An agent of 0.3 with JSON-RPC and REST. */
+/** An agent of 0.3 with JSON-RPC, REST and gRPC. */
 export function start03(persona: Persona = echo): Promise<Started> {
-  return start((app, url) => {
+  return start((app, url, grpcAddress) => {
     const card: any = {
       ...baseCard(persona),
       protocolVersion: '0.3.0',
@@ -105,6 +128,7 @@ export function start03(persona: Persona = echo): Promise<Started> {
       additionalInterfaces: [
         { url: `${url}/rpc`, transport: 'JSONRPC' },
         { url: `${url}/rest`, transport: 'HTTP+JSON' },
+        { url: grpcAddress, transport: 'GRPC' },
       ],
       capabilities: { streaming: true, pushNotifications: true },
       skills: [persona.skill],
@@ -123,12 +147,13 @@ export function start03(persona: Persona = echo): Promise<Started> {
     app.use('/.well-known/agent-card.json', agentCard as any);
     app.use('/rpc', express03.jsonRpcHandler({ requestHandler, userBuilder }) as any);
     app.use('/rest', express03.restHandler({ requestHandler, userBuilder }) as any);
+    return [[grpc03.A2AService, grpc03.grpcService({ requestHandler, userBuilder })]];
   });
 }
 
-/** An agent of 1.0 with JSON-RPC and REST. */
+/** An agent of 1.0 with JSON-RPC, REST and gRPC, the last one also of 0.3. */
 export function start13(persona: Persona = echo): Promise<Started> {
-  return start((app, url) => {
+  return start((app, url, grpcAddress) => {
     const extendedAgentCard = persona.hasExtendedCard ?? false;
     const skill = {
       examples: [],
@@ -142,6 +167,8 @@ export function start13(persona: Persona = echo): Promise<Started> {
       supportedInterfaces: [
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
         { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: '' },
+        { url: grpcAddress, protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: '' },
+        { url: grpcAddress, protocolBinding: 'GRPC', protocolVersion: '0.3', tenant: '' },
       ],
       capabilities: { streaming: true, pushNotifications: true, extendedAgentCard, extensions: [] },
       securitySchemes: {},
@@ -162,5 +189,10 @@ export function start13(persona: Persona = echo): Promise<Started> {
     app.use('/.well-known/agent-card.json', agentCard as any);
     app.use('/rpc', express13.jsonRpcHandler({ requestHandler, userBuilder }) as any);
     app.use('/rest', express13.restHandler({ requestHandler, userBuilder }) as any);
+    const options = { requestHandler, userBuilder };
+    return [
+      [grpc13.A2AService, grpc13.grpcService(options)],
+      [compat.LegacyA2AService, compat.legacyGrpcService(options)],
+    ];
   });
 }
