@@ -28,6 +28,7 @@ import type { EndpointSelection } from './discovery/endpoint-selection.ts';
 import { OperationCaller } from './discovery/operation-caller.ts';
 import type { CardVerification } from './discovery/card-verification.ts';
 import { AliasedSend } from './aliased-send.ts';
+import { withIdempotencyKey } from './transports/service-parameters.ts';
 
 /** Endpoint and card of a connection. */
 export interface ConnectionInfo {
@@ -123,8 +124,8 @@ class ConnectedAgent implements RemoteAgent {
   }
 
   async send(input: SendInput, call: CallContext = {}): Promise<Task | Message> {
-    const request = toSendRequest(input);
     const selection = this.#caller.resolver.selection ?? (await this.#caller.resolver.resolve(call.signal));
+    const request = withIdempotencyKey(toSendRequest(input), selection.agent.card);
     const result = await this.#caller.callThrough(selection, 'send', async (binding) => {
       const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
       return sending.send(() => binding.unary('send', sending.request, call));

@@ -54,6 +54,12 @@ export interface AgentDefinition
    * @defaultValue false: every message creates a task, and a returned message becomes the message of the last status
    */
   allowDirectReply?: boolean;
+  /**
+   * How the agent recognizes a repeated request, which it answers with the existing task: by the `Idempotency-Key` that the
+   * client sent with both, or also by the id and the content of the message. Recognized as long as the task is stored.
+   * @defaultValue `'key'`
+   */
+  idempotency?: 'key' | 'message-id';
   /** @defaultValue true */
   streaming?: boolean;
   /** @defaultValue false */

@@ -1,6 +1,11 @@
 import type { CallContext } from '../protocol/agent.ts';
 import { copyJson, freezeJson } from '../primitives/json.ts';
-import { type AgentCard, type AgentExtension, schemasExtension } from '../protocol/card.ts';
+import {
+  type AgentCard,
+  type AgentExtension,
+  idempotencyExtension,
+  schemasExtension,
+} from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { SkillDefinition } from './skills/define-skill.ts';
@@ -12,7 +17,12 @@ export function buildCard(definition: AgentDefinition): AgentCard {
   const skills: readonly SkillDefinition[] = definition.skills ?? [
     { id: 'default', name: definition.name, description: definition.description },
   ];
-  const extensions = [...(definition.extensions ?? []), ...skillSchemas(skills)];
+  const extensions = [
+    ...(definition.extensions ?? []),
+    ...skillSchemas(skills),
+    // A direct reply is not stored, so that a repeated request runs again.
+    ...(definition.allowDirectReply ? [] : [repeatedRequests]),
+  ];
   const card: AgentCard = {
     name: definition.name,
     description: definition.description,
@@ -44,6 +54,11 @@ export function buildCard(definition: AgentDefinition): AgentCard {
   // All callers share the card.
   return freezeJson(copyJson(card));
 }
+
+const repeatedRequests: AgentExtension = {
+  uri: idempotencyExtension,
+  description: 'A request with the Idempotency-Key of an earlier one returns its task',
+};
 
 /** Returns the extension with the JSON Schemas of the skills that have some. */
 function skillSchemas(skills: readonly SkillDefinition[]): AgentExtension[] {

@@ -90,7 +90,11 @@ describe.each([
 
   /** Runs a task to its end. Returns its id. */
   const run = async (): Promise<string> => {
-    const interruptedTask = (await agent.send({ message: message(), metadata: { a: [1] } })) as Task;
+    const interruptedTask = (await agent.send({
+      message: message(),
+      idempotencyKey: 'k',
+      metadata: { a: [1] },
+    })) as Task;
     await agent.createPushConfig({ id: 'p', taskId: interruptedTask.id, url: 'https://hooks.example/' });
     const answer: Message = {
       messageId: 'n',
@@ -126,8 +130,8 @@ describe.each([
   it('keeps a task unchanged when the caller modifies what it got', async () => {
     const id = await run();
     const before = await read(id);
-    vandalize(await agent.send({ message: message() }));
-    for await (const event of agent.stream({ message: message() })) vandalize(event);
+    vandalize(await agent.send({ message: message(), idempotencyKey: 'k' }));
+    for await (const event of agent.stream({ message: message(), idempotencyKey: 'k' })) vandalize(event);
     for await (const event of agent.subscribe({ id, afterSequence: 0 })) vandalize(event);
     vandalize(await agent.getTask({ id }));
     vandalize(await agent.getTask({ id, historyLength: 1 }));

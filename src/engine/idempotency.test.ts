@@ -12,16 +12,21 @@ import type { TaskStore } from '../store/task-store.ts';
 import { memoryTaskStore } from '../store/memory-task-store.ts';
 import { sqliteTaskStore } from '../store/sqlite.ts';
 import { textOf } from '../protocol/part.ts';
+import type { AgentDefinition } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
+import { recognizesRepeats } from '../protocol/card.ts';
 
 const immediately = { configuration: { returnImmediately: true } };
 
 describe.each<[string, () => Promise<TaskStore>]>([
   ['memory', async () => memoryTaskStore()],
   ['SQLite', () => sqliteTaskStore({ file: ':memory:' })],
-])('message deduplication with %s', (_where, open) => {
+])('recognition of repeated messages with %s', (_where, open) => {
   let taskStore: TaskStore;
+  /** Recognizes repeated messages by their ids. */
   let agent: LocalAgent;
+  /** Recognizes repeated requests by their keys. */
+  let byKey: LocalAgent;
   let runs: string[];
   let go: Deferred;
 
@@ -29,27 +34,27 @@ describe.each<[string, () => Promise<TaskStore>]>([
     taskStore = await open();
     runs = [];
     go = createDeferred();
-    agent = defineAgent(
-      {
-        name: 'T',
-        description: 'T',
-        async *process(context) {
-          runs.push(context.text);
-          if (context.text === 'slow') await go.promise;
-          if (context.text === 'ask') {
-            const answer = textOf((await context.ask('Which?')).parts);
-            runs.push(answer);
-            if (answer === 'slow') await go.promise;
-            yield answer;
-          } else yield context.text;
-        },
+    const definition: AgentDefinition = {
+      name: 'T',
+      description: 'T',
+      async *process(context) {
+        runs.push(context.text);
+        if (context.text === 'slow') await go.promise;
+        if (context.text === 'ask') {
+          const answer = textOf((await context.ask('Which?')).parts);
+          runs.push(answer);
+          if (answer === 'slow') await go.promise;
+          yield answer;
+        } else yield context.text;
       },
-      { taskStore: taskStore },
-    );
+    };
+    agent = defineAgent({ ...definition, idempotency: 'message-id' }, { taskStore });
+    byKey = defineAgent(definition, { taskStore });
   });
 
   afterEach(async () => {
     await agent.close();
+    await byKey.close();
     await taskStore[Symbol.asyncDispose]();
   });
 
@@ -145,4 +150,69 @@ describe.each<[string, () => Promise<TaskStore>]>([
     expect(second.id).not.toBe(first.id);
     expect(runs).toEqual(['hi', 'hi']);
   });
+
+  it('runs every message without a key, also with a known message id', async () => {
+    const first = expectTask(await byKey.send(userRequest('hi', { messageId: 'm' })));
+    const second = expectTask(await byKey.send(userRequest('hi', { messageId: 'm' })));
+    expect(second.id).not.toBe(first.id);
+    expect(runs).toEqual(['hi', 'hi']);
+  });
+
+  it('accepts the same answer to a second question', async () => {
+    const asking = defineAgent(
+      {
+        name: 'A',
+        description: 'A',
+        async process(context) {
+          for (const question of ['One?', 'Two?']) runs.push(textOf((await context.ask(question)).parts));
+        },
+      },
+      { taskStore },
+    );
+    const { id } = expectTask(await asking.send(userRequest('go')));
+    const answer = userRequest('yes', { messageId: 'a', taskId: id });
+    expect(expectTask(await asking.send(answer)).status.state).toBe('input-required');
+    expect(expectTask(await asking.send(answer)).status.state).toBe('completed');
+    expect(runs).toEqual(['yes', 'yes']);
+    await asking.close();
+  });
+
+  it('runs a request once that is repeated with its key', async () => {
+    const key = { idempotencyKey: 'k' };
+    const first = expectTask(await byKey.send(userRequest('hi', { messageId: 'm' }, key)));
+    expect(await byKey.send(userRequest('hi', { messageId: 'm' }, key))).toEqual(first);
+    // 0.1 has no message ids, so that the server creates another one.
+    expect(expectTask(await byKey.send(userRequest('hi', { messageId: 'n' }, key))).id).toBe(first.id);
+    expect(runs).toEqual(['hi']);
+  });
+
+  it('accepts an answer once that is repeated with its key', async () => {
+    const { id } = expectTask(await byKey.send(userRequest('ask')));
+    const answer = userRequest('L', { messageId: 'a', taskId: id }, { idempotencyKey: 'k' });
+    const first = expectTask(await byKey.send(answer));
+    expect(await byKey.send(answer)).toEqual(first);
+    expect(runs).toEqual(['ask', 'L']);
+  });
+
+  it('rejects the key of another message', async () => {
+    await byKey.send(userRequest('one', {}, { idempotencyKey: 'k' }));
+    expect(await reasonOf(byKey.send(userRequest('two', {}, { idempotencyKey: 'k' })))).toBe('CONFLICT');
+    const other = { owner: 'ann' };
+    await byKey.send(userRequest('two', {}, { idempotencyKey: 'k' }), other);
+    expect(runs).toEqual(['one', 'two']);
+  });
+
+  it('resumes the stream of a message that the client sends again with Last-Event-ID', async () => {
+    const first = await collectStream(byKey.stream(userRequest('hi', { messageId: 'm' })));
+    const again = userRequest('hi', { messageId: 'm' }, { afterSequence: 2 });
+    expect(await collectStream(byKey.stream(again))).toEqual(first.slice(2));
+    expect(runs).toEqual(['hi']);
+  });
+});
+
+it('lists in the card that it recognizes keys, unless it may reply directly', async () => {
+  const definition = { name: 'T', description: 'T', process: () => 'hi' };
+  expect(recognizesRepeats(await defineAgent(definition).card())).toBe(true);
+  const direct = defineAgent({ ...definition, allowDirectReply: true });
+  expect(recognizesRepeats(await direct.card())).toBe(false);
 });

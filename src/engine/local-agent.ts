@@ -11,7 +11,13 @@ import { type Outage, throwOutage } from '../protocol/outage.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
-import { type MessageClass, classifyMessage, classifyRejected } from './messages/classify-message.ts';
+import {
+  type MessageClass,
+  classifyMessage,
+  classifyRejected,
+  repeatKey,
+  repeatRule,
+} from './messages/classify-message.ts';
 import { buildCard, extendedCardMembers } from './build-card.ts';
 import { copyingAgent } from './copying-agent.ts';
 import { systemClock } from '../primitives/clock.ts';
@@ -39,7 +45,7 @@ import {
   subscribeToTask,
   withTaskIds,
   type ActiveTurn,
-  waitForTurnEnd,
+  waitForResult,
 } from './messages/turn.ts';
 import { Watchdog } from './runs/watchdog.ts';
 import { processOf, StructuredSkills } from './skills/structured-skills.ts';
@@ -175,13 +181,13 @@ class Engine implements LocalAgent, TaskRunHost {
   #send(incoming: MessageClass, request: SendRequest, call: CallContext): Promise<Task | Message> {
     if (incoming.kind === 'new' && this.definition.allowDirectReply) {
       return this.#runWithoutTask(request, call, incoming.taskId).then<Task | Message>((direct) =>
-        direct.kind === 'message' ? direct.message : this.#waitForResult(direct.run, direct.run.log, request),
+        direct.kind === 'message' ? direct.message : waitForResult(direct.run, direct.run.log, request),
       );
     }
     const turn = this.#startTurn(incoming, request, call);
     return isThenable(turn)
-      ? turn.then(({ run, log }) => this.#waitForResult(run, log, request))
-      : this.#waitForResult(turn.run, turn.log, request);
+      ? turn.then(({ run, log }) => waitForResult(run, log, request))
+      : waitForResult(turn.run, turn.log, request);
   }
 
   stream(request: SendRequest, call: CallContext = anonymousCall): AsyncIterable<StreamEvent> {
@@ -216,11 +222,14 @@ class Engine implements LocalAgent, TaskRunHost {
     return mapResolved(turn, ({ events, log }) => events ?? log.subscribe(from, endsStream));
   }
 
-  #classify(request: SendRequest, call: CallContext): MaybePromise<MessageClass> {
+  #classify(
+    request: SendRequest,
+    call: CallContext,
+    rule = repeatRule(this.definition, this.#taskStore, request),
+  ): MaybePromise<MessageClass> {
     this.#validator.check(request, call);
     throwOutage(this.outage());
-    const isLookedUp = this.definition.allowDirectReply === true || !this.#taskStore.rejectsKnownMessages;
-    const incoming = classifyMessage(this.#taskStore, call.owner ?? '', request, isLookedUp);
+    const incoming = classifyMessage(this.#taskStore, call.owner ?? '', request, rule);
     return this.#skills ? this.#skills.check(incoming, request) : incoming;
   }
 
@@ -252,9 +261,10 @@ class Engine implements LocalAgent, TaskRunHost {
 
   /** Continues after a task store that rejects known messages has rejected a new task. */
   async #startRejected(error: unknown, request: SendRequest, call: CallContext, withSnapshot: boolean) {
-    const incoming = await classifyRejected(error, this.#taskStore, call.owner ?? '', request);
+    const rule = repeatRule(this.definition, this.#taskStore, request);
+    const incoming = await classifyRejected(error, this.#taskStore, call.owner ?? '', request, rule);
     if (incoming.kind !== 'new') return this.#startTurn(incoming, request, call, withSnapshot);
-    // The message id was used for other content before.
+    // The message id was used for another message before.
     return this.#startTask(await this.#create(request, call, incoming.taskId, null), request, call);
   }
 
@@ -262,13 +272,13 @@ class Engine implements LocalAgent, TaskRunHost {
     request: SendRequest,
     call: CallContext,
     taskId: string | undefined,
-    messageId: string | null = request.message.messageId,
+    key: string | null = repeatKey(request),
   ): MaybePromise<TaskLog> {
     const id = taskId ?? this.newId();
     const contextId = request.message.contextId ?? this.newId();
     const task = submittedTask(withTaskIds(request.message, contextId, id), this.timestamp());
     if (call.version === '0.1') task.originVersion = '0.1';
-    const log = this.#taskStore.create(call.owner ?? '', task, messageId ?? undefined);
+    const log = this.#taskStore.create(call.owner ?? '', task, key ?? undefined);
     this.onTaskState?.('submitted');
     return log;
   }
@@ -296,7 +306,7 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   async #continue(
-    { log, sequence }: Extract<MessageClass, { kind: 'continuation' }>,
+    { log, sequence, messages }: Extract<MessageClass, { kind: 'continuation' }>,
     request: SendRequest,
     call: CallContext,
     withSnapshot: boolean,
@@ -314,10 +324,11 @@ class Engine implements LocalAgent, TaskRunHost {
         return { log, run, events };
       }
     }
-    // Another message arrived first, perhaps a duplicate of this one, or another process has become the writer.
+    // The process that holds the task has stored this message or another one, or another process has become the writer.
     const { pushConfig: _registered, ...configuration } = request.configuration ?? {};
     const retry = { ...request, configuration };
-    const turn = await this.#startTurn(await this.#classify(retry, call), retry, call, withSnapshot);
+    const reclassified = await this.#classify(retry, call, { isMarked: true, after: messages });
+    const turn = await this.#startTurn(reclassified, retry, call, withSnapshot);
     return events && turn.log === log ? { ...turn, events } : turn;
   }
 
@@ -352,12 +363,6 @@ class Engine implements LocalAgent, TaskRunHost {
       startRun: async (log) => this.#createRegisteredRun(log, request, call),
       ids: { taskId: taskId ?? this.newId(), contextId: request.message.contextId ?? this.newId() },
     });
-  }
-
-  #waitForResult(run: TaskRun | undefined, log: TaskLog, { configuration }: SendRequest): Promise<Task> {
-    const result = waitForTurnEnd(run, log, configuration?.returnImmediately);
-    const length = configuration?.historyLength;
-    return length === undefined ? result : result.then((task) => limitHistory(task, length));
   }
 
   readonly getTask: Agent['getTask'] = ({ id, historyLength }, call = anonymousCall) => {

@@ -9,11 +9,14 @@ import type { WireObject } from '../dialects/field-readers.ts';
 import { lenientMode } from '../dialects/translation-loss.ts';
 import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v0_3 } from '../dialects/v0_3/index.ts';
-import type { AgentCard, AgentExtension } from '../protocol/card.ts';
+import { type AgentCard, type AgentExtension, idempotencyExtension } from '../protocol/card.ts';
 import type { MeshTopics } from './mesh-topics.ts';
 
 /** Extension of a card with the display name of the agent. */
 const displayNameExtension = 'https://solace.com/a2a/extensions/display-name';
+
+/** Extensions of a card that its announcement does not contain as they are. Requests on the mesh have no idempotency key. */
+const unannounced: ReadonlySet<string> = new Set([displayNameExtension, idempotencyExtension]);
 
 /** Suffix of the extension that marks the card of a gateway. */
 const gatewayRoleSuffix = '/sam/gateway-role';
@@ -27,11 +30,11 @@ export interface MeshCardOptions {
   readonly displayName?: string;
 }
 
-/** Encodes a card for its announcement. Only name, interfaces and display name change. */
+/** Encodes a card for its announcement. Only name, interfaces, display name and the idempotency key change. */
 export function writeMeshCard(card: AgentCard, dialect: Dialect, options: MeshCardOptions): unknown {
   const { name, topics } = options;
   const displayName = options.displayName ?? displayNameOf(card) ?? card.name;
-  const others = card.capabilities.extensions?.filter(({ uri }) => uri !== displayNameExtension) ?? [];
+  const others = card.capabilities.extensions?.filter(({ uri }) => !unannounced.has(uri)) ?? [];
   const extension: AgentExtension = { uri: displayNameExtension, params: { display_name: displayName } };
   const protocolVersion = dialect === v0_1 ? '0.1' : '0.3';
   const { signatures: _invalidated, ...unsigned } = card;

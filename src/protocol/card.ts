@@ -130,3 +130,12 @@ export interface AgentCard {
  * `skills`, by skill id.
  */
 export const schemasExtension = 'https://solace.com/a2a/extensions/sam/schemas';
+
+/** URI of the card extension of agents that recognize repeated requests by the header `Idempotency-Key`. */
+export const idempotencyExtension =
+  'https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/';
+
+/** Returns true if the agent recognizes repeated requests, so that a client may safely send a request again. */
+export function recognizesRepeats({ capabilities }: AgentCard): boolean {
+  return capabilities.extensions?.some(({ uri }) => uri === idempotencyExtension) ?? false;
+}

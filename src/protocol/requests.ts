@@ -26,6 +26,8 @@ export interface SendRequest {
   clientTaskId?: string;
   /** Streams only: resumes after this sequence number. */
   afterSequence?: number;
+  /** Marks repeats: an agent whose card lists `idempotencyExtension` returns the task of the first request with the same key. */
+  idempotencyKey?: string;
 }
 
 /** Returns the skills that a client names in the metadata of the message or request, as `skillId` or `skill`. */

@@ -32,13 +32,13 @@ class CopyingTaskStore implements TaskStore {
 
   outage: TaskStore['outage'] = () => this.#store.outage?.();
 
-  create: TaskStore['create'] = (owner, task, messageId) =>
-    mapResolved(this.#store.create(owner, copyJson(task), messageId), copyingLog);
+  create: TaskStore['create'] = (owner, task, key) =>
+    mapResolved(this.#store.create(owner, copyJson(task), key), copyingLog);
 
   open: TaskStore['open'] = (owner, id) =>
     mapResolved(this.#store.open(owner, id), (log) => log && copyingLog(log));
 
-  findByMessageId: TaskStore['findByMessageId'] = (owner, id) => this.#store.findByMessageId(owner, id);
+  findByKey: TaskStore['findByKey'] = (owner, id) => this.#store.findByKey(owner, id);
 
   list: TaskStore['list'] = (owner, request) => mapResolved(this.#store.list(owner, request), copyJson);
 

@@ -47,7 +47,7 @@ describe('memoryTaskStore', () => {
     await createTask(taskStore, 'c', 'completed');
     expect(await listIds(taskStore)).toEqual(['c', 'b', 'running']);
     expect(await taskStore.open('ann', 'a')).toBeUndefined();
-    expect(await taskStore.findByMessageId('ann', 'message of a')).toBeUndefined();
+    expect(await taskStore.findByKey('ann', 'message of a')).toBeUndefined();
   });
 
   it('never evicts an unfinished task', async () => {

@@ -124,7 +124,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     this.#now = options.now ?? Date.now;
   }
 
-  create(owner: string, task: Task, messageId?: string): TaskLog {
+  create(owner: string, task: Task, key?: string): TaskLog {
     const ownerTasks = this.#owners.get(owner) ?? new OwnerTasks(owner);
     if (ownerTasks.tasks.has(task.id)) throw taskConflict(task.id);
     const log = new RecordedTaskLog(this, owner, task);
@@ -143,13 +143,13 @@ class MemoryTaskStore implements TaskStore, LogBackend {
       sequence: 1,
       bytes: log.bytes,
       isDeleted: false,
-      messageId,
+      messageId: key,
       configs: undefined,
       isHeld: false,
     };
     log.record = record;
     ownerTasks.tasks.set(task.id, record);
-    if (messageId !== undefined) ownerTasks.byMessage.set(messageId, task.id);
+    if (key !== undefined) ownerTasks.byMessage.set(key, task.id);
     ownerTasks.add(record);
     this.#count++;
     this.#bytes += log.bytes;
@@ -165,8 +165,8 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     return record.log ?? new InMemoryTaskLog(this, owner, materializeTask(record), record.sequence);
   }
 
-  findByMessageId(owner: string, messageId: string): string | undefined {
-    return this.#owners.get(owner)?.byMessage.get(messageId);
+  findByKey(owner: string, key: string): string | undefined {
+    return this.#owners.get(owner)?.byMessage.get(key);
   }
 
   list: TaskStore['list'] = (owner, request) =>

@@ -86,7 +86,7 @@ describe('sqliteTaskStore after reopening', () => {
     pages.push(await after.list('ann', { includeArtifacts: true, pageSize: 4 }));
     expect(pages[1]).toEqual(pages[0]);
     expect(pages[1]?.tasks.map(({ id }) => id)).toEqual(['t0', 't9', 't8', 't7']);
-    expect(await after.findByMessageId('ann', 'm7')).toBe('t7');
+    expect(await after.findByKey('ann', 'm7')).toBe('t7');
     expect(await after.listPushConfigs('ann', 't3')).toHaveLength(1);
     expect(await after.listUnfinished()).toHaveLength(9);
     const next = await after.list('ann', { pageSize: 4, pageToken: pages[0]?.nextPageToken });
@@ -218,7 +218,7 @@ describe('sqliteTaskStore with shared', () => {
     expect(await create(['t'])).toEqual(['CONFLICT', 'created']);
     expect(await create(['a', 'b'], 'm')).toEqual(['CONFLICT', 'created']);
     expect((await one.list('ann', {})).totalSize).toBe(2);
-    const known = await two.findByMessageId('ann', 'm');
+    const known = await two.findByKey('ann', 'm');
     await expect(one.create('ann', newTask('c'), 'm')).rejects.toMatchObject({ details: { taskId: known } });
   });
 

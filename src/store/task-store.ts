@@ -87,7 +87,10 @@ export interface UnfinishedTask {
 }
 
 /** What a process asks the holder of a task to do. */
-export type TaskCommand = { kind: 'cancel' } | { kind: 'message'; message: Message };
+export type TaskCommand =
+  | { kind: 'cancel' }
+  /** `sequence` is the sequence number of the task to which the message replies. */
+  | { kind: 'message'; message: Message; sequence: number };
 
 /** Delivery state of one webhook. Timestamps are in RFC 3339 format. */
 export interface PushDeliveryState {
@@ -143,14 +146,14 @@ export interface TaskStore extends AsyncDisposable {
   /**
    * Creates a task. Its first event is the task itself, with sequence number 1.
    *
-   * @param messageId - the message that started the task; see {@link TaskStore.findByMessageId}.
-   * @throws {@link A2AError} `CONFLICT` if the owner has a task with this id, or, in a shared store, a task that the same
-   * message started: `details` contains its `taskId`. `RESOURCE_EXHAUSTED` if there is no room.
+   * @param key - key of the request that started the task; see {@link TaskStore.findByKey}.
+   * @throws {@link A2AError} `CONFLICT` if the owner has a task with this id, or, in a shared store, a task with the same
+   * key: `details` contains its `taskId`. `RESOURCE_EXHAUSTED` if there is no room.
    */
-  create(owner: string, task: Task, messageId?: string): MaybePromise<TaskLog>;
+  create(owner: string, task: Task, key?: string): MaybePromise<TaskLog>;
   open(owner: string, id: string): MaybePromise<TaskLog | undefined>;
-  /** Returns the id of the task that a message of this owner started. Used to deduplicate resent messages. */
-  findByMessageId(owner: string, messageId: string): MaybePromise<string | undefined>;
+  /** Returns the id of the task that was created with the key: an idempotency key or the id of its first message. */
+  findByKey(owner: string, key: string): MaybePromise<string | undefined>;
   /** Lists the tasks of an owner, newest status first. Page tokens stay valid while tasks are added and changed. */
   list(owner: string, request: ListTasksRequest): MaybePromise<TaskPage>;
   /** Lists the tasks in state `submitted` or `working`: after a restart, those that need recovery. */

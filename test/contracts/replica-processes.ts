@@ -97,7 +97,7 @@ export function describeReplicaProcesses(
       const { id } = expectTask(await one.agent.send(userRequest('ask')));
       const answered = expectTask(await two.agent.send(userRequest('L', { taskId: id })));
       expect(artifactTexts(answered)).toEqual([`begun by ${one.pid}, answered L to ${one.pid}`]);
-      const message = userRequest('wait', { messageId: 'same' }, immediately);
+      const message = userRequest('wait', { messageId: 'same' }, { ...immediately, idempotencyKey: 'same' });
       const running = expectTask(await one.agent.send(message));
       expect(expectTask(await two.agent.send(message)).id).toBe(running.id);
       const events = collectStream(two.agent.subscribe({ id: running.id, afterSequence: 1 }));
@@ -119,7 +119,7 @@ export function describeReplicaProcesses(
     it('create one task for each of 200 messages that arrive at both at the same time', async () => {
       const replicas = await startTwo('messages');
       const sent = await timesOf(200, (n) => {
-        const request = userRequest('go', { messageId: `message ${n}` });
+        const request = userRequest('go', {}, { idempotencyKey: `message ${n}` });
         return Promise.all(replicas.map(async ({ agent }) => expectTask(await agent.send(request))));
       });
       for (const [first, second] of sent) expect(second).toEqual(first);

@@ -65,7 +65,14 @@ export function describeReplicas(
     resume?: ProcessFunction,
   ): Promise<LocalAgent> {
     const agent = defineAgent(
-      { name: 'T', description: 'T', pushNotifications: true, process, ...(resume && { resume }) },
+      {
+        name: 'T',
+        description: 'T',
+        pushNotifications: true,
+        idempotency: 'message-id',
+        process,
+        ...(resume && { resume }),
+      },
       { taskStore: await open(), push: { egress: { allowLoopback: true } }, ...options },
     );
     cleanups.push(() => agent.close());

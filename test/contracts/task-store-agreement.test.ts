@@ -49,7 +49,7 @@ async function execute(taskStore: TaskStore, each: Step): Promise<unknown> {
   if (each.kind === 'input') log.append({ kind: 'input', message: message('again') });
   if (each.kind === 'status') log.append(status(log, each.state, 'so'));
   await log.whenPersisted();
-  return [log.sequence, log.state, log.task(), await taskStore.findByMessageId('ann', `m${each.task}`)];
+  return [log.sequence, log.state, log.task(), await taskStore.findByKey('ann', `m${each.task}`)];
 }
 
 it('memory and SQLite task stores return the same results for any sequence of operations', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/index.ts';
+import { idempotencyExtension } from '../../src/protocol/card.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
 import { collectStream } from '../support/collect-stream.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
@@ -188,6 +189,40 @@ describe('stream resume', () => {
     const remote = await openScriptedPeer({ SendStreamingMessage: (_asked, response) => response.destroy() });
     await expect(collectStream(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect(requestsByMethod('SendStreamingMessage')).toHaveLength(1);
+  });
+
+  it('sends the request again with its key if the agent recognizes repetitions', async () => {
+    let attempts = 0;
+    const remote = await openScriptedPeer(
+      {
+        SendStreamingMessage({ json: { id } }, response) {
+          attempts++;
+          if (attempts === 1) return response.destroy();
+          const stream = startEventStream(response);
+          if (attempts === 2) return stream.reset();
+          stream.event(rpcResult(id, { task: wireTaskFixture('completed') }), 1);
+          stream.end();
+        },
+        SendMessage({ json: { id } }, response) {
+          attempts++;
+          if (attempts < 6) return response.destroy();
+          respondJson(response, rpcResult(id, { task: wireTaskFixture('completed') }));
+        },
+      },
+      {},
+      { capabilities: { streaming: true, extensions: [{ uri: idempotencyExtension }] } },
+    );
+    const keysOf = (method: string) =>
+      requestsByMethod(method).map(({ headers }) => headers['idempotency-key']);
+    expect(await collectStream(remote.stream(request))).toHaveLength(1);
+    const streamKeys = keysOf('SendStreamingMessage');
+    expect(streamKeys).toEqual([streamKeys[0], streamKeys[0], streamKeys[0]]);
+    await remote.send(request);
+    const sendKeys = keysOf('SendMessage');
+    expect(sendKeys).toEqual([sendKeys[0], sendKeys[0], sendKeys[0]]);
+    // Each call has its own key, so that the agent does not take a new message for a repetition.
+    expect(new Set([...streamKeys, ...sendKeys]).size).toBe(2);
+    expect(sendKeys[0]).toMatch(/^"[0-9a-f-]{36}"$/);
   });
 
   it('reconnects after the idle timeout, which heartbeats reset', async () => {

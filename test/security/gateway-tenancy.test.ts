@@ -112,6 +112,7 @@ describe('a gateway with authentication', () => {
       const [alice, bob] = names.map((name) => client(url, name, variant)) as [RemoteAgent, RemoteAgent];
       const same = {
         ...request('same text', { messageId: 'm-1' }),
+        idempotencyKey: 'k-1',
         ...(variant.version === '0.1' && { clientTaskId: 't-1' }),
       };
       const first = await sendTask(alice, same);

@@ -26,7 +26,7 @@ describe('retries', () => {
   ] as const)(
     'delays a retry of %s after HTTP %i with Retry-After %s by %s',
     (operation, status, after, delay) => {
-      expect(retryDelay(operation, response(status, after), context)).toBe(delay);
+      expect(retryDelay({ operation }, response(status, after), context)).toBe(delay);
     },
   );
 
@@ -36,7 +36,7 @@ describe('retries', () => {
     ['send', refusedError, true, false],
     ['getTask', Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' }), false, false],
   ] as const)('of %s after %s (sent: %s) are allowed: %s', (operation, cause, sent, allowed) => {
-    expect(isSafeToRetry(operation, new HttpTransportError(cause, sent))).toBe(allowed);
+    expect(isSafeToRetry({ operation }, new HttpTransportError(cause, sent))).toBe(allowed);
   });
 
   it('delays retries by an exponential backoff with full jitter', () => {

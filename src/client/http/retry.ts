@@ -18,10 +18,21 @@ const idempotentOperations: ReadonlySet<Operation | 'card'> = new Set<Operation 
   'subscribe',
 ]);
 
+/** What decides whether a request may be repeated. */
+export interface RetryableRequest {
+  readonly operation: Operation | 'card';
+  /** True if the agent recognizes a repetition of the request. */
+  readonly isRepeatable?: boolean;
+}
+
+function isIdempotent({ operation, isRepeatable = false }: RetryableRequest): boolean {
+  return isRepeatable || idempotentOperations.has(operation);
+}
+
 /** Returns true if a request without a response may be retried: it is idempotent, or it was not sent. */
-export function isSafeToRetry(operation: Operation | 'card', error: HttpTransportError): boolean {
+export function isSafeToRetry(request: RetryableRequest, error: HttpTransportError): boolean {
   if (isPermanent(error.code)) return false;
-  return idempotentOperations.has(operation) || !error.sent;
+  return isIdempotent(request) || !error.sent;
 }
 
 /** A retry does not make a certificate valid, and teaches no server HTTP/2. */
@@ -44,19 +55,19 @@ export interface RetryCandidate {
  * request may have been processed and is not idempotent.
  */
 export function retryDelay(
-  operation: Operation | 'card',
+  request: RetryableRequest,
   response: RetryCandidate,
   context: { attempt: number; now: number; random: () => number },
 ): number | undefined {
   const { status } = response;
   const retryAfter = parseRetryAfter(response.header('retry-after'), context.now);
   if (retryAfter !== undefined && retryAfter > maxRetryAfter) return undefined;
-  const isIdempotent = idempotentOperations.has(operation);
+  const isRetried = isIdempotent(request);
   if (status === 429 || status === 503) {
     if (retryAfter !== undefined) return retryAfter;
-    return isIdempotent ? backoffDelay(context.attempt, retryBackoff, context.random) : undefined;
+    return isRetried ? backoffDelay(context.attempt, retryBackoff, context.random) : undefined;
   }
-  if ((status === 502 || status === 504) && isIdempotent)
+  if ((status === 502 || status === 504) && isRetried)
     return retryAfter ?? backoffDelay(context.attempt, retryBackoff, context.random);
   return undefined;
 }

@@ -24,6 +24,8 @@ export function parseTarget(url: string | URL): RequestTarget {
 /** A request before credentials, retries and redirects are applied. */
 export interface OutboundRequest {
   operation: Operation | 'card';
+  /** True if the agent recognizes a repetition of a request that is not idempotent by itself. */
+  isRepeatable?: boolean;
   method: HttpRequest['method'];
   target: RequestTarget;
   headers: Readonly<Record<string, string>>;
@@ -117,17 +119,20 @@ async function withRetries<T extends RetryCandidate>(
   send: () => Promise<T>,
 ): Promise<T> {
   const { clock, random, maxRetries } = settings;
+  // The agent may have processed an earlier attempt, even if the last one did not reach it.
+  let interruption: HttpTransportError | undefined;
   for (let attempt = 0; ; attempt++) {
     let delay: number | undefined;
     let response: T | undefined;
     try {
       response = await send();
       if (response.status < 400) return response;
-      delay = retryDelay(outbound.operation, response, { attempt, now: clock.now(), random });
+      delay = retryDelay(outbound, response, { attempt, now: clock.now(), random });
       if (delay === undefined || attempt >= maxRetries) return response;
     } catch (thrown) {
       if (!(thrown instanceof HttpTransportError) || signal.aborted) throw thrown;
-      if (attempt >= maxRetries || !isSafeToRetry(outbound.operation, thrown)) throw thrown;
+      if (thrown.sent) interruption = thrown;
+      if (attempt >= maxRetries || !isSafeToRetry(outbound, thrown)) throw interruption ?? thrown;
       delay = backoffDelay(attempt, retryBackoff, random);
     }
     if (response && 'discard' in response && typeof response.discard === 'function') response.discard();

@@ -5,6 +5,7 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { SendRequest, SubscribeRequest } from '../../protocol/requests.ts';
 import { isTask, isTerminal } from '../../protocol/task.ts';
 import type { TaskIdAliases } from '../task-id-aliases.ts';
+import { isRepeatable, withIdempotencyKey } from '../transports/service-parameters.ts';
 import type { StreamFrame } from '../transports/transport-binding.ts';
 import { connectionClosedError } from '../discovery/agent-resolver.ts';
 import type { EndpointSelection } from '../discovery/endpoint-selection.ts';
@@ -30,9 +31,10 @@ export class AgentStreams {
   }
 
   /** Sends a message and streams the events of its task. Polls if the agent cannot stream. */
-  stream(request: SendRequest, call: CallContext): AsyncIterable<StreamEvent> {
+  stream(given: SendRequest, call: CallContext): AsyncIterable<StreamEvent> {
     return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
       const selection = await this.#caller.resolver.resolve(signal);
+      const request = withIdempotencyKey(given, selection.agent.card);
       if (!canStream(selection)) return this.#sendAndPoll(selection, request, { ...call, signal });
       const state: { send?: AliasedSend } = {};
       const resumable = new ResumableStream(
@@ -40,6 +42,7 @@ export class AgentStreams {
         {
           ...this.#streamSource(selection, call),
           afterSequence: request.afterSequence,
+          isRepeatable: isRepeatable(request, selection.agent.card),
           findTask: (streamSignal) =>
             this.#findTask(selection, state.send?.request ?? request, { ...call, signal: streamSignal }),
           open: (streamSignal, lastEventId) =>
@@ -88,8 +91,8 @@ export class AgentStreams {
   }
 
   /**
-   * Finds the task of a sent message by the id of the message. Sending the message again would not be safe: agents need
-   * not detect duplicates.
+   * Finds the task of a sent message by the id of the message. Sending the message again would not be safe: the agent does
+   * not recognize repetitions.
    */
   async #findTask(
     selection: EndpointSelection,

@@ -17,6 +17,7 @@ import { diffTask, isReflectedIn } from '../../protocol/diff-task.ts';
 import { HttpTransportError } from '../http/http-client.ts';
 import { retryBackoff } from '../http/retry.ts';
 import { StreamConnection } from './stream-connection.ts';
+import { haveSameContent, parseSequence } from './event-ids.ts';
 import { fingerprintPart, fingerprintEvent } from './fingerprint.ts';
 import { earlyEndError, resumeFailedError } from './resume-errors.ts';
 
@@ -31,14 +32,13 @@ export interface StreamSource {
   startsWithSnapshot(frame: StreamFrame): boolean;
   /** Id of the task, if it is known before the first event. */
   taskId?: string;
+  /** True if the first connection may be opened again: the agent recognizes a repeated request. */
+  isRepeatable?: boolean;
   /** Finds the task that the first connection started, if it was interrupted before its first event. */
   findTask?(signal: AbortSignal): Promise<string | undefined>;
   /** Skips events up to this sequence number, which the caller already has. */
   afterSequence?: number;
 }
-
-/** Larger event ids are timestamps rather than sequence numbers. */
-const maxSequence = 1_000_000_000;
 
 /** Errors of agents that do not support resuming; the task is polled then. */
 const cannotResume: ReadonlySet<string> = new Set([
@@ -106,16 +106,18 @@ export class ResumableStream {
 
   /** Opens the stream. Each event is returned once and in order, until the task reaches a terminal or interrupted state. */
   async start(): Promise<EventBatches> {
-    const connection = new StreamConnection(this.#signal);
-    try {
-      return this.#run(await this.#source.open(connection.signal, this.#lastEventId), connection);
-    } catch (thrown) {
-      connection.release();
-      const error = A2AError.from(thrown);
-      if (!wasInterrupted(error) || this.#signal.aborted) throw thrown;
-      // The agent may have started the task before the connection was interrupted.
-      const taskId = await this.#findTask(error);
-      return this.#continue(taskId, error);
+    for (;;) {
+      const connection = new StreamConnection(this.#signal);
+      try {
+        return this.#run(await this.#source.open(connection.signal, this.#lastEventId), connection);
+      } catch (thrown) {
+        connection.release();
+        const error = A2AError.from(thrown);
+        if (!wasInterrupted(error) || this.#signal.aborted) throw thrown;
+        // The agent may have started the task before the connection was interrupted.
+        if (!this.#source.isRepeatable) return this.#continue(await this.#findTask(error), error);
+        await this.#waitForResume(error);
+      }
     }
   }
 
@@ -123,7 +125,10 @@ export class ResumableStream {
     const interruption = yield* this.#read(opened, first, false);
     if (this.#isOver(interruption)) return;
     const error = interruption ?? this.#earlyEnd();
-    yield* this.#continue(this.#reducer?.id ?? (await this.#findTask(error)), error);
+    if (!this.#reducer && this.#source.isRepeatable) {
+      await this.#waitForResume(error);
+      yield* await this.start();
+    } else yield* this.#continue(this.#reducer?.id ?? (await this.#findTask(error)), error);
   }
 
   /** Resumes the stream of a task until it ends. */
@@ -371,19 +376,6 @@ class AgentStreamError extends Error {
     super(error.message);
     this.error = error;
   }
-}
-
-/** Compares events without their sequence numbers, which the decoder assigns. */
-function haveSameContent(previous: readonly StreamEvent[], events: readonly StreamEvent[]): boolean {
-  const serialize = (list: readonly StreamEvent[]): string =>
-    JSON.stringify(list.map((event) => ({ ...event, sequence: undefined })));
-  return serialize(previous) === serialize(events);
-}
-
-function parseSequence(id: string): number | undefined {
-  if (!/^\d{1,9}$/.test(id)) return undefined;
-  const sequence = Number(id);
-  return sequence < maxSequence ? sequence : undefined;
 }
 
 /** A task that the decoder inserted in front of an update contains nothing but the state of that update. */

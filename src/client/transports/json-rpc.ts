@@ -39,6 +39,7 @@ import type { ClientSettings } from '../connect-options.ts';
 import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
 import type { ServerSentEvent } from '../../primitives/formats/sse.ts';
 import { openFrameStream, skipFrame } from './frame-stream.ts';
+import { isRepeatable, serviceParameters } from './service-parameters.ts';
 import { streamOpenContext } from './stream-open-context.ts';
 
 type Envelope = { id?: unknown; result?: unknown; error?: unknown };
@@ -127,14 +128,12 @@ class JsonRpcBinding implements TransportBinding {
       dialect.requests[operation].write(request, losses),
     );
     if (tenant !== undefined) params = { tenant, ...(params as object) };
-    let headers = this.#headers;
-    if (dialect.extensionsHeader !== undefined && call.extensions && call.extensions.length > 0)
-      headers = { ...headers, [dialect.extensionsHeader]: call.extensions.join(',') };
     return {
       operation,
+      isRepeatable: isRepeatable(request, this.endpoint.card),
       method: 'POST',
       target: this.#target,
-      headers,
+      headers: { ...this.#headers, ...serviceParameters(dialect, request, call) },
       body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
       call,
       auth: this.#settings.auth,

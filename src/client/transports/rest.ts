@@ -38,6 +38,7 @@ import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.t
 import type { JsonObject } from '../../primitives/json.ts';
 import { openFrameStream, skipFrame } from './frame-stream.ts';
 import type { ServerSentEvent } from '../../primitives/formats/sse.ts';
+import { isRepeatable, serviceParameters } from './service-parameters.ts';
 import { streamOpenContext } from './stream-open-context.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 
@@ -147,11 +148,10 @@ class RestBinding implements TransportBinding {
     const context = { operation, url: this.endpoint.url };
     const params = encodeReportingLosses(this.#settings, context, (losses) => codec.write(request, losses));
     const { path, rest } = this.#expandPath(route.path, params as JsonObject | undefined);
-    const headers: Record<string, string> = { ...this.#headers };
-    if (dialect.extensionsHeader !== undefined && call.extensions && call.extensions.length > 0)
-      headers[dialect.extensionsHeader] = call.extensions.join(',');
+    const headers = { ...this.#headers, ...serviceParameters(dialect, request, call) };
     const outbound: OutboundRequest = {
       operation,
+      isRepeatable: isRepeatable(request, this.endpoint.card),
       method: verb,
       target: { origin: this.#origin, path: verb === 'POST' ? path : path + formatQuery(rest) },
       headers,
@@ -160,7 +160,7 @@ class RestBinding implements TransportBinding {
       card: this.endpoint.card,
     };
     if (verb === 'POST') {
-      headers['content-type'] = dialect.restMediaType;
+      outbound.headers = { ...headers, 'content-type': dialect.restMediaType };
       const method = rpcMethodName(dialect, operation);
       outbound.body = JSON.stringify(
         this.#isEnveloped ? { jsonrpc: '2.0', id: ++this.#lastId, method, params } : rest,

@@ -5,40 +5,74 @@ import type { Message } from '../../protocol/message.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
+import type { AgentDefinition } from '../agent-definition.ts';
 import { whenSettled } from '../runs/persisted-task.ts';
 
 /** Class of an incoming message: it starts a task, continues one, or is a duplicate (idempotent resend). */
 export type MessageClass =
   | { kind: 'new'; taskId: string | undefined }
-  /** The sequence number detects changes of the task after the classification. */
-  | { kind: 'continuation'; log: TaskLog; sequence: number }
+  /** The sequence number and the number of messages show what changed after the classification. */
+  | { kind: 'continuation'; log: TaskLog; sequence: number; messages: number }
   | { kind: 'duplicate'; log: TaskLog };
+
+/** What counts as a repeat of an earlier message. */
+export interface RepeatRule {
+  /** False if a message that equals an earlier one is a new message: neither the client nor the agent marks repeats. */
+  readonly isMarked: boolean;
+  /** False if the task store rejects the task of a known message; see {@link classifyRejected}. @defaultValue true */
+  readonly isLookedUp?: boolean;
+  /** Number of messages of the task that are older than this one. @defaultValue 0 */
+  readonly after?: number;
+}
+
+/** Returns the key under which the task of a message is found when the request is repeated. */
+export function repeatKey({ idempotencyKey, message }: SendRequest): string {
+  return idempotencyKey ?? message.messageId;
+}
+
+/**
+ * Returns the rule for a request. Its repetition is marked if the agent recognizes all messages by their ids, or if the client
+ * sends a key, resumes a stream, or chose the id of the task: a 0.1 message with a known id is a repetition, because a new
+ * one gets a new id.
+ */
+export function repeatRule(
+  { idempotency, allowDirectReply = false }: AgentDefinition,
+  { rejectsKnownMessages = false }: TaskStore,
+  { idempotencyKey, afterSequence, clientTaskId }: SendRequest,
+): RepeatRule {
+  const isMarkedByClient =
+    idempotencyKey !== undefined || afterSequence !== undefined || clientTaskId !== undefined;
+  return {
+    isMarked: idempotency === 'message-id' || isMarkedByClient,
+    isLookedUp: allowDirectReply || !rejectsKnownMessages,
+  };
+}
 
 /** A new task without a client-defined id. */
 const newTask: MessageClass = { kind: 'new', taskId: undefined };
 
 /**
- * Classifies a message and deduplicates by message id and content.
+ * Classifies a message.
  *
- * @param isLookedUp - false if the task store rejects the task of a known message; see {@link classifyRejected}.
- * @throws {@link A2AError} if the task does not exist, has ended, is still working or has another context.
+ * @throws {@link A2AError} if the task does not exist, has ended, is still working or has another context, or if the
+ * idempotency key was used for another message.
  */
 export function classifyMessage(
   taskStore: TaskStore,
   owner: string,
   request: SendRequest,
-  isLookedUp = true,
+  rule: RepeatRule,
 ): MaybePromise<MessageClass> {
   const { message, clientTaskId } = request;
   const taskId = message.taskId ?? clientTaskId;
   if (taskId !== undefined) {
-    return mapResolved(taskStore.open(owner, taskId), (log) => classifyPersisted(log, request));
+    return mapResolved(taskStore.open(owner, taskId), (log) => classifyPersisted(log, request, rule));
   }
-  if (!isLookedUp) return newTask;
-  const knownTaskId = taskStore.findByMessageId(owner, message.messageId);
+  if (!rule.isMarked || rule.isLookedUp === false) return newTask;
+  const knownTaskId = taskStore.findByKey(owner, repeatKey(request));
   if (knownTaskId === undefined) return newTask;
   return mapResolved(knownTaskId, (id) =>
-    id === undefined ? newTask : findDuplicate(taskStore, owner, id, message),
+    id === undefined ? newTask : findDuplicate(taskStore, owner, id, request),
   );
 }
 
@@ -46,11 +80,16 @@ export function classifyMessage(
 function classifyPersisted(
   log: TaskLog | undefined,
   request: SendRequest,
+  rule: RepeatRule,
 ): MessageClass | Promise<MessageClass> {
-  return mapResolved(log && whenSettled(log), () => classifyForTask(log, request));
+  return mapResolved(log && whenSettled(log), () => classifyForTask(log, request, rule));
 }
 
-function classifyForTask(log: TaskLog | undefined, { message, clientTaskId }: SendRequest): MessageClass {
+function classifyForTask(
+  log: TaskLog | undefined,
+  { message, clientTaskId }: SendRequest,
+  { isMarked, after }: RepeatRule,
+): MessageClass {
   if (!log) {
     if (message.taskId !== undefined) throw taskNotFound(message.taskId);
     return { kind: 'new', taskId: clientTaskId };
@@ -58,7 +97,8 @@ function classifyForTask(log: TaskLog | undefined, { message, clientTaskId }: Se
   if (message.contextId !== undefined && message.contextId !== log.contextId) {
     throw invalidField('message.contextId', 'must match the context of the task');
   }
-  if (isDuplicate(log.task(), message)) return { kind: 'duplicate', log };
+  const task = log.task();
+  if (isMarked && isDuplicate(task, message, after)) return { kind: 'duplicate', log };
   if (isTerminal(log.state)) {
     throw new A2AError('UNSUPPORTED_OPERATION', `The task is ${log.state} and accepts no more messages`, {
       details: { taskId: log.id },
@@ -71,7 +111,7 @@ function classifyForTask(log: TaskLog | undefined, { message, clientTaskId }: Se
       { details: { taskId: log.id } },
     );
   }
-  return { kind: 'continuation', log, sequence: log.sequence };
+  return { kind: 'continuation', log, sequence: log.sequence, messages: task.history?.length ?? 0 };
 }
 
 /**
@@ -84,37 +124,50 @@ export async function classifyRejected(
   taskStore: TaskStore,
   owner: string,
   request: SendRequest,
+  rule: RepeatRule,
 ): Promise<MessageClass> {
   const { reason, details } = A2AError.from(error);
   if (reason !== 'CONFLICT' || !taskStore.rejectsKnownMessages || details['taskId'] === undefined)
     throw error;
-  if (request.clientTaskId !== undefined) return classifyMessage(taskStore, owner, request);
-  return findDuplicate(taskStore, owner, details['taskId'], request.message);
+  if (request.clientTaskId !== undefined) return classifyMessage(taskStore, owner, request, rule);
+  return rule.isMarked ? findDuplicate(taskStore, owner, details['taskId'], request) : newTask;
 }
 
 function findDuplicate(
   taskStore: TaskStore,
   owner: string,
   knownTaskId: string,
-  message: Message,
+  request: SendRequest,
 ): MessageClass | Promise<MessageClass> {
-  return mapResolved(taskStore.open(owner, knownTaskId), (log) => compareWithTask(log, message));
+  return mapResolved(taskStore.open(owner, knownTaskId), (log) => compareWithTask(log, request));
 }
 
-function compareWithTask(log: TaskLog | undefined, message: Message): MessageClass | Promise<MessageClass> {
-  const settling = log && whenSettled(log);
-  if (settling) return settling.then(() => compareWithTask(log, message));
-  // A reused message id with different content is a new message, not a resend.
-  if (log && isDuplicate(log.task(), message)) return { kind: 'duplicate', log };
-  return newTask;
+function compareWithTask(
+  log: TaskLog | undefined,
+  request: SendRequest,
+): MessageClass | Promise<MessageClass> {
+  if (!log) return newTask;
+  const settling = whenSettled(log);
+  if (settling) return settling.then(() => compareWithTask(log, request));
+  const { message, idempotencyKey } = request;
+  const [first] = log.task().history ?? [];
+  if (first && isSameMessage(first, message, idempotencyKey !== undefined)) return { kind: 'duplicate', log };
+  // A reused message id with different content is a new message, not a repeat.
+  if (idempotencyKey === undefined) return newTask;
+  throw new A2AError('CONFLICT', 'The Idempotency-Key was used for another message', {
+    hint: 'Use a new key for each message.',
+  });
 }
 
-/** Returns true if the history of a task contains the message. */
-export function isDuplicate({ history }: Task, message: Message): boolean {
-  const earlier = history?.find(
-    ({ messageId, role }) => messageId === message.messageId && role === message.role,
-  );
-  return earlier !== undefined && hasSameParts(earlier.parts, message.parts);
+/** Returns true if the history of a task contains the message, after the given number of messages. */
+function isDuplicate({ history }: Task, message: Message, after = 0): boolean {
+  return history?.some((earlier, i) => i >= after && isSameMessage(earlier, message)) ?? false;
+}
+
+/** @param hasKey - true if the key shows that the ids belong together: 0.1 has no message ids. */
+function isSameMessage(earlier: Message, message: Message, hasKey = false): boolean {
+  if (!hasKey && earlier.messageId !== message.messageId) return false;
+  return earlier.role === message.role && hasSameParts(earlier.parts, message.parts);
 }
 
 function hasSameParts(parts: readonly Part[], otherParts: readonly Part[]): boolean {

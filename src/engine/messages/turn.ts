@@ -2,7 +2,14 @@ import type { TaskLog } from '../../store/task-store.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
-import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
+import type { SendRequest } from '../../protocol/requests.ts';
+import {
+  isInterrupted,
+  isTerminal,
+  isTerminalOrInterrupted,
+  limitHistory,
+  type Task,
+} from '../../protocol/task.ts';
 import { failingStream } from '../../protocol/composition/failing-stream.ts';
 import { singleEventStream } from '../streams/iterables.ts';
 import { isConflict, persistedTask } from '../runs/persisted-task.ts';
@@ -58,8 +65,18 @@ export function subscribeToTask(
   return failingStream(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
 }
 
-/** Waits until the task reaches a terminal or interrupted state, unless the client wants an immediate response. */
-export function waitForTurnEnd(
+/** Returns the task when it is terminal or interrupted, or at once if the client wants that. */
+export function waitForResult(
+  run: TaskRun | undefined,
+  log: TaskLog,
+  { configuration }: SendRequest,
+): Promise<Task> {
+  const result = waitForTurnEnd(run, log, configuration?.returnImmediately);
+  const length = configuration?.historyLength;
+  return length === undefined ? result : result.then((task) => limitHistory(task, length));
+}
+
+function waitForTurnEnd(
   run: TaskRun | undefined,
   log: TaskLog,
   immediately: boolean | undefined,

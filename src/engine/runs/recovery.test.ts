@@ -158,11 +158,12 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     expect(artifactTexts(expectTask(await agent.send(userRequest('L', { taskId: id }))))).toEqual(['L']);
   });
 
-  it('deduplicates messages across a restart', async () => {
+  it('recognizes repeated requests after a restart', async () => {
     const first = define(({ text }) => text, before);
-    const sent = expectTask(await first.send(userRequest('hi', { messageId: 'm' })));
+    const request = userRequest('hi', { messageId: 'm' }, { idempotencyKey: 'k' });
+    const sent = expectTask(await first.send(request));
     const agent = await restart(() => 'run again');
-    expect(await agent.send(userRequest('hi', { messageId: 'm' }))).toEqual(JSON.parse(JSON.stringify(sent)));
+    expect(await agent.send(request)).toEqual(JSON.parse(JSON.stringify(sent)));
   });
 
   it('leaves tasks unchanged that clients cancel during the recovery', async () => {

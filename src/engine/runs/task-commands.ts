@@ -3,7 +3,6 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import type { TaskCommand, TaskLog, TaskStore } from '../../store/task-store.ts';
-import { isDuplicate } from '../messages/classify-message.ts';
 import { isTurnEnd } from '../messages/turn.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
 import { isConflict, persistedTask, whenSettled } from './persisted-task.ts';
@@ -82,7 +81,8 @@ export async function passMessage(
   message: Message,
 ): Promise<boolean> {
   if (runs.find(log)) return true;
-  if (!(await claimOrCommand(taskStore, log, { kind: 'message', message }, () => true))) return false;
+  const command: TaskCommand = { kind: 'message', message, sequence: log.sequence };
+  if (!(await claimOrCommand(taskStore, log, command, () => true))) return false;
   if (!taskStore.isShared || isTerminalOrInterrupted(log.state) || runs.find(log)) return true;
   // The task has continued meanwhile, and then its process has ended: recovery continues it.
   await taskStore.handOver?.([log]);
@@ -143,7 +143,7 @@ export async function acceptMessage(
 
 /** Executes commands of other processes for the runs of this one. */
 export function executeCommand(runs: TaskRunTable, log: TaskLog, command: TaskCommand): void {
-  // A repeated message is found in the history when the first one is persisted.
+  // The sequence number is final when all events are persisted.
   const settling = command.kind === 'message' ? whenSettled(log) : undefined;
   if (settling) {
     settling.then(() => executeCommand(runs, log, command)).catch(() => undefined);
@@ -154,7 +154,8 @@ export function executeCommand(runs: TaskRunTable, log: TaskLog, command: TaskCo
     // A claim that was not followed by a run: the sender claims the task itself.
     if (isInterrupted(log.state)) log.release?.();
   } else if (command.kind === 'cancel') run.stop('canceled');
-  else if (run.isAsking && !isDuplicate(log.task(), command.message)) {
+  // A command that arrives twice finds the message that it has appended.
+  else if (run.isAsking && log.sequence === command.sequence) {
     log.append({ kind: 'input', message: command.message });
     run.answer(command.message);
   }

@@ -136,7 +136,7 @@ describe('a skill with schemas', () => {
         outputModes: ['application/json'],
       },
     ]);
-    expect(card.capabilities.extensions).toMatchObject([
+    expect(card.capabilities.extensions?.slice(0, 1)).toMatchObject([
       {
         uri: schemasExtension,
         params: {
@@ -164,7 +164,9 @@ describe('a skill with schemas', () => {
     };
     const half = defineSkill({ id: 'half', input: even, run: (value: number) => value / 2 });
     const agent = defineAgent({ name: 'H', description: 'H', skills: [half] });
-    expect((await agent.card()).capabilities.extensions).toBeUndefined();
+    expect((await agent.card()).capabilities.extensions?.map(({ uri }) => uri)).not.toContain(
+      schemasExtension,
+    );
     expect(expectTask(await agent.send({ data: 8 })).artifacts).toMatchObject([{ parts: [{ data: 4 }] }]);
     await expect(agent.send({ data: 3 })).rejects.toThrow('message.parts[0].data.x.y[0]: must be even');
   });

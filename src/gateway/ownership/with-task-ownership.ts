@@ -103,11 +103,14 @@ class OwnedCalls {
     if (contextId !== undefined) scoped.contextId = await this.#toUpstreamContextId(contextId);
     if (referenceTaskIds)
       scoped.referenceTaskIds = await Promise.all(referenceTaskIds.map((id) => this.#toUpstreamTaskId(id)));
-    if (clientTaskId === undefined) return { ...request, message: scoped };
+    const scopedRequest: SendRequest = { ...request, message: scoped };
+    if (request.idempotencyKey !== undefined)
+      scopedRequest.idempotencyKey = this.#scope.toUpstreamId(request.idempotencyKey);
+    if (clientTaskId === undefined) return scopedRequest;
     // A 0.1 client may choose an id, or continue a task whose id the upstream chose.
     const isOwned = await this.#owns(clientTaskId);
     const upstreamTaskId = isOwned ? clientTaskId : this.#scope.toUpstreamId(clientTaskId);
-    return { ...request, message: scoped, clientTaskId: upstreamTaskId };
+    return { ...scopedRequest, clientTaskId: upstreamTaskId };
   }
 
   async toTaskRequest<R extends { id: string } | { taskId: string }>(request: R): Promise<R> {

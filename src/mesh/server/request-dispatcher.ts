@@ -167,7 +167,9 @@ export class RequestDispatcher {
       if (loading) await loading;
       const task = this.#tasks.route(user, id, decoded);
       const kind = rpc.operation === 'stream' ? 'stream' : 'send';
-      const upstreamRequest = this.#tasks.toUpstreamRequest(decoded, task);
+      // The agent recognizes a request that the broker delivers again after this process was killed.
+      const idempotencyKey = decoded.message.messageId;
+      const upstreamRequest = { ...this.#tasks.toUpstreamRequest(decoded, task), idempotencyKey };
       task.request = key;
       return await this.#run(request, task, { kind, request: upstreamRequest }, save);
     } catch (thrown) {

@@ -41,7 +41,7 @@ export function preflightResponse(request: HttpServerRequest, options: ServerOpt
     );
     headers.push(
       'Access-Control-Allow-Headers',
-      requestedHeaders ?? 'Content-Type, Authorization, A2A-Version, A2A-Extensions',
+      requestedHeaders ?? 'Content-Type, Authorization, A2A-Version, A2A-Extensions, Idempotency-Key',
     );
   }
   return { status: 204, headers, body: undefined };

@@ -6,6 +6,7 @@ import type { HttpServerRequest } from '../http/http-message.ts';
 import type { ServerContext } from '../http/server-context.ts';
 import { readLastEventId } from '../http/sse-stream.ts';
 import { HttpCallContext } from './http-call-context.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import type { OperationCall } from './invoke-agent.ts';
 
 /**
@@ -25,6 +26,7 @@ export function readOperationCall(
   const tenant = pathTenant ?? (isCurrent ? tenantOf(params) : undefined);
   const call = new HttpCallContext(request, dialect.version, checkLength(tenant, 'tenant', 'name'));
   if (isStreamingOperation(operation)) readLastEventId(request, operationRequest);
+  if (operation === 'send' || operation === 'stream') readIdempotencyKey(request, operationRequest);
   return {
     agent: context.agent,
     dialect,

@@ -160,7 +160,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     return this.#commits.outage;
   }
 
-  async create(owner: string, task: Task, messageId?: string): Promise<TaskLog> {
+  async create(owner: string, task: Task, key?: string): Promise<TaskLog> {
     this.#checkWritable();
     const ownerRow = this.#owners.cached(owner) ?? (await this.#owners.insert(owner));
     const log = new HeldTaskLog(this, owner, task);
@@ -168,12 +168,12 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     log.visible = 0;
     log.pending.push({ kind: 'task', task, sequence: 1 });
     log.ownerRow = ownerRow;
-    log.stored.messageId = messageId ?? null;
+    log.stored.messageId = key ?? null;
     log.isHeld = true;
     const { term } = this.#replica;
     await this.#doubts.create(log, async () => {
       if (await this.#commits.create(log)) return;
-      const known = messageId === undefined ? undefined : await this.#reader.find(ownerRow, messageId);
+      const known = key === undefined ? undefined : await this.#reader.find(ownerRow, key);
       throw taskConflict(known ?? task.id);
     });
     if (term !== this.#replica.term) {
@@ -216,10 +216,10 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     return log;
   }
 
-  async findByMessageId(owner: string, messageId: string): Promise<string | undefined> {
+  async findByKey(owner: string, key: string): Promise<string | undefined> {
     this.#checkOpen();
     const ownerRow = await this.#owners.find(owner);
-    return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, messageId);
+    return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, key);
   }
 
   async list(owner: string, request: ListTasksRequest): Promise<TaskPage> {

@@ -82,7 +82,7 @@ it('rejects new tasks during a foreign lock and creates them afterwards', async 
   expect(() => fresh.append(status(fresh, 'working'))).toThrow(expect.objectContaining(unavailable));
   expect(abandoned).toMatchObject([unavailable]);
   expect(await taskStore.open('ann', 'fresh')).toBeUndefined();
-  expect(await taskStore.findByMessageId('ann', 'm')).toBeUndefined();
+  expect(await taskStore.findByKey('ann', 'm')).toBeUndefined();
   expect(() => taskStore.create('ann', newTask('next'))).toThrow(expect.objectContaining(unavailable));
   await expect(
     taskStore.putPushConfig('ann', { taskId: 'old', id: 'p', url: 'https://example.com' }),

@@ -109,7 +109,7 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     return shared;
   }
 
-  create(owner: string, task: Task, messageId?: string): TaskLog | Promise<TaskLog> {
+  create(owner: string, task: Task, key?: string): TaskLog | Promise<TaskLog> {
     this.#checkOpen();
     // The commit checks the fencing token, so only a known loss is checked here.
     if (!this.#lease || this.#lease.error) this.#checkWritable();
@@ -119,9 +119,9 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     if (isThenable(ownerRow))
       return ownerRow.then(() => {
         // The same message may have arrived again during the wait.
-        const known = messageId === undefined ? undefined : this.findByMessageId(owner, messageId);
+        const known = key === undefined ? undefined : this.findByKey(owner, key);
         if (known !== undefined) throw taskConflict(known);
-        return this.create(owner, task, messageId);
+        return this.create(owner, task, key);
       });
     const log = this.#newLog(owner, task);
     this.#sizeLimit.checkNew(log);
@@ -130,11 +130,11 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     log.ownerRow = ownerRow;
     log.hasStatusChange = true;
     log.comparedVersion = this.#externalWrites.version;
-    if (messageId !== undefined) log.stored.messageId = messageId;
+    if (key !== undefined) log.stored.messageId = key;
     if (log instanceof HeldTaskLog && this.#shared) return this.#shared.create(log);
     if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id))
       throw taskConflict(task.id);
-    if (messageId !== undefined) this.#messages.set(taskCacheKey(owner, messageId), task.id);
+    if (key !== undefined) this.#messages.set(taskCacheKey(owner, key), task.id);
     this.#commits.add(log);
     this.#cache.put(log);
     return log;
@@ -171,13 +171,12 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     return log;
   }
 
-  findByMessageId(owner: string, messageId: string): string | undefined {
+  findByKey(owner: string, key: string): string | undefined {
     this.#checkOpen();
-    const uncommitted =
-      this.#messages.size > 0 ? this.#messages.get(taskCacheKey(owner, messageId)) : undefined;
+    const uncommitted = this.#messages.size > 0 ? this.#messages.get(taskCacheKey(owner, key)) : undefined;
     if (uncommitted !== undefined) return uncommitted;
     const ownerRow = this.#owners.find(owner);
-    return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, messageId);
+    return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, key);
   }
 
   list(owner: string, request: ListTasksRequest): TaskPage {

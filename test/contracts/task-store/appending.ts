@@ -133,10 +133,10 @@ export function describeAppending(fixture: ContractFixture): void {
 
     it('finds a task by message id, persisted or not', async () => {
       const log = await fixture.taskStore.create(owner, newTask('t'), 'm1');
-      expect(await fixture.taskStore.findByMessageId(owner, 'm1')).toBe('t');
+      expect(await fixture.taskStore.findByKey(owner, 'm1')).toBe('t');
       await log.whenPersisted();
-      expect(await fixture.taskStore.findByMessageId(owner, 'm1')).toBe('t');
-      expect(await fixture.taskStore.findByMessageId(owner, 'm2')).toBeUndefined();
+      expect(await fixture.taskStore.findByKey(owner, 'm1')).toBe('t');
+      expect(await fixture.taskStore.findByKey(owner, 'm2')).toBeUndefined();
     });
 
     it.each([
@@ -153,7 +153,7 @@ export function describeAppending(fixture: ContractFixture): void {
       const log = await fixture.taskStore.create(id, newTask(id, { contextId: id }), id);
       await log.whenPersisted();
       expect((await fixture.taskStore.open(id, id))?.id).toBe(id);
-      expect(await fixture.taskStore.findByMessageId(id, id)).toBe(id);
+      expect(await fixture.taskStore.findByKey(id, id)).toBe(id);
       const { tasks, totalSize } = await fixture.taskStore.list(id, { contextId: id });
       expect(tasks.map((task) => task.id)).toEqual([id]);
       expect(totalSize).toBe(1);

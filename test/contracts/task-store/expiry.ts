@@ -67,7 +67,7 @@ export function describeExpiry(fixture: ContractFixture): void {
       expect(await taskStore.expire(before)).toBe(0);
       expect(await taskStore.open(owner, 'old')).toBeUndefined();
       expect(await taskStore.open('bob', 'theirs')).toBeUndefined();
-      expect(await taskStore.findByMessageId(owner, 'm')).toBeUndefined();
+      expect(await taskStore.findByKey(owner, 'm')).toBeUndefined();
       expect(await taskStore.listPushConfigs(owner, 'old')).toEqual([]);
       const page = await taskStore.list(owner, { contextId: 'c' });
       expect(page.tasks.map(({ id }) => id)).toEqual(['young', 'running']);
@@ -107,7 +107,7 @@ export function describeExpiry(fixture: ContractFixture): void {
       const log = await taskStore.create(owner, newTask('t'), 'm');
       await log.whenPersisted();
       expect(log.sequence).toBe(1);
-      expect(await taskStore.findByMessageId(owner, 'm')).toBe('t');
+      expect(await taskStore.findByKey(owner, 'm')).toBe('t');
       expect((await taskStore.open(owner, 't'))?.state).toBe('submitted');
     });
 

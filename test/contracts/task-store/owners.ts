@@ -12,7 +12,7 @@ export function describeOwners(fixture: ContractFixture): void {
       await log.whenPersisted();
       await taskStore.putPushConfig(owner, { taskId: 't', id: 'p', url: 'https://example.com' });
       expect(await taskStore.open(otherOwner, 't')).toBeUndefined();
-      expect(await taskStore.findByMessageId(otherOwner, 'm')).toBeUndefined();
+      expect(await taskStore.findByKey(otherOwner, 'm')).toBeUndefined();
       for (const request of [{}, { contextId: 'c' }, { status: 'submitted' as const }]) {
         expect(await taskStore.list(otherOwner, request)).toMatchObject({
           tasks: [],

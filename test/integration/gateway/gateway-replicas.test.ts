@@ -139,7 +139,7 @@ agents: { up: { url: "${upstream.url}" } }`;
       const { clientsOf, runs } = await openGateways();
       const { one, two } = clientsOf('alice', version);
       const chosen = version === '0.1' ? { clientTaskId: 'chosen' } : {};
-      const request = userRequest('hi', { messageId: 'm' }, chosen);
+      const request = userRequest('hi', { messageId: 'm' }, { ...chosen, idempotencyKey: 'k' });
       const [first, second] = await Promise.all([one.send(request), two.send(request)]);
       expect(expectTask(second).id).toBe(expectTask(first).id);
       expect(expectTask(await two.send(request)).id).toBe(expectTask(first).id);

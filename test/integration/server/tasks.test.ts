@@ -26,13 +26,23 @@ async function send(text: string, more: object = {}, beside: object = {}): Promi
 }
 
 describe('sending messages', () => {
-  it('deduplicates a resent message', async () => {
-    const params = says('hello');
-    const first = (await callRpc(server.url, 'SendMessage', params, '1.0')).result.task;
-    const again = (await httpPost(`${server.url}/message:send`, params, modern)).json.task;
-    expect(again).toEqual(first);
+  it('returns the task of an earlier request with the same Idempotency-Key', async () => {
+    const params = says('hello', { contextId: crypto.randomUUID() });
+    const keyed = (key: string) => ({ ...modern, 'idempotency-key': key });
+    const sendRest = async (headers: Record<string, string>) =>
+      (await httpPost(`${server.url}/message:send`, params, headers)).json.task;
+    const first = await sendRest(keyed('"k1"'));
+    expect(await sendRest(keyed('k1'))).toEqual(first);
+    const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params };
+    expect((await httpPost(server.url, rpc, keyed('"k1"'))).json.result.task).toEqual(first);
+    const other = await httpPost(`${server.url}/message:send`, says('other'), keyed('k1'));
+    expect(other.status).toBe(409);
+    expect(other.json.error.message).toContain('Idempotency-Key');
+    expect((await httpPost(`${server.url}/message:send`, params, keyed('k'.repeat(2_000)))).status).toBe(400);
+    // Without a key, an equal message is a new one.
+    expect((await sendRest(modern)).id).not.toBe(first.id);
     expect((await httpGet(`${server.url}/tasks?contextId=${first.contextId}`, modern)).json.totalSize).toBe(
-      1,
+      2,
     );
   });
 

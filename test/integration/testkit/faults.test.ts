@@ -134,6 +134,16 @@ describe.each(doors)('Dragoman client with %s', (_door, options) => {
     await agent.close?.();
   });
 
+  it.each(unanswered)('repeats a request that the agent recognizes under %j', async (fault) => {
+    await using server = await startFaultyServer([{ ...fault, times: 1 }], { recognizesRepeats: true });
+    const agent = ours(server, { ...options, maxRetries: 10 });
+    expect(textOf(expectTask(await agent.send(userRequest('go'))))).toBe('onetwo');
+    server.faults = [{ ...fault, times: 1 }];
+    expect((await hear(agent)).at(-1)).toBe('completed');
+    if (!options.versions?.includes('0.1')) expect((await agent.listTasks({})).totalSize).toBe(2);
+    await agent.close?.();
+  });
+
   it.each(rows)('streams under %j', async (fault, expected, problems) => {
     await using server = await startFaultyServer([{ ...fault, times: 1 }]);
     const agent = ours(server, options);

@@ -27,6 +27,8 @@ export interface FaultyServer extends AsyncDisposable {
 export interface FaultyOptions {
   clock?: VirtualClock;
   seed?: number;
+  /** True if the card lists that the agent recognizes repeated requests. @defaultValue false */
+  recognizesRepeats?: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface FaultyOptions {
  */
 export async function startFaultyServer(
   faults: readonly Fault[] = [],
-  { clock = new VirtualClock({ auto: true }), seed = 1 }: FaultyOptions = {},
+  { clock = new VirtualClock({ auto: true }), seed = 1, recognizesRepeats = false }: FaultyOptions = {},
 ): Promise<FaultyServer> {
   const agent = defineAgent({
     name: 'faulty',
@@ -49,6 +51,11 @@ export async function startFaultyServer(
   const selector = new FaultSelector(random);
   let streamFaults: readonly Fault[] = [];
   const faultyAgent = stubAgent(agent, {
+    async card() {
+      const card = await agent.card();
+      const capabilities = { streaming: true };
+      return recognizesRepeats ? card : { ...card, capabilities };
+    },
     stream: (request, call) => withEventFaults(agent.stream(request, call), streamFaults),
   });
   const listener = toNodeHandler(faultyAgent);
