@@ -19,6 +19,7 @@ import { IdleWatchdog } from '../streaming/idle-watchdog.ts';
 import { skipFrame } from './frame-stream.ts';
 import { GrpcResponse } from './grpc-response.ts';
 import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
+import { isRepeatable, serviceParameters } from './service-parameters.ts';
 import { streamOpenContext } from './stream-open-context.ts';
 import {
   type Endpoint,
@@ -127,16 +128,12 @@ class GrpcBinding implements TransportBinding {
     const params = encodeReportingLosses(this.#settings, { operation, url }, (losses) =>
       codec.write(request, losses),
     ) as JsonObject;
-    const { extensionsHeader } = dialect;
-    const extensions = call.extensions?.join(',') ?? '';
     return {
       operation,
+      isRepeatable: isRepeatable(request, card),
       method: 'POST',
       target: { origin: this.#origin, path: service.path + name },
-      headers: {
-        ...this.#headers,
-        ...(extensionsHeader !== undefined && extensions !== '' && { [extensionsHeader]: extensions }),
-      },
+      headers: { ...this.#headers, ...serviceParameters(dialect, request, call) },
       body: encodeFrame(type, tenant === undefined ? params : { ...params, tenant }),
       http2: true,
       redirects: 'nowhere',

@@ -145,6 +145,24 @@ describe.each(['1.0', '0.3'] as const)('client of gRPC %s', (version) => {
   });
 });
 
+it('repeats a request whose connection breaks, and the agent runs it once', async () => {
+  const server = await start();
+  const relay = await startTcpRelay(server.port);
+  open.push({ close: () => relay.remove() });
+  const direct = connectTo(server.url);
+  const url = `127.0.0.1:${relay.port}`;
+  const interfaces = [{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }];
+  const agent = connectTo({ ...(await direct.card()), interfaces });
+  expect((await agent.describe()).url).toContain(url);
+  const sending = agent.send('wait');
+  await expect.poll(async () => (await direct.listTasks({})).totalSize).toBe(1);
+  relay.disconnect();
+  relay.restore();
+  release.resolve();
+  expect(await sending).toMatchObject({ status: { state: 'completed' } });
+  expect((await direct.listTasks({})).totalSize).toBe(1);
+});
+
 describe('choice of gRPC', () => {
   const grpcCard = (address: string) => ({
     name: 'Echo',
