@@ -1,5 +1,5 @@
 /**
- * Serves any agent over HTTP: JSON-RPC, REST and server-sent events, all versions on one port.
+ * Serves any agent over HTTP: JSON-RPC, REST, server-sent events and gRPC, all versions on one port.
  *
  * @module
  */
@@ -10,6 +10,7 @@ export type { MountedMessage } from './node/mounted-url.ts';
 export type { MountedAgent } from './lifecycle/agent-lifecycle.ts';
 export type { DrainOptions } from './lifecycle/drain.ts';
 export type { TlsOptions } from './node/tls.ts';
+export type { GrpcOptions } from './grpc/grpc-options.ts';
 export type { CorsOptions, ServerOptions } from './server-options.ts';
 export type { ServerLimits, RateLimit } from './limits/limits.ts';
 export type { MetricsOptions } from './telemetry/metrics-endpoint.ts';

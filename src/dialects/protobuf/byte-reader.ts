@@ -10,22 +10,47 @@ export class MalformedMessageError extends Error {
   override readonly name = 'MalformedMessageError';
 }
 
+/** Thrown for a message with more objects, lists and members than allowed. */
+export class TooManyMembersError extends MalformedMessageError {}
+
 /** Reads the primitive formats of protocol buffers. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
-  #at: number;
-  readonly #end: number;
+  #view: DataView | undefined = undefined;
+  #at = 0;
+  /** End of the innermost message. */
+  #end: number;
+  #membersLeft: number;
 
-  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+  /** @param maxMembers - objects, lists and members of objects that may be counted */
+  constructor(bytes: Uint8Array, maxMembers = Infinity) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#at = start;
-    this.#end = end;
+    this.#end = bytes.length;
+    this.#membersLeft = maxMembers;
   }
 
+  /** True at the end of the innermost message. */
   get isAtEnd(): boolean {
     return this.#at >= this.#end;
+  }
+
+  /** Counts an object, a list or a member of an object: few bytes on the wire, many in memory. */
+  countMember(): void {
+    if (--this.#membersLeft < 0)
+      throw new TooManyMembersError('the message has too many objects, lists and members');
+  }
+
+  /** Enters the message that follows, preceded by its length. @returns the argument of {@link leave} */
+  enter(): number {
+    const outer = this.#end;
+    const length = this.#length();
+    this.#end = this.#at + length;
+    return outer;
+  }
+
+  /** Leaves a message that was read to its end. */
+  leave(outer: number): void {
+    this.#end = outer;
   }
 
   /** Reads an unsigned integer. Of integers above 2^53, digits are lost. */
@@ -59,6 +84,7 @@ export class ByteReader {
 
   double(): number {
     this.#require(8);
+    this.#view ??= new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
     const value = this.#view.getFloat64(this.#at, true);
     this.#at += 8;
     return value;
@@ -86,14 +112,6 @@ export class ByteReader {
       return text;
     }
     return this.#decode(start);
-  }
-
-  /** Returns a reader of the message that follows, preceded by its length. */
-  nested(): ByteReader {
-    const length = this.#length();
-    const start = this.#at;
-    this.#at += length;
-    return new ByteReader(this.#bytes, start, this.#at);
   }
 
   /** Skips a field of an unknown number. */

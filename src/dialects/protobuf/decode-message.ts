@@ -15,14 +15,24 @@ type Json = { [name: string]: unknown };
 /**
  * Decodes protocol buffers as ProtoJSON. Unknown fields are left out; unknown values of enumerations are numbers.
  *
- * @throws `MalformedMessageError` if the bytes are no message of this type.
+ * @param maxMembers - maximum number of objects, lists and members of objects.
+ * @throws `MalformedMessageError` if the bytes are no message of this type, or have too many members.
  */
-export function decodeMessage(type: MessageType, bytes: Uint8Array): Json {
-  return readMessage(type, new ByteReader(bytes), {}, 1);
+export function decodeMessage(type: MessageType, bytes: Uint8Array, maxMembers?: number): Json {
+  return readMessage(type, new ByteReader(bytes, maxMembers), {}, 1);
+}
+
+/** Reads a message that is preceded by its length. */
+function readNested(type: MessageType, reader: ByteReader, into: Json, depth: number): Json {
+  const outer = reader.enter();
+  readMessage(type, reader, into, depth);
+  reader.leave(outer);
+  return into;
 }
 
 function readMessage(type: MessageType, reader: ByteReader, into: Json, depth: number): Json {
   if (depth > maxNesting) throw new TooDeeplyNestedError();
+  reader.countMember();
   while (!reader.isAtEnd) {
     const tag = reader.varint();
     const wireType = tag % 8;
@@ -36,7 +46,7 @@ function readMessage(type: MessageType, reader: ByteReader, into: Json, depth: n
       const list = (into[name] ??= []) as unknown[];
       list.push(readField(field, reader, undefined, depth));
     } else if (cardinality === 'map') {
-      readEntry(field, reader.nested(), (into[name] ??= {}) as Json, depth);
+      readEntry(field, reader, (into[name] ??= {}) as Json, depth);
     } else {
       for (const other of field.alternatives) delete into[other];
       into[name] = readField(field, reader, into[name], depth);
@@ -46,6 +56,8 @@ function readMessage(type: MessageType, reader: ByteReader, into: Json, depth: n
 }
 
 function readEntry(field: FieldType, reader: ByteReader, into: Json, depth: number): void {
+  const outer = reader.enter();
+  reader.countMember();
   let key = '';
   let value: unknown;
   while (!reader.isAtEnd) {
@@ -54,6 +66,7 @@ function readEntry(field: FieldType, reader: ByteReader, into: Json, depth: numb
     else if (tag === 16 + wireTypeOfType(field.type)) value = readField(field, reader, value, depth);
     else reader.skip(tag % 8);
   }
+  reader.leave(outer);
   setOwn(into, key, value ?? (field.type === 'string' ? '' : {}));
 }
 
@@ -62,7 +75,7 @@ function readField(field: FieldType, reader: ByteReader, former: unknown, depth:
   const { type } = field;
   if (typeof type === 'object')
     return type.kind === 'message'
-      ? readMessage(type, reader.nested(), (former ?? {}) as Json, depth + 1)
+      ? readNested(type, reader, (former ?? {}) as Json, depth + 1)
       : readEnum(type.names, reader.int32());
   switch (type) {
     case 'string':
@@ -74,11 +87,11 @@ function readField(field: FieldType, reader: ByteReader, former: unknown, depth:
     case 'int32':
       return reader.int32();
     case 'Timestamp':
-      return readProtoTimestamp(reader.nested());
+      return readProtoTimestamp(reader);
     case 'Struct':
-      return readProtoStruct(reader.nested(), depth + 1, former ?? {});
+      return readProtoStruct(reader, depth + 1, former ?? {});
     case 'Value':
-      return readProtoValue(reader.nested(), depth + 1);
+      return readProtoValue(reader, depth + 1);
   }
 }
 

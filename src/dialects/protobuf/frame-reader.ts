@@ -2,41 +2,47 @@ import { MalformedMessageError } from './byte-reader.ts';
 import { FrameTooLargeError } from '../../primitives/formats/sse.ts';
 import { prefixSize } from './length-prefix.ts';
 
-/** Splits the bytes of a response into the messages of its frames. */
+/** Splits bytes into the messages of their frames. */
 export class FrameReader {
   readonly #limit: number;
-  /** Bytes of a frame that is not complete. */
+  readonly #allowsCompression: boolean;
+  /** Bytes of a prefix that is not complete. */
   #rest: Uint8Array = new Uint8Array();
-  /** The message that is being received, if its size is known and its bytes are not all in one chunk. */
-  #message: Uint8Array | undefined;
-  #received = 0;
+  /** Parts of the message that is being received: they are copied once, and need no memory before they arrive. */
+  #parts: Uint8Array[] = [];
+  /** Bytes of the message that have not arrived. */
+  #missing = 0;
+  /** True if the last message is compressed. */
+  isCompressed = false;
 
-  /** @param limit - bytes of a message at most. */
-  constructor(limit: number) {
+  /**
+   * @param limit - bytes of a message at most.
+   * @param allowsCompression - true if the caller decompresses messages.
+   */
+  constructor(limit: number, allowsCompression = false) {
     this.#limit = limit;
+    this.#allowsCompression = allowsCompression;
   }
 
   /** True between two frames. */
   get isComplete(): boolean {
-    return this.#rest.length === 0 && this.#message === undefined;
+    return this.#rest.length === 0 && this.#missing === 0;
   }
 
   /**
    * Adds bytes, and returns the messages that are complete now. They may share the memory of the bytes.
    *
-   * @throws `FrameTooLargeError`, or `MalformedMessageError` for compressed messages.
+   * @throws `FrameTooLargeError`, or `MalformedMessageError` for compressed messages, unless they are allowed.
    */
   push(chunk: Uint8Array): Uint8Array[] {
     const messages: Uint8Array[] = [];
-    let bytes = this.#message ? this.#fill(this.#message, chunk, messages) : join(this.#rest, chunk);
+    let bytes = this.#missing > 0 ? this.#fill(chunk, messages) : join([this.#rest, chunk]);
     while (bytes.length >= prefixSize) {
-      const length = this.#length(bytes);
-      const end = prefixSize + length;
+      const end = prefixSize + this.#readPrefix(bytes);
       if (bytes.length < end) {
-        // One buffer of the right size, so that a large message is not copied again and again.
-        this.#message = new Uint8Array(length);
-        this.#received = 0;
-        bytes = this.#fill(this.#message, bytes.subarray(prefixSize), messages);
+        this.#missing = end - bytes.length;
+        this.#parts = [bytes.subarray(prefixSize)];
+        bytes = new Uint8Array();
         break;
       }
       messages.push(bytes.subarray(prefixSize, end));
@@ -46,30 +52,41 @@ export class FrameReader {
     return messages;
   }
 
-  /** Copies bytes into the message. @returns the bytes after it */
-  #fill(message: Uint8Array, chunk: Uint8Array, messages: Uint8Array[]): Uint8Array {
-    const size = Math.min(chunk.length, message.length - this.#received);
-    message.set(chunk.subarray(0, size), this.#received);
-    this.#received += size;
-    if (this.#received === message.length) {
-      messages.push(message);
-      this.#message = undefined;
+  /** Adds bytes to the message. @returns the bytes after it */
+  #fill(chunk: Uint8Array, messages: Uint8Array[]): Uint8Array {
+    const size = Math.min(chunk.length, this.#missing);
+    this.#parts.push(chunk.subarray(0, size));
+    this.#missing -= size;
+    if (this.#missing === 0) {
+      messages.push(join(this.#parts));
+      this.#parts = [];
     }
     return chunk.subarray(size);
   }
 
-  #length(bytes: Uint8Array): number {
-    if (bytes[0] !== 0) throw new MalformedMessageError('compressed messages are not supported');
+  /** Returns the length of the message. */
+  #readPrefix(bytes: Uint8Array): number {
+    const [flags = 0] = bytes;
+    if (flags > 1) throw new MalformedMessageError('the frame of the message has unknown flags');
+    this.isCompressed = flags === 1;
+    if (this.isCompressed && !this.#allowsCompression)
+      throw new MalformedMessageError('compressed messages are not supported');
     const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1);
     if (length > this.#limit) throw new FrameTooLargeError(`${length} bytes, more than ${this.#limit}`);
     return length;
   }
 }
 
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second;
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const [first, ...more] = parts.filter(({ length }) => length > 0);
+  if (!first || more.length === 0) return first ?? new Uint8Array();
+  let size = 0;
+  for (const { length } of parts) size += length;
+  const joined = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
   return joined;
 }

@@ -62,29 +62,38 @@ function writeList(writer: ByteWriter, values: readonly unknown[], depth: number
   }
 }
 
+/** Reads an object that is preceded by its length. */
 export function readProtoStruct(reader: ByteReader, depth: number, into: object = {}): object {
   if (depth > maxNesting) throw new TooDeeplyNestedError();
+  const outer = reader.enter();
+  reader.countMember();
   while (!reader.isAtEnd) {
     const tag = reader.varint();
-    if (tag !== 0x0a) {
-      reader.skip(tag % 8);
-      continue;
-    }
-    const entry = reader.nested();
-    let key = '';
-    let value: unknown = null;
-    while (!entry.isAtEnd) {
-      const member = entry.varint();
-      if (member === 0x0a) key = entry.text();
-      else if (member === 0x12) value = readProtoValue(entry.nested(), depth + 1);
-      else entry.skip(member % 8);
-    }
-    setOwn(into, key, value);
+    if (tag === 0x0a) readMember(reader, depth, into);
+    else reader.skip(tag % 8);
   }
+  reader.leave(outer);
   return into;
 }
 
+function readMember(reader: ByteReader, depth: number, into: object): void {
+  const outer = reader.enter();
+  reader.countMember();
+  let key = '';
+  let value: unknown = null;
+  while (!reader.isAtEnd) {
+    const tag = reader.varint();
+    if (tag === 0x0a) key = reader.text();
+    else if (tag === 0x12) value = readProtoValue(reader, depth + 1);
+    else reader.skip(tag % 8);
+  }
+  reader.leave(outer);
+  setOwn(into, key, value);
+}
+
+/** Reads a value that is preceded by its length. */
 export function readProtoValue(reader: ByteReader, depth: number): unknown {
+  const outer = reader.enter();
   let value: unknown = null;
   while (!reader.isAtEnd) {
     const tag = reader.varint();
@@ -104,26 +113,30 @@ export function readProtoValue(reader: ByteReader, depth: number): unknown {
         value = reader.varint() !== 0;
         break;
       case 0x2a:
-        value = readProtoStruct(reader.nested(), depth + 1);
+        value = readProtoStruct(reader, depth + 1);
         break;
       case 0x32:
-        value = readList(reader.nested(), depth + 1);
+        value = readList(reader, depth + 1);
         break;
       default:
         reader.skip(tag % 8);
     }
   }
+  reader.leave(outer);
   return value;
 }
 
 function readList(reader: ByteReader, depth: number): unknown[] {
   if (depth > maxNesting) throw new TooDeeplyNestedError();
+  const outer = reader.enter();
+  reader.countMember();
   const values: unknown[] = [];
   while (!reader.isAtEnd) {
     const tag = reader.varint();
-    if (tag === 0x0a) values.push(readProtoValue(reader.nested(), depth));
+    if (tag === 0x0a) values.push(readProtoValue(reader, depth));
     else reader.skip(tag % 8);
   }
+  reader.leave(outer);
   return values;
 }
 
@@ -147,8 +160,9 @@ export function writeProtoTimestamp(writer: ByteWriter, text: string): void {
 const minSeconds = Date.parse('0001-01-01T00:00:00Z') / 1_000;
 const maxSeconds = Date.parse('9999-12-31T23:59:59Z') / 1_000;
 
-/** Reads a timestamp as ProtoJSON: with 0, 3, 6 or 9 digits after the second. */
+/** Reads a timestamp, preceded by its length, as ProtoJSON: with 0, 3, 6 or 9 digits after the second. */
 export function readProtoTimestamp(reader: ByteReader): string {
+  const outer = reader.enter();
   let seconds = 0;
   let nanos = 0;
   while (!reader.isAtEnd) {
@@ -157,6 +171,7 @@ export function readProtoTimestamp(reader: ByteReader): string {
     else if (tag === 0x10) nanos = reader.int32();
     else reader.skip(tag % 8);
   }
+  reader.leave(outer);
   if (!(seconds >= minSeconds && seconds <= maxSeconds && nanos >= 0 && nanos < 1e9))
     throw new MalformedMessageError('a timestamp is out of range');
   const date = new Date(seconds * 1_000).toISOString().slice(0, -5);

@@ -1,204 +1,154 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import { findGrpcMethod } from '../../dialects/protobuf/grpc-service.ts';
-import { type GrpcTrailers, okTrailers, writeGrpcStatus } from '../../dialects/protobuf/grpc-status.ts';
-import type { ProtocolVersion } from '../../protocol/card.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import type { GrpcMethod, GrpcService } from '../../dialects/protobuf/grpc-service.ts';
+import { frameText } from '../../dialects/protobuf/length-prefix.ts';
+import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
+import { withActivatedExtensions } from '../http/extensions.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import { SseStream, type TextSink } from '../http/sse-stream.ts';
 import type { ByteReservation } from '../limits/byte-budget.ts';
-import { minCountedBytes } from '../limits/byte-budget.ts';
-import { bodiesExceeded } from '../limits/server-budgets.ts';
-import { bodyTooLarge } from '../node/request-body.ts';
-import { GrpcRequest } from './grpc-request.ts';
+import type { GrpcCall } from './grpc-call.ts';
 import { handleGrpc } from './handle-grpc.ts';
+import { readMessage } from './read-message.ts';
 
-const responseHeaders = { ':status': 200, 'content-type': 'application/grpc+proto' };
-
-/** One call: reads the message, calls the agent, and sends messages and status. */
+/** A call of an agent: reads the message, performs the operation, and sends results or events. */
 export class GrpcExchange implements TextSink {
-  readonly #stream: ServerHttp2Stream;
+  readonly #call: GrpcCall;
   readonly #handler: AgentHttpHandler;
-  readonly #maxBodyBytes: number;
-  readonly #request: GrpcRequest;
+  readonly #method: { service: GrpcService; method: GrpcMethod } | undefined;
   /** The request, after authentication without credentials. */
   #caller: HttpServerRequest;
-  readonly #path: string;
-  readonly #method: ReturnType<typeof findGrpcMethod>;
   #reservation: ByteReservation | undefined = undefined;
-  #deadline: NodeJS.Timeout | undefined = undefined;
   #events: SseStream | undefined = undefined;
+  #onSent: (() => void) | undefined = undefined;
 
   constructor(
     handler: AgentHttpHandler,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    maxBodyBytes: number,
+    call: GrpcCall,
+    method: { service: GrpcService; method: GrpcMethod } | undefined,
   ) {
     this.#handler = handler;
-    this.#stream = stream;
-    this.#maxBodyBytes = maxBodyBytes;
-    this.#path = headers[':path'] ?? '';
-    this.#method = findGrpcMethod(this.#path);
-    this.#request = new GrpcRequest(stream, headers, this.#path);
-    this.#caller = this.#request;
-    // A reset by the client is not an error of the server.
-    stream.on('error', () => {});
-    stream.once('close', () => this.#release());
-    this.#startDeadline(headers['grpc-timeout']);
+    this.#call = call;
+    this.#caller = call.request;
+    this.#method = method;
+    call.version = method?.service.dialect.version;
+    call.onEnded = () => this.#release();
+    call.onInterrupted = (error) => this.#interrupt(error);
   }
 
   /** Handles the call. Never rejects. */
   async run(): Promise<void> {
-    const handler = this.#handler;
+    const { context } = this.#handler;
+    const { request } = this.#call;
     try {
-      const method = this.#method;
-      if (!method) throw new A2AError('METHOD_NOT_FOUND', `There is no method ${this.#path.slice(0, 200)}`);
-      const refusal = handler.admit(this.#request);
+      const refusal = this.#handler.admit(request);
       if (refusal) throw refusal;
-      const authenticated = await handler.authenticate(this.#request);
+      const method = this.#method;
+      if (!method) throw new A2AError('METHOD_NOT_FOUND', `There is no method ${request.path.slice(0, 200)}`);
+      const { authenticators } = context;
+      const authenticated = authenticators ? await authenticators.authenticate(request) : request;
       this.#caller = authenticated;
-      const { telemetry } = handler.context;
-      if (telemetry) this.#request.telemetry = telemetry.start(this.#request);
-      const frame = await this.#read(authenticated);
-      this.#respond(await handleGrpc(handler.context, authenticated, method, frame));
+      this.#startTelemetry();
+      const reservation = context.budgets.openBody(authenticated);
+      this.#reservation = reservation;
+      const message = await readMessage(this.#call, reservation);
+      if (this.#call.isOver) return;
+      request.body = frameText(message);
+      this.#respond(await this.#withExtensions(await handleGrpc(context, authenticated, method, message)));
     } catch (thrown) {
       this.#fail(A2AError.from(thrown));
     }
   }
 
-  get #version(): ProtocolVersion | undefined {
-    return this.#method?.service.dialect.version;
+  #startTelemetry(): void {
+    const { telemetry } = this.#handler.context;
+    const { request } = this.#call;
+    if (!telemetry || request.telemetry) return;
+    request.telemetry = telemetry.start(request);
+    request.telemetry.transport = 'GRPC';
   }
 
-  /** Reads all bytes that the client sends. */
-  #read(request: HttpServerRequest): Promise<Uint8Array> {
-    const stream = this.#stream;
-    const reservation = this.#handler.context.budgets.openBody(request);
-    this.#reservation = reservation;
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let counted = 0;
-    return new Promise((resolve, reject) => {
-      if (stream.readableEnded || stream.endAfterHeaders) {
-        resolve(new Uint8Array());
-        return;
-      }
-      stream.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        // The prefix of the frame is not part of the message.
-        if (size > this.#maxBodyBytes + 5) reject(bodyTooLarge(this.#maxBodyBytes));
-        else if (size >= minCountedBytes) {
-          if (!reservation.grow(size - counted)) reject(bodiesExceeded());
-          counted = size;
-        }
-        chunks.push(chunk);
-      });
-      stream.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-      stream.once('close', () => reject(new A2AError('CANCELED')));
-    });
+  #withExtensions(response: HttpServerResponse): Promise<HttpServerResponse> | HttpServerResponse {
+    const { headers } = this.#caller;
+    if (headers['a2a-extensions'] === undefined && headers['x-a2a-extensions'] === undefined) return response;
+    return withActivatedExtensions(this.#caller, response, this.#handler.context.agent);
   }
 
-  #respond(response: HttpServerResponse): void {
-    const stream = this.#stream;
+  #respond({ body, headers, onSent }: HttpServerResponse): void {
+    const call = this.#call;
     this.#reservation?.release();
-    const { body, onSent } = response;
-    if (onSent) stream.once('close', onSent);
-    if (stream.destroyed || stream.closed) {
+    this.#onSent = onSent;
+    if (call.isOver) {
       if (body instanceof SseStream) {
         body.detach();
         this.#handler.streamEnded(body);
       }
+      onSent?.();
       return;
     }
-    stream.respond(responseHeaders, { waitForTrailers: true });
-    stream.once('wantTrailers', () => this.#sendTrailers());
+    call.open(extensionMetadata(headers));
     if (body instanceof SseStream) {
       this.#events = body;
+      call.request.body = '';
       body.pipe(this);
     } else {
-      stream.end(body, 'latin1');
-      this.#request.telemetry?.end(200);
+      call.end(body);
+      call.request.telemetry?.end(200);
     }
   }
 
-  #sendTrailers(): void {
-    const events = this.#events;
-    const isInterrupted = events !== undefined && !events.isComplete;
-    const error =
-      events?.error ?? (isInterrupted ? new A2AError('UNAVAILABLE', 'The server is stopping') : undefined);
-    const trailers: GrpcTrailers = error ? writeGrpcStatus(error, this.#version) : okTrailers;
-    this.#stream.sendTrailers({ ...trailers });
-  }
-
-  /** Sends a status without messages. */
   #fail(error: A2AError): void {
-    const stream = this.#stream;
+    const { request } = this.#call;
+    this.#startTelemetry();
     this.#handler.context.report(error, this.#caller);
-    this.#request.telemetry?.end(200);
-    if (stream.destroyed || stream.closed) return;
-    stream.respond({ ...responseHeaders, ...writeGrpcStatus(error, this.#version) }, { endStream: true });
-    // Without an error, this tells the client to stop sending.
-    if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    request.telemetry?.end(errorTable[error.reason].http);
+    this.#call.fail(error);
   }
 
-  /** Ends the call when the client no longer waits for it. */
-  #startDeadline(header: string | string[] | undefined): void {
-    const milliseconds = parseTimeout(header);
-    if (milliseconds === undefined) return;
-    this.#deadline = setTimeout(() => {
-      const error = new A2AError('TIMEOUT', 'The deadline of the client has passed');
-      if (this.#stream.headersSent) {
-        if (this.#events) {
-          this.#events.error = error;
-          this.#events.end();
-        }
-      } else this.#fail(error);
-    }, milliseconds);
+  /** Ends the call when its deadline passes or the server stops. */
+  #interrupt(error: A2AError): void {
+    const events = this.#events;
+    if (!events) {
+      this.#fail(error);
+      return;
+    }
+    events.error = error;
+    events.end();
   }
 
   #release(): void {
-    clearTimeout(this.#deadline);
     this.#reservation?.release();
+    this.#onSent?.();
     const events = this.#events;
-    if (events) {
-      events.detach();
-      this.#handler.streamEnded(events);
-    }
-    this.#request.release();
+    if (!events) return;
+    this.#events = undefined;
+    events.detach();
+    this.#handler.streamEnded(events);
   }
 
   write(text: string): boolean {
-    return this.#stream.write(text, 'latin1');
+    return this.#call.write(text);
   }
 
   once(event: 'drain', callback: () => void): void {
-    this.#stream.once(event, callback);
+    this.#call.stream.once(event, callback);
   }
 
   end(last?: string): void {
-    if (last === undefined) this.#stream.end();
-    else this.#stream.end(last, 'latin1');
+    const { error, isComplete = true } = this.#events ?? {};
+    const interruption = isComplete ? undefined : new A2AError('UNAVAILABLE', 'The server is stopping');
+    this.#call.end(last, error ?? interruption);
   }
 
   destroy(): void {
-    this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#call.destroy();
   }
 }
 
-const units: { readonly [unit: string]: number } = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1_000,
-  m: 1,
-  u: 0.001,
-  n: 0.000_001,
-};
-
-/** Parses `grpc-timeout`, such as `100m`. @returns milliseconds */
-function parseTimeout(header: string | string[] | undefined): number | undefined {
-  const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(String(header ?? '')) ?? [];
-  if (digits === undefined) return undefined;
-  // Longer timers fire at once.
-  return Math.min(Number(digits) * (units[unit] ?? 1), 2 ** 31 - 1);
+/** Returns the header with the activated extensions, if there is one. */
+function extensionMetadata(headers: readonly string[]): { [name: string]: string } | undefined {
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const name = headers[i]?.toLowerCase() ?? '';
+    if (name.endsWith('a2a-extensions')) return { [name]: headers[i + 1] ?? '' };
+  }
+  return undefined;
 }

@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { TLSSocket } from 'node:tls';
+import type { IncomingHttpHeaders } from 'node:http2';
 import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
+import type { GrpcConnection } from './grpc-connection.ts';
 
 /** A call received over HTTP/2. Its metadata are the headers. */
 export class GrpcRequest implements HttpServerRequest {
@@ -13,37 +13,51 @@ export class GrpcRequest implements HttpServerRequest {
   readonly isSecure: boolean;
   readonly remoteAddress: string | undefined;
   readonly localAddress: string | undefined;
-  readonly certificate: X509Certificate | undefined;
-  /** The message of the client, in which each character is a byte. */
+  /** The frame of the client as text in which each character is a byte. */
   body = '';
   telemetry: RequestTelemetry | undefined = undefined;
   isAdmitted = false;
   clientAddress: string | undefined = undefined;
-  #stream: ServerHttp2Stream | undefined;
+  #connection: GrpcConnection | undefined;
+  #onDisconnect: (() => void)[] | undefined = undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, path: string) {
-    const socket = stream.session?.socket as Partial<TLSSocket> | undefined;
+  constructor(connection: GrpcConnection, headers: IncomingHttpHeaders, path: string) {
     this.path = path;
-    // HTTP/2 has a pseudo-header instead of `host`.
-    this.headers = { ...headers, host: headers[':authority'] ?? headers.host };
-    this.isSecure = socket?.encrypted === true;
-    this.remoteAddress = socket?.remoteAddress;
-    this.localAddress = socket?.localAddress;
-    this.certificate = socket?.authorized ? socket.getPeerX509Certificate?.() : undefined;
-    this.#stream = stream;
+    this.headers = metadataOf(headers);
+    this.isSecure = connection.isSecure;
+    this.remoteAddress = connection.remoteAddress;
+    this.localAddress = connection.localAddress;
+    this.#connection = connection;
+  }
+
+  get certificate(): X509Certificate | undefined {
+    return this.#connection?.certificate;
   }
 
   onDisconnect(callback: () => void): void {
-    const stream = this.#stream;
-    stream?.once('close', () => {
-      if (stream.rstCode !== 0 || !stream.writableFinished) callback();
-    });
+    (this.#onDisconnect ??= []).push(callback);
+  }
+
+  /** Called when the client no longer waits for the response. */
+  disconnected(): void {
+    const callbacks = this.#onDisconnect;
+    this.#onDisconnect = undefined;
+    for (const callback of callbacks ?? []) callback();
   }
 
   /** Frees what a task must not reference after the call. */
   release(): void {
     this.body = '';
     this.telemetry = undefined;
-    this.#stream = undefined;
+    this.#connection = undefined;
+    this.#onDisconnect = undefined;
   }
+}
+
+/** Returns the headers without the pseudo-headers of HTTP/2, one of which replaces `host`. */
+function metadataOf(headers: IncomingHttpHeaders): RequestHeaders {
+  const metadata: Record<string, string | string[] | undefined> = {};
+  for (const name in headers) if (name.charCodeAt(0) !== 0x3a) metadata[name] = headers[name];
+  metadata.host = headers[':authority'] ?? headers.host;
+  return metadata;
 }

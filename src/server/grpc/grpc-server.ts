@@ -1,47 +1,143 @@
-import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import {
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Http2Acceptor } from '../fast-path/fast-path-server.ts';
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
+import { defaultLimits } from '../limits/limits.ts';
+import type { ServerOptions } from '../server-options.ts';
+import { GrpcCall, type GrpcCallLimits } from './grpc-call.ts';
+import { GrpcConnection } from './grpc-connection.ts';
 import { GrpcExchange } from './grpc-exchange.ts';
+import type { GrpcSettings } from './grpc-options.ts';
+import { findServedMethod } from './served-method.ts';
+
+/** Property of a session with its connection. */
+const ownConnection = Symbol('connection');
+
+interface GrpcSession extends ServerHttp2Session {
+  [ownConnection]?: GrpcConnection;
+}
+
+/** Bytes of a call that a client may send before the server has read them. */
+const windowSize = 1 << 20;
+
+/** Megabytes of one connection for frames and headers that wait. */
+const maxSessionMemory = 64;
+
+const grpcContentType = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 
 /** Serves gRPC on HTTP/2 connections that another server has accepted. */
 export class GrpcServer implements Http2Acceptor {
   readonly #server: Http2Server;
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #handlerFor: (path: string) => AgentHttpHandler | undefined;
+  readonly #settings: GrpcSettings;
+  readonly #limits: GrpcCallLimits;
+  readonly #connections = new Set<GrpcConnection>();
+  readonly #checkInterval: number;
+  #checkTimer: NodeJS.Timeout | undefined = undefined;
+  #accepting: Socket | undefined = undefined;
 
-  constructor(handlerFor: (path: string) => AgentHttpHandler | undefined, maxBodyBytes: number) {
+  /** @param handlerFor - returns the handler for the path of a method */
+  constructor(
+    handlerFor: (path: string) => AgentHttpHandler | undefined,
+    settings: GrpcSettings,
+    { limits = {}, maxBodyBytes, stallTimeout }: ServerOptions,
+  ) {
+    const { headerBytes, headers, requestTimeout } = { ...defaultLimits, ...limits };
+    this.#handlerFor = handlerFor;
+    this.#settings = settings;
+    this.#limits = {
+      maxBodyBytes: maxBodyBytes ?? defaultLimits.maxBodyBytes,
+      requestTimeout,
+      stallTimeout: stallTimeout ?? defaultLimits.stallTimeout,
+    };
+    this.#checkInterval = checkInterval([
+      settings.keepAliveInterval,
+      settings.keepAliveTimeout,
+      settings.idleTimeout,
+      requestTimeout,
+      this.#limits.stallTimeout,
+    ]);
     this.#server = createServer({
-      settings: { maxConcurrentStreams: 1_000, initialWindowSize: 1 << 20, maxHeaderListSize: 64 * 1_024 },
+      settings: {
+        maxConcurrentStreams: settings.callsPerConnection,
+        initialWindowSize: windowSize,
+        maxHeaderListSize: headerBytes,
+      },
+      maxHeaderListPairs: Number.isFinite(headers) ? headers : 0xff_ff_ff_ff,
       maxSessionInvalidFrames: 100,
-      // Memory of one connection, in megabytes: frames and headers that wait.
-      maxSessionMemory: 64,
+      maxSessionMemory,
     });
-    this.#server.on('session', (session) => {
-      this.#sessions.add(session);
-      session.once('close', () => this.#sessions.delete(session));
-      session.on('error', () => session.destroy());
-    });
-    this.#server.on('stream', (stream, headers) => {
-      const handler = handlerFor(String(headers[':path']));
-      if (headers[':method'] !== 'POST' || !/^application\/grpc\b/.test(headers['content-type'] ?? '')) {
-        stream.on('error', () => {});
-        stream.respond({ ':status': headers[':method'] === 'POST' ? 415 : 405 }, { endStream: true });
-      } else if (handler) void new GrpcExchange(handler, stream, headers, maxBodyBytes).run();
-      else stream.respond({ ':status': 404 }, { endStream: true });
-    });
+    this.#server.on('session', (session: GrpcSession) => this.#onSession(session));
+    this.#server.on('stream', (stream, headers) => this.#onStream(stream, headers));
   }
 
   /** Takes over a connection whose first bytes are the preface of HTTP/2. */
   accept(socket: Socket): void {
+    this.#accepting = socket;
     this.#server.emit('connection', socket);
+    this.#accepting = undefined;
+  }
+
+  #onSession(session: GrpcSession): void {
+    const socket = this.#accepting;
+    if (!socket) return;
+    const connection = new GrpcConnection(session, socket, this.#settings, performance.now());
+    session[ownConnection] = connection;
+    this.#connections.add(connection);
+    this.#checkTimer ??= setInterval(() => this.#check(), this.#checkInterval).unref();
+    session.once('close', () => {
+      this.#connections.delete(connection);
+      if (this.#connections.size > 0) return;
+      clearInterval(this.#checkTimer);
+      this.#checkTimer = undefined;
+    });
+  }
+
+  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const connection = (stream.session as GrpcSession | undefined)?.[ownConnection];
+    const status = headers[':method'] === 'POST' ? 415 : 405;
+    if (!connection || status === 405 || !grpcContentType.test(headers['content-type'] ?? '')) {
+      respondWithStatus(stream, status);
+      return;
+    }
+    const path = headers[':path'] ?? '';
+    const handler = this.#handlerFor(path);
+    if (!handler) respondWithStatus(stream, 404);
+    else {
+      const call = new GrpcCall(connection, stream, headers, this.#limits);
+      void new GrpcExchange(handler, call, findServedMethod(handler, path)).run();
+    }
+  }
+
+  #check(): void {
+    const now = performance.now();
+    for (const connection of this.#connections) connection.check(now);
   }
 
   /** Accepts no more calls, and closes each connection after its last call. */
   closeIdleConnections(): void {
-    for (const session of this.#sessions) if (!session.closed) session.close();
+    for (const connection of this.#connections) connection.close();
   }
 
+  /** Ends all calls with a status, and closes all connections. */
   closeAllConnections(): void {
-    for (const session of this.#sessions) session.destroy();
+    for (const connection of this.#connections) connection.interrupt();
   }
+}
+
+function respondWithStatus(stream: ServerHttp2Stream, status: number): void {
+  stream.on('error', () => {});
+  stream.respond({ ':status': status }, { endStream: true });
+}
+
+/** Returns the milliseconds between two checks of all connections, so that timeouts are met to a quarter. */
+function checkInterval(timeouts: readonly number[]): number {
+  const shortest = Math.min(...timeouts.filter((each) => each > 0), 20_000);
+  return Math.max(20, shortest / 4);
 }

@@ -1,17 +1,20 @@
-import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
+import { TooManyMembersError } from '../../dialects/protobuf/byte-reader.ts';
 import { decodeMessage } from '../../dialects/protobuf/decode-message.ts';
 import type { GrpcMethod, GrpcService } from '../../dialects/protobuf/grpc-service.ts';
-import { unframe } from '../../dialects/protobuf/length-prefix.ts';
 import { parseVersionHeader } from '../../dialects/negotiation.ts';
 import { isStreamingOperation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
 import type { ServerContext } from '../http/server-context.ts';
 import { SseStream } from '../http/sse-stream.ts';
 import type { StreamEnvelope } from '../http/stream-envelope.ts';
+import { defaultLimits } from '../limits/limits.ts';
 import { outputExceeded } from '../limits/server-budgets.ts';
 import { executeStream, executeUnary } from '../operations/execute.ts';
 import { readOperationCall } from '../operations/read-operation-call.ts';
+import { checkJsonValue } from '../http/parse-json.ts';
+import { toA2AError } from './read-message.ts';
 
 /** Frames have no envelope, and a failed call ends with a status. */
 const grpcEnvelope: StreamEnvelope = {
@@ -25,22 +28,21 @@ const grpcEnvelope: StreamEnvelope = {
 /**
  * Handles a call of a method. The body of the response is the frame of the result, or a stream of frames.
  *
- * @param frame - the bytes that the client sent.
+ * @param message - the bytes that the client sent.
  * @throws {@link A2AError} if the call fails, also as a rejection.
  */
 export function handleGrpc(
   context: ServerContext,
   request: HttpServerRequest,
   { service, method }: { service: GrpcService; method: GrpcMethod },
-  frame: Uint8Array,
+  message: Uint8Array,
 ): Promise<HttpServerResponse> | HttpServerResponse {
-  if (request.telemetry) request.telemetry.transport = 'GRPC';
   const limited = context.limiter.takeRate(request);
   if (limited) throw limited;
   const { dialect } = service;
   const { operation, request: type } = method;
   checkVersion(request, dialect.version);
-  const params = readParams(() => decodeMessage(type, unframe(frame)));
+  const params = readParams(context, type, message);
   const operationCall = readOperationCall(context, request, { dialect, operation }, params);
   const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
     if (isStreamingOperation(operation)) {
@@ -76,11 +78,20 @@ function checkVersion({ headers }: HttpServerRequest, version: string): void {
   throw new A2AError('VERSION_NOT_SUPPORTED', `This method is of version ${version}, not ${named}`);
 }
 
-function readParams(read: () => object): object {
+/** Decodes the message within the limits of JSON. */
+function readParams({ limits }: ServerContext, type: MessageType, message: Uint8Array): object {
+  const { jsonMembers = defaultLimits.jsonMembers } = limits;
+  let params: object;
   try {
-    return read();
+    params = decodeMessage(type, message, jsonMembers);
   } catch (thrown) {
-    if (!(thrown instanceof MalformedMessageError)) throw thrown;
-    throw new A2AError('INVALID_REQUEST', `Malformed message: ${thrown.message}`, { cause: thrown });
+    if (!(thrown instanceof TooManyMembersError)) throw toA2AError(thrown, message.length);
+    throw new A2AError(
+      'INVALID_REQUEST',
+      `The message has more than ${jsonMembers} objects, lists and members`,
+      { details: { limit: 'jsonMembers' }, cause: thrown },
+    );
   }
+  checkJsonValue(params, limits);
+  return params;
 }

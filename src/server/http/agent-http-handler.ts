@@ -291,6 +291,11 @@ export class AgentHttpHandler {
   }
 
   #localPath({ path }: HttpServerRequest): string | undefined {
+    return this.localPath(path);
+  }
+
+  /** Returns a path without the base path; undefined if it is not below it. */
+  localPath(path: string): string | undefined {
     if (this.#basePath === '') return normalizeSlashes(path);
     if (!path.startsWith(this.#basePath)) return undefined;
     const local = path.slice(this.#basePath.length);

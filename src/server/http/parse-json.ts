@@ -26,6 +26,14 @@ export function parseUntrustedJson(text: string, limits: ServerLimits = {}): unk
   return value;
 }
 
+/** Rejects deep nesting and `__proto__` members of a value that was decoded from another format. */
+export function checkJsonValue(
+  value: object,
+  { jsonDepth = defaultLimits.jsonDepth }: ServerLimits = {},
+): void {
+  checkValue(value, jsonDepth, jsonDepth);
+}
+
 function checkValue(value: object, remainingDepth: number, maxDepth: number): void {
   if (remainingDepth === 0) throw tooDeep(maxDepth);
   if (Array.isArray(value)) {

@@ -150,6 +150,11 @@ export class ServerContext {
     return true;
   }
 
+  /** The only version that is served, if there is one. */
+  get onlyVersion(): ServerOptions['onlyVersion'] {
+    return this.#options.onlyVersion;
+  }
+
   get openStreams(): number {
     return this.#streams.size;
   }

@@ -15,6 +15,7 @@ import {
   observeConnectionBytes,
 } from './connection-limits.ts';
 import type { BufferedRequestHandler } from '../fast-path/buffered-handler.ts';
+import { type GrpcOptions, resolveGrpc } from '../grpc/grpc-options.ts';
 import { GrpcServer } from '../grpc/grpc-server.ts';
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { FastPathServer } from '../fast-path/fast-path-server.ts';
@@ -37,8 +38,11 @@ export interface ServeOptions extends ServerOptions {
    * @defaultValue true, unless the environment variable `DRAGOMAN_FAST_PATH` is `0` or `false`
    */
   fastPath?: boolean;
-  /** Serves gRPC of 1.0 and 0.3 on the same port, in clear text and over TLS. @defaultValue false */
-  grpc?: boolean;
+  /**
+   * Serves gRPC of 1.0 and 0.3 on the same port, in clear text and over TLS.
+   * @defaultValue true, unless the environment variable `DRAGOMAN_GRPC` is `0` or `false`
+   */
+  grpc?: boolean | GrpcOptions;
 }
 
 /** A running HTTP server. */
@@ -64,7 +68,7 @@ export interface ListenerSetup extends Drainable {
   /** Returns the fast-path handler for a path with query; undefined if `listener` must handle the request. */
   readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
   /** Returns the handler for the path of a gRPC method. Without it, the server does not accept HTTP/2. */
-  readonly grpcHandlerFor?: ((path: string) => AgentHttpHandler | undefined) | undefined;
+  readonly grpcHandlerFor?: (path: string) => AgentHttpHandler | undefined;
 }
 
 /** Maximum body size on the fast path, in bytes. Larger bodies arrive in several chunks anyway. */
@@ -75,9 +79,9 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   const { metrics, listener } = setup;
   const { limits = {}, port = 0, host = '127.0.0.1' } = options;
   const nodeOptions = nodeServerOptions(limits);
+  const grpcSettings = setup.grpcHandlerFor && resolveGrpc(options.grpc);
   const grpc =
-    setup.grpcHandlerFor &&
-    new GrpcServer(setup.grpcHandlerFor, options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
+    setup.grpcHandlerFor && grpcSettings && new GrpcServer(setup.grpcHandlerFor, grpcSettings, options);
   const server = options.tls
     ? await createTlsServer(options.tls, listener, nodeOptions, grpc)
     : createHttpServer(setup, options, nodeOptions, grpc);

@@ -1,4 +1,5 @@
 import type { Agent } from '../../protocol/agent.ts';
+import { resolveGrpc } from '../grpc/grpc-options.ts';
 import { AgentLifecycle } from '../lifecycle/agent-lifecycle.ts';
 import type { RunningServer, ServeOptions } from './listen.ts';
 import { nodeListener } from './node-listener.ts';
@@ -9,7 +10,7 @@ export type { ServeOptions, RunningServer } from './listen.ts';
 export async function serve(agent: Agent, options: ServeOptions = {}): Promise<RunningServer> {
   const lifecycle = new AgentLifecycle(agent, options);
   const { handler, contexts, onStopping, whenIdle } = lifecycle;
-  handler.context.cards.hasGrpc = options.grpc === true;
+  handler.context.cards.hasGrpc = resolveGrpc(options.grpc) !== undefined;
   // Bundles for browsers and workers contain no Node server.
   const { listen } = await import('#node-server');
   const server = await listen(
@@ -20,7 +21,7 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
       whenIdle,
       metrics: handler.context.telemetry?.metrics,
       handlerFor: () => handler,
-      grpcHandlerFor: options.grpc ? () => handler : undefined,
+      grpcHandlerFor: () => handler,
     },
     options,
   );

@@ -28,7 +28,8 @@ export async function createTlsServer(
 ): Promise<Server | SecureServer> {
   const { createServer } = await import('node:https');
   const { requestCert = false, rejectUnauthorized = false, minVersion = 'TLSv1.2' } = tls;
-  const ALPNProtocols = http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
+  // Clients that offer both, such as browsers, get HTTP/1.1; those of gRPC offer HTTP/2 only.
+  const ALPNProtocols = http2 ? ['http/1.1', 'h2'] : ['http/1.1'];
   const server = createServer(
     { ...nodeOptions, ...tls, minVersion, requestCert, rejectUnauthorized, ALPNProtocols },
     listener,

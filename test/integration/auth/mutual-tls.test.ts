@@ -90,7 +90,7 @@ describe.runIf(canMake)('client certificates', () => {
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({
       securitySchemes: { mutualTLS: { mtlsSecurityScheme: {} } },
-      supportedInterfaces: [{ url: server.url }, {}, {}, {}, {}],
+      supportedInterfaces: [{ url: server.url }, {}, {}, {}, {}, {}, {}],
     });
   });
 

@@ -80,3 +80,16 @@ describe.each([
     expect(running[0]?.stderr).not.toContain('without authentication');
   });
 });
+
+describe('gRPC', () => {
+  const offersGrpc = async (url: string): Promise<boolean> =>
+    (await (await fetch(`${url}/.well-known/agent-card.json`)).text()).includes('"GRPC"');
+
+  it.each<[string, string[], Record<string, string>, boolean]>([
+    ['is served by serve', serveEcho, {}, true],
+    ['is disabled by --no-grpc', [...serveEcho, '--no-grpc'], {}, false],
+    ['is disabled by DRAGOMAN_GRPC=0', serveEcho, { DRAGOMAN_GRPC: '0' }, false],
+  ])('%s', async (_title, args, env, expected) => {
+    expect(await offersGrpc(await start(args, env))).toBe(expected);
+  });
+});

@@ -28,9 +28,15 @@ describe('agent card', () => {
       { url: server.url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       { url: server.url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
       { url: server.url, protocolBinding: 'JSONRPC', protocolVersion: '0.1' },
+      { url: `127.0.0.1:${server.port}`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      { url: `127.0.0.1:${server.port}`, protocolBinding: 'GRPC', protocolVersion: '0.3' },
     ]);
     const tagged = await httpGet(server.url + path, { 'a2a-version': '0.3' });
     expect(tagged.json).toMatchObject({ url: server.url, protocolVersion: '0.3.0' });
+    expect(tagged.json.additionalInterfaces).toContainEqual({
+      url: `127.0.0.1:${server.port}`,
+      transport: 'GRPC',
+    });
     const hybrid = await httpGet(server.url + path);
     expect(hybrid.json).toEqual({
       ...tagged.json,

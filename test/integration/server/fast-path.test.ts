@@ -236,7 +236,7 @@ describe('fast path with instrumentation', () => {
   );
 
   it('disables the fast path with fastPath: false', async () => {
-    const { port, fastPath } = await open({ fastPath: false });
+    const { port, fastPath } = await open({ fastPath: false, grpc: false });
     expect((await sendRawRequest(port, health))?.status).toBe(200);
     expect(fastPath.fastPathConnections).toBeUndefined();
   });

@@ -14,7 +14,8 @@ let handle: FetchHandler;
 
 beforeAll(async () => {
   agent = sampleAgent({ extensions: [{ uri: 'urn:a' }] });
-  server = await serve(agent);
+  // A function of requests cannot speak gRPC.
+  server = await serve(agent, { grpc: false });
   handle = toFetchHandler(agent);
 });
 afterAll(async () => {

@@ -52,6 +52,7 @@ export function addServe(program: Command): void {
       '--no-fast-path',
       'handle all requests with node:http; DRAGOMAN_FAST_PATH=0 does the same for all commands',
     )
+    .option('--no-grpc', 'do not serve gRPC; DRAGOMAN_GRPC=0 does the same for all commands')
     .addOption(
       durationOption(
         '--not-ready <duration>',

@@ -3,6 +3,7 @@ import { Metrics } from '../../../metrics/metrics.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import type { AgentCard } from '../../../protocol/card.ts';
 import type { A2AError } from '../../../protocol/errors.ts';
+import { resolveGrpc } from '../../../server/grpc/grpc-options.ts';
 import { type ServeOptions, serve } from '../../../server/node/serve.ts';
 import { startListening } from '../../terminal/listen-error.ts';
 import { isDefinedAgent } from '../../../engine/copying-agent.ts';
@@ -41,6 +42,7 @@ export interface ServeFlags extends BrowserAccessFlags {
   metrics?: boolean;
   trustProxy?: string[];
   fastPath: boolean;
+  grpc: boolean;
   /** Milliseconds. */
   notReady: number;
   /** Milliseconds. */
@@ -82,6 +84,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     ...toBrowserAccess(flags),
     ...(flags.trustProxy && { trustProxy: flags.trustProxy }),
     ...(!flags.fastPath && { fastPath: false }),
+    ...(!flags.grpc && { grpc: false }),
     // A changed module takes over at once.
     drain: watched ? { notReady: 0, tasks: 0 } : { notReady: flags.notReady, tasks: flags.drain },
     basePath,
@@ -122,9 +125,14 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   }
   const isInMemory = isDefinedAgent(agent) && !agent.options.taskStore;
   const tasks = store?.location ?? (isInMemory ? 'in memory, until this process stops' : undefined);
-  process.stdout.write(
-    `${formatServeText({ url, card: await loadCard(agent, logs), tasks, credentials: credentialHeader(flags) })}\n`,
-  );
+  const summary = {
+    url,
+    card: await loadCard(agent, logs),
+    tasks,
+    credentials: credentialHeader(flags),
+    hasGrpc: basePath === '' && resolveGrpc(options.grpc) !== undefined,
+  };
+  process.stdout.write(`${formatServeText(summary)}\n`);
 }
 
 /** Exits because another process has taken over the task store: nothing more could be stored. */

@@ -10,6 +10,8 @@ interface ServedAgent {
   tasks: string | undefined;
   /** Header with the credentials of a client, for shell commands; undefined if clients need none. */
   credentials: string | undefined;
+  /** True if the card has interfaces of gRPC. */
+  hasGrpc: boolean;
 }
 
 function cardUrl(url: string): string {
@@ -22,13 +24,13 @@ export function formatServeJson(url: string): string {
 }
 
 /** Formats the summary for a terminal, with commands to try. */
-export function formatServeText({ url, card, tasks, credentials }: ServedAgent): string {
+export function formatServeText({ url, card, tasks, credentials, hasGrpc }: ServedAgent): string {
   const { bold, cyan, dim } = createColors(process.stdout);
   const lines = [
     '',
     ...(card ? [`  ${bold(card.name)} ${dim(card.version)}  ${card.description}`, ''] : []),
     `  ${dim('card  ')}  ${cyan(cardUrl(url))}`,
-    `  ${dim('A2A   ')}  ${supportedVersions.join(', ')} over JSON-RPC; 1.0 and 0.3 also over REST`,
+    `  ${dim('A2A   ')}  ${supportedVersions.join(', ')} over JSON-RPC; 1.0 and 0.3 also over ${hasGrpc ? 'REST and gRPC' : 'REST'}`,
   ];
   if (tasks !== undefined) lines.push(`  ${dim('tasks ')}  ${tasks}`);
   lines.push('', `  ${bold('Try it')}`);

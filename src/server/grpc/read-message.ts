@@ -1,0 +1,87 @@
+import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
+import { FrameReader } from '../../dialects/protobuf/frame-reader.ts';
+import { FrameTooLargeError } from '../../primitives/formats/sse.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { singleHeader } from '../http/http-message.ts';
+import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
+import { bodiesExceeded } from '../limits/server-budgets.ts';
+import type { GrpcCall } from './grpc-call.ts';
+import { decompress, messageTooLarge } from './message-encoding.ts';
+
+/**
+ * Reads the only message of a call.
+ *
+ * @param reservation - counts the bytes of large messages; the caller releases it.
+ * @throws {@link A2AError} if there is no message, more than one, or a malformed or large one, as a rejection.
+ */
+export async function readMessage(call: GrpcCall, reservation: ByteReservation): Promise<Uint8Array> {
+  const { maxBodyBytes } = call.limits;
+  const reader = new FrameReader(maxBodyBytes, true);
+  const message = await readOnlyMessage(call, reader, reservation);
+  call.received();
+  if (!message) throw invalid('the message is missing');
+  if (!reader.isCompressed) return message;
+  try {
+    const encoding = singleHeader(call.request.headers, 'grpc-encoding');
+    return await decompress(message, encoding, maxBodyBytes);
+  } catch (thrown) {
+    throw toA2AError(thrown, maxBodyBytes);
+  }
+}
+
+function readOnlyMessage(
+  call: GrpcCall,
+  reader: FrameReader,
+  reservation: ByteReservation,
+): Promise<Uint8Array | undefined> {
+  const { stream } = call;
+  let message: Uint8Array | undefined;
+  let size = 0;
+  let counted = 0;
+  return new Promise((resolve, reject) => {
+    if (stream.readableEnded || stream.endAfterHeaders) {
+      resolve(undefined);
+      return;
+    }
+    const fail = (error: A2AError): void => {
+      // The rest is discarded.
+      stream.off('data', onData);
+      stream.resume();
+      reject(error);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size >= minCountedBytes) {
+        if (!reservation.grow(size - counted)) {
+          fail(bodiesExceeded());
+          return;
+        }
+        counted = size;
+      }
+      try {
+        const messages = reader.push(chunk);
+        if (messages.length > 1 || (message && messages.length > 0))
+          fail(invalid('more than one message was sent'));
+        else message ??= messages[0];
+      } catch (thrown) {
+        fail(toA2AError(thrown, call.limits.maxBodyBytes));
+      }
+    };
+    stream.on('data', onData);
+    stream.once('end', () => {
+      if (reader.isComplete) resolve(message);
+      else reject(invalid('the message is incomplete'));
+    });
+    stream.once('close', () => reject(new A2AError('CANCELED')));
+  });
+}
+
+/** Converts an error of a codec. */
+export function toA2AError(thrown: unknown, maxBodyBytes: number): A2AError {
+  if (thrown instanceof FrameTooLargeError) return messageTooLarge(maxBodyBytes);
+  return thrown instanceof MalformedMessageError ? invalid(thrown.message, thrown) : A2AError.from(thrown);
+}
+
+function invalid(problem: string, cause?: Error): A2AError {
+  return new A2AError('INVALID_REQUEST', `Malformed message: ${problem}`, { cause });
+}

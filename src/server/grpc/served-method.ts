@@ -1,0 +1,13 @@
+import { findGrpcMethod, type GrpcMethod, type GrpcService } from '../../dialects/protobuf/grpc-service.ts';
+import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
+
+/** Finds the method of a path, below the base path of the agent, unless the agent serves another version only. */
+export function findServedMethod(
+  handler: AgentHttpHandler,
+  path: string,
+): { service: GrpcService; method: GrpcMethod } | undefined {
+  const found = findGrpcMethod(handler.localPath(path) ?? '');
+  const { onlyVersion } = handler.context;
+  if (found && onlyVersion !== undefined && found.service.dialect.version !== onlyVersion) return undefined;
+  return found;
+}
