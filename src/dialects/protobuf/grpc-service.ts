@@ -20,6 +20,8 @@ export interface GrpcMethod {
 
 /** The service `A2AService` of one version. */
 export interface GrpcService {
+  /** Its full name. */
+  readonly name: string;
   /** Path of its methods, with a slash at the end. */
   readonly path: string;
   readonly methods: readonly GrpcMethod[];
@@ -117,8 +119,11 @@ export function grpcServiceOf(version: ProtocolVersion): GrpcService | undefined
   return version === '0.1' ? undefined : grpcService0_3;
 }
 
+/** The services of all versions. */
+export const grpcServices: readonly GrpcService[] = [grpcService1_0, grpcService0_3];
+
 const methodsByPath = new Map(
-  [grpcService1_0, grpcService0_3].flatMap((service) =>
+  grpcServices.flatMap((service) =>
     service.methods.map((method) => [service.path + method.name, { service, method }] as const),
   ),
 );
@@ -136,6 +141,7 @@ function defineService(packageName: string, base: Dialect, table: MethodTable): 
   // Events of both streaming operations have the same type.
   const eventType = responses.get('stream');
   return {
+    name: `${packageName}.A2AService`,
     path: `/${packageName}.A2AService/`,
     methods,
     dialect: {

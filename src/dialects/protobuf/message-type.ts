@@ -6,8 +6,10 @@ const scalars = ['string', 'bytes', 'bool', 'int32'] as const;
 type SimpleType = (typeof scalars)[number] | (typeof wellKnown)[number];
 
 /** An enumeration: names and numbers of its values. */
-interface EnumType {
+export interface EnumType {
   readonly kind: 'enum';
+  /** Its name; within a message, with the name of the message and a dot. */
+  readonly name: string;
   readonly numbers: ReadonlyMap<string, number>;
   readonly names: ReadonlyMap<number, string>;
 }
@@ -17,10 +19,14 @@ export interface FieldType {
   readonly number: number;
   /** Its name in ProtoJSON. */
   readonly name: string;
+  /** Its name in the protocol buffers. */
+  readonly protoName: string;
   readonly type: SimpleType | EnumType | MessageType;
   readonly cardinality: 'one' | 'many' | 'map';
   /** True if a default value differs from a missing one. */
   readonly hasPresence: boolean;
+  /** Name of its oneof, if it belongs to one. */
+  readonly oneof: string | undefined;
   /** The other fields of its oneof. */
   readonly alternatives: readonly string[];
 }
@@ -35,14 +41,15 @@ export interface MessageType {
 
 /**
  * The fields of messages, as `name: 'NUMBER TYPE'`. After the type, `[]` means repeated, `{}` a map with keys of text, and
- * `?` that a default value differs from a missing one. Fields of a oneof have a name after `|`.
+ * `?` that a default value differs from a missing one. Fields of a oneof have its name after `|`. A name after `as` is the
+ * one in the protocol buffers, where it is not the name in ProtoJSON with underscores.
  */
 export type MessageTable = { readonly [message: string]: { readonly [field: string]: string } };
 
 /** The values of enumerations. The first one is 0. */
 export type EnumTable = { readonly [name: string]: readonly string[] };
 
-const fieldFormat = /^(\d+) (\w+)(\[\]|\{\}|\?)?(?: \| (\w+))?$/;
+const fieldFormat = /^(\d+) ([\w.]+)(\[\]|\{\}|\?)?(?: \| (\w+))?(?: as (\w+))?$/;
 
 /** Builds the types of a table. */
 export function buildMessageTypes<T extends MessageTable>(
@@ -51,7 +58,7 @@ export function buildMessageTypes<T extends MessageTable>(
 ): { readonly [K in keyof T]: MessageType } {
   const types = new Map<string, SimpleType | EnumType | MessageType>();
   for (const name of [...scalars, ...wellKnown]) types.set(name, name);
-  for (const [name, values] of Object.entries(enums)) types.set(name, buildEnum(values));
+  for (const [name, values] of Object.entries(enums)) types.set(name, buildEnum(name, values));
   const messages = {} as { [K in keyof T]: MessageType };
   for (const name of Object.keys(table) as (keyof T & string)[])
     messages[name] = { kind: 'message', name, fields: [], byNumber: new Map() };
@@ -60,15 +67,17 @@ export function buildMessageTypes<T extends MessageTable>(
     const message = messages[name];
     const oneofs = Object.entries(fields).map(([field, text]) => [field, parseField(text).oneof] as const);
     for (const [field, text] of Object.entries(fields)) {
-      const { number, typeName, mark, oneof } = parseField(text);
+      const { number, typeName, mark, oneof, protoName = toSnakeCase(field) } = parseField(text);
       const type = types.get(typeName);
       if (type === undefined) throw new Error(`Unknown type ${typeName} of ${name}.${field}`);
       const built: FieldType = {
         number,
         name: field,
+        protoName,
         type,
         cardinality: mark === '[]' ? 'many' : mark === '{}' ? 'map' : 'one',
         hasPresence: mark === '?' || oneof !== undefined || isMessageLike(type),
+        oneof,
         alternatives:
           oneof === undefined
             ? []
@@ -86,20 +95,26 @@ function parseField(text: string): {
   typeName: string;
   mark: string | undefined;
   oneof: string | undefined;
+  protoName: string | undefined;
 } {
-  const [, number, typeName = '', mark, oneof] = fieldFormat.exec(text) ?? [];
+  const [, number, typeName = '', mark, oneof, protoName] = fieldFormat.exec(text) ?? [];
   if (number === undefined) throw new Error(`Malformed field ${text}`);
-  return { number: Number(number), typeName, mark, oneof };
+  return { number: Number(number), typeName, mark, oneof, protoName };
 }
 
 function isMessageLike(type: FieldType['type']): boolean {
   return typeof type === 'object' ? type.kind === 'message' : (wellKnown as readonly string[]).includes(type);
 }
 
-function buildEnum(values: readonly string[]): EnumType {
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function buildEnum(name: string, values: readonly string[]): EnumType {
   return {
     kind: 'enum',
-    numbers: new Map(values.map((name, number) => [name, number])),
-    names: new Map(values.map((name, number) => [number, name])),
+    name,
+    numbers: new Map(values.map((value, number) => [value, number])),
+    names: new Map(values.map((value, number) => [number, value])),
   };
 }

@@ -11,8 +11,7 @@ export const messages0_3 = buildMessageTypes(
       historyLength: '3 int32',
       blocking: '4 bool',
     },
-    // The fields `message` here and below have other names in the protocol buffers, but this name in ProtoJSON.
-    TaskStatus: { state: '1 TaskState', message: '2 Message', timestamp: '3 Timestamp' },
+    TaskStatus: { state: '1 TaskState', message: '2 Message as update', timestamp: '3 Timestamp' },
     Part: {
       text: '1 string | part',
       file: '2 FilePart | part',
@@ -67,7 +66,7 @@ export const messages0_3 = buildMessageTypes(
       documentationUrl: '6 string',
       capabilities: '7 AgentCapabilities',
       securitySchemes: '8 SecurityScheme{}',
-      security: '9 SecurityRequirement[]',
+      security: '9 Security[]',
       defaultInputModes: '10 string[]',
       defaultOutputModes: '11 string[]',
       skills: '12 AgentSkill[]',
@@ -91,9 +90,10 @@ export const messages0_3 = buildMessageTypes(
       examples: '5 string[]',
       inputModes: '6 string[]',
       outputModes: '7 string[]',
-      security: '8 SecurityRequirement[]',
+      security: '8 Security[]',
     },
     TaskPushNotificationConfig: { name: '1 string', pushNotificationConfig: '2 PushNotificationConfig' },
+    Security: { schemes: '1 StringList{}' },
     OAuthFlows: {
       authorizationCode: '1 AuthorizationCodeOAuthFlow | flow',
       clientCredentials: '2 ClientCredentialsOAuthFlow | flow',
@@ -107,13 +107,20 @@ export const messages0_3 = buildMessageTypes(
       scopes: '4 string{}',
     },
     SendMessageRequest: {
-      message: '1 Message',
+      message: '1 Message as request',
       configuration: '2 SendMessageConfiguration',
       metadata: '3 Struct',
     },
     GetTaskRequest: { name: '1 string', historyLength: '2 int32' },
     CancelTaskRequest: { name: '1 string' },
     TaskSubscriptionRequest: { name: '1 string' },
+    SendMessageResponse: { task: '1 Task | payload', message: '2 Message | payload as msg' },
+    StreamResponse: {
+      task: '1 Task | payload',
+      message: '2 Message | payload as msg',
+      statusUpdate: '3 TaskStatusUpdateEvent | payload',
+      artifactUpdate: '4 TaskArtifactUpdateEvent | payload',
+    },
     CreateTaskPushNotificationConfigRequest: {
       parent: '1 string',
       configId: '2 string',

@@ -92,6 +92,7 @@ export const messages1_0 = buildMessageTypes(
       token: '5 string',
       authentication: '6 AuthenticationInfo',
     },
+    SecurityRequirement: { schemes: '1 StringList{}' },
     OAuthFlows: {
       authorizationCode: '1 AuthorizationCodeOAuthFlow | flow',
       clientCredentials: '2 ClientCredentialsOAuthFlow | flow',
@@ -117,6 +118,13 @@ export const messages1_0 = buildMessageTypes(
       message: '2 Message',
       configuration: '3 SendMessageConfiguration',
       metadata: '4 Struct',
+    },
+    SendMessageResponse: { task: '1 Task | payload', message: '2 Message | payload' },
+    StreamResponse: {
+      task: '1 Task | payload',
+      message: '2 Message | payload',
+      statusUpdate: '3 TaskStatusUpdateEvent | payload',
+      artifactUpdate: '4 TaskArtifactUpdateEvent | payload',
     },
     GetTaskRequest: { tenant: '1 string', id: '2 string', historyLength: '3 int32?' },
     ListTasksRequest: {

@@ -20,7 +20,6 @@ export const unchangedMessages = {
   AgentExtension: { uri: '1 string', description: '2 string', required: '3 bool', params: '4 Struct' },
   AgentCardSignature: { protected: '1 string', signature: '2 string', header: '3 Struct' },
   StringList: { list: '1 string[]' },
-  SecurityRequirement: { schemes: '1 StringList{}' },
   SecurityScheme: {
     apiKeySecurityScheme: '1 APIKeySecurityScheme | scheme',
     httpAuthSecurityScheme: '2 HTTPAuthSecurityScheme | scheme',
@@ -36,13 +35,6 @@ export const unchangedMessages = {
   ClientCredentialsOAuthFlow: { tokenUrl: '1 string', refreshUrl: '2 string', scopes: '3 string{}' },
   ImplicitOAuthFlow: { authorizationUrl: '1 string', refreshUrl: '2 string', scopes: '3 string{}' },
   PasswordOAuthFlow: { tokenUrl: '1 string', refreshUrl: '2 string', scopes: '3 string{}' },
-  SendMessageResponse: { task: '1 Task | payload', message: '2 Message | payload' },
-  StreamResponse: {
-    task: '1 Task | payload',
-    message: '2 Message | payload',
-    statusUpdate: '3 TaskStatusUpdateEvent | payload',
-    artifactUpdate: '4 TaskArtifactUpdateEvent | payload',
-  },
   Empty: {},
 } as const;
 

@@ -6,13 +6,13 @@ import { withActivatedExtensions } from '../http/extensions.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import { SseStream, type TextSink } from '../http/sse-stream.ts';
 import type { ByteReservation } from '../limits/byte-budget.ts';
-import type { GrpcCall } from './grpc-call.ts';
+import type { ServerCall } from './server-call.ts';
 import { handleGrpc } from './handle-grpc.ts';
 import { readMessage } from './read-message.ts';
 
 /** A call of an agent: reads the message, performs the operation, and sends results or events. */
 export class GrpcExchange implements TextSink {
-  readonly #call: GrpcCall;
+  readonly #call: ServerCall;
   readonly #handler: AgentHttpHandler;
   readonly #method: { service: GrpcService; method: GrpcMethod } | undefined;
   /** The request, after authentication without credentials. */
@@ -23,7 +23,7 @@ export class GrpcExchange implements TextSink {
 
   constructor(
     handler: AgentHttpHandler,
-    call: GrpcCall,
+    call: ServerCall,
     method: { service: GrpcService; method: GrpcMethod } | undefined,
   ) {
     this.#handler = handler;

@@ -8,6 +8,8 @@ export interface GrpcOptions {
   idleTimeout?: number;
   /** Maximum number of concurrent calls on one connection. @defaultValue 1,000 */
   callsPerConnection?: number;
+  /** Describes services and messages to tools (server reflection). @defaultValue true */
+  reflection?: boolean;
 }
 
 /** Resolved {@link GrpcOptions}. */
@@ -18,6 +20,7 @@ const defaults: GrpcSettings = {
   keepAliveTimeout: 20_000,
   idleTimeout: 300_000,
   callsPerConnection: 1_000,
+  reflection: true,
 };
 
 /** Resolves the option `grpc` of a server. @returns undefined if gRPC is disabled */

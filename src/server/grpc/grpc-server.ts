@@ -10,11 +10,12 @@ import type { Http2Acceptor } from '../fast-path/fast-path-server.ts';
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { GrpcCall, type GrpcCallLimits } from './grpc-call.ts';
+import { ServerCall, type ServerCallLimits } from './server-call.ts';
 import { GrpcConnection } from './grpc-connection.ts';
 import { GrpcExchange } from './grpc-exchange.ts';
 import type { GrpcSettings } from './grpc-options.ts';
 import { findServedMethod } from './served-method.ts';
+import { maxServiceMessage, ServerServices } from './services/server-services.ts';
 
 /** Property of a session with its connection. */
 const ownConnection = Symbol('connection');
@@ -36,20 +37,26 @@ export class GrpcServer implements Http2Acceptor {
   readonly #server: Http2Server;
   readonly #handlerFor: (path: string) => AgentHttpHandler | undefined;
   readonly #settings: GrpcSettings;
-  readonly #limits: GrpcCallLimits;
+  readonly #limits: ServerCallLimits;
+  readonly #services: ServerServices;
   readonly #connections = new Set<GrpcConnection>();
   readonly #checkInterval: number;
   #checkTimer: NodeJS.Timeout | undefined = undefined;
   #accepting: Socket | undefined = undefined;
 
-  /** @param handlerFor - returns the handler for the path of a method */
+  /**
+   * @param handlerFor - returns the handler for the path of a method.
+   * @param isReady - true while the server accepts calls.
+   */
   constructor(
     handlerFor: (path: string) => AgentHttpHandler | undefined,
+    isReady: () => boolean,
     settings: GrpcSettings,
     { limits = {}, maxBodyBytes, stallTimeout }: ServerOptions,
   ) {
     const { headerBytes, headers, requestTimeout } = { ...defaultLimits, ...limits };
     this.#handlerFor = handlerFor;
+    this.#services = new ServerServices(isReady, settings.reflection);
     this.#settings = settings;
     this.#limits = {
       maxBodyBytes: maxBodyBytes ?? defaultLimits.maxBodyBytes,
@@ -108,9 +115,12 @@ export class GrpcServer implements Http2Acceptor {
     }
     const path = headers[':path'] ?? '';
     const handler = this.#handlerFor(path);
-    if (!handler) respondWithStatus(stream, 404);
+    if (this.#services.has(path)) {
+      const limits = { ...this.#limits, maxBodyBytes: maxServiceMessage };
+      void this.#services.run(new ServerCall(connection, stream, headers, limits), handler);
+    } else if (!handler) respondWithStatus(stream, 404);
     else {
-      const call = new GrpcCall(connection, stream, headers, this.#limits);
+      const call = new ServerCall(connection, stream, headers, this.#limits);
       void new GrpcExchange(handler, call, findServedMethod(handler, path)).run();
     }
   }
@@ -120,8 +130,14 @@ export class GrpcServer implements Http2Acceptor {
     for (const connection of this.#connections) connection.check(now);
   }
 
+  /** Called when the server becomes ready, or begins to stop. */
+  readinessChanged(): void {
+    this.#services.readinessChanged();
+  }
+
   /** Accepts no more calls, and closes each connection after its last call. */
   closeIdleConnections(): void {
+    this.#services.close();
     for (const connection of this.#connections) connection.close();
   }
 

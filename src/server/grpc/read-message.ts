@@ -5,7 +5,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import { singleHeader } from '../http/http-message.ts';
 import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
 import { bodiesExceeded } from '../limits/server-budgets.ts';
-import type { GrpcCall } from './grpc-call.ts';
+import type { ServerCall } from './server-call.ts';
 import { decompress, messageTooLarge } from './message-encoding.ts';
 
 /**
@@ -14,7 +14,7 @@ import { decompress, messageTooLarge } from './message-encoding.ts';
  * @param reservation - counts the bytes of large messages; the caller releases it.
  * @throws {@link A2AError} if there is no message, more than one, or a malformed or large one, as a rejection.
  */
-export async function readMessage(call: GrpcCall, reservation: ByteReservation): Promise<Uint8Array> {
+export async function readMessage(call: ServerCall, reservation?: ByteReservation): Promise<Uint8Array> {
   const { maxBodyBytes } = call.limits;
   const reader = new FrameReader(maxBodyBytes, true);
   const message = await readOnlyMessage(call, reader, reservation);
@@ -30,9 +30,9 @@ export async function readMessage(call: GrpcCall, reservation: ByteReservation):
 }
 
 function readOnlyMessage(
-  call: GrpcCall,
+  call: ServerCall,
   reader: FrameReader,
-  reservation: ByteReservation,
+  reservation: ByteReservation | undefined,
 ): Promise<Uint8Array | undefined> {
   const { stream } = call;
   let message: Uint8Array | undefined;
@@ -51,7 +51,7 @@ function readOnlyMessage(
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size >= minCountedBytes) {
+      if (reservation && size >= minCountedBytes) {
         if (!reservation.grow(size - counted)) {
           fail(bodiesExceeded());
           return;

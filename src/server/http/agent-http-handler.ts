@@ -236,17 +236,21 @@ export class AgentHttpHandler {
     return handleRest(this.context, request, path, undefined, version);
   }
 
+  /** Whether the agent accepts calls, and why not. */
+  get readiness(): { status: 'stopping' | 'starting' | 'ready' | 'unavailable'; error?: A2AError } {
+    if (this.isStopping) return { status: 'stopping' };
+    if (!this.isReady) return { status: 'starting' };
+    const outage = this.context.agent.outage?.();
+    return outage ? { status: 'unavailable', error: outage.error } : { status: 'ready' };
+  }
+
   /** Responds 503 while the agent starts, and while its calls would fail. */
   #readiness(): HttpServerResponse {
-    const { agent } = this.context;
-    const checks = agent.checks?.();
-    const respond = (code: number, status: string, reason?: string): HttpServerResponse =>
-      jsonResponse(code, JSON.stringify({ status, reason, checks }));
-    if (this.isStopping) return respond(503, 'stopping');
-    if (!this.isReady) return respond(503, 'starting');
-    const outage = agent.outage?.();
-    if (!outage) return respond(200, 'ready');
-    return withRetryAfter(respond(503, 'unavailable', outage.error.message), outage.error);
+    const { status, error } = this.readiness;
+    const checks = this.context.agent.checks?.();
+    const body = JSON.stringify({ status, reason: error?.message, checks });
+    const response = jsonResponse(status === 'ready' ? 200 : 503, body);
+    return error ? withRetryAfter(response, error) : response;
   }
 
   #post(

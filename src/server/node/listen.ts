@@ -69,6 +69,8 @@ export interface ListenerSetup extends Drainable {
   readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
   /** Returns the handler for the path of a gRPC method. Without it, the server does not accept HTTP/2. */
   readonly grpcHandlerFor?: (path: string) => AgentHttpHandler | undefined;
+  /** True while the server accepts calls, for the health service of gRPC. @defaultValue always */
+  readonly isReady?: () => boolean;
 }
 
 /** Maximum body size on the fast path, in bytes. Larger bodies arrive in several chunks anyway. */
@@ -80,8 +82,9 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   const { limits = {}, port = 0, host = '127.0.0.1' } = options;
   const nodeOptions = nodeServerOptions(limits);
   const grpcSettings = setup.grpcHandlerFor && resolveGrpc(options.grpc);
+  const { grpcHandlerFor, isReady = () => true } = setup;
   const grpc =
-    setup.grpcHandlerFor && grpcSettings && new GrpcServer(setup.grpcHandlerFor, grpcSettings, options);
+    grpcHandlerFor && grpcSettings && new GrpcServer(grpcHandlerFor, isReady, grpcSettings, options);
   const server = options.tls
     ? await createTlsServer(options.tls, listener, nodeOptions, grpc)
     : createHttpServer(setup, options, nodeOptions, grpc);
@@ -97,7 +100,12 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   });
   const address = server.address() as AddressInfo;
   const stop = (within = 5_000): Promise<void> =>
-    stopServer([server, ...(grpc ? [grpc] : [])], setup, within > 0 ? options.drain : undefined, within);
+    stopServer(
+      [server, ...(grpc ? [grpc] : [])],
+      withReadiness(setup, grpc),
+      within > 0 ? options.drain : undefined,
+      within,
+    );
   return {
     url: formatUrl(address, options.tls ? 'https' : 'http'),
     port: address.port,
@@ -141,6 +149,16 @@ function formatUrl({ address, family, port }: AddressInfo, scheme: string): stri
   const host =
     address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
   return `${scheme}://${host}:${port}`;
+}
+
+/** Tells clients of gRPC when the server begins to stop. */
+function withReadiness(setup: ListenerSetup, grpc: GrpcServer | undefined): Drainable {
+  if (!grpc) return setup;
+  const onStopping = (): void => {
+    setup.onStopping?.();
+    grpc.readinessChanged();
+  };
+  return { ...setup, onStopping };
 }
 
 /** @param within - milliseconds after which the remaining connections are closed. */

@@ -22,6 +22,7 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
       metrics: handler.context.telemetry?.metrics,
       handlerFor: () => handler,
       grpcHandlerFor: () => handler,
+      isReady: () => handler.readiness.status === 'ready',
     },
     options,
   );

@@ -9,7 +9,7 @@ import { parseGrpcTimeout } from './grpc-timeout.ts';
 import { acceptedEncodings } from './message-encoding.ts';
 
 /** Limits of a call. Times are in milliseconds; 0 disables them. */
-export interface GrpcCallLimits {
+export interface ServerCallLimits {
   /** Maximum size of a message of the client, in bytes. */
   readonly maxBodyBytes: number;
   /** Time for the message of the client to arrive. */
@@ -25,10 +25,10 @@ const responseHeaders = {
 };
 
 /** One call: sends messages and one status, and ends with its deadline. */
-export class GrpcCall implements OpenCall {
+export class ServerCall implements OpenCall {
   readonly stream: ServerHttp2Stream;
   readonly request: GrpcRequest;
-  readonly limits: GrpcCallLimits;
+  readonly limits: ServerCallLimits;
   /** Version whose status codes are sent. */
   version: ProtocolVersion | undefined = undefined;
   /** Called when the call has ended, also if the client has reset it. */
@@ -48,7 +48,7 @@ export class GrpcCall implements OpenCall {
     connection: GrpcConnection,
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
-    limits: GrpcCallLimits,
+    limits: ServerCallLimits,
   ) {
     this.stream = stream;
     this.limits = limits;
