@@ -87,8 +87,8 @@ export class TestAgentServer implements AsyncDisposable {
       generateId: options.generateId,
       hideInitialTask: options.streamStart === 'played',
       selectFaults: (plan) => this.#faultSelector.select([...plan.faults, ...this.#faults]),
-      decide: (received, ids) =>
-        this.#directives.decide(received, ids) ??
+      decide: (received) =>
+        this.#directives.decide(received) ??
         this.#primedResponses.decide(received) ??
         (this.#scripts.hasScripts ? this.#scripts.decide(received) : failurePlan(missingDirectives)),
     });

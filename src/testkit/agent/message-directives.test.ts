@@ -92,32 +92,28 @@ describe('MessageDirectives', () => {
     ]);
   });
 
-  it('counts turns by context, also within a task of that context', async () => {
-    const turns = [
-      [statusUpdate('completed', 'zero')],
-      [statusUpdate('input-required', 'one')],
-      [statusUpdate('completed', 'two')],
-    ];
-    const first = await send(`[test_case_id=by-context][responses_json=${encode(turns)}]`);
-    const { contextId } = first;
-    const second = await send('[test_case_id=by-context]', { contextId });
-    const third = await send('[test_case_id=by-context]', { contextId, taskId: second.id });
-    expect([first, second, third].map(outcome)).toEqual([
+  it('starts each task of a test case with its first turn', async () => {
+    const turns = [[statusUpdate('completed', 'zero')], [statusUpdate('completed', 'one')]];
+    const text = `[test_case_id=new-task][responses_json=${encode(turns)}]`;
+    const first = await send(text);
+    const second = await send('[test_case_id=new-task]', { contextId: first.contextId });
+    const later = `[test_case_id=new-task][responses_json=${encode([[statusUpdate('failed', 'other')]])}]`;
+    const tasks = [first, second, await send(text), await send(later), await send('[test_case_id=new-task]')];
+    expect(tasks.map(outcome)).toEqual([
       ['completed', 'zero'],
-      ['input-required', 'one'],
-      ['completed', 'two'],
+      ['completed', 'zero'],
+      ['completed', 'zero'],
+      ['failed', 'other'],
+      ['failed', 'other'],
     ]);
   });
 
-  it('counts turns by test case without ids and keeps the first responses_json', async () => {
-    const turns = [[statusUpdate('completed', 'zero')], [statusUpdate('completed', 'one')]];
-    const first = await send(`[test_case_id=by-case][responses_json=${encode(turns)}]`);
-    const later = encode([[statusUpdate('failed', 'other')], [statusUpdate('failed', 'other')]]);
-    const second = await send(`[test_case_id=by-case][responses_json=${later}]`);
-    expect([first, second].map(outcome)).toEqual([
-      ['completed', 'zero'],
-      ['completed', 'one'],
-    ]);
+  it('reads base64 with wrapped lines', async () => {
+    const turns = encode([[statusUpdate('completed', 'a text that needs more than one line of base64')]]);
+    const wrapped = turns.replaceAll(/.{76}/g, '$&\r\n');
+    expect(wrapped).toContain('\n');
+    const task = await send(`[test_case_id=wrapped][responses_json=${wrapped}]`);
+    expect(task.status.state).toBe('completed');
   });
 
   it('abandons the task if a turn does not end it', async () => {
@@ -207,8 +203,11 @@ describe('invalid message directives', () => {
   });
 
   it('fails the task after the last turn', async () => {
-    const text = `[test_case_id=last][responses_json=${encode([[statusUpdate('completed', 'zero')]])}]`;
-    await send(text);
-    expect(outcome(await send(text))).toEqual(['failed', 'Test case last ran out of responses for turn 1.']);
+    const turns = encode([[statusUpdate('input-required', 'zero')]]);
+    const { id: taskId } = await send(`[test_case_id=last][responses_json=${turns}]`);
+    expect(outcome(await send('[test_case_id=last]', { taskId }))).toEqual([
+      'failed',
+      'Test case last ran out of responses for turn 1.',
+    ]);
   });
 });

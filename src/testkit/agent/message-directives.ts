@@ -2,6 +2,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import { LruMap } from '../../primitives/lru-map.ts';
 import { failurePlan } from '../playback/failure-plan.ts';
 import { parseScriptedEvent } from '../playback/parse-scripted-event.ts';
+import type { Task } from '../../protocol/task.ts';
 import type { ReceivedMessage, ResponsePlan, ScriptedEvent } from './response-plan.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
 
@@ -9,94 +10,62 @@ const testCaseDirective = /\[test_case_id=([\w.-]+)\]/;
 const responsesDirective = /\[responses_json=([^[\]]*)\]/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** Ids that the engine assigned to a message. */
-export interface TaskIds {
-  readonly taskId: string;
-  readonly contextId: string;
-}
-
-/** Turns of a test case, from its first message. */
-interface TestCase {
-  readonly turns: readonly (readonly ScriptedEvent[])[];
-  /** Conversation of messages without task id and context id. */
-  readonly sharedConversation: DirectiveConversation;
-}
-
-interface DirectiveConversation {
-  playedTurns: number;
-}
+/** Turns of a test case: the events of each. */
+type Turns = readonly (readonly ScriptedEvent[])[];
 
 /** Maximum number of test cases; the least recently used one is evicted. */
 const maxTestCases = 10_000;
 
 /**
  * Plays responses from directives in the message: `[test_case_id=…]` names a test case, `[responses_json=…]` is the
- * base64 of a JSON list of turns, each a list of events. The turns are stored with the first message of a test case;
- * later messages need only its id. Turns are counted per task, else per context, else per test case.
+ * base64 of a JSON list of turns, each a list of events. The turns are stored with the first message of a task; later
+ * messages need only the id of the test case. The number of earlier messages of the task selects the turn.
  */
 export class MessageDirectives {
-  readonly #cases = new LruMap<string, TestCase>({ maxEntries: maxTestCases });
-  readonly #conversations = new LruMap<string, DirectiveConversation>({ maxEntries: maxTestCases * 2 });
+  readonly #cases = new LruMap<string, Turns>({ maxEntries: maxTestCases });
 
   /** @returns undefined if the message has no directives. */
-  decide(received: ReceivedMessage, ids: TaskIds): ResponsePlan | undefined {
-    const id = testCaseDirective.exec(received.text)?.[1];
-    const responses = responsesDirective.exec(received.text)?.[1];
+  decide({ text, task }: ReceivedMessage): ResponsePlan | undefined {
+    const id = testCaseDirective.exec(text)?.[1];
+    const responses = responsesDirective.exec(text)?.[1];
     if (id === undefined && responses === undefined) return undefined;
     if (id === undefined) return failurePlan(missingDirectives);
     try {
-      return this.#play(id, responses, received, ids);
+      const isFirst = task === undefined || !this.#cases.has(id);
+      if (isFirst && responses !== undefined) this.#cases.set(id, parseTurns(responses));
     } catch (thrown) {
       return failurePlan(`Invalid [responses_json] directive: ${A2AError.from(thrown).message}`);
     }
+    const turns = this.#cases.get(id);
+    return turns ? playTurn(id, turns, countUserMessages(task)) : failurePlan(missingDirectives);
   }
 
   reset(): void {
     this.#cases.clear();
-    this.#conversations.clear();
   }
+}
 
-  #play(id: string, responses: string | undefined, received: ReceivedMessage, ids: TaskIds): ResponsePlan {
-    let testCase = this.#cases.get(id);
-    if (!testCase) {
-      if (responses === undefined) return failurePlan(missingDirectives);
-      testCase = { turns: parseTurns(responses), sharedConversation: { playedTurns: 0 } };
-      this.#cases.set(id, testCase);
-    }
-    const conversation = this.#findConversation(id, testCase, received, ids);
-    const turn = conversation.playedTurns;
-    const events = testCase.turns[turn];
-    if (!events) return failurePlan(`Test case ${id} ran out of responses for turn ${turn}.`);
-    conversation.playedTurns++;
-    return {
-      steps: events.map((event) => ({ kind: 'event', event })),
-      faults: [],
-      ending: 'abandon',
-      origin: `directive ${id}, turn ${turn}`,
-    };
-  }
+function playTurn(id: string, turns: Turns, turn: number): ResponsePlan {
+  const events = turns[turn];
+  if (!events) return failurePlan(`Test case ${id} ran out of responses for turn ${turn}.`);
+  return {
+    steps: events.map((event) => ({ kind: 'event', event })),
+    faults: [],
+    ending: 'abandon',
+    origin: `directive ${id}, turn ${turn}`,
+  };
+}
 
-  #findConversation(
-    id: string,
-    { sharedConversation }: TestCase,
-    { task, message }: ReceivedMessage,
-    ids: TaskIds,
-  ): DirectiveConversation {
-    const byTask = `${id} task ${ids.taskId}`;
-    const byContext = `${id} context ${ids.contextId}`;
-    const isNamed = task !== undefined || message.contextId !== undefined;
-    const known = this.#conversations.get(byTask) ?? this.#conversations.get(byContext);
-    const conversation = known ?? (isNamed ? { playedTurns: 0 } : sharedConversation);
-    this.#conversations.set(byTask, conversation);
-    this.#conversations.set(byContext, conversation);
-    return conversation;
-  }
+function countUserMessages(task: Task | undefined): number {
+  return task?.history?.filter(({ role }) => role === 'user').length ?? 0;
 }
 
 /** Status message of a task without directives, primed responses and script. */
 export const missingDirectives = 'The test agent requires [test_case_id] and [responses_json] directives.';
 
-function parseTurns(text: string): ScriptedEvent[][] {
+function parseTurns(value: string): Turns {
+  // Many encoders wrap their lines, and folded YAML makes spaces of line breaks.
+  const text = value.replaceAll(/\s/g, '');
   if (text === '' || !base64.test(text))
     throw new A2AError('INVALID_PARAMS', 'the value is not base64 of the standard alphabet');
   const bytes = Buffer.from(text, 'base64');

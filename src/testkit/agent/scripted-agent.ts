@@ -35,11 +35,8 @@ import { failurePlan } from '../playback/failure-plan.ts';
 /** Internal request header with the capture id, which connects a call to its journal entry. */
 export const captureIdHeader = 'x-testkit-capture-id';
 
-/** Creates the response plan; the ids are assigned by the engine. */
-type Decide = (
-  received: ReceivedMessage,
-  ids: { taskId: string; contextId: string },
-) => ResponsePlan | UnmatchedMessage;
+/** Creates the response plan. */
+type Decide = (received: ReceivedMessage) => ResponsePlan | UnmatchedMessage;
 
 /** Collaborators of {@link ScriptedAgent}. */
 export interface ScriptedAgentOptions {
@@ -272,7 +269,7 @@ export class ScriptedAgent implements Agent {
     });
     this.#messageCounts.set(contextId, (this.#messageCounts.get(contextId) ?? 0) + 1);
     pending?.capture?.setTaskIds({ taskId, contextId });
-    const plan = this.#decide(received, { taskId, contextId }, pending?.capture);
+    const plan = this.#decide(received, pending?.capture);
     const faults = this.#options.selectFaults(plan);
     if (pending) Object.assign(pending, { plan, faults });
     pending?.capture?.setPlan(plan, faults);
@@ -290,13 +287,9 @@ export class ScriptedAgent implements Agent {
     return contextId === undefined ? 0 : (this.#messageCounts.get(contextId) ?? 0);
   }
 
-  #decide(
-    received: ReceivedMessage,
-    ids: { taskId: string; contextId: string },
-    capture: ExchangeCapture | undefined,
-  ): ResponsePlan {
+  #decide(received: ReceivedMessage, capture: ExchangeCapture | undefined): ResponsePlan {
     try {
-      const decision = this.#options.decide(received, ids);
+      const decision = this.#options.decide(received);
       if ('steps' in decision) return decision;
       capture?.setUnmatched(decision.nearMisses);
       return failurePlan(unmatchedText(decision));
