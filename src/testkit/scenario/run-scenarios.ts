@@ -43,13 +43,11 @@ export async function runScenarios(
     try {
       for (let index = next++; index < scenarios.length; index = next++) {
         const scenario = scenarios[index] as Scenario;
-        const skipReason = options.signal?.aborted ? 'the run was stopped' : scenario.skipReason;
-        harness ??= skipReason === undefined ? await options.openHarness() : undefined;
-        const skipped = { scenario, reason: skipReason ?? '', mismatches: [], milliseconds: 0 };
-        const result: ScenarioResult =
-          skipReason === undefined && harness
-            ? await runScenario(scenario, harness)
-            : { ...skipped, outcome: 'skipped' };
+        let result = findEarlyResult(scenario, options);
+        if (!result) {
+          harness ??= await options.openHarness();
+          result = await runScenario(scenario, harness);
+        }
         results[index] = result;
         onResult?.(result);
       }
@@ -60,6 +58,18 @@ export async function runScenarios(
   const workers = Math.max(1, Math.min(parallel, scenarios.length));
   await Promise.all(Array.from({ length: workers }, work));
   return results;
+}
+
+/** Returns the result of a case that does not run. */
+function findEarlyResult(
+  scenario: Scenario,
+  { signal }: Pick<RunScenariosOptions, 'signal'>,
+): ScenarioResult | undefined {
+  const { problem, skipReason } = scenario;
+  const base = { scenario, mismatches: [], milliseconds: 0 };
+  if (problem !== undefined) return { ...base, outcome: 'failed', reason: problem };
+  const reason = signal?.aborted ? 'the run was stopped' : skipReason;
+  return reason === undefined ? undefined : { ...base, outcome: 'skipped', reason };
 }
 
 async function runScenario(scenario: Scenario, harness: ScenarioHarness): Promise<ScenarioResult> {

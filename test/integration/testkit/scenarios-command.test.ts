@@ -62,7 +62,7 @@ describe('dragoman test', () => {
     const nothing = await test('nowhere/**/*.yaml');
     expect(nothing.code).toBe(2);
     expect(nothing.stderr).toContain('No file found for nowhere/**/*.yaml');
-    const odd = await test('.');
+    const odd = await test('odd.yml');
     expect(odd.code).toBe(2);
     expect(odd.stderr).toContain('odd.yml:13:1: surprise: unknown key');
     expect(odd.stdout).toBe('');
@@ -71,6 +71,15 @@ describe('dragoman test', () => {
     expect((await test('right.yaml', '--parallel', '0')).code).toBe(2);
     expect((await test('right.yaml', '--harness', 'swing')).code).toBe(2);
     expect((await test('right.yaml', '--broker', 'pigeon://here')).code).toBe(2);
+  });
+
+  it('runs the other files and exits with 1 if one file is invalid', async () => {
+    const { code, stdout } = await test('.', '--filter', 'right');
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      'failed ./odd.yml ./odd.yml:13\n  The file is invalid:\n  ./odd.yml:13:1: surprise: unknown key',
+    );
+    expect(stdout).toMatch(/2 cases: 1 passed, 1 failed, 0 skipped\n$/);
   });
 
   it('ignores unknown keys with --compatible', async () => {
@@ -105,7 +114,7 @@ describe('dragoman test', () => {
   it.skipIf(!hasMeshScenarios)('runs the files of Solace Agent Mesh', async () => {
     const files = meshScenarioFiles.map((file) => join(meshScenarioFolder, file));
     const { code, stdout } = await test(...files, '--compatible');
-    expect(stdout).toBe('9 cases: 9 passed, 0 failed, 0 skipped\n');
+    expect(stdout).toBe('12 cases: 12 passed, 0 failed, 0 skipped\n');
     expect(code).toBe(0);
   });
 });

@@ -12,7 +12,10 @@ if (!hasMeshScenarios) console.log('skipped: the scenario files of the mesh are 
 
 /** Names of the files that must pass unchanged. */
 export const meshScenarioFiles = [
+  'agent_card_custom_headers',
   'auth_oauth2_success',
+  'auth_oauth2_token_fetch_failure',
+  'auth_static_apikey',
   'auth_static_bearer',
   'convert_progress_updates',
   'http_error_500',

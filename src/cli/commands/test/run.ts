@@ -1,6 +1,10 @@
 import { DocumentError } from '../../../documents/diagnostic.ts';
 import { scenarioJunitReport } from '../../../testkit/scenario/reports/junit.ts';
-import { readScenarios, type Scenario } from '../../../testkit/scenario/files/read-scenarios.ts';
+import {
+  readScenarios,
+  type Scenario,
+  unreadableScenario,
+} from '../../../testkit/scenario/files/read-scenarios.ts';
 import {
   formatFailure,
   scenarioJsonReport,
@@ -98,21 +102,18 @@ function loadScenarios(patterns: readonly string[], { compatible }: TestFlags): 
       );
     for (const file of matches) files.add(file);
   }
+  const mode = compatible ? 'compatible' : 'strict';
   const errors: DocumentError[] = [];
   const scenarios = [...files].flatMap((file) => {
     try {
-      return readScenarios(
-        readInputFile(file, 'Check its permissions.'),
-        file,
-        compatible ? 'compatible' : 'strict',
-      );
+      return readScenarios(readInputFile(file, 'Check its permissions.'), file, mode);
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
       errors.push(thrown);
-      return [];
+      return [unreadableScenario(thrown, mode)];
     }
   });
-  if (errors.length > 0)
+  if (scenarios.every(({ problem }) => problem !== undefined))
     throw new UsageError(
       `Invalid ${errors.length === 1 ? 'file' : 'files'}: ${errors.map(({ file }) => file).join(', ')}`,
       'Fix the errors above; no case was run. Files of the Solace Agent Mesh test runner need --compatible.',
@@ -121,7 +122,9 @@ function loadScenarios(patterns: readonly string[], { compatible }: TestFlags): 
   return scenarios;
 }
 
-function isSelected({ id, spec }: Scenario, { filter, tag }: TestFlags): boolean {
+function isSelected({ id, spec, problem }: Scenario, { filter, tag }: TestFlags): boolean {
+  // It is not known which cases an unreadable file contains.
+  if (problem !== undefined) return true;
   if (tag && !tag.some((each) => spec.tags.includes(each))) return false;
   return filter === undefined || id.includes(filter) || (spec.description ?? '').includes(filter);
 }

@@ -32,6 +32,8 @@ export interface Scenario {
   readonly convertProgress: boolean | undefined;
   /** Why the case cannot run; undefined if it can. */
   readonly skipReason: string | undefined;
+  /** Why the file cannot be read. Such a case fails. */
+  readonly problem?: string;
 }
 
 /** Keys that need the test runner of another product, with the skip reason. */
@@ -67,6 +69,16 @@ export function readScenarios(text: string, file: string, mode: ScenarioMode = '
   });
   if (diagnostics.length > 0) throw new DocumentError(file, diagnostics);
   return scenarios;
+}
+
+/** Returns a case that fails, in place of those of a file that cannot be read. */
+export function unreadableScenario(
+  { file, diagnostics: [first], message }: DocumentError,
+  mode: ScenarioMode,
+): Scenario {
+  const spec = scenarioCaseSchema.parse({ test_case_id: file });
+  const problem = ['The file is invalid:', ...message.split('\n')].join('\n  ');
+  return { ...toScenario(spec, { file, mode, line: first?.line ?? 1 }), problem };
 }
 
 function toScenario(

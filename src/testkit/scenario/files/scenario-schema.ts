@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { authenticationSchema } from '../../../gateway/config/proxied-agent-schema.ts';
+import { authenticationSchema, upstreamFields } from '../../../gateway/config/proxied-agent-schema.ts';
 import { scriptSchema } from '../../script/schema/script-schema.ts';
 
 const dragomanKeys = new WeakSet<z.ZodType>();
@@ -23,11 +23,17 @@ const mapping = z.record(z.string(), unknownValue);
 const stringOrStrings = z.union([z.string(), z.array(z.string())]);
 const versionOrLatest = z.union([z.int().min(0), z.literal('latest')]);
 
+/** Base64; encoders may have wrapped its lines. */
+const base64 = z
+  .string()
+  .transform((text) => text.replaceAll(/\s/g, ''))
+  .pipe(z.base64('must be base64 of the standard alphabet'));
+
 const part = z.union([
   z.strictObject({ type: z.literal('text').optional(), text: z.string(), metadata: mapping.optional() }),
   z.strictObject({
     type: z.literal('file'),
-    bytes_base64: z.base64().optional(),
+    bytes_base64: base64.optional(),
     uri: z.string().optional(),
     name: z.string().optional(),
     mime_type: z.string().optional(),
@@ -54,7 +60,7 @@ const setupArtifact = z.strictObject({
   filename: z.string(),
   mime_type: z.string().default('application/octet-stream'),
   content: z.string().optional(),
-  content_base64: z.base64().optional(),
+  content_base64: base64.optional(),
   metadata: mapping.optional(),
   app_name: z.string().optional(),
 });
@@ -147,15 +153,21 @@ const expectedArtifact = z.strictObject({
 const tokenResponse = {
   access_token: z.string().optional(),
   expires_in: z.number().optional(),
-  error: z.string().optional(),
+  error: z.union([z.string(), mapping]).optional().describe('Error code, or the whole body of the response.'),
   status_code: z.int().optional(),
 };
 
-const expectedHeader = z.strictObject({
+const headerValue = z.strictObject({
   exact: z.string().optional(),
   starts_with: z.string().optional(),
   contains: z.string().optional(),
 });
+
+/** A text is the exact value. */
+const expectedHeader = z.union([
+  z.string().transform((exact): z.output<typeof headerValue> => ({ exact })),
+  headerValue,
+]);
 
 /** Authentication of the proxy at the test agent. */
 const authentication = z.union([
@@ -202,7 +214,15 @@ export const scenarioCaseSchema = z.strictObject({
       response_sequence: z.array(z.strictObject(tokenResponse)).optional(),
     })
     .optional(),
-  proxy_auth_config: z.strictObject({ agent_name: z.string(), authentication: authentication }).optional(),
+  proxy_auth_config: z
+    .strictObject({
+      agent_name: z.string(),
+      authentication: authentication.optional(),
+      agent_card_headers: upstreamFields.agent_card_headers,
+      task_headers: upstreamFields.task_headers,
+      use_agent_card_url: upstreamFields.use_agent_card_url,
+    })
+    .optional(),
   proxy_config_override: z.strictObject({ agent_name: z.string(), url: z.string() }).optional(),
   gateway_actions_after_input: z
     .array(z.strictObject({ type: z.literal('cancel_task'), delay_seconds: z.number().min(0).default(0.1) }))

@@ -100,6 +100,7 @@ function startAgent(options: { card?: CardDraft; script?: string }): Promise<Tes
 function toProxyConfig({ spec }: Scenario, url: string): ProxiedAgent {
   const name = spec.gateway_input?.target_agent_name ?? '';
   const { proxy_auth_config: auth, proxy_config_override: override, downstream } = spec;
+  const { agent_name: _target, ...authFields } = auth ?? {};
   return {
     name,
     url: override?.agent_name === name ? override.url : url,
@@ -111,9 +112,8 @@ function toProxyConfig({ spec }: Scenario, url: string): ProxiedAgent {
     // Protocol of the proxy in Solace Agent Mesh, unless the case overrides it.
     a2a_version: downstream?.version ?? '0.3',
     transport: downstream?.transport ?? 'JSONRPC',
-    ...(auth?.agent_name === name
-      ? { authentication: auth.authentication as NonNullable<ProxiedAgent['authentication']> }
-      : {}),
+    // A case with an interactive login is skipped.
+    ...(auth?.agent_name === name ? (authFields as Partial<ProxiedAgent>) : {}),
   };
 }
 

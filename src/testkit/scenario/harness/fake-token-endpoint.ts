@@ -27,6 +27,7 @@ export class FakeTokenEndpoint implements HttpClient {
     const response = sequence?.[this.requests.length] ?? sequence?.at(-1) ?? single;
     this.requests.push({ at: this.#now(), url, body: typeof request.body === 'string' ? request.body : '' });
     const { access_token: token, expires_in: seconds = 3600, error, status_code: status } = response;
+    if (typeof error === 'object') return jsonResponse(status ?? 400, error);
     if (error !== undefined || token === undefined)
       return jsonResponse(status ?? 400, { error: error ?? 'invalid_request' });
     return jsonResponse(status ?? 200, { access_token: token, token_type: 'Bearer', expires_in: seconds });
