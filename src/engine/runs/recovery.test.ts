@@ -10,6 +10,8 @@ import {
   userRequest,
   expectTask,
 } from '../../../test/support/engine/conversation.ts';
+import { sharedViewOf } from '../../primitives/copies/shared-view.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { memoryTaskStore } from '../../store/memory-task-store.ts';
 import { openDatabase } from '../../store/sqlite/database.ts';
@@ -187,6 +189,22 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     const failed = [...states.values()].filter((state) => state === 'failed');
     expect(failed.length + results.filter(({ status }) => status === 'fulfilled').length).toBe(600);
     expect(entries.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('continues a task that the store could not read at first', async () => {
+    const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
+    after = await setup.second(before);
+    const store = sharedViewOf(after);
+    const open = store.open.bind(store);
+    let failures = 2;
+    store.open = (owner, taskId) => {
+      if (failures-- > 0) throw new A2AError('UNAVAILABLE');
+      return open(owner, taskId);
+    };
+    const agent = define(never, after, { resume: ({ text }) => `resumed ${text}` });
+    await agent.ready();
+    for await (const _event of agent.subscribe({ id, afterSequence: 0 }));
+    expect(artifactTexts(await agent.getTask({ id }))).toEqual(['resumed hi']);
   });
 
   it('recovers no task with recoverTasks: false', async () => {

@@ -1,5 +1,5 @@
 import type { TaskLog, TaskStore, UnfinishedTask } from '../../store/task-store.ts';
-import { nextTurn } from '../../primitives/clock.ts';
+import { nextTurn, sleep, unrefClock } from '../../primitives/clock.ts';
 import { isThenable } from '../../primitives/maybe-promise.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
@@ -35,6 +35,9 @@ export function recoveryPlan({ resume, retry }: AgentDefinition, process: Proces
 
 /** Tasks per transaction. Requests are processed between two batches. */
 const batchSize = 256;
+
+/** Milliseconds between two attempts to read tasks from a store that does not respond. */
+const retryDelay = 200;
 
 /**
  * Resumes or fails the tasks of processes that have ended: at startup all unfinished tasks, and in a shared store at any
@@ -123,14 +126,31 @@ export class TaskRecovery {
   }
 
   async #recover(unfinished: readonly UnfinishedTask[]): Promise<void> {
-    const host = this.#host;
     for (let start = 0; start < unfinished.length; start += batchSize) {
-      const batch = unfinished.slice(start, start + batchSize);
-      const recovering = batch.map((task) => recoverTask(this.#taskStore, task, this.#plan, host));
-      for (const log of await Promise.all(recovering)) if (log) await waitUntilStored(log, host);
-      await this.#taskStore.outage?.()?.ended;
-      await nextTurn();
+      let batch = await this.#recoverBatch(unfinished.slice(start, start + batchSize));
+      // Only this process continues a task that it has taken over, so it has to try again.
+      while (batch.length > 0 && !this.#isStopped) {
+        await sleep(unrefClock, retryDelay);
+        batch = await this.#recoverBatch(batch);
+      }
     }
+  }
+
+  /** @returns the tasks that could not be read because the store did not respond. */
+  async #recoverBatch(batch: readonly UnfinishedTask[]): Promise<readonly UnfinishedTask[]> {
+    const host = this.#host;
+    const unread: UnfinishedTask[] = [];
+    const recovering = batch.map((task) =>
+      recoverTask(this.#taskStore, task, this.#plan, host).catch((error: unknown) => {
+        reportFailure(task.id, error, host);
+        if (A2AError.from(error).reason === 'UNAVAILABLE') unread.push(task);
+        return undefined;
+      }),
+    );
+    for (const log of await Promise.all(recovering)) if (log) await waitUntilStored(log, host);
+    await this.#taskStore.outage?.()?.ended;
+    await nextTurn();
+    return unread;
   }
 }
 
@@ -141,26 +161,20 @@ async function recoverTask(
   { process, maxAttempts }: RecoveryPlan,
   host: RecoveryHost,
 ): Promise<TaskLog | undefined> {
-  try {
-    const opening = taskStore.open(owner, id);
-    const log = isThenable(opening) ? await opening : opening;
-    if (!log || (log.state !== 'submitted' && log.state !== 'working') || host.isRunning(log))
-      return undefined;
-    const message = log.task().history?.findLast(({ role }) => role === 'user');
-    if (process && message && attempts < maxAttempts) {
-      host.report({ level: 'info', message: 'Resuming a task after a restart', taskId: id });
-      host.resume(log, process, message);
-    } else {
-      host.report({ level: 'warn', message: 'Task failed because of a restart', taskId: id });
-      const times = attempts > 1 ? ` (${attempts} times)` : '';
-      const reason = `The agent was restarted while it processed this task${times}. Send the message again.`;
-      failTask(log, reason, host);
-    }
-    return log;
-  } catch (error) {
-    reportFailure(id, error, host);
-    return undefined;
+  const opening = taskStore.open(owner, id);
+  const log = isThenable(opening) ? await opening : opening;
+  if (!log || (log.state !== 'submitted' && log.state !== 'working') || host.isRunning(log)) return undefined;
+  const message = log.task().history?.findLast(({ role }) => role === 'user');
+  if (process && message && attempts < maxAttempts) {
+    host.report({ level: 'info', message: 'Resuming a task after a restart', taskId: id });
+    host.resume(log, process, message);
+  } else {
+    host.report({ level: 'warn', message: 'Task failed because of a restart', taskId: id });
+    const times = attempts > 1 ? ` (${attempts} times)` : '';
+    const reason = `The agent was restarted while it processed this task${times}. Send the message again.`;
+    failTask(log, reason, host);
   }
+  return log;
 }
 
 async function waitUntilStored(log: TaskLog, host: RecoveryHost): Promise<void> {

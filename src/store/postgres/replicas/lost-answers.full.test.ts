@@ -1,3 +1,4 @@
+import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   artifactTexts,
@@ -46,6 +47,13 @@ async function open(options: Partial<PostgresTaskStoreOptions> = {}): Promise<Pr
   return { pool, taskStore };
 }
 
+/** Opens connections that no test intercepts. */
+function openPool(): Pool {
+  const pool = new Pool({ connectionString: server().url });
+  cleanups.push(() => pool.end());
+  return pool;
+}
+
 /** A clock whose periodic timers fire only when a test says so, like those of a process that is suspended. */
 function stoppedClock() {
   const timers: (() => void)[] = [];
@@ -85,9 +93,60 @@ describe.skipIf(!hasPostgres)('a replica that loses the answer of the database',
     const dead = await open({ lease: 1_000, ...stoppedClock() });
     await dead.taskStore.create('', { ...newTask('t'), history: [{ ...userRequest('hi').message }] });
     const one = await open();
-    loseAnswer(one.pool, 'with orphans as');
+    loseAnswer(one.pool, 'orphans as');
     const agent = await start(one, resume);
     await waitUntilTrue(async () => (await agent.getTask({ id: 't' })).status.state === 'completed');
+  });
+
+  it('continues all tasks that it took over although it could not read one of them', async () => {
+    const dead = await open({ ...stoppedClock() });
+    const one = await open();
+    const other = openPool();
+    for (const id of ['a', 'b']) {
+      await dead.taskStore.create('', { ...newTask(id), history: [{ ...userRequest(id).message }] });
+      await one.taskStore.open('', id);
+    }
+    await other.query(`update ${schema}.replicas set expires_at = clock_timestamp()
+      where epoch = (select min(epoch) from ${schema}.replicas)`);
+    let reads = 0;
+    one.pool.before = (text) => {
+      if (text.includes('string_agg') && ++reads === 2) throw new Error('The connection broke');
+    };
+    await start(one, resume);
+    await waitUntilTrue(async () => {
+      const { rows } = await other.query(`select from ${schema}.tasks where state = 'completed'`);
+      return rows.length === 2;
+    });
+    expect(reads).toBeGreaterThan(1);
+  });
+
+  it('ends the run of a task that it claimed twice and lost in between', async () => {
+    const one = await open();
+    const created = await (await open()).taskStore.create('', newTask('t'));
+    created.release?.();
+    await created.whenPersisted();
+    const log = await one.taskStore.open('', 't');
+    if (!log) throw new Error('expected a task');
+    const [read, go] = [createDeferred(), createDeferred()];
+    const other = openPool();
+    const isRead = (text: string): boolean => text.includes('string_agg') && text.includes('t.key = $1');
+    one.pool.before = async (text) => {
+      if (isRead(text)) await other.query(`update ${schema}.tasks set holder = null`);
+    };
+    one.pool.after = async (text) => {
+      if (!isRead(text)) return;
+      one.pool.before = one.pool.after = () => {};
+      read.resolve();
+      await go.promise;
+    };
+    const first = log.claim?.();
+    await read.promise;
+    expect(await log.claim?.()).toBe(true);
+    log.append({ kind: 'status', taskId: 't', contextId: 'c', status: { state: 'working' } });
+    const stored = reasonOf(Promise.resolve(log.whenPersisted()));
+    go.resolve();
+    expect(await first).toBe(false);
+    expect(await stored).toBe('CONFLICT');
   });
 
   it('delivers to a webhook that it took over without learning of it', async () => {
