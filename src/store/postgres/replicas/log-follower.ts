@@ -74,8 +74,14 @@ export class LogFollower {
     if (!stored) return false;
     // The lease has ended before the answer arrived.
     if (term !== this.#context.term()) return this.adopt(log);
-    if (!log.isHeld) this.#apply(log, stored);
-    log.isHeld = stored.holder === this.#context.epoch();
+    const isHeld = stored.holder === this.#context.epoch();
+    if (!log.isHeld) {
+      this.#apply(log, stored);
+      log.isHeld = isHeld;
+    } else if (!isHeld) {
+      // Claimed meanwhile by another call, and lost: what its run has appended will never be stored.
+      this.#context.lose(log);
+    }
     return log.isHeld;
   }
 
