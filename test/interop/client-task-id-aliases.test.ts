@@ -229,6 +229,24 @@ describe('0.1 client of a 1.0 agent', () => {
   });
 });
 
+it('rejects a 0.1 stream that breaks before the agent has accepted its message', async () => {
+  const server = await startRawServer((received, response, url) => {
+    if (received.method === 'GET') return respondJson(response, wireCardFixture(url));
+    const { id, method } = received.json;
+    return method === 'tasks/sendSubscribe'
+      ? response.destroy()
+      : respondJson(response, rpcErrorBody(id, -32001, 'Task not found'));
+  });
+  const card = { name: 'Old', url: server.url, version: '1', capabilities: { streaming: true }, skills: [] };
+  const agent = connect(card, { random: () => 0, versions: ['0.1'], endpointCache: createEndpointCache() });
+  open.push(server, agent);
+  const { message } = say('hi');
+  const streaming = collectStream(agent.stream({ message: { ...message, taskId: 'mine' } }));
+  // Nothing is known about the task, and the message was not accepted, so that the client may send it again.
+  await expect(streaming).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+  expect(server.requests.map(({ json }) => json?.method)).toEqual(['tasks/sendSubscribe', 'tasks/get']);
+});
+
 it('shares a task id that is being assigned with a concurrent call', async () => {
   const waiting: (() => void)[] = [];
   const server = await startRawServer((received, response, url) => {

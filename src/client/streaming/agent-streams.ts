@@ -99,8 +99,16 @@ export class AgentStreams {
     { message: { messageId, contextId, taskId }, clientTaskId }: SendRequest,
     call: CallContext,
   ): Promise<string | undefined> {
+    if (selection.endpoint.dialect.version === '0.1') {
+      const id = taskId ?? clientTaskId;
+      // The client chooses the id of a task in 0.1, so that the task need not exist: it throws then.
+      if (id !== undefined)
+        await this.#caller.callThrough(selection, 'getTask', (binding) =>
+          binding.unary('getTask', { id }, call),
+        );
+      return id;
+    }
     if (taskId !== undefined) return taskId;
-    if (selection.endpoint.dialect.version === '0.1') return clientTaskId;
     const { tasks } = await this.#caller.callThrough(selection, 'listTasks', (binding) =>
       binding.unary('listTasks', { contextId, pageSize: 50, historyLength: 50 }, call),
     );
