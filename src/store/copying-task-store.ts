@@ -32,6 +32,8 @@ class CopyingTaskStore implements TaskStore {
 
   outage: TaskStore['outage'] = () => this.#store.outage?.();
 
+  reserveFor: TaskStore['reserveFor'] = (name) => this.#store.reserveFor?.(name);
+
   create: TaskStore['create'] = (owner, task, key) =>
     mapResolved(this.#store.create(owner, copyJson(task), key), copyingLog);
 

@@ -8,6 +8,7 @@ import { packageVersion } from '../primitives/node/package-version.ts';
 import { unrefClock, type Clock } from '../primitives/clock.ts';
 import { type A2AError, invalidField } from '../protocol/errors.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
+import { reserveSchema } from './postgres/schema-owner.ts';
 import { openPostgres, type PostgresDatabaseOptions } from './postgres/open-postgres.ts';
 import { PostgresTaskStore } from './postgres/postgres-task-store.ts';
 import { migrateSchema, loadPageTokenKey } from './postgres/schema.ts';
@@ -93,6 +94,7 @@ export async function postgresTaskStore(options: PostgresTaskStoreOptions): Prom
       clock,
       onOutage: options.onOutage,
       onWakeUps: options.onWakeUps,
+      reserveFor: (name) => reserveSchema(connection, schema, name),
       close,
     });
     await taskStore.start();

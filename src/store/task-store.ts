@@ -139,6 +139,12 @@ export interface TaskStore extends AsyncDisposable {
   /** True if {@link TaskStore.create} itself rejects messages that have started a task, so that no lookup is needed. */
   readonly rejectsKnownMessages?: boolean;
   /**
+   * Reserves the store for the agent with this name. Undefined in a store that one agent uses at a time.
+   *
+   * @throws {@link A2AError} `UNAVAILABLE` if the store belongs to another agent, whose clients would see the same tasks.
+   */
+  reserveFor?(name: string): MaybePromise<void>;
+  /**
    * Returns the current outage, if the store cannot persist anything now. It retries by itself and persists the events
    * that were appended to existing tasks meanwhile; until then they are not visible. New tasks are rejected.
    */

@@ -22,6 +22,8 @@ interface DeliveryRecovery {
 
 /** How unfinished tasks are continued. */
 interface RecoveryPlan {
+  /** Name of the agent. */
+  readonly agent: string;
   /** Undefined: they fail. */
   readonly process: ProcessFunction | undefined;
   /** Runs of one task that may end with their process. */
@@ -29,8 +31,15 @@ interface RecoveryPlan {
 }
 
 /** Returns how an agent continues unfinished tasks. @param process - the process function of the agent */
-export function recoveryPlan({ resume, retry }: AgentDefinition, process: ProcessFunction): RecoveryPlan {
-  return { process: resume ?? (retry ? process : undefined), maxAttempts: retry?.attempts ?? 10 };
+export function recoveryPlan(
+  { name, resume, retry }: AgentDefinition,
+  process: ProcessFunction,
+): RecoveryPlan {
+  return {
+    agent: name,
+    process: resume ?? (retry ? process : undefined),
+    maxAttempts: retry?.attempts ?? 10,
+  };
 }
 
 /** Tasks per transaction. Requests are processed between two batches. */
@@ -66,7 +75,7 @@ export class TaskRecovery {
   }
 
   /**
-   * Resolves when the tasks run. Later calls return the same promise; after a failure they try again.
+   * Reserves the store for the agent, and resolves when the tasks run. Later calls return the same promise; after a failure they try again.
    *
    * @param mode - `recoverTasks` of the agent.
    */
@@ -79,6 +88,7 @@ export class TaskRecovery {
   }
 
   async #start(mode: boolean | undefined): Promise<void> {
+    await this.#taskStore.reserveFor?.(this.#plan.agent);
     if (mode === false) return;
     if (this.#taskStore.isShared) {
       this.#taskStore.onHandOver = () => void this.#takeOver();

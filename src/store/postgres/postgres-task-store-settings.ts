@@ -19,5 +19,6 @@ export interface PostgresTaskStoreSettings {
   readonly clock: Clock;
   readonly onOutage: ((error?: A2AError) => void) | undefined;
   readonly onWakeUps: ((isActive: boolean) => void) | undefined;
+  reserveFor(name: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -48,6 +48,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   readonly rejectsKnownMessages = true;
   onHandOver: (() => void) | undefined = undefined;
   onCommand: TaskStore['onCommand'] = undefined;
+  readonly reserveFor = (name: string): Promise<void> => this.#settings.reserveFor(name);
   readonly #settings: PostgresTaskStoreSettings;
   readonly #owners: PostgresOwnerTable;
   readonly #reader: PostgresTaskReader;
@@ -252,10 +253,9 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     if (tasks.length > 0) this.replica.onEvent?.({ kind: 'takeover', tasks: tasks.length });
     tasks.push(...(await this.#doubts.takeTasks(epoch)));
     this.#takenOver = new Set(tasks.map(({ owner, id }) => taskCacheKey(owner, id)));
-    for (const { owner, id } of tasks) {
-      const log = this.#cache.get(owner, id);
-      if (log) await this.#follower.adopt(log);
-    }
+    const logs = tasks.flatMap(({ owner, id }) => this.#cache.get(owner, id) ?? []);
+    // A log that cannot be read is not held; the next check of the doubts finds its task.
+    await Promise.all(logs.map((log) => this.#follower.adopt(log).catch(() => this.#doubts.raise())));
     return tasks;
   }
 

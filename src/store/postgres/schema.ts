@@ -131,6 +131,14 @@ const steps: readonly SchemaStep[] = [
   create index follow_ups_by_expiry on follow_ups (expires);
   `,
   },
+  {
+    description: 'Add the name of the agent, and find tasks by their id alone',
+    sql: `
+  create table agent (id integer primary key check (id = 1), name text not null);
+  drop index tasks_by_id;
+  create unique index tasks_by_id on tasks (id_key, owner);
+  `,
+  },
 ];
 
 /** Number of the advisory lock that serializes replicas that create or change the schema. */

@@ -1,24 +1,36 @@
 import type { SchemaMigration } from '../postgres/schema.ts';
 import type { StoreUrl } from '../url/parse-store-url.ts';
 
-/**
- * Creates the tables of a store, or applies the missing changes to them.
- *
- * @param role - user of PostgreSQL that gets the rights that a replica needs.
- */
+/** Options of {@link migrateStore} for PostgreSQL. */
+interface MigrationOptions {
+  /** User that gets the rights that a replica needs. */
+  readonly role?: string | undefined;
+  /** Name of the agent that the store belongs to from now on. */
+  readonly agent?: string | undefined;
+}
+
+/** Creates the tables of a store, or applies the missing changes to them. */
 export async function migrateStore(
   url: Exclude<StoreUrl, { kind: 'memory' }>,
-  role?: string,
+  { role, agent }: MigrationOptions = {},
 ): Promise<SchemaMigration> {
   if (url.kind === 'sqlite') return migrateSqlite(url.file);
   const { openPostgres } = await import('../postgres/open-postgres.ts');
   const { grantRights, migrateSchema } = await import('../postgres/schema.ts');
-  const { connection, schemaName, close } = await openPostgres({ maxConnections: 1, ...url });
+  const { assignSchema } = await import('../postgres/schema-owner.ts');
+  const { connection, schema, schemaName, close } = await openPostgres({ maxConnections: 1, ...url });
   try {
     const migration = await migrateSchema(connection, schemaName);
-    if (role === undefined) return migration;
-    await grantRights(connection, schemaName, role);
-    return { ...migration, steps: [...migration.steps, `Grant the rights of a replica to ${role}`] };
+    const steps = [...migration.steps];
+    if (role !== undefined) {
+      await grantRights(connection, schemaName, role);
+      steps.push(`Grant the rights of a replica to ${role}`);
+    }
+    if (agent !== undefined) {
+      await assignSchema(connection, schema, agent);
+      steps.push(`Give the store to the agent ${agent}`);
+    }
+    return { ...migration, steps };
   } finally {
     await close();
   }

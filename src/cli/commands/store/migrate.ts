@@ -6,18 +6,20 @@ import { UsageError } from '../../terminal/usage-error.ts';
 /** Flags of `dragoman store migrate`. */
 export interface StoreMigrateFlags {
   grant?: string;
+  agent?: string;
   output: OutputFormat;
 }
 
 /** Runs `dragoman store migrate`. */
 export async function runStoreMigrateCommand(
   store: string,
-  { grant, output }: StoreMigrateFlags,
+  { grant, agent, output }: StoreMigrateFlags,
 ): Promise<void> {
   const url = rejectMemory(store);
-  if (url.kind === 'sqlite' && grant !== undefined)
-    throw new UsageError('--grant has no effect on a file', 'Omit it, or name a PostgreSQL database.');
-  const migration = await migrateStore(url, grant);
+  const ineffective = grant !== undefined ? '--grant' : agent !== undefined ? '--agent' : undefined;
+  if (url.kind === 'sqlite' && ineffective !== undefined)
+    throw new UsageError(`${ineffective} has no effect on a file`, 'Omit it, or name a PostgreSQL database.');
+  const migration = await migrateStore(url, { role: grant, agent });
   if (output === 'json') {
     process.stdout.write(`${JSON.stringify(migration, null, 2)}\n`);
     return;

@@ -44,9 +44,9 @@ export class PostgresStoreReplica implements StoreReplica {
     const { schema } = this.#context;
     const rows = await this.#connection.query(
       `select o.name as owner, r.name, r.expires_at > clock_timestamp() as is_alive
-      from ${schema}.owners o join ${schema}.tasks t on t.owner = o.key and t.id_key = $1
+      from ${schema}.tasks t join ${schema}.owners o on o.key = t.owner
       left join ${schema}.replicas r on r.epoch = t.holder
-        and t.state not in ('completed', 'failed', 'canceled', 'rejected') limit 100`,
+        and t.state not in ('completed', 'failed', 'canceled', 'rejected') where t.id_key = $1 limit 100`,
       [columnKey(taskId)],
     );
     return rows.map(({ owner, name, is_alive: isAlive }) => ({

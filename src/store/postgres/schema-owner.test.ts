@@ -1,0 +1,56 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { expectTask, userRequest } from '../../../test/support/engine/conversation.ts';
+import { hasPostgres, usePostgres } from '../../../test/support/store/postgres-server.ts';
+import { defineAgent, type LocalAgent } from '../../engine/local-agent.ts';
+import { serve } from '../../server/node/serve.ts';
+import { migrateStore } from '../status/migrate-store.ts';
+import { parseStoreUrl } from '../url/parse-store-url.ts';
+import { postgresTaskStore } from '../postgres.ts';
+
+const server = usePostgres();
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of cleanups.splice(0).toReversed()) await end();
+});
+
+async function startAgent(name: string, schema: string): Promise<LocalAgent> {
+  const taskStore = await postgresTaskStore({ url: server().url, schema });
+  const agent = defineAgent({ name, description: name, process: ({ text }) => text }, { taskStore });
+  cleanups.push(async () => {
+    await agent.close();
+    await taskStore[Symbol.asyncDispose]();
+  });
+  return agent;
+}
+
+const refusal = {
+  reason: 'UNAVAILABLE',
+  message: 'The task store belongs to the agent "Weather"; this agent is "News"',
+  hint: expect.stringContaining('?schema=NAME'),
+};
+
+describe.skipIf(!hasPostgres)('a schema that two agents use', () => {
+  it('belongs to the first one, and its replicas share it', async () => {
+    const weather = await startAgent('Weather', 'first');
+    await weather.ready();
+    const { id } = expectTask(await weather.send(userRequest('hi')));
+    const news = await startAgent('News', 'first');
+    await expect(news.ready()).rejects.toMatchObject(refusal);
+    await expect(serve(news)).rejects.toMatchObject(refusal);
+    const replica = await startAgent('Weather', 'first');
+    await replica.ready();
+    expect((await replica.getTask({ id })).status.state).toBe('completed');
+  });
+
+  it('belongs to the agent with the new name after a rename', async () => {
+    await (await startAgent('Weather', 'renamed')).ready();
+    const url = parseStoreUrl(`${server().url}?schema=renamed`);
+    if (url.kind !== 'postgres') throw new Error('expected a PostgreSQL database');
+    const { steps } = await migrateStore(url, { agent: 'News' });
+    expect(steps).toEqual(['Give the store to the agent News']);
+    await (await startAgent('News', 'renamed')).ready();
+    const late = await startAgent('Weather', 'renamed');
+    await expect(late.ready()).rejects.toThrow('belongs to the agent "News"');
+  });
+});
