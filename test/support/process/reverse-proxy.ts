@@ -41,15 +41,20 @@ async function startNginx(program: string, ports: readonly number[]): Promise<Re
   return waitUntilReady(spawn(program, ['-p', folder, '-c', join(folder, 'nginx.conf')]), port, folder);
 }
 
+const haproxy = findSystemProgram('haproxy');
+
+/** False if HAProxy is not installed and cannot be installed. */
+export const hasHaproxy = haproxy !== undefined;
+
 /** Starts HAProxy with `deploy/haproxy.cfg`, in front of servers on these three ports. */
-async function startHaproxy(program: string, ports: readonly number[]): Promise<ReverseProxy> {
+export async function startHaproxy(ports: readonly number[], program = haproxy): Promise<ReverseProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-haproxy-'));
   const port = await findFreePort();
   let text = replaced(readDeployFile('haproxy.cfg'), /bind :8080/, `bind 127.0.0.1:${port}`);
   for (const [i, each] of ports.entries())
     text = replaced(text, new RegExp(`127\\.0\\.0\\.1:400${i + 1}`), `127.0.0.1:${each}`);
   writeFileSync(join(folder, 'haproxy.cfg'), text);
-  return waitUntilReady(spawn(program, ['-db', '-f', join(folder, 'haproxy.cfg')]), port, folder);
+  return waitUntilReady(spawn(program ?? '', ['-db', '-f', join(folder, 'haproxy.cfg')]), port, folder);
 }
 
 async function waitUntilReady(child: ChildProcess, port: number, folder: string): Promise<ReverseProxy> {
@@ -78,7 +83,11 @@ const respondsOk = (url: string): Promise<boolean> =>
 /** The proxies with a file in `deploy/`; a missing program is undefined after a message. */
 export const reverseProxies = [
   { name: 'nginx', program: findSystemProgram('nginx'), start: startNginx },
-  { name: 'haproxy', program: findSystemProgram('haproxy'), start: startHaproxy },
+  {
+    name: 'haproxy',
+    program: haproxy,
+    start: (program: string, ports: readonly number[]) => startHaproxy(ports, program),
+  },
 ] as const;
 for (const { name, program } of reverseProxies)
   if (!program) console.log(`skipped: ${name} is not installed`);
