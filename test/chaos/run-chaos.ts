@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ChaosProgress } from './chaos-progress.ts';
 import { productClient } from './clients/product-client.ts';
 import { rawClient } from './clients/raw-client.ts';
 import { type ErrorCounts, RecordingClient } from './clients/recording-client.ts';
@@ -37,9 +38,6 @@ interface ChaosResult {
   readonly milliseconds: number;
 }
 
-/** Milliseconds after which a test that does not end is given up, after the last fault. */
-const maxWait = 40_000;
-
 /** Returns the seed of this run and prints it. `DRAGOMAN_CHAOS_SEED` repeats the faults of an earlier run. */
 export function chaosSeed(): number {
   const seed = Number(process.env['DRAGOMAN_CHAOS_SEED'] ?? Date.now() % 1_000_000);
@@ -52,45 +50,44 @@ export async function runChaos({ seed, tasks, faults, concurrency }: ChaosOption
   const random = seededRandom(seed);
   const history = new ChaosHistory();
   const errors: ErrorCounts = new Map();
-  const abandoned = new AbortController();
   // Every tenth notification fails.
   const webhook = await new TestWebhook(() => (random() < 0.1 ? 503 : 200)).start();
   const cluster = await Cluster.start();
-  const chooseReplica = (): string => cluster.replicas[Math.floor(random() * 3)]?.url ?? '';
+  const progress = new ChaosProgress(tasks, faults);
+  const chooseReplica = (): string => cluster.chooseUrl(random);
   const clients = [
     ...wireVariants.map((variant) => rawClient(variant, chooseReplica)),
     productClient('1.0', 'JSONRPC', chooseReplica),
     productClient('1.0', 'HTTP+JSON', chooseReplica),
     productClient('0.3', 'JSONRPC', chooseReplica),
     productClient('0.3', 'HTTP+JSON', chooseReplica),
-  ].map((client) => new RecordingClient(client, history, errors, abandoned.signal));
+    productClient('0.2', 'JSONRPC', chooseReplica),
+    productClient('0.1', 'JSONRPC', chooseReplica),
+  ].map((client) => new RecordingClient(client, history, errors, progress.stalled));
   // 0.1 and 0.3 share method names, so that a task of 0.1 is returned in the format of 0.1.
   const readers = clients.filter(({ name }) => name.includes('1.0'));
   try {
-    const since = performance.now();
     let started = 0;
-    let faultCount = 0;
-    const isEnough = (): boolean => started >= tasks && faultCount >= faults;
     const failures: unknown[] = [];
     const work = async (): Promise<void> => {
-      while (!isEnough() && failures.length === 0) {
+      while (!progress.isEnough && failures.length === 0) {
         const client = clients[started++ % clients.length];
         const others = client?.isWithoutIds ? readers : clients.filter((each) => !each.isWithoutIds);
         const other = others[Math.floor(random() * others.length)];
         if (client && other) await runTask(client, other, { history, random, webhookUrl: webhook.url });
+        progress.finishTask();
       }
     };
     const workers = Array.from({ length: concurrency }, () => work().catch((error) => failures.push(error)));
-    const counts = await causeFaults(cluster, random, (count) => {
-      faultCount = count;
-      return isEnough() || failures.length > 0;
+    const counts = await causeFaults(cluster, {
+      random,
+      faults,
+      progress: () => (failures.length > 0 ? undefined : progress.share),
+      onFault: progress.endFault,
     });
-    const timer = setTimeout(() => abandoned.abort(new Error('Clients wait for ever')), maxWait);
     await Promise.all(workers);
-    clearTimeout(timer);
-    if (failures.length > 0 && !abandoned.signal.aborted) throw failures[0];
-    const end = performance.now() + maxWait;
-    while (!(await cluster.isIdle()) && performance.now() < end) await delay(50);
+    if (failures.length > 0 && !progress.stalled.aborted) throw failures[0];
+    while (!(await cluster.isIdle()) && !progress.stalled.aborted) await delay(50);
     const final = await cluster.readFinalState();
     for (const { id, path } of webhook.accepted) {
       const [taskId = '', , sequence] = id.split(':');
@@ -106,9 +103,10 @@ export async function runChaos({ seed, tasks, faults, concurrency }: ChaosOption
       deliveries: history.deliveries.length,
       resumes: final.runs.filter(({ kind }) => kind === 'resume').length,
       errors: [...errors.values()].reduce((sum, count) => sum + count, 0),
-      milliseconds: Math.round(performance.now() - since),
+      milliseconds: progress.milliseconds,
     };
   } finally {
+    progress.stop();
     await cluster.stop();
     await Promise.all(clients.map((client) => client.close()));
     await webhook.stop();

@@ -54,13 +54,30 @@ function toRequest({ text, messageId, taskId, returnImmediately, webhook }: Chao
   };
 }
 
+/** Returns the URL of an agent, or its card in 0.2, which cards of later versions do not list. */
+function targetOf(version: ProtocolVersion, url: string): string | object {
+  if (version !== '0.2') return url;
+  const modes = { defaultInputModes: ['text'], defaultOutputModes: ['text'] };
+  const capabilities = { streaming: true, pushNotifications: true };
+  return {
+    name: 'Chaos',
+    description: '',
+    protocolVersion: '0.2.6',
+    version: '1',
+    url,
+    skills: [],
+    capabilities,
+    ...modes,
+  };
+}
+
 /** Creates a client of the product, whose requests and resumed streams reach any replica. */
 export function productClient(
   version: ProtocolVersion,
   transport: Transport,
   choose: ChooseReplica,
 ): ChaosClient {
-  const agent = connect(choose(), {
+  const agent = connect(targetOf(version, choose()), {
     versions: [version],
     transports: [transport],
     timeouts: { connect: 2_000, read: requestTimeout, send: requestTimeout, idle: requestTimeout },

@@ -11,8 +11,14 @@ import type { AgentRun, FinalState } from '../history/history.ts';
 import { ReplicaProcess } from './replica-process.ts';
 import { countUnfinished, installAudit, readLogs } from './store-audit.ts';
 
-/** Milliseconds of the lease: short, so that many takeovers fit into a test. */
-const lease = 2_000;
+/** Milliseconds of the lease: as short as possible, so that many takeovers fit into a test. */
+const lease = 1_000;
+
+/** Milliseconds by which the clock of each replica differs. */
+const clockOffsets = [0, 5 * 60_000, -5 * 60_000];
+
+/** Share of the requests to a suspended replica that a load balancer sends elsewhere, because its health check fails. */
+const avoidedShare = 0.8;
 
 /** Three replicas on one PostgreSQL, each behind its own TCP proxy; the connections of one also pass PgBouncer. */
 export class Cluster {
@@ -46,7 +52,15 @@ export class Cluster {
       this.relays.push(relay);
       const databaseUrl = `postgres://test@127.0.0.1:${relay.port}/postgres`;
       const port = await findFreePort();
-      const settings = { index, port, databaseUrl, lease, runsFile: this.#runsFile, isPooled };
+      const settings = {
+        index,
+        port,
+        databaseUrl,
+        lease,
+        runsFile: this.#runsFile,
+        isPooled,
+        clockOffset: clockOffsets[index] ?? 0,
+      };
       this.replicas.push(new ReplicaProcess(settings));
     }
     await Promise.all(this.replicas.map((each) => each.start()));
@@ -54,6 +68,13 @@ export class Cluster {
 
   get bouncer(): PgBouncer | undefined {
     return this.#bouncer;
+  }
+
+  /** Returns the URL of any replica, as a load balancer chooses it. */
+  chooseUrl(random: () => number): string {
+    const first = Math.floor(random() * this.replicas.length);
+    const isAvoided = this.replicas[first]?.isSuspended && random() < avoidedShare;
+    return this.replicas[(first + (isAvoided ? 1 : 0)) % this.replicas.length]?.url ?? '';
   }
 
   /** Kills the database and starts it again. */

@@ -17,8 +17,10 @@ async function restart(replica: ReplicaProcess, signal: 'SIGKILL' | 'SIGTERM', r
   await replica.start();
 }
 
-/** The faults by name. */
-const faults: { readonly [name: string]: Fault } = {
+/** Faults of one part of the cluster, by name. They happen one after the other, beside the faults of other parts. */
+type FaultLane = { readonly [name: string]: Fault };
+
+const processFaults: FaultLane = {
   kill: ({ replicas }, random) => restart(choose(replicas, random), 'SIGKILL', pause(1_000, random)),
   terminate: ({ replicas }, random) => restart(choose(replicas, random), 'SIGTERM', pause(500, random)),
   async suspend({ replicas, lease }, random) {
@@ -27,6 +29,9 @@ const faults: { readonly [name: string]: Fault } = {
     await delay(lease * (1.1 + random()));
     replica.resume();
   },
+};
+
+const databaseFaults: FaultLane = {
   async disconnect({ relays, lease }, random) {
     const relay = choose(relays, random);
     relay.disconnect();
@@ -34,6 +39,9 @@ const faults: { readonly [name: string]: Fault } = {
     relay.restore();
   },
   crashDatabase: (cluster, random) => cluster.crashDatabase(pause(1_500, random)),
+};
+
+const poolerFaults: FaultLane = {
   async crashPooler({ bouncer }, random) {
     await bouncer?.kill();
     await delay(random() * 1_000);
@@ -41,27 +49,56 @@ const faults: { readonly [name: string]: Fault } = {
   },
 };
 
+/** Seconds after which a fault is worth a line. */
+const longFault = 10;
+
+/** Options of {@link causeFaults}. */
+interface FaultOptions {
+  readonly random: () => number;
+  /** Number of faults. */
+  readonly faults: number;
+  /** Returns the share of the work that is done, from 0 to 1; undefined if the test has failed. */
+  readonly progress: () => number | undefined;
+  /** Called after each fault. */
+  readonly onFault: () => void;
+}
+
 /**
- * Causes faults one after the other, each kind equally often, in random order.
+ * Causes faults of processes and of the database, in random order, each kind of a part equally often. They are spread over the
+ * work, so that a slow machine has no more of them than a fast one.
  *
- * @param isDone - called before each fault with the number of faults so far.
  * @returns the number of faults by name.
  */
 export async function causeFaults(
   cluster: Cluster,
-  random: () => number,
-  isDone: (count: number) => boolean,
+  { random, faults, progress, onFault }: FaultOptions,
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  const names = Object.keys(faults).filter((name) => cluster.bouncer || name !== 'crashPooler');
-  let round: string[] = [];
-  for (let count = 0; !isDone(count); count++) {
-    if (round.length === 0) round = names.toSorted(() => random() - 0.5);
-    const name = round.pop() ?? 'kill';
-    await delay(random() * 400);
-    for (const replica of cluster.replicas) replica.checkAlive();
-    await faults[name]?.(cluster, random);
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
+  let started = 0;
+  const run = async (lane: FaultLane, check: () => void): Promise<void> => {
+    let round: string[] = [];
+    while (started < faults) {
+      const due = started++ / faults;
+      for (let share = progress(); share === undefined || share < due; share = progress()) {
+        if (share === undefined) return;
+        await delay(20);
+      }
+      await delay(random() * 200);
+      if (round.length === 0) round = Object.keys(lane).toSorted(() => random() - 0.5);
+      const name = round.pop() ?? '';
+      check();
+      const since = performance.now();
+      await lane[name]?.(cluster, random);
+      const seconds = (performance.now() - since) / 1_000;
+      if (seconds > longFault) console.log(`${name} took ${seconds.toFixed(1)} s`);
+      counts[name] = (counts[name] ?? 0) + 1;
+      onFault();
+    }
+  };
+  const checkReplicas = (): void => cluster.replicas.forEach((each) => each.checkAlive());
+  await Promise.all([
+    run(processFaults, checkReplicas),
+    run({ ...databaseFaults, ...(cluster.bouncer && poolerFaults) }, () => {}),
+  ]);
   return counts;
 }

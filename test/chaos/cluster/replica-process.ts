@@ -12,6 +12,8 @@ export interface ReplicaSettings {
   readonly databaseUrl: string;
   readonly lease: number;
   readonly runsFile: string;
+  /** Milliseconds by which its clock differs. */
+  readonly clockOffset: number;
   /** True if its connections pass a pooler in transaction mode. */
   readonly isPooled: boolean;
 }
@@ -21,6 +23,7 @@ export class ReplicaProcess {
   readonly settings: ReplicaSettings;
   #child: ChildProcess | undefined;
   #starts = 0;
+  #isSuspended = false;
   #output = '';
 
   constructor(settings: ReplicaSettings) {
@@ -46,7 +49,8 @@ export class ReplicaProcess {
         prepare: !isPooled,
       };
       const child = spawn(process.execPath, [script, JSON.stringify(settings)], {
-        stdio: ['ignore', 'pipe', 'pipe'],
+        // It ends with this process, which closes its standard input.
+        stdio: ['pipe', 'pipe', 'pipe'],
       });
       this.#child = child;
       this.#output = '';
@@ -72,11 +76,17 @@ export class ReplicaProcess {
     await ended;
   }
 
+  get isSuspended(): boolean {
+    return this.#isSuspended;
+  }
+
   suspend(): void {
+    this.#isSuspended = true;
     this.#child?.kill('SIGSTOP');
   }
 
   resume(): void {
+    this.#isSuspended = false;
     this.#child?.kill('SIGCONT');
   }
 
