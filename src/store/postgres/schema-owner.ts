@@ -19,7 +19,7 @@ export async function reserveSchema(
     'UNAVAILABLE',
     `The task store belongs to the agent "${owner}"; this agent is "${name}"`,
     {
-      hint: 'Use another schema (?schema=NAME) for this agent. If the agent was renamed, run dragoman store migrate with --agent and the new name.',
+      hint: 'Use another schema (?schema=NAME) for this agent. If the agent was renamed, run dragoman store migrate with --agent-name and the new name.',
     },
   );
 }

@@ -44,7 +44,7 @@ export function addStore(program: Command): void {
     .description('Create the tables of a task store, or upgrade them.')
     .argument('<store>', 'task store: sqlite:FILE or postgres://USER@HOST/DATABASE')
     .option('--grant <role>', 'user of PostgreSQL that replicas connect as; gets the rights that they need')
-    .option('--agent <name>', 'name of the agent that the store belongs to from now on, after a rename')
+    .option('--agent-name <name>', 'name of the agent that the store belongs to from now on, after a rename')
     .addOption(outputOption())
     .addHelpText('after', `${migrateNotes}\n${examples}`)
     .action(async (url: string, flags: StoreMigrateFlags) =>

@@ -6,20 +6,20 @@ import { UsageError } from '../../terminal/usage-error.ts';
 /** Flags of `dragoman store migrate`. */
 export interface StoreMigrateFlags {
   grant?: string;
-  agent?: string;
+  agentName?: string;
   output: OutputFormat;
 }
 
 /** Runs `dragoman store migrate`. */
 export async function runStoreMigrateCommand(
   store: string,
-  { grant, agent, output }: StoreMigrateFlags,
+  { grant, agentName, output }: StoreMigrateFlags,
 ): Promise<void> {
   const url = rejectMemory(store);
-  const ineffective = grant !== undefined ? '--grant' : agent !== undefined ? '--agent' : undefined;
+  const ineffective = grant !== undefined ? '--grant' : agentName !== undefined ? '--agent-name' : undefined;
   if (url.kind === 'sqlite' && ineffective !== undefined)
     throw new UsageError(`${ineffective} has no effect on a file`, 'Omit it, or name a PostgreSQL database.');
-  const migration = await migrateStore(url, { role: grant, agent });
+  const migration = await migrateStore(url, { role: grant, agent: agentName });
   if (output === 'json') {
     process.stdout.write(`${JSON.stringify(migration, null, 2)}\n`);
     return;
