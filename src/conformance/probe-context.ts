@@ -4,6 +4,7 @@ import type { Observation } from './observation/observation.ts';
 import type { TaskTracker } from './observation/task-tracker.ts';
 import type { PromptCatalog } from './prompts/prompt-catalog.ts';
 import type { RawHttpClient } from './wire/raw-http-client.ts';
+import type { CheckedVersion } from './rule-model.ts';
 import type { WebhookReceiver } from './wire/webhook-receiver.ts';
 
 /** Collaborators of `Probe`. */
@@ -18,6 +19,8 @@ export interface ProbeContext {
   readonly restrictedUserHeaders?: Readonly<Record<string, string>>;
   readonly card: JsonObject;
   readonly cardUrl: string;
+  /** Version of the format of the card; an interface of the card may have another one. */
+  readonly cardVersion: CheckedVersion;
   readonly prompts: PromptCatalog;
   readonly taskTracker: TaskTracker;
   readonly receiver: WebhookReceiver;

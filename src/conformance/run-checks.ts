@@ -191,6 +191,7 @@ class CheckRun {
         : {}),
       card,
       cardUrl: published?.url ?? this.#url,
+      cardVersion: published?.version ?? driver.version,
       prompts: new PromptCatalog(this.#options.prompts ?? {}, cardExamples(card, this.#options.skills)),
       taskTracker: new TaskTracker(),
       receiver: this.#receiver,
@@ -246,6 +247,8 @@ class CheckRun {
     };
     let result: RuleResult;
     try {
+      if (check.about === 'card' && context.cardVersion !== version)
+        throw new NotApplicableError(`The agent publishes no card of ${version}.`);
       const unmet = findUnmetPrecondition(check.preconditions ?? [], probe, this.#options);
       if (unmet) throw unmet;
       const remaining = this.#endsAt - performance.now();

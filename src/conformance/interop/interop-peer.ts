@@ -62,6 +62,7 @@ export async function openPeer(
         headers,
         card,
         cardUrl: published?.url ?? url,
+        cardVersion: published?.version ?? driver.version,
         prompts: new PromptCatalog(prompts, cardExamples(card, skills)),
         taskTracker: new TaskTracker(),
         siblings: variants.slice(1),

@@ -90,8 +90,8 @@ export const grpcInvariants = defineInvariants({ category: 'error-handling', ver
       'The agent encodes the details of an error as google.rpc.Status, with the code of the call and a type for each detail.',
     remedy: 'Serialize google.rpc.Status in base64 as grpc-status-details-bin, with the code of grpc-status.',
     transports: ['GRPC'],
-    check: onCall(({ status, trailers }) => {
-      if (status.details === undefined) return undefined;
+    check: onError(({ status, trailers }) => {
+      if (status.details === undefined) return [];
       const messages = status.problems.filter((each) => !each.startsWith('grpc-message'));
       if (String(status.detailsCode) !== trailers['grpc-status'])
         messages.push(`The code of the details is ${status.detailsCode}, not ${trailers['grpc-status']}`);

@@ -10,10 +10,14 @@ import { cardMutants } from './card/card.ts';
 import { cardSignatureMutants } from './card/card-signature.ts';
 import { contextMutants } from './operations/context.ts';
 import { getMutants } from './operations/get.ts';
+import { grpcMutants } from './protocol/grpc.ts';
+import { grpc0_3Mutants } from './protocol/grpc-0_3.ts';
+import { grpcSharedMutants } from './protocol/grpc-shared.ts';
 import { httpMutants } from './protocol/http.ts';
 import { listMutants } from './operations/list.ts';
 import { responseModeMutants } from './operations/response-mode.ts';
 import { modelMutants } from './protocol/model.ts';
+import { mutantsOverGrpc } from './over-grpc.ts';
 import { outputMutants } from './operations/output.ts';
 import { restMutants } from './protocol/rest.ts';
 import { rpcMutants } from './protocol/rpc.ts';
@@ -25,8 +29,7 @@ import { streamMutants } from './operations/stream.ts';
 import { subscribeMutants } from './operations/subscribe.ts';
 import { taskMutants } from './operations/task.ts';
 
-/** All mutants of the suite. */
-export const allMutants: readonly MutantAgent[] = [
+const declaredMutants: readonly MutantAgent[] = [
   ...modelMutants,
   ...sendMutants,
   ...getMutants,
@@ -38,6 +41,9 @@ export const allMutants: readonly MutantAgent[] = [
   ...subscribeMutants,
   ...taskMutants,
   ...httpMutants,
+  ...grpcMutants,
+  ...grpc0_3Mutants,
+  ...grpcSharedMutants,
   ...pre1_0Mutants,
   ...rpcMutants,
   ...restMutants,
@@ -53,3 +59,6 @@ export const allMutants: readonly MutantAgent[] = [
   ...authMutants,
   ...outputMutants,
 ];
+
+/** All mutants of the suite; those of all transports exist over gRPC as well. */
+export const allMutants: readonly MutantAgent[] = [...declaredMutants, ...mutantsOverGrpc(declaredMutants)];

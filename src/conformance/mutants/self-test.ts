@@ -1,5 +1,5 @@
 import type { Check } from '../check.ts';
-import type { RuleResult } from '../rule-model.ts';
+import { checkedTransports, jsonTransports, type RuleResult } from '../rule-model.ts';
 import { fixturePrompts } from '../prompts/prompt-catalog.ts';
 import { runChecks, type RunChecksOptions } from '../run-checks.ts';
 import type { Invariant } from '../observation/observation.ts';
@@ -30,7 +30,7 @@ function runOptions(suite: RuleSuite, mutant: Partial<MutantAgent>): RunChecksOp
     prompts: fixturePrompts,
     timeout: 6_000,
     ...(mutant.versions ? { versions: mutant.versions } : {}),
-    ...(mutant.transports ? { transports: mutant.transports } : {}),
+    transports: mutant.transports ?? jsonTransports,
     ...(mutant.requiresAuthentication
       ? {
           headers: headers(testPrincipals.ann),
@@ -106,7 +106,8 @@ export async function findFalsePositives(
   variants: readonly Partial<MutantAgent>[],
 ): Promise<RuleResult[]> {
   const falsePositives: RuleResult[] = [];
-  for (const variant of variants) {
+  for (const each of variants) {
+    const variant = { transports: checkedTransports, ...each };
     const served = await serveMutant(variant);
     try {
       // A correct agent never runs into the timeout; a long one avoids errors on busy machines.

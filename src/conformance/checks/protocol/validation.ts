@@ -1,7 +1,7 @@
 import { type Citation, must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
-import { describeResponse } from '../../drivers/describe-response.ts';
+import { describeError, describeResponse } from '../../drivers/describe-response.ts';
 import type { JsonObject } from '../../../primitives/json.ts';
 import type { Probe } from '../../probe.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
@@ -157,10 +157,11 @@ export const validationChecks = defineChecks({ category: 'error-handling', versi
       const request = probe.driver.encode('send', { message: { text: 'hello' } }, { transform });
       if (!request) throw new InconclusiveError('The version has no messages.');
       const exchange = await probe.sendRaw(request);
-      probe.expect(
-        exchange.status > 0 && exchange.status < 500,
-        `The response to deeply nested data is ${exchange.status === 0 ? exchange.end : exchange.status}`,
-      );
+      const { error, decodeError } = probe.driver.decode(exchange);
+      const isInternal = error?.grpcStatus === 'INTERNAL' || error?.grpcStatus === 'UNKNOWN';
+      const actual = error ? describeError(error) : (decodeError ?? exchange.end);
+      const isHandled = exchange.status > 0 && exchange.status < 500 && !isInternal;
+      probe.expect(isHandled, `The response to deeply nested data is ${actual}`);
       await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
   },

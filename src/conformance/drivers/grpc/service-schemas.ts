@@ -2,7 +2,7 @@ import type { DriverOperation } from '../protocol-driver.ts';
 import { type MessageSchema, parseMessageSchema } from '../../wire/grpc/message-schema.ts';
 
 /** A method: its name, and the types of its messages. */
-interface ServiceMethod {
+export interface ServiceMethod {
   readonly name: string;
   readonly request: string;
   readonly response: string;

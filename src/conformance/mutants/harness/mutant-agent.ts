@@ -49,6 +49,24 @@ export interface WireMutation {
   notification?(notification: WireNotification): 'lost' | 'blind' | undefined | void;
   /** Changes status and headers of a stream. */
   head?(head: { status: number; headers: Record<string, string> }, request: WireRequest): void;
+  /** Changes calls of gRPC in ways that JSON cannot express. */
+  readonly grpc?: GrpcMutation;
+}
+
+/** Changes to calls of gRPC. */
+export interface GrpcMutation {
+  /** Returns a response in place of the agent: a result, or an error in the format of REST. */
+  reply?(request: WireRequest, body: Buffer): WireResponse | undefined;
+  /** Changes the headers of a response in place. */
+  headers?(headers: Record<string, string>, request: WireRequest): void;
+  /** Returns replacements of a message, each with its prefix. */
+  message?(message: Uint8Array, request: WireRequest): readonly Uint8Array[];
+  /** Returns the trailers to send; none ends the stream without them, `reset` resets it. */
+  trailers?(trailers: Record<string, string>, request: WireRequest): Record<string, string> | 'reset';
+  /** Closes the connection if the client resets a call. */
+  readonly closesOnReset?: boolean;
+  /** Continues the call at the agent if the client resets it. */
+  readonly ignoresCancellation?: boolean;
 }
 
 /** An agent that is correct except for one mutation. */

@@ -5,10 +5,11 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { flattenHeaders } from '../../wire/http-exchange.ts';
 import { RawFrameReader } from '../../wire/raw-frame-reader.ts';
+import { MutatingGrpcProxy } from './mutating-grpc-proxy.ts';
 import { MutatingWebhooks } from './mutating-webhooks.ts';
 import type { WireResponse, WireMutation, WireRequest } from './mutant-agent.ts';
 
@@ -35,8 +36,24 @@ export async function startMutatingProxy(mutation: WireMutation): Promise<Mutati
       forwardRequest(target, applied, incoming, body, response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const sockets = new Set<Socket>();
+  let grpc: MutatingGrpcProxy | undefined;
+  const listener = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+    socket.once('data', (first: Buffer) => {
+      socket.pause();
+      socket.unshift(first);
+      if (grpc && first.toString('latin1', 0, 3) === 'PRI') grpc.accept(socket);
+      else {
+        server.emit('connection', socket);
+        socket.resume();
+      }
+    });
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   if (mutation.notification) {
     const proxied = new MutatingWebhooks(url, mutation);
@@ -51,14 +68,17 @@ export async function startMutatingProxy(mutation: WireMutation): Promise<Mutati
       },
     };
   }
+  grpc = new MutatingGrpcProxy(applied, (json) => webhooks?.toProxyUrls(json) ?? json);
   return {
     url,
     connectTo(url) {
       target = url;
+      grpc.target = url;
     },
     close() {
-      server.close();
-      server.closeAllConnections();
+      listener.close();
+      grpc.close();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }

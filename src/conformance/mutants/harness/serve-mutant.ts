@@ -29,6 +29,7 @@ export async function serveMutant(mutant: Partial<MutantAgent> = {}): Promise<Se
   const agent = mutant.agent ? mutant.agent(correct) : correct;
   const server = await serve(agent, {
     publicUrl: proxy.url,
+    grpc: mutant.transports?.includes('GRPC') ?? false,
     limits: { requestsPerClient: Number.POSITIVE_INFINITY, streamsPerClient: Number.POSITIVE_INFINITY },
     ...(mutant.requiresAuthentication
       ? { auth: { authenticators: [{ ...bearerAuth({ tokens }), scopes }] } }

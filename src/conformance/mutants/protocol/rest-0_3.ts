@@ -28,7 +28,7 @@ export const rest0_3Mutants: readonly MutantAgent[] = [
       '0.3.part': ['part', 'text'],
     },
     variant,
-  ),
+  ).map((each) => ({ ...each, id: `${each.id}-rest` })),
   mutant('0.3.status:rest-word', 'A status has an unknown state.', {
     ...variant,
     wire: () => mutateEvery('status', setMember('state', 'TASK_STATE_DONE')),

@@ -7,8 +7,9 @@ export interface WireProblem {
   /**
    * `malformed`: the bytes are not a message, or a field has the wrong wire type. `utf8`: a string is not UTF-8. `enum`:
    * an unknown number. `unknown-field`: a field that the type does not have. `repeated`: a single field occurs twice.
+   * `deep`: the content is nested too deeply to be decoded.
    */
-  readonly kind: 'malformed' | 'utf8' | 'enum' | 'unknown-field' | 'repeated';
+  readonly kind: 'malformed' | 'utf8' | 'enum' | 'unknown-field' | 'repeated' | 'deep';
   /** Such as `task.status.state has the unknown number 99`. */
   readonly message: string;
 }
@@ -19,7 +20,7 @@ export interface DecodedMessage {
   readonly problems: readonly WireProblem[];
 }
 
-/** Deeper messages are malformed; implementations of protobuf have similar limits. */
+/** Implementations of protobuf have similar limits. */
 const maxDepth = 200;
 
 /** Decodes a message. It never throws: what cannot be decoded is a problem. */
@@ -73,7 +74,11 @@ class MessageDecoder {
   }
 
   #fields(bytes: Uint8Array, at: string, depth: number): RawField[] {
-    const fields = depth > maxDepth ? `more than ${maxDepth} levels` : readRawFields(bytes);
+    if (depth > maxDepth) {
+      this.#add('deep', `${at.slice(0, 80)}… has more than ${maxDepth} levels`);
+      return [];
+    }
+    const fields = readRawFields(bytes);
     if (typeof fields !== 'string') return fields;
     this.#add('malformed', `${at === '' ? 'The message' : at} has ${fields}`);
     return [];
@@ -176,6 +181,7 @@ class MessageDecoder {
 
   #dynamicValue(bytes: Uint8Array, at: string, depth: number): unknown {
     const raw = this.#fields(bytes, at, depth).at(-1);
+    if (depth > maxDepth) return null;
     switch (raw?.number) {
       case 1:
         return null;

@@ -3,7 +3,7 @@ import { decodeProtobuf } from './decode-message.ts';
 import { parseMessageSchema } from './message-schema.ts';
 
 /** Names of the status codes of gRPC; the index is the number. */
-const grpcStatusNames = [
+export const grpcStatusNames = [
   'OK',
   'CANCELLED',
   'UNKNOWN',
@@ -39,7 +39,8 @@ export interface GrpcStatus {
   readonly problems: readonly string[];
 }
 
-const schema = parseMessageSchema(
+/** The messages in the details of a status. */
+export const statusSchema = parseMessageSchema(
   `Status: code 1 int32!, message 2 string, details 3 Any[]!
 Any: typeUrl 1 string, value 2 bytes
 ErrorInfo: reason 1 string, domain 2 string, metadata 3 string{}
@@ -77,12 +78,12 @@ function decodePercent(text: string, problems: string[]): string {
 
 function decodeDetails(encoded: string, problems: string[]): { code: number; details: JsonObject[] } {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) problems.push('grpc-status-details-bin is not base64');
-  const { json, problems: wire } = decodeProtobuf(schema, 'Status', Buffer.from(encoded, 'base64'));
+  const { json, problems: wire } = decodeProtobuf(statusSchema, 'Status', Buffer.from(encoded, 'base64'));
   problems.push(...wire.map(({ message }) => `grpc-status-details-bin: ${message}`));
   const details = (json.details as JsonObject[]).map(({ typeUrl = '', value = '' }) => {
     const type = String(typeUrl).split('/').at(-1)?.replace('google.rpc.', '') ?? '';
-    if (!schema.messages.has(type)) return { '@type': typeUrl, value };
-    const any = decodeProtobuf(schema, type, Buffer.from(String(value), 'base64'));
+    if (!statusSchema.messages.has(type)) return { '@type': typeUrl, value };
+    const any = decodeProtobuf(statusSchema, type, Buffer.from(String(value), 'base64'));
     problems.push(...any.problems.map((each) => `${type}: ${each.message}`));
     return { '@type': typeUrl, ...any.json };
   });
