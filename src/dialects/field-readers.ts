@@ -158,6 +158,8 @@ export function readBase64(value: unknown, at: string): string {
 }
 
 const canonicalTimestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** The form of whole seconds in protocol buffers. */
+const wholeSeconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /**
@@ -168,6 +170,7 @@ const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i;
 export function readTimestamp(value: unknown, at: string, mode: DecodeMode): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string' && canonicalTimestamp.test(value)) return value;
+  if (typeof value === 'string' && wholeSeconds.test(value)) return `${value.slice(0, -1)}.000Z`;
   const text = typeof value === 'string' && value.includes('T') && !hasZone.test(value) ? `${value}Z` : value;
   const date = typeof text === 'string' || typeof text === 'number' ? new Date(text) : undefined;
   if (date && !Number.isNaN(date.getTime())) {

@@ -43,7 +43,7 @@ interface ConversationIds {
 }
 
 let count = 0;
-const newId = (): string => `id-${++count}-${crypto.randomUUID()}`;
+export const newId = (): string => `id-${++count}-${crypto.randomUUID()}`;
 
 const methods = {
   '0.1': { send: 'tasks/send', stream: 'tasks/sendSubscribe', cancel: 'tasks/cancel' },
@@ -51,7 +51,7 @@ const methods = {
   '1.0': { send: 'SendMessage', stream: 'SendStreamingMessage', cancel: 'CancelTask' },
 } as const;
 
-function buildParams(
+export function buildParams(
   version: WireVersion,
   content: Content,
   { contextId, taskId }: ConversationIds,
@@ -71,7 +71,7 @@ function buildParams(
   }
 }
 
-function readOutcome(version: WireVersion, bodies: readonly any[]): Outcome {
+export function readOutcome(version: WireVersion, bodies: readonly any[]): Outcome {
   const results = bodies.map((body) => body?.result ?? body);
   const last = readContent(version, results.at(-1));
   return {
@@ -89,7 +89,7 @@ function readError(body: any): string | undefined {
   return body?.code !== undefined && body?.message !== undefined ? String(body.message) : undefined;
 }
 
-function readTaskId(result: any): string | undefined {
+export function readTaskId(result: any): string | undefined {
   const inner = result?.task ?? result?.statusUpdate ?? result?.artifactUpdate ?? result;
   return inner?.taskId ?? inner?.id;
 }

@@ -6,4 +6,4 @@ it('has a cell for each client, transport, upstream and scenario, except REST in
   expect(listCells(['REST'])).toHaveLength(2 * 3 * 7);
 });
 
-describeMatrix('gateway matrix over HTTP', ['JSONRPC', 'REST']);
+describeMatrix('gateway matrix over HTTP', listCells(['JSONRPC', 'REST']));

@@ -9,6 +9,7 @@ import { readGatewayConfig } from '../../src/gateway/config/read-gateway-config.
 import { runGateway } from '../../src/gateway/run-gateway.ts';
 import { connectBroker } from '../../src/mesh/brokers/connect-broker.ts';
 import { httpMatrixClient, type MatrixClient, meshMatrixClient, type Outcome } from './clients.ts';
+import { type GrpcVersion, grpcMatrixClient, grpcVersions, startGrpcUpstream } from './grpc.ts';
 import { producedFile, startUpstream, type Upstream } from './upstream.ts';
 import { expectedLosses } from './expected-losses.ts';
 import { type File, type Version, versions } from './versions.ts';
@@ -26,27 +27,43 @@ const scenarios = [
 type Scenario = (typeof scenarios)[number];
 
 /** Transport between client and gateway. */
-export type MatrixTransport = 'mesh' | 'JSONRPC' | 'REST';
+export type MatrixTransport = 'mesh' | 'JSONRPC' | 'REST' | 'GRPC';
+
+/** Version and transport of an agent behind the gateway. */
+export type UpstreamKind = Version | `${GrpcVersion} gRPC`;
+
+const grpcUpstreams = grpcVersions.map((version) => `${version} gRPC` as const);
 
 /** One cell of the matrix. */
 export interface Cell {
   readonly client: Version;
   readonly transport: MatrixTransport;
-  readonly upstream: Version;
+  readonly upstream: UpstreamKind;
   readonly scenario: Scenario;
 }
 
-/** Returns all cells of some transports. 0.1 has no REST. */
-export function listCells(transports: readonly MatrixTransport[]): Cell[] {
+/** Returns all cells of some transports. 0.1 has neither REST nor gRPC. */
+export function listCells(
+  transports: readonly MatrixTransport[],
+  upstreams: readonly UpstreamKind[] = versions,
+): Cell[] {
   return transports.flatMap((transport) =>
     versions
-      .filter((client) => transport !== 'REST' || client !== '0.1')
+      .filter((client) => (transport !== 'REST' && transport !== 'GRPC') || client !== '0.1')
       .flatMap((client) =>
-        versions.flatMap((upstream) =>
+        upstreams.flatMap((upstream) =>
           scenarios.map((scenario) => ({ client, transport, upstream, scenario })),
         ),
       ),
   );
+}
+
+/** Returns the cells with gRPC on either side. */
+export function listGrpcCells(): Cell[] {
+  return [
+    ...listCells(['GRPC'], [...versions, ...grpcUpstreams]),
+    ...listCells(['JSONRPC', 'REST', 'mesh'], grpcUpstreams),
+  ];
 }
 
 const cellName = ({ client, transport, upstream, scenario }: Cell) =>
@@ -63,22 +80,22 @@ const namespace = 'matrix';
 const user = 'alice';
 const session = 'files';
 
-/** Describes all cells of some transports at one gateway. */
+/** Describes cells at one gateway. */
 export function describeMatrix(
   title: string,
-  transports: readonly MatrixTransport[],
+  cells: readonly Cell[],
   startBroker?: () => Promise<{ readonly url: string; remove(): Promise<void> }>,
 ): void {
-  const cells = listCells(transports);
+  const transports = new Set(cells.map(({ transport }) => transport));
   const open: (() => Promise<unknown>)[] = [];
   let fixture: Fixture;
 
   beforeAll(async () => {
     const upstreams = new Map<string, Upstream>();
-    for (const version of versions) {
-      const started = await startUpstream(version);
+    for (const kind of new Set(cells.map(({ upstream }) => upstream))) {
+      const started = await startUpstreamOf(kind);
       open.push(() => started.close());
-      upstreams.set(version, started);
+      upstreams.set(kind, started);
     }
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-matrix-'));
     open.push(async () => rmSync(folder, { recursive: true, force: true }));
@@ -112,6 +129,13 @@ export function describeMatrix(
     const clients = new Map<string, MatrixClient>();
     for (const transport of transports)
       for (const version of versions) {
+        if (transport === 'GRPC') {
+          if (version === '0.1') continue;
+          const { client, close } = grpcMatrixClient(gateway.url ?? '', version);
+          open.push(async () => close());
+          clients.set(`${version} ${transport}`, client);
+          continue;
+        }
         const wireVersion = transport === 'REST' && version === '0.3' ? '0.3 REST' : version;
         const client =
           transport === 'mesh'
@@ -134,6 +158,11 @@ export function describeMatrix(
       expect([...reported].toSorted()).toEqual(expectedLosses(cell));
     });
   });
+}
+
+function startUpstreamOf(kind: UpstreamKind): Promise<Upstream> {
+  const version = grpcVersions.find((each) => kind === `${each} gRPC`);
+  return version ? startGrpcUpstream(version) : startUpstream(kind as Version);
 }
 
 /** Replaces ids, which differ between runs. */

@@ -6,4 +6,5 @@ it('has a cell for each client, upstream and scenario', () => {
   expect(listCells(['mesh'])).toHaveLength(3 * 3 * 7);
 });
 
-if (mosquitto !== undefined) describeMatrix('gateway matrix over MQTT', ['mesh'], () => startMosquitto());
+if (mosquitto !== undefined)
+  describeMatrix('gateway matrix over MQTT', listCells(['mesh']), () => startMosquitto());

@@ -6,4 +6,5 @@ it('has a cell for each client, upstream and scenario', () => {
   expect(listCells(['mesh'])).toHaveLength(3 * 3 * 7);
 });
 
-if (natsServer !== undefined) describeMatrix('gateway matrix over NATS', ['mesh'], () => startNats());
+if (natsServer !== undefined)
+  describeMatrix('gateway matrix over NATS', listCells(['mesh']), () => startNats());

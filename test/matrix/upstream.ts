@@ -4,13 +4,26 @@ import {
   startEventStream,
   startRawServer,
 } from '../support/http/raw-server.ts';
-import { buildParts, type Content, formatState, readContent, type Version } from './versions.ts';
+import {
+  buildParts,
+  type Content,
+  formatState,
+  readContent,
+  type Version,
+  type WireVersion,
+} from './versions.ts';
 
-/** An agent that supports one version only. */
+/** An agent that supports one version over one transport only. */
 export interface Upstream {
-  readonly version: Version;
   readonly url: string;
   close(): Promise<void>;
+}
+
+/** Receives the response of an agent. */
+export interface UpstreamReply {
+  result(result: object): void;
+  error(code: -32001 | -32002 | -32603, message: string): void;
+  stream(): { event(event: object): void; end(): void };
 }
 
 /** The file that the agent produces. */
@@ -46,13 +59,13 @@ interface UpstreamTask {
 /** One update of the task. */
 type Step = { state: string; message?: string } | { artifact: Content };
 
-/** Starts an agent. The first word of a message selects its behavior. */
+/** Starts an agent that speaks JSON-RPC. The first word of a message selects its behavior. */
 export async function startUpstream(version: Version): Promise<Upstream> {
-  const tasks = new Map<string, UpstreamTask>();
-  const wire = new WireWriter(version);
+  const agent = new UpstreamAgent(version);
   const server = await startRawServer((request, response, url) => {
     const cardPath = version === '0.1' ? '/.well-known/agent.json' : '/.well-known/agent-card.json';
-    if (request.method === 'GET' && request.path === cardPath) return respondJson(response, wire.card(url));
+    if (request.method === 'GET' && request.path === cardPath)
+      return respondJson(response, upstreamCard(version, { url, transport: 'JSONRPC' }));
     const operation = methods[version][request.json?.method];
     if (!operation || !isRightVersion(version, request))
       return respondJson(response, {
@@ -61,27 +74,53 @@ export async function startUpstream(version: Version): Promise<Upstream> {
         error: { code: -32601, message: 'Method not found' },
       });
     const { id, params } = request.json;
-    const respond = (result: unknown) => respondJson(response, { jsonrpc: '2.0', id, result });
-    const respondError = (code: number, message: string) =>
-      respondJson(response, { jsonrpc: '2.0', id, error: { code, message } });
-    const knownTask = tasks.get(String(params.id));
+    return agent.handle(operation, params, {
+      result: (result) => respondJson(response, { jsonrpc: '2.0', id, result }),
+      error: (code, message) => respondJson(response, { jsonrpc: '2.0', id, error: { code, message } }),
+      stream: () => {
+        const events = startEventStream(response);
+        return {
+          event: (result) => events.event({ jsonrpc: '2.0', id, result }),
+          end: () => events.end(),
+        };
+      },
+    });
+  });
+  return { url: server.url, close: () => server.close() };
+}
+
+/** The agent behind all transports. */
+export class UpstreamAgent {
+  readonly #version: WireVersion;
+  readonly #wire: WireWriter;
+  readonly #tasks = new Map<string, UpstreamTask>();
+
+  constructor(version: WireVersion) {
+    this.#version = version;
+    this.#wire = new WireWriter(version);
+  }
+
+  handle(operation: 'send' | 'stream' | 'cancel' | 'get', params: any, reply: UpstreamReply): void {
+    const wire = this.#wire;
+    const knownTask = this.#tasks.get(String(params.id));
     if (operation === 'get')
-      return knownTask ? respond(wire.task(knownTask)) : respondError(-32001, 'Task not found');
+      return knownTask ? reply.result(wire.task(knownTask)) : reply.error(-32001, 'Task not found');
     if (operation === 'cancel') {
-      if (!knownTask?.onCancel) return respondError(knownTask ? -32002 : -32001, 'Nothing to cancel');
+      if (!knownTask?.onCancel) return reply.error(knownTask ? -32002 : -32001, 'Nothing to cancel');
       knownTask.state = 'canceled';
-      respond(wire.task(knownTask));
+      // Either the response or the last event may end the request of a client, so that both have the same status.
+      delete knownTask.message;
+      reply.result(wire.task(knownTask));
       return knownTask.onCancel();
     }
-    const task = findOrCreateTask(version, params, tasks);
-    const steps = planSteps(version, params, task);
-    if (steps === 'refused') return respondError(-32603, 'I will not do this');
-    if (operation === 'stream') return streamSteps(wire, id, { task, steps }, startEventStream(response));
-    const end = (): void => respond(wire.sendResult(task));
+    const task = findOrCreateTask(this.#version, params, this.#tasks);
+    const steps = planSteps(this.#version, params, task);
+    if (steps === 'refused') return reply.error(-32603, 'I will not do this');
+    if (operation === 'stream') return streamSteps(wire, { task, steps }, reply.stream());
+    const end = (): void => reply.result(wire.sendResult(task));
     for (const step of steps) apply(task, step);
     return task.state === 'working' ? void (task.onCancel = end) : end();
-  });
-  return { version, url: server.url, close: () => server.close() };
+  }
 }
 
 /** Only 1.0 has a version header. */
@@ -89,7 +128,7 @@ function isRightVersion(version: Version, { headers }: RawServerRequest): boolea
   return version !== '1.0' || headers['a2a-version'] === '1.0';
 }
 
-function findOrCreateTask(version: Version, params: any, tasks: Map<string, UpstreamTask>): UpstreamTask {
+function findOrCreateTask(version: WireVersion, params: any, tasks: Map<string, UpstreamTask>): UpstreamTask {
   const requestedId: string | undefined = version === '0.1' ? params.id : params.message.taskId;
   const knownTask = requestedId === undefined ? undefined : tasks.get(requestedId);
   if (knownTask) return knownTask;
@@ -104,7 +143,7 @@ function findOrCreateTask(version: Version, params: any, tasks: Map<string, Upst
   return task;
 }
 
-function planSteps(version: Version, params: any, task: UpstreamTask): Step[] | 'refused' {
+function planSteps(version: WireVersion, params: any, task: UpstreamTask): Step[] | 'refused' {
   const { texts, files } = readContent(version, params.message);
   const [command = ''] = texts;
   const done = (artifact: Content): Step[] => [
@@ -146,11 +185,10 @@ function apply(task: UpstreamTask, step: Step): void {
 
 function streamSteps(
   wire: WireWriter,
-  id: unknown,
   { task, steps }: { task: UpstreamTask; steps: readonly Step[] },
-  stream: ReturnType<typeof startEventStream>,
+  stream: ReturnType<UpstreamReply['stream']>,
 ): void {
-  const send = (result: unknown) => stream.event({ jsonrpc: '2.0', id, result });
+  const send = (event: object) => stream.event(event);
   for (const event of wire.begin(task)) send(event);
   for (const step of steps) {
     apply(task, step);
@@ -158,45 +196,50 @@ function streamSteps(
   }
   if (task.state !== 'working') return stream.end();
   task.onCancel = () => {
-    delete task.message;
     send(wire.statusEvent(task));
     stream.end();
   };
 }
 
+/** Writes the card of an agent with one interface. */
+export function upstreamCard(
+  version: Version,
+  { url, transport }: { url: string; transport: string },
+): object {
+  const plain = {
+    name: `Agent of ${version}`,
+    description: 'Does what the word says',
+    version: '1.0.0',
+    capabilities: { streaming: true },
+    skills: [{ id: 's', name: 'Skill', description: 'Does it', tags: ['t'] }],
+  };
+  if (version === '0.1')
+    return { ...plain, url, defaultInputModes: ['text', 'file'], defaultOutputModes: ['text', 'file'] };
+  const modes = { defaultInputModes: ['*/*'], defaultOutputModes: ['*/*'] };
+  return version === '0.3'
+    ? { ...plain, ...modes, url, preferredTransport: transport, protocolVersion: '0.3.0' }
+    : {
+        ...plain,
+        ...modes,
+        supportedInterfaces: [{ url, protocolBinding: transport, protocolVersion: '1.0' }],
+      };
+}
+
 /** Writes tasks and events in the wire format of one version. */
 class WireWriter {
-  readonly #version: Version;
+  readonly #version: WireVersion;
+  /** True for the formats of protocol buffers. */
+  readonly #isProto: boolean;
   #messages = 0;
 
-  constructor(version: Version) {
+  constructor(version: WireVersion) {
     this.#version = version;
-  }
-
-  card(url: string): object {
-    const version = this.#version;
-    const plain = {
-      name: `Agent of ${version}`,
-      description: 'Does what the word says',
-      version: '1.0.0',
-      capabilities: { streaming: true },
-      skills: [{ id: 's', name: 'Skill', description: 'Does it', tags: ['t'] }],
-    };
-    if (version === '0.1')
-      return { ...plain, url, defaultInputModes: ['text', 'file'], defaultOutputModes: ['text', 'file'] };
-    const modes = { defaultInputModes: ['*/*'], defaultOutputModes: ['*/*'] };
-    return version === '0.3'
-      ? { ...plain, ...modes, url, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' }
-      : {
-          ...plain,
-          ...modes,
-          supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-        };
+    this.#isProto = version === '1.0' || version === '0.3 REST';
   }
 
   /** Result of a send. */
   sendResult(task: UpstreamTask): object {
-    return this.#version === '1.0' ? { task: this.task(task) } : this.task(task);
+    return this.#isProto ? { task: this.task(task) } : this.task(task);
   }
 
   task(task: UpstreamTask): object {
@@ -210,7 +253,7 @@ class WireWriter {
   /** First events of a stream: the task, if the version supports it. */
   begin(task: UpstreamTask): object[] {
     if (this.#version === '0.1') return [];
-    return [this.#version === '1.0' ? { task: this.task(task) } : this.task(task)];
+    return [this.#isProto ? { task: this.task(task) } : this.task(task)];
   }
 
   statusEvent(task: UpstreamTask): object {
@@ -218,9 +261,8 @@ class WireWriter {
     const final = task.state !== 'working';
     const { id: taskId, contextId } = task;
     if (this.#version === '0.1') return { id: taskId, status, final };
-    return this.#version === '0.3'
-      ? { kind: 'status-update', taskId, contextId, status, final }
-      : { statusUpdate: { taskId, contextId, status } };
+    if (this.#version === '0.3') return { kind: 'status-update', taskId, contextId, status, final };
+    return { statusUpdate: { taskId, contextId, status, ...(this.#version !== '1.0' && { final }) } };
   }
 
   artifactEvent(task: UpstreamTask): object {
@@ -241,14 +283,15 @@ class WireWriter {
     const parts = buildParts(version, { text });
     if (version === '0.1') return { ...plain, message: { role: 'agent', parts } };
     const messageId = `message-${taskId}-${++this.#messages}`;
-    const message = { messageId, parts, taskId, contextId };
-    return {
-      ...plain,
-      message:
-        version === '0.3'
-          ? { ...message, kind: 'message', role: 'agent' }
-          : { ...message, role: 'ROLE_AGENT' },
-    };
+    const message = { messageId, taskId, contextId };
+    switch (version) {
+      case '0.3':
+        return { ...plain, message: { ...message, parts, kind: 'message', role: 'agent' } };
+      case '0.3 REST':
+        return { ...plain, message: { ...message, content: parts, role: 'ROLE_AGENT' } };
+      default:
+        return { ...plain, message: { ...message, parts, role: 'ROLE_AGENT' } };
+    }
   }
 
   #artifact(content: Content, index: number): object {

@@ -47,7 +47,9 @@ export function buildParts(version: WireVersion, { text, file }: Content): objec
 
 /** Writes a task state in the format of a version. */
 export function formatState(version: WireVersion, state: string): string {
-  return version === '1.0' ? `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}` : state;
+  if (version !== '1.0' && version !== '0.3 REST') return state;
+  const name = version === '1.0' ? state : state.replace('canceled', 'cancelled');
+  return `TASK_STATE_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
 const normalizeState = (state: string): string =>

@@ -117,7 +117,7 @@ export const upstreamFields = {
     .enum(['0.1', '0.2', '0.3', '1.0'])
     .optional()
     .describe('Protocol version to use. Default: negotiated from the card.'),
-  transport: z.enum(['JSONRPC', 'HTTP+JSON']).optional().describe('Transport to use. Default: any.'),
+  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']).optional().describe('Transport to use. Default: any.'),
   tenant: z.string().optional().describe('Tenant to send.'),
 };
 
