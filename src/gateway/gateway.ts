@@ -11,6 +11,8 @@ import { isServerPath } from '../server/http/reserved-paths.ts';
 import { ServerBudgets } from '../server/limits/server-budgets.ts';
 import { TrustedProxies } from '../server/limits/trusted-proxies.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
+import type { NamedAgent, NamedAgentTarget } from '../server/grpc/grpc-agents.ts';
+import { resolveGrpc } from '../server/grpc/grpc-options.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
 import { listen, type ServeOptions, type RunningServer } from '../server/node/listen.ts';
 import { nodeListener } from '../server/node/node-listener.ts';
@@ -119,6 +121,8 @@ class GatewayServer implements Gateway {
     };
     const handler = new AgentHttpHandler(added.agent, own, this.#budgets);
     handler.isReady = true;
+    handler.context.cards.hasGrpc = resolveGrpc(own.grpc) !== undefined;
+    handler.context.cards.grpcTenant = name;
     const listener = nodeListener(handler, own);
     const entry: Entry = {
       name,
@@ -168,11 +172,40 @@ class GatewayServer implements Gateway {
         contexts: () => this.#contexts(),
         metrics,
         handlerFor: (target) => this.#entryAt(target)?.fastPath,
+        // All agents admit and authenticate calls alike.
+        grpcHandlerFor: (path) => (this.#entryAt(path) ?? this.#entries.values().next().value)?.handler,
+        grpcAgentFor: (named) => this.#grpcAgent(named),
+        isReady: () => this.isReady,
       },
       options,
     );
     this.isReady = true;
     return server;
+  }
+
+  /**
+   * Finds the agent of a gRPC call: by the path, or by the tenant (`name`, or `name/tenant` for a tenant of the agent), or,
+   * without a tenant, by the host (`name.example.com`) or as the only agent.
+   */
+  #grpcAgent({ path, tenant, host }: NamedAgent): NamedAgentTarget | undefined {
+    const target = (entry: Entry | undefined, ownTenant: string | undefined) =>
+      entry && {
+        handler: entry.handler,
+        tenant: ownTenant,
+        requestStarted: () => {
+          entry.active++;
+        },
+        requestEnded: () => requestEnded(entry),
+      };
+    if (path.startsWith(prefix)) return target(this.#entryAt(path), tenant);
+    if (tenant === undefined) {
+      const [only] = this.#entries.size === 1 ? this.#entries.values() : [];
+      return target(this.#entries.get(host?.split('.', 1)[0] ?? '') ?? only, undefined);
+    }
+    const end = tenant.indexOf('/');
+    return end < 0
+      ? target(this.#entries.get(tenant), undefined)
+      : target(this.#entries.get(tenant.slice(0, end)), tenant.slice(end + 1) || undefined);
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {

@@ -40,7 +40,7 @@ const noExtendedCardReasons: ReadonlySet<ErrorReason> = new Set([
 const maxVariants = 64;
 
 /** Returns the interfaces of all versions at a URL. */
-function interfacesAt(url: string, hasGrpc: boolean): AgentInterface[] {
+function interfacesAt(url: string, hasGrpc: boolean, grpcTenant: string | undefined): AgentInterface[] {
   const { host, pathname, port, protocol } = new URL(url);
   const defaultPort = protocol === 'https:' ? 443 : 80;
   const interfaces: AgentInterface[] = [
@@ -51,8 +51,13 @@ function interfacesAt(url: string, hasGrpc: boolean): AgentInterface[] {
     { url, protocolBinding: 'JSONRPC', protocolVersion: '0.1' },
   ];
   // A gRPC method is a path of its own, so that it cannot be below another path.
-  if (!hasGrpc || pathname !== '/') return interfaces;
+  if (!hasGrpc || (pathname !== '/' && grpcTenant === undefined)) return interfaces;
   const address = port === '' ? `${host}:${defaultPort}` : host;
+  if (grpcTenant !== undefined) {
+    // 0.3 has no tenants.
+    interfaces.push({ url: address, protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: grpcTenant });
+    return interfaces;
+  }
   for (const protocolVersion of ['1.0', '0.3'])
     interfaces.push({ url: address, protocolBinding: 'GRPC', protocolVersion });
   return interfaces;
@@ -68,6 +73,8 @@ export class CardService {
   readonly #signer: CardSigner | undefined;
   /** True if the server accepts HTTP/2 connections for gRPC. */
   hasGrpc = false;
+  /** Tenant that names the agent over gRPC, on a server with several agents. */
+  grpcTenant: string | undefined = undefined;
   /** Signed cards by card object and URL. */
   readonly #signedCards = new WeakMap<AgentCard, Map<string, Promise<AgentCard | undefined>>>();
 
@@ -153,7 +160,7 @@ export class CardService {
     const { onlyVersion } = this.#options;
     const isServed = ({ protocolVersion }: AgentInterface) =>
       (onlyVersion ?? protocolVersion) === protocolVersion;
-    return { ...rest, interfaces: interfacesAt(url, this.hasGrpc).filter(isServed) };
+    return { ...rest, interfaces: interfacesAt(url, this.hasGrpc, this.grpcTenant).filter(isServed) };
   }
 
   #publicUrl(request: HttpServerRequest): string {

@@ -3,17 +3,21 @@ import { frameText } from '../../dialects/protobuf/length-prefix.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { withActivatedExtensions } from '../http/extensions.ts';
-import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
+import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
 import { SseStream, type TextSink } from '../http/sse-stream.ts';
 import type { ByteReservation } from '../limits/byte-budget.ts';
+import type { GrpcAgents, NamedAgentTarget } from './grpc-agents.ts';
 import type { ServerCall } from './server-call.ts';
 import { handleGrpc } from './handle-grpc.ts';
-import { readMessage } from './read-message.ts';
+import { readMessage, readTenant } from './read-message.ts';
 
 /** A call of an agent: reads the message, performs the operation, and sends results or events. */
 export class GrpcExchange implements TextSink {
   readonly #call: ServerCall;
-  readonly #handler: AgentHttpHandler;
+  /** Handler of the agent; until the message is read, the one that admits calls. */
+  #handler: AgentHttpHandler;
+  readonly #agentFor: GrpcAgents['agentFor'];
+  #target: NamedAgentTarget | undefined = undefined;
   readonly #method: { service: GrpcService; method: GrpcMethod } | undefined;
   /** The request, after authentication without credentials. */
   #caller: HttpServerRequest;
@@ -25,8 +29,10 @@ export class GrpcExchange implements TextSink {
     handler: AgentHttpHandler,
     call: ServerCall,
     method: { service: GrpcService; method: GrpcMethod } | undefined,
+    agentFor?: GrpcAgents['agentFor'],
   ) {
     this.#handler = handler;
+    this.#agentFor = agentFor;
     this.#call = call;
     this.#caller = call.request;
     this.#method = method;
@@ -53,10 +59,31 @@ export class GrpcExchange implements TextSink {
       const message = await readMessage(this.#call, reservation);
       if (this.#call.isOver) return;
       request.body = frameText(message);
-      this.#respond(await this.#withExtensions(await handleGrpc(context, authenticated, method, message)));
+      const target = this.#findAgent(method.method, message);
+      const response = await handleGrpc(this.#handler.context, authenticated, method, message, target);
+      this.#respond(await this.#withExtensions(response));
     } catch (thrown) {
       this.#fail(A2AError.from(thrown));
     }
+  }
+
+  /** Finds the agent on a server with several agents. */
+  #findAgent({ request: type }: GrpcMethod, message: Uint8Array): NamedAgentTarget | undefined {
+    if (!this.#agentFor) return undefined;
+    const { path, headers } = this.#call.request;
+    const target = this.#agentFor({
+      path,
+      tenant: readTenant(type, message),
+      host: singleHeader(headers, 'host'),
+    });
+    if (!target)
+      throw new A2AError('NOT_FOUND', 'The call names no agent of this server: use the tenant of its card');
+    target.requestStarted();
+    this.#target = target;
+    this.#handler = target.handler;
+    const { refusal } = target.handler;
+    if (refusal) throw refusal;
+    return target;
   }
 
   #startTelemetry(): void {
@@ -117,6 +144,8 @@ export class GrpcExchange implements TextSink {
 
   #release(): void {
     this.#reservation?.release();
+    this.#target?.requestEnded();
+    this.#target = undefined;
     this.#onSent?.();
     const events = this.#events;
     if (!events) return;

@@ -7,9 +7,9 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Http2Acceptor } from '../fast-path/fast-path-server.ts';
-import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
+import type { GrpcAgents } from './grpc-agents.ts';
 import { ServerCall, type ServerCallLimits } from './server-call.ts';
 import { GrpcConnection } from './grpc-connection.ts';
 import { GrpcExchange } from './grpc-exchange.ts';
@@ -35,7 +35,7 @@ const grpcContentType = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 /** Serves gRPC on HTTP/2 connections that another server has accepted. */
 export class GrpcServer implements Http2Acceptor {
   readonly #server: Http2Server;
-  readonly #handlerFor: (path: string) => AgentHttpHandler | undefined;
+  readonly #agents: GrpcAgents;
   readonly #settings: GrpcSettings;
   readonly #limits: ServerCallLimits;
   readonly #services: ServerServices;
@@ -44,19 +44,14 @@ export class GrpcServer implements Http2Acceptor {
   #checkTimer: NodeJS.Timeout | undefined = undefined;
   #accepting: Socket | undefined = undefined;
 
-  /**
-   * @param handlerFor - returns the handler for the path of a method.
-   * @param isReady - true while the server accepts calls.
-   */
   constructor(
-    handlerFor: (path: string) => AgentHttpHandler | undefined,
-    isReady: () => boolean,
+    agents: GrpcAgents,
     settings: GrpcSettings,
     { limits = {}, maxBodyBytes, stallTimeout }: ServerOptions,
   ) {
     const { headerBytes, headers, requestTimeout } = { ...defaultLimits, ...limits };
-    this.#handlerFor = handlerFor;
-    this.#services = new ServerServices(isReady, settings.reflection);
+    this.#agents = agents;
+    this.#services = new ServerServices(() => agents.isReady(), settings.reflection);
     this.#settings = settings;
     this.#limits = {
       maxBodyBytes: maxBodyBytes ?? defaultLimits.maxBodyBytes,
@@ -114,14 +109,16 @@ export class GrpcServer implements Http2Acceptor {
       return;
     }
     const path = headers[':path'] ?? '';
-    const handler = this.#handlerFor(path);
+    const handler = this.#agents.handlerFor(path);
     if (this.#services.has(path)) {
       const limits = { ...this.#limits, maxBodyBytes: maxServiceMessage };
       void this.#services.run(new ServerCall(connection, stream, headers, limits), handler);
     } else if (!handler) respondWithStatus(stream, 404);
     else {
       const call = new ServerCall(connection, stream, headers, this.#limits);
-      void new GrpcExchange(handler, call, findServedMethod(handler, path)).run();
+      const { agentFor } = this.#agents;
+      const method = findServedMethod(handler, path, agentFor !== undefined);
+      void new GrpcExchange(handler, call, method, agentFor).run();
     }
   }
 

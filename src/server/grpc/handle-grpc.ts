@@ -29,6 +29,7 @@ const grpcEnvelope: StreamEnvelope = {
  * Handles a call of a method. The body of the response is the frame of the result, or a stream of frames.
  *
  * @param message - the bytes that the client sent.
+ * @param named - replaces the tenant in the message, if it also names the agent.
  * @throws {@link A2AError} if the call fails, also as a rejection.
  */
 export function handleGrpc(
@@ -36,13 +37,15 @@ export function handleGrpc(
   request: HttpServerRequest,
   { service, method }: { service: GrpcService; method: GrpcMethod },
   message: Uint8Array,
+  named?: { readonly tenant: string | undefined },
 ): Promise<HttpServerResponse> | HttpServerResponse {
   const limited = context.limiter.takeRate(request);
   if (limited) throw limited;
   const { dialect } = service;
   const { operation, request: type } = method;
   checkVersion(request, dialect.version);
-  const params = readParams(context, type, message);
+  const read = readParams(context, type, message);
+  const params = named ? { ...read, tenant: named.tenant } : read;
   const operationCall = readOperationCall(context, request, { dialect, operation }, params);
   const execute = (): Promise<HttpServerResponse> | HttpServerResponse => {
     if (isStreamingOperation(operation)) {

@@ -1,6 +1,7 @@
-import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
+import { ByteReader, MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
 import { FrameReader } from '../../dialects/protobuf/frame-reader.ts';
 import { FrameTooLargeError } from '../../primitives/formats/sse.ts';
+import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { singleHeader } from '../http/http-message.ts';
 import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
@@ -74,6 +75,24 @@ function readOnlyMessage(
     });
     stream.once('close', () => reject(new A2AError('CANCELED')));
   });
+}
+
+/** Reads the field `tenant` of a message without decoding the rest. */
+export function readTenant(type: MessageType, message: Uint8Array): string | undefined {
+  const number = type.fields.find(({ name }) => name === 'tenant')?.number;
+  if (number === undefined) return undefined;
+  let tenant: string | undefined;
+  try {
+    const reader = new ByteReader(message);
+    while (!reader.isAtEnd) {
+      const tag = reader.varint();
+      if (tag === number * 8 + 2) tenant = reader.text();
+      else reader.skip(tag % 8);
+    }
+  } catch (thrown) {
+    throw toA2AError(thrown, message.length);
+  }
+  return tenant === '' ? undefined : tenant;
 }
 
 /** Converts an error of a codec. */

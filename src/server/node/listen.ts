@@ -16,6 +16,7 @@ import {
 } from './connection-limits.ts';
 import type { BufferedRequestHandler } from '../fast-path/buffered-handler.ts';
 import { type GrpcOptions, resolveGrpc } from '../grpc/grpc-options.ts';
+import type { GrpcAgents } from '../grpc/grpc-agents.ts';
 import { GrpcServer } from '../grpc/grpc-server.ts';
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { FastPathServer } from '../fast-path/fast-path-server.ts';
@@ -69,6 +70,8 @@ export interface ListenerSetup extends Drainable {
   readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
   /** Returns the handler for the path of a gRPC method. Without it, the server does not accept HTTP/2. */
   readonly grpcHandlerFor?: (path: string) => AgentHttpHandler | undefined;
+  /** Finds the agent of a gRPC call on a server with several agents. */
+  readonly grpcAgentFor?: GrpcAgents['agentFor'];
   /** True while the server accepts calls, for the health service of gRPC. @defaultValue always */
   readonly isReady?: () => boolean;
 }
@@ -84,7 +87,13 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   const grpcSettings = setup.grpcHandlerFor && resolveGrpc(options.grpc);
   const { grpcHandlerFor, isReady = () => true } = setup;
   const grpc =
-    grpcHandlerFor && grpcSettings && new GrpcServer(grpcHandlerFor, isReady, grpcSettings, options);
+    grpcHandlerFor &&
+    grpcSettings &&
+    new GrpcServer(
+      { handlerFor: grpcHandlerFor, agentFor: setup.grpcAgentFor, isReady },
+      grpcSettings,
+      options,
+    );
   const server = options.tls
     ? await createTlsServer(options.tls, listener, nodeOptions, grpc)
     : createHttpServer(setup, options, nodeOptions, grpc);

@@ -1,0 +1,35 @@
+import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
+
+/** What a call says about its agent. */
+export interface NamedAgent {
+  /** Path of the method. */
+  readonly path: string;
+  /** Field `tenant` of the message. */
+  readonly tenant: string | undefined;
+  /** Host and port of the server, as the client knows them. */
+  readonly host: string | undefined;
+}
+
+/** The agent of a call. */
+export interface NamedAgentTarget {
+  readonly handler: AgentHttpHandler;
+  /** Tenant of the call, without the name of the agent. */
+  readonly tenant: string | undefined;
+  /** Must be called when the call starts. */
+  requestStarted(): void;
+  /** Must be called when the call has ended. */
+  requestEnded(): void;
+}
+
+/** Agents that a server exposes over gRPC. */
+export interface GrpcAgents {
+  /** Returns the handler that admits and authenticates a call, by the path of its method. */
+  handlerFor(path: string): AgentHttpHandler | undefined;
+  /**
+   * Finds the agent of a call on a server with several agents, when the message has been read.
+   * @defaultValue the agent of `handlerFor`
+   */
+  readonly agentFor?: ((named: NamedAgent) => NamedAgentTarget | undefined) | undefined;
+  /** True while the server accepts calls. */
+  isReady(): boolean;
+}
