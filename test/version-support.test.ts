@@ -10,17 +10,20 @@ import { meshAgent } from '../src/mesh/client/mesh-agent.ts';
 import type { ProtocolVersion, Transport } from '../src/protocol/card.ts';
 import { serve } from '../src/server/node/serve.ts';
 import { httpMatrixClient, meshMatrixClient } from './matrix/clients.ts';
+import { grpcMatrixClient } from './matrix/grpc.ts';
 import type { Version as Shape, WireVersion } from './matrix/versions.ts';
 import { readPage } from './support/docs/code-blocks.ts';
 
 /** Rows of the table: all versions with all transports. */
 const rows = supportedVersions.flatMap((version) =>
-  (['JSONRPC', 'HTTP+JSON'] as const).map((transport) => ({ version, transport })),
+  (['JSONRPC', 'HTTP+JSON', 'GRPC'] as const).map((transport) => ({ version, transport })),
 );
-const transportLabels = { JSONRPC: 'JSON-RPC', 'HTTP+JSON': 'REST' };
+const transportLabels = { JSONRPC: 'JSON-RPC', 'HTTP+JSON': 'REST', GRPC: 'gRPC' };
 
 const open: (() => Promise<unknown>)[] = [];
 let serverUrl: string;
+/** gRPC has no base path. */
+let grpcUrl: string;
 
 const createParrot = () =>
   defineAgent({
@@ -38,6 +41,9 @@ beforeAll(async () => {
     async () => agent.close(),
   );
   serverUrl = server.url;
+  const grpcServer = await serve(agent);
+  open.push(() => grpcServer.stop(0));
+  grpcUrl = grpcServer.url;
 });
 afterAll(async () => {
   for (const close of open.toReversed()) await close();
@@ -49,6 +55,12 @@ const shapeOf = (version: ProtocolVersion): Shape => (version === '0.2' ? '0.3' 
 /** Returns true if a request with manually written JSON gets its text back. */
 async function canSend(url: string, version: ProtocolVersion, transport: Transport): Promise<boolean> {
   const shape = shapeOf(version);
+  if (transport === 'GRPC') {
+    if (shape === '0.1') return false;
+    const caller = grpcMatrixClient(url, shape);
+    open.push(async () => caller.close());
+    return (await caller.client.request('parrot', 'send', { text: 'hello' }).outcome).texts.includes('hello');
+  }
   const isRest = transport === 'HTTP+JSON';
   const wireVersion: WireVersion = isRest && shape === '0.3' ? '0.3 REST' : shape;
   const { texts } = await httpMatrixClient(url, wireVersion, isRest ? 'REST' : 'JSONRPC').request(
@@ -63,7 +75,7 @@ async function canSend(url: string, version: ProtocolVersion, transport: Transpo
 
 const hello = () => ({ messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text: 'hello' }] });
 const remote = (version: ProtocolVersion, transport: Transport) => {
-  const url = `${serverUrl}/agents/parrot`;
+  const url = transport === 'GRPC' ? grpcUrl : `${serverUrl}/agents/parrot`;
   // Servers do not declare 0.2 besides 0.3, so 0.2 clients get a card of that version.
   const card = {
     name: 'Parrot',
@@ -88,7 +100,7 @@ const remote = (version: ProtocolVersion, transport: Transport) => {
 
 /** Tries a version over a transport with each component. */
 const trials: { [part: string]: (version: ProtocolVersion, transport: Transport) => Promise<boolean> } = {
-  server: (version, transport) => canSend(serverUrl, version, transport),
+  server: (version, transport) => canSend(transport === 'GRPC' ? grpcUrl : serverUrl, version, transport),
   async client(version, transport) {
     const agent = remote(version, transport);
     await agent.send({ message: hello() });

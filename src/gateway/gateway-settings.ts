@@ -59,6 +59,7 @@ export interface GatewaySettings {
   readonly allowedHosts?: readonly string[];
   readonly cors?: CorsOptions;
   readonly fastPath?: boolean;
+  readonly grpc?: boolean;
   readonly agents: readonly AgentSettings[];
   readonly auth?: z.infer<typeof authSchema>;
   readonly limits: z.infer<typeof limitsSchema>;

@@ -11,7 +11,7 @@ import { isServerPath } from '../server/http/reserved-paths.ts';
 import { ServerBudgets } from '../server/limits/server-budgets.ts';
 import { TrustedProxies } from '../server/limits/trusted-proxies.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
-import type { NamedAgent, NamedAgentTarget } from '../server/grpc/grpc-agents.ts';
+import type { GrpcAgentName, GrpcAgentTarget } from '../server/grpc/grpc-agents.ts';
 import { resolveGrpc } from '../server/grpc/grpc-options.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
 import { listen, type ServeOptions, type RunningServer } from '../server/node/listen.ts';
@@ -58,7 +58,7 @@ export interface Gateway {
   /** Removes an agent. Resolves when its running requests have drained. */
   removeAgent(entry: GatewayEntry): Promise<void>;
   /** Changes the options of agents added afterwards; add existing agents again to apply them. */
-  configure(options: Omit<GatewayOptions, 'port' | 'host' | 'tls' | 'metrics'>): void;
+  configure(options: Omit<GatewayOptions, 'port' | 'host' | 'tls' | 'metrics' | 'grpc'>): void;
   /** Starts to accept requests. */
   listen(): Promise<RunningServer>;
   /** False makes `/readyz` respond 503. */
@@ -99,8 +99,8 @@ class GatewayServer implements Gateway {
   }
 
   configure(options: GatewayOptions): void {
-    const { port, host, tls, metrics } = this.#options;
-    this.#options = { ...options, port, host, tls, metrics };
+    const { port, host, tls, metrics, grpc } = this.#options;
+    this.#options = { ...options, port, host, tls, metrics, grpc };
     this.#publicUrl = withoutTrailingSlash(options.publicUrl);
     this.#sameOrigin = createSameOriginCheck(options);
     this.#budgets = new ServerBudgets(options.limits, metrics);
@@ -187,7 +187,7 @@ class GatewayServer implements Gateway {
    * Finds the agent of a gRPC call: by the path, or by the tenant (`name`, or `name/tenant` for a tenant of the agent), or,
    * without a tenant, by the host (`name.example.com`) or as the only agent.
    */
-  #grpcAgent({ path, tenant, host }: NamedAgent): NamedAgentTarget | undefined {
+  #grpcAgent({ path, tenant, host }: GrpcAgentName): GrpcAgentTarget | undefined {
     const target = (entry: Entry | undefined, ownTenant: string | undefined) =>
       entry && {
         handler: entry.handler,

@@ -101,6 +101,7 @@ class ManagedGateway implements RunningGateway {
       ...this.#serverObservers,
       ...settings.listen,
       fastPath: settings.fastPath,
+      grpc: settings.grpc,
       drain: { notReady: settings.notReady },
       metrics: this.metrics,
     });
@@ -172,7 +173,7 @@ class ManagedGateway implements RunningGateway {
     this.settings = settings;
     const startedNames = new Set(toStart.map(([, { name }]) => name));
     const stoppedNames = new Set(toStop.map(([, agent]) => agent.settings.name));
-    const restartSettings = ['listen', 'metrics', 'store', 'fastPath'] as const;
+    const restartSettings = ['listen', 'metrics', 'store', 'fastPath', 'grpc'] as const;
     return {
       added: [...startedNames].filter((name) => !stoppedNames.has(name)),
       removed: [...stoppedNames].filter((name) => !startedNames.has(name)),

@@ -131,9 +131,9 @@ export function describeMatrix(
       for (const version of versions) {
         if (transport === 'GRPC') {
           if (version === '0.1') continue;
-          const { client, close } = grpcMatrixClient(gateway.url ?? '', version);
-          open.push(async () => close());
-          clients.set(`${version} ${transport}`, client);
+          const caller = grpcMatrixClient(gateway.url ?? '', version);
+          open.push(async () => caller.close());
+          clients.set(`${version} ${transport}`, caller.client);
           continue;
         }
         const wireVersion = transport === 'REST' && version === '0.3' ? '0.3 REST' : version;

@@ -1,7 +1,7 @@
 import { FrameReader } from '../../dialects/protobuf/frame-reader.ts';
 import { readGrpcStatus } from '../../dialects/protobuf/grpc-status.ts';
 import type { Operation } from '../../protocol/agent.ts';
-import { A2AError, errorTable } from '../../protocol/errors.ts';
+import { A2AError, type ErrorReason, errorTable } from '../../protocol/errors.ts';
 import type { HttpResponse } from '../http/http-client.ts';
 
 /**
@@ -110,11 +110,27 @@ export class GrpcResponse implements HttpResponse {
         hint: 'A proxy in front of the agent may remove trailers, which gRPC requires.',
       });
     const error = readGrpcStatus(status, this.#operation);
-    if (error || this.#frames.isComplete) return error;
+    if (error) return withHttpStatus(error);
+    if (this.#frames.isComplete) return undefined;
     return new A2AError('INVALID_AGENT_RESPONSE', 'The response ended within a message');
   }
 
   #metadata(name: string): string | undefined {
     return this.#response.header(name) ?? this.#response.trailer?.(name);
   }
+}
+
+/** Errors that servers and proxies report with an HTTP status in other transports. */
+const httpReasons: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
+  'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'UNAVAILABLE',
+]);
+
+/** Adds the HTTP status, by which callers tell outages from errors of single calls. */
+function withHttpStatus(error: A2AError): A2AError {
+  const { reason, message, details, violations, cause } = error;
+  if (!httpReasons.has(reason)) return error;
+  return new A2AError(reason, message, { details, violations, cause, status: errorTable[reason].http });
 }

@@ -186,6 +186,7 @@ export const gatewaySchema = z
     fast_path: booleanFieldSchema
       .optional()
       .describe('Parses simple requests directly on the socket. Default true.'),
+    grpc: booleanFieldSchema.optional().describe('Serves gRPC on the same port. Default true.'),
     mesh: meshSchema.optional(),
     agents: z.record(z.string(), agentSchema),
     artifacts: artifactsSchema.optional(),

@@ -115,6 +115,7 @@ export function toGatewaySettings(
     allowedHosts: config.allowed_hosts,
     cors: config.cors,
     fastPath: config.fast_path,
+    grpc: config.grpc,
     agents,
     auth: config.auth,
     store: config.store ?? defaults.store,

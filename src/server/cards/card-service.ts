@@ -39,28 +39,28 @@ const noExtendedCardReasons: ReadonlySet<ErrorReason> = new Set([
 /** Maximum number of cached variants of one card: few versions times few host names. */
 const maxVariants = 64;
 
-/** Returns the interfaces of all versions at a URL. */
-function interfacesAt(url: string, hasGrpc: boolean, grpcTenant: string | undefined): AgentInterface[] {
-  const { host, pathname, port, protocol } = new URL(url);
-  const defaultPort = protocol === 'https:' ? 443 : 80;
-  const interfaces: AgentInterface[] = [
+/** Returns the interfaces of all versions at a URL, without those of gRPC. */
+function interfacesAt(url: string): AgentInterface[] {
+  return [
     { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
     { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
     { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
     { url, protocolBinding: 'JSONRPC', protocolVersion: '0.1' },
   ];
-  // A gRPC method is a path of its own, so that it cannot be below another path.
-  if (!hasGrpc || (pathname !== '/' && grpcTenant === undefined)) return interfaces;
+}
+
+/**
+ * Returns the interfaces of gRPC at the server of a URL. A gRPC method is a path of its own, so that there are none below
+ * another path, except at a server with several agents, where the tenant names the agent. 0.3 has no tenants.
+ */
+function grpcInterfacesAt(url: string, tenant: string | undefined, basePath: string): AgentInterface[] {
+  const { host, pathname, port, protocol } = new URL(url);
+  if (pathname !== (tenant === undefined ? '/' : basePath)) return [];
+  const defaultPort = protocol === 'https:' ? 443 : 80;
   const address = port === '' ? `${host}:${defaultPort}` : host;
-  if (grpcTenant !== undefined) {
-    // 0.3 has no tenants.
-    interfaces.push({ url: address, protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: grpcTenant });
-    return interfaces;
-  }
-  for (const protocolVersion of ['1.0', '0.3'])
-    interfaces.push({ url: address, protocolBinding: 'GRPC', protocolVersion });
-  return interfaces;
+  const newest: AgentInterface = { url: address, protocolBinding: 'GRPC', protocolVersion: '1.0' };
+  return tenant === undefined ? [newest, { ...newest, protocolVersion: '0.3' }] : [{ ...newest, tenant }];
 }
 
 /** Serves the agent card in the requested version, with the URL at which the client reached the server. */
@@ -157,10 +157,11 @@ export class CardService {
     const { signatures: _void, ...rest } = this.#authenticators
       ? withSecuritySchemes(card, this.#authenticators)
       : card;
-    const { onlyVersion } = this.#options;
+    const { onlyVersion, basePath = '' } = this.#options;
     const isServed = ({ protocolVersion }: AgentInterface) =>
       (onlyVersion ?? protocolVersion) === protocolVersion;
-    return { ...rest, interfaces: interfacesAt(url, this.hasGrpc, this.grpcTenant).filter(isServed) };
+    const grpc = this.hasGrpc ? grpcInterfacesAt(url, this.grpcTenant, basePath) : [];
+    return { ...rest, interfaces: [...interfacesAt(url), ...grpc].filter(isServed) };
   }
 
   #publicUrl(request: HttpServerRequest): string {

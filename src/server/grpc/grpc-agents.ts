@@ -1,7 +1,7 @@
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 
 /** What a call says about its agent. */
-export interface NamedAgent {
+export interface GrpcAgentName {
   /** Path of the method. */
   readonly path: string;
   /** Field `tenant` of the message. */
@@ -11,7 +11,7 @@ export interface NamedAgent {
 }
 
 /** The agent of a call. */
-export interface NamedAgentTarget {
+export interface GrpcAgentTarget {
   readonly handler: AgentHttpHandler;
   /** Tenant of the call, without the name of the agent. */
   readonly tenant: string | undefined;
@@ -29,7 +29,7 @@ export interface GrpcAgents {
    * Finds the agent of a call on a server with several agents, when the message has been read.
    * @defaultValue the agent of `handlerFor`
    */
-  readonly agentFor?: ((named: NamedAgent) => NamedAgentTarget | undefined) | undefined;
+  readonly agentFor?: ((named: GrpcAgentName) => GrpcAgentTarget | undefined) | undefined;
   /** True while the server accepts calls. */
   isReady(): boolean;
 }

@@ -6,7 +6,7 @@ import { withActivatedExtensions } from '../http/extensions.ts';
 import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
 import { SseStream, type TextSink } from '../http/sse-stream.ts';
 import type { ByteReservation } from '../limits/byte-budget.ts';
-import type { GrpcAgents, NamedAgentTarget } from './grpc-agents.ts';
+import type { GrpcAgents, GrpcAgentTarget } from './grpc-agents.ts';
 import type { ServerCall } from './server-call.ts';
 import { handleGrpc } from './handle-grpc.ts';
 import { readMessage, readTenant } from './read-message.ts';
@@ -17,7 +17,7 @@ export class GrpcExchange implements TextSink {
   /** Handler of the agent; until the message is read, the one that admits calls. */
   #handler: AgentHttpHandler;
   readonly #agentFor: GrpcAgents['agentFor'];
-  #target: NamedAgentTarget | undefined = undefined;
+  #target: GrpcAgentTarget | undefined = undefined;
   readonly #method: { service: GrpcService; method: GrpcMethod } | undefined;
   /** The request, after authentication without credentials. */
   #caller: HttpServerRequest;
@@ -68,7 +68,7 @@ export class GrpcExchange implements TextSink {
   }
 
   /** Finds the agent on a server with several agents. */
-  #findAgent({ request: type }: GrpcMethod, message: Uint8Array): NamedAgentTarget | undefined {
+  #findAgent({ request: type }: GrpcMethod, message: Uint8Array): GrpcAgentTarget | undefined {
     if (!this.#agentFor) return undefined;
     const { path, headers } = this.#call.request;
     const target = this.#agentFor({

@@ -209,13 +209,23 @@ describe('gateway agent card', () => {
       const { text, json: served } = await httpGet(card, { 'a2a-version': version });
       expect(text).not.toContain(inner.url);
       expect(text).not.toContain('internal');
-      const addresses = [
-        served.url,
-        ...(served.additionalInterfaces ?? []).map((each: { url: string }) => each.url),
-        ...(served.supportedInterfaces ?? []).map((each: { url: string }) => each.url),
-      ].filter(Boolean);
+      const interfaces = [...(served.additionalInterfaces ?? []), ...(served.supportedInterfaces ?? [])] as {
+        url: string;
+        protocolBinding?: string;
+        tenant?: string;
+      }[];
+      const [grpc, others] = [true, false].map((isGrpc) =>
+        interfaces.filter(({ protocolBinding }) => (protocolBinding === 'GRPC') === isGrpc),
+      );
+      const addresses = [served.url, ...(others ?? []).map((each) => each.url)].filter(Boolean);
       expect(addresses.length).toBeGreaterThan(0);
       expect(new Set(addresses)).toEqual(new Set([url]));
+      const { host, port, pathname } = new URL(base ?? outer.url ?? '');
+      // Calls of gRPC have paths of their own, so that they cannot be below another path.
+      const isListed = 'supportedInterfaces' in served && pathname === '/';
+      expect(grpc).toMatchObject(
+        isListed ? [{ url: port === '' ? `${host}:443` : host, tenant: 'in.ner-1' }] : [],
+      );
       expect(served).toMatchObject({ name: 'Inner' });
       expect(served).not.toHaveProperty('signatures');
       expect(served).not.toHaveProperty('securitySchemes');
