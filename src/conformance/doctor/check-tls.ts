@@ -18,7 +18,8 @@ export interface TlsCheckOptions {
   readonly insecure: boolean;
 }
 
-type Problem = readonly [finding: string, fix: string];
+/** What prevents a connection, and how to fix it. */
+export type ConnectionProblem = readonly [finding: string, fix: string];
 
 /** Performs a TLS handshake and explains why it fails. Never rejects. */
 export function checkTls({ host, port, timeout, insecure }: TlsCheckOptions): Promise<TlsCheckResult> {
@@ -35,7 +36,7 @@ export function checkTls({ host, port, timeout, insecure }: TlsCheckOptions): Pr
       socket.destroy();
       resolve(result);
     };
-    const fail = ([finding, fix]: Problem): void => done({ state: 'error', finding, fix });
+    const fail = ([finding, fix]: ConnectionProblem): void => done({ state: 'error', finding, fix });
     socket.once('timeout', () =>
       fail([`no response from port ${port} within ${timeout} ms`, 'Check the port and the firewall.']),
     );
@@ -55,7 +56,11 @@ export function checkTls({ host, port, timeout, insecure }: TlsCheckOptions): Pr
   });
 }
 
-function handshakeProblem({ code = '', message }: NodeJS.ErrnoException, port: number): Problem {
+/** Explains a TLS handshake that failed. */
+export function handshakeProblem(
+  { code = '', message }: NodeJS.ErrnoException,
+  port: number,
+): ConnectionProblem {
   if (code === 'ECONNREFUSED')
     return [`connection refused at port ${port}`, 'Start the agent, and check the port in the URL.'];
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|HTTP_REQUEST/.test(code))
@@ -80,7 +85,8 @@ function handshakeProblem({ code = '', message }: NodeJS.ErrnoException, port: n
   return [`TLS handshake failed: ${message}`, 'Check the log of the server or proxy that terminates TLS.'];
 }
 
-function certificateProblem(socket: TLSSocket, host: string): Problem {
+/** Explains a certificate that is not trusted. */
+export function certificateProblem(socket: TLSSocket, host: string): ConnectionProblem {
   const code = String(socket.authorizationError);
   const until = validUntil(socket);
   switch (code) {

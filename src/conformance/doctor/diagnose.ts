@@ -1,10 +1,15 @@
 import { lookup } from 'node:dns/promises';
 import { isLoopbackUrl } from '../checks/push/loopback.ts';
 import { requestCard, findCards, cardLocations } from '../discovery/find-cards.ts';
-import { cardVariants, type PublishedCard } from '../discovery/card-variants.ts';
+import { cardVariants, createDriver, type PublishedCard } from '../discovery/card-variants.ts';
+import { grpcOrigin } from '../discovery/grpc-address.ts';
+import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
+import type { CheckedTransport } from '../rule-model.ts';
+import { authStatus } from '../wire/http-exchange.ts';
+import { checkGrpc } from './check-grpc.ts';
 import { checkTls } from './check-tls.ts';
-import { openPeer } from '../interop/interop-peer.ts';
-import { describeResponse } from '../drivers/describe-response.ts';
+import { type InteropPeer, openPeer } from '../interop/interop-peer.ts';
+import { describeError, describeResponse } from '../drivers/describe-response.ts';
 import type { Probe } from '../probe.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
@@ -12,7 +17,7 @@ import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 
 /** Result of one step of {@link diagnose}. */
 export interface DiagnosisStep {
-  readonly name: 'DNS' | 'TLS' | 'card' | 'version' | 'auth' | 'message' | 'stream';
+  readonly name: 'DNS' | 'TLS' | 'card' | 'version' | 'gRPC' | 'auth' | 'message' | 'stream';
   readonly state: 'ok' | 'error' | 'skipped';
   /** What was observed. */
   readonly finding: string;
@@ -27,11 +32,17 @@ export interface DoctorOptions {
   readonly timeout?: number;
   /** Accepts invalid TLS certificates. @defaultValue false */
   readonly insecure?: boolean;
+  /** Transport of the calls. @defaultValue the preferred one of the card */
+  readonly transport?: CheckedTransport;
+  /** Address of gRPC, `host:port` or a URL, in place of that of the card; implies the transport `GRPC`. */
+  readonly grpcAddress?: string;
   /** Text of the test message. @defaultValue the first example of the card */
   readonly text?: string;
 }
 
 type Finding = Omit<DiagnosisStep, 'name'>;
+
+const isGrpc = ({ transport }: ProtocolDriver): boolean => transport === 'GRPC';
 
 /** Performs the steps of a client one after the other, and stops at the first error that prevents the next step. */
 export async function diagnose(url: string, options: DoctorOptions = {}): Promise<DiagnosisStep[]> {
@@ -45,11 +56,13 @@ class Diagnosis {
   readonly #http: RawHttpClient;
   readonly #receiver = new WebhookReceiver();
   readonly #steps: DiagnosisStep[] = [];
+  readonly #transport: CheckedTransport | undefined;
 
   constructor(url: string, options: DoctorOptions) {
     this.#url = url;
     this.#options = options;
     this.#timeout = options.timeout ?? 15_000;
+    this.#transport = options.grpcAddress === undefined ? options.transport : 'GRPC';
     this.#http = new RawHttpClient({ deadline: this.#timeout, insecure: options.insecure ?? false });
   }
 
@@ -110,8 +123,17 @@ class Diagnosis {
     const variants = cards.flatMap((each) => cardVariants(each));
     if (variants.length === 0)
       return failed(
-        'the card declares no JSON-RPC or REST interface',
+        'the card declares no JSON-RPC, REST or gRPC interface',
         'Declare interfaces in supportedInterfaces (1.0), or in url and preferredTransport (0.3).',
+      );
+    const transport = this.#transport;
+    const isDeclared = variants.some((each) => each.transport === transport);
+    if (transport !== undefined && !isDeclared && this.#options.grpcAddress === undefined)
+      return failed(
+        `the card declares no ${transport} interface`,
+        transport === 'GRPC'
+          ? 'Declare it in the card, or pass the address of gRPC with --grpc host:port.'
+          : 'Declare it in the card, or choose another transport.',
       );
     const unreachable = variants.find(({ url }) => isLoopbackUrl(url) && !isLoopbackUrl(this.#url));
     if (unreachable)
@@ -124,15 +146,41 @@ class Diagnosis {
   }
 
   async #callAgent(): Promise<void> {
-    const { headers = {}, text } = this.#options;
+    const { headers = {} } = this.#options;
+    const { probe, published, variants } = await this.#openPeer();
+    if (!probe || !published) return;
+    if (isGrpc(probe.driver) && !(await this.#step('gRPC', () => this.#checkGrpc(probe)))) return;
+    const isAccepted = await this.#step('auth', () => checkAuth(probe, published, headers));
+    if (isAccepted) {
+      await this.#step('message', () => checkMessage(probe, this.#timeout));
+      await this.#step('stream', () => checkStream(probe));
+    }
+    // Clients may choose another interface of the card.
+    const other = isGrpc(probe.driver) ? undefined : variants.find(isGrpc);
+    if (other) await this.#step('gRPC', () => this.#checkGrpc(probe.withDriver(other)));
+  }
+
+  async #openPeer(): Promise<InteropPeer> {
+    const { headers = {}, text, grpcAddress } = this.#options;
     const context = { http: this.#http, receiver: this.#receiver, deadline: this.#timeout };
     const prompts = text === undefined ? {} : { completed: { text } };
-    const { probe, published } = await openPeer(this.#url, context, { headers, prompts });
-    if (!probe || !published) return;
-    const isAccepted = await this.#step('auth', () => checkAuth(probe, published, headers));
-    if (!isAccepted) return;
-    await this.#step('message', () => checkMessage(probe, this.#timeout));
-    await this.#step('stream', () => checkStream(probe));
+    const open = (transports?: readonly CheckedTransport[]): Promise<InteropPeer> =>
+      openPeer(this.#url, context, { headers, prompts, ...(transports ? { transports } : {}) });
+    if (grpcAddress === undefined) return open(this.#transport && [this.#transport]);
+    const declared = await open(['GRPC']);
+    const peer = declared.probe ? declared : await open();
+    const { probe } = peer;
+    const origin = grpcOrigin(grpcAddress, this.#url);
+    if (!probe || origin === undefined) return peer;
+    return { ...peer, probe: probe.withDriver(createDriver(probe.driver.version, 'GRPC', origin)) };
+  }
+
+  #checkGrpc(probe: Probe): Promise<Finding> {
+    return checkGrpc(probe, {
+      timeout: this.#timeout,
+      insecure: this.#options.insecure ?? false,
+      cardOrigin: new URL(this.#url).origin,
+    });
   }
 }
 
@@ -183,6 +231,7 @@ async function checkAuth(
 ): Promise<Finding> {
   const response = await probe.call('get', { id: crypto.randomUUID() });
   const { status } = response.exchange;
+  const rejection = authStatus(response.exchange);
   const schemes = isJsonObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
   const required =
     schemes.length > 0 ? `the card declares ${schemes.join(' or ')}` : 'the card declares no scheme';
@@ -191,18 +240,19 @@ async function checkAuth(
       `no response from ${probe.driver.url}: ${response.exchange.transportError ?? response.exchange.end}`,
       'Correct the URL in the card; it cannot be reached from here.',
     );
-  if (status !== 401 && status !== 403)
+  if (rejection === undefined)
     return ok(
       Object.keys(headers).length > 0
         ? `accepted with the given credentials; ${required}`
         : `accepted; ${required}`,
     );
+  const rejected = response.error?.grpcStatus ?? `HTTP ${status}`;
   return Object.keys(headers).length > 0
     ? failed(
-        `HTTP ${status} with the given credentials; ${required}`,
+        `${rejected} with the given credentials; ${required}`,
         'Get a new token, and check its audience and scopes.',
       )
-    : failed(`HTTP ${status}; ${required}`, "Pass credentials: --header 'Authorization: Bearer …'.");
+    : failed(`${rejected}; ${required}`, "Pass credentials: --header 'Authorization: Bearer …'.");
 }
 
 async function checkMessage(probe: Probe, timeout: number): Promise<Finding> {
@@ -240,10 +290,12 @@ async function checkStream(probe: Probe): Promise<Finding> {
   const capabilities: JsonObject = probe.capabilities;
   if (capabilities.streaming !== true)
     return { state: 'skipped', finding: 'the card does not declare streaming' };
-  const { exchange, events, isStream, isComplete } = await probe.openStream('stream', {
+  const { exchange, events, error, isStream, isComplete } = await probe.openStream('stream', {
     message: probe.prompts.anyPrompt(),
   });
   const type = exchange.headers['content-type'] ?? 'no content type';
+  if (!isStream && error?.grpcStatus !== undefined)
+    return failed(`the stream failed: ${describeError(error)}`, 'Check the log of the agent.');
   if (!isStream)
     return failed(
       `HTTP ${exchange.status} with ${type} instead of a stream`,

@@ -52,7 +52,10 @@ export async function openPeer(
 ): Promise<InteropPeer> {
   const { headers = {}, prompts = {}, skills } = options;
   const [published] = await findCards(context.http, url, headers);
-  const variants = published ? cardVariants(published) : [];
+  const { transports } = options;
+  const variants = (published ? cardVariants(published) : []).filter(
+    ({ transport }) => transports?.includes(transport) ?? true,
+  );
   const [driver] = variants;
   const card = published?.card ?? {};
   const probe = driver

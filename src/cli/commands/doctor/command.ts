@@ -1,11 +1,14 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { parsePositiveDuration } from '../../inputs/parse-duration.ts';
+import { transportParser } from '../../inputs/parse-transport.ts';
 import { durationOption, headerOption, insecureOption, outputOption } from '../../inputs/shared-options.ts';
 import type { DoctorFlags } from './run.ts';
 
 const examples = `
 Examples:
   $ dragoman doctor https://agents.example.com/echo
+  $ dragoman doctor http://localhost:4000 --transport GRPC
+  $ dragoman doctor http://localhost:4000 --grpc localhost:50051
   $ dragoman doctor http://localhost:4000 --header 'Authorization: Bearer …'
 
 Exits with 0 if the agent responds, with 1 if a step failed, and with 2 on usage errors.`;
@@ -14,7 +17,9 @@ Exits with 0 if the agent responds, with 1 if a step failed, and with 2 on usage
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('Diagnose connection problems step by step: DNS, TLS, card, version, auth, message, stream.')
+    .description(
+      'Diagnose connection problems step by step: DNS, TLS, card, version, gRPC, auth, message, stream.',
+    )
     .argument('<url>', 'URL of the agent or of its card')
     .addOption(headerOption())
     .addOption(
@@ -25,6 +30,13 @@ export function addDoctor(program: Command): void {
         parsePositiveDuration,
       ),
     )
+    .addOption(
+      new Option(
+        '--transport <transport>',
+        'transport to use: JSONRPC, HTTP+JSON or GRPC (default: first of the card)',
+      ).argParser((text: string) => transportParser(['JSONRPC', 'HTTP+JSON', 'GRPC'])(text, []).at(-1)),
+    )
+    .option('--grpc <address>', 'address of gRPC to use in place of that of the card: host:port or URL')
     .option('--text <text>', 'message text to send (default: first example of the card)')
     .addOption(insecureOption())
     .addOption(outputOption())

@@ -1,4 +1,5 @@
 import { diagnose, type DiagnosisStep } from '../../../conformance/doctor/diagnose.ts';
+import type { CheckedTransport } from '../../../conformance/rule-model.ts';
 import { Redactor } from '../../../primitives/redaction.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
@@ -10,6 +11,8 @@ export interface DoctorFlags {
   header: string[];
   timeout: number;
   text?: string;
+  transport?: CheckedTransport;
+  grpc?: string;
   insecure: boolean;
   output: OutputFormat;
 }
@@ -17,7 +20,7 @@ export interface DoctorFlags {
 /** Runs `dragoman doctor`. Exits with 1 if a step failed. */
 export async function runDoctorCommand(
   url: string,
-  { header, timeout, text, insecure, output }: DoctorFlags,
+  { header, timeout, text, transport, grpc, insecure, output }: DoctorFlags,
 ): Promise<void> {
   expectUrl(url);
   const headers = parseHeaders(header);
@@ -26,6 +29,8 @@ export async function runDoctorCommand(
     timeout,
     insecure,
     ...(text === undefined ? {} : { text }),
+    ...(transport === undefined ? {} : { transport }),
+    ...(grpc === undefined ? {} : { grpcAddress: grpc }),
   });
   const steps = new Redactor(headers).redactDeep(diagnosis);
   process.stdout.write(output === 'json' ? `${JSON.stringify({ url, steps })}\n` : formatSteps(steps));
