@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Dialect, UnaryOperation } from '../src/dialects/dialect.ts';
 import { rpcMethodName } from '../src/dialects/dialect.ts';
+import { writeHybridCard } from '../src/dialects/hybrid-card.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
 import type { Operation } from '../src/protocol/agent.ts';
 import type { AgentCard } from '../src/protocol/card.ts';
@@ -121,6 +122,7 @@ const table: { schema: string; dialect: Dialect; cases: SchemaCase[] }[] = [
     dialect: v0_3,
     cases: [
       ...commonCases(v0_3, any.card),
+      { of: 'AgentCard', from: any.card.map(writeHybridCard) },
       {
         of: 'GetAuthenticatedExtendedCardSuccessResponse',
         from: response(v0_3, 'extendedCard', any.card),

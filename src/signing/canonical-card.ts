@@ -1,3 +1,4 @@
+import { dialectForCard } from '../dialects/card-negotiation.ts';
 import type { WireObject } from '../dialects/field-readers.ts';
 import { isJsonObject } from '../primitives/json.ts';
 import { applyPresenceRules, findEmptyPaths, findMissingPaths, removeEmptyValues } from './presence-rules.ts';
@@ -23,6 +24,7 @@ export interface SignedPayload {
 const specifiedRules = { addsRequired: true, retainsUnknown: true };
 const asWrittenRules = { addsRequired: false, retainsUnknown: true };
 const knownMembersRules = { addsRequired: false, retainsUnknown: false };
+const modernRules = { addsRequired: true, retainsUnknown: false };
 
 /** Returns the text to sign: the presence rules of 1.0, then RFC 8785 (JCS). */
 export async function canonicalCard(card: WireCard, form: PayloadForm = 1): Promise<string> {
@@ -39,6 +41,11 @@ export async function candidatePayloads(card: WireCard, acceptSdkForms: boolean)
     // Signers that use the JSON as it is do not add missing REQUIRED fields.
     { form: 1, text: await jcs(complete), card: complete },
   ];
+  // The signature of a card with members of 0.3 beside those of 1.0 covers those of 1.0.
+  if (dialectForCard(card).hybrid) {
+    const text = await jcs(applyPresenceRules(card, modernRules));
+    payloads.push({ form: 1, text, card: applyPresenceRules(card, knownMembersRules) });
+  }
   if (acceptSdkForms) {
     const known = applyPresenceRules(card, knownMembersRules);
     payloads.push({ form: 2, text: await canonicalCard(card, 2), card: known });
@@ -50,7 +57,7 @@ export async function candidatePayloads(card: WireCard, acceptSdkForms: boolean)
 /** Returns the fields of form 1 that are missing in form 2, with the reason. */
 export function divergences(card: WireCard): { field: string; description: string }[] {
   const specified = applyPresenceRules(card, specifiedRules);
-  const known = applyPresenceRules(card, { ...specifiedRules, retainsUnknown: false });
+  const known = applyPresenceRules(card, modernRules);
   return [
     ...findMissingPaths(specified, known).map((field) => ({ field, description: 'is not defined in 1.0' })),
     ...findEmptyPaths(known).map((field) => ({ field, description: 'is empty' })),

@@ -1,5 +1,6 @@
 import { parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
+import { writeHybridCard } from '../../dialects/hybrid-card.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
@@ -99,7 +100,7 @@ export class CardService {
     const key = `${format} ${url}`;
     let serialized = variants.get(key);
     if (!serialized) {
-      if (format === '1.0' && this.#signer) {
+      if (this.#signer && (version === undefined || version === '1.0')) {
         const signed = await this.sign(card, request);
         // A card without signature is not cached, so that the next request can get a signed one.
         if (!signed.signatures) return this.#respond(request, this.#serialize(signed, format, 0));
@@ -212,30 +213,29 @@ function supportedVersion(text: string | undefined): ProtocolVersion | undefined
   }
 }
 
+const dialects: { readonly [format in ProtocolVersion]: Dialect } = {
+  '0.1': v0_1,
+  '0.2': v0_3,
+  '0.3': v0_3,
+  '1.0': v1_0,
+};
+
 /**
- * Serializes a card. Without requested version the card is readable by all versions: 0.3 with the interfaces of 1.0, and
- * on the old path with the members of 0.1 as well.
+ * Serializes a card. Without requested version the card is readable by clients of 1.0, 0.3 and 0.2, and on the old path by
+ * those of 0.1 as well.
  */
 function toCardJson(card: AgentCard, format: ProtocolVersion | 'old' | 'any'): unknown {
-  const dialects: { [format in ProtocolVersion]: Dialect } = {
-    '0.1': v0_1,
-    '0.2': v0_3,
-    '0.3': v0_3,
-    '1.0': v1_0,
-  };
   if (format !== 'old' && format !== 'any') return dialects[format].card.write(card);
-  const v0_3Card = v0_3.card.write(card) as object;
-  const combined = { ...v0_3Card, supportedInterfaces: card.interfaces };
-  return format === 'old'
-    ? { ...(v0_1.card.write(card) as object), ...combined, skills: skillsWithModes(card) }
-    : combined;
+  const hybrid = writeHybridCard(card);
+  if (format === 'any') return hybrid;
+  return { ...(v0_1.card.write(card) as object), ...hybrid, skills: withModes(hybrid.skills, card) };
 }
 
 /** 0.1 clients expect media types in each skill; 0.2 made the defaults of the card apply. */
-function skillsWithModes({ skills, defaultInputModes, defaultOutputModes }: AgentCard): unknown[] {
-  return skills.map(({ securityRequirements: _newer, ...skill }) => ({
+function withModes(skills: unknown, { defaultInputModes, defaultOutputModes }: AgentCard): unknown[] {
+  return (skills as object[]).map((skill) => ({
+    inputModes: defaultInputModes,
+    outputModes: defaultOutputModes,
     ...skill,
-    inputModes: skill.inputModes ?? defaultInputModes,
-    outputModes: skill.outputModes ?? defaultOutputModes,
   }));
 }

@@ -396,7 +396,7 @@ describe('task routes', () => {
     'pageSize=x',
     'colour=red',
     'variant=2.0/JSONRPC',
-    'variant=1.0/GRPC',
+    'variant=1.0/SOAP',
   ])('reject a list request with %s', async (query) => {
     const response = await page.request(`agents/${id}/tasks?${query}`);
     expect(response.status).toBe(400);

@@ -39,9 +39,11 @@ describe('agent card', () => {
     });
     const hybrid = await httpGet(server.url + path);
     expect(hybrid.json).toEqual({
+      ...modern.json,
       ...tagged.json,
-      supportedInterfaces: modern.json.supportedInterfaces,
+      capabilities: { ...modern.json.capabilities, ...tagged.json.capabilities },
     });
+    expect(hybrid.json.capabilities).toHaveProperty('extendedAgentCard', true);
     const oldest = await httpGet(server.url + path, { 'a2a-version': '0.1' });
     expect(oldest.json).toMatchObject({ url: server.url, capabilities: { streaming: true } });
     expect(oldest.json).not.toHaveProperty('protocolVersion');

@@ -64,6 +64,19 @@ describe('serve with signCard', () => {
     expect(faults).toEqual([]);
   });
 
+  it('signs the card of clients that name no version', async () => {
+    const { server } = await served();
+    const { json } = await httpGet(server.url + path);
+    expect(json).toMatchObject({ url: server.url, protocolVersion: '0.3.0' });
+    const { result, card } = await verify(json);
+    expect(result).toBe('verified');
+    // The signature does not cover the members of 0.3.
+    expect(card).not.toHaveProperty('url');
+    await sdk.verifyAgentCardSignature(() => Promise.resolve(pair.publicKey))(sdk.AgentCard.fromJSON(json));
+    json.supportedInterfaces[0].url = 'https://evil.example';
+    expect(await verify(json)).toMatchObject({ result: 'invalid' });
+  });
+
   it('signs once and caches the text with its ETag', async () => {
     const sign = vi.fn((card: { [member: string]: unknown }) =>
       signCard(card, { key: pair.privateKey, kid: 'k1' }),
@@ -78,7 +91,7 @@ describe('serve with signCard', () => {
 
   it('does not sign cards of earlier versions', async () => {
     const { server } = await served();
-    for (const headers of [undefined, { 'a2a-version': '0.3' }, { 'a2a-version': '0.1' }])
+    for (const headers of [{ 'a2a-version': '0.3' }, { 'a2a-version': '0.1' }])
       expect((await httpGet(server.url + path, headers)).json).not.toHaveProperty('signatures');
   });
 
