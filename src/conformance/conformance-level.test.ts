@@ -38,6 +38,7 @@ describe('computeLevel', () => {
       'a MUST is violated over a second transport',
       [result('send.answers', 'fail', { transport: 'HTTP+JSON' })],
     ],
+    ['partial', 'a MUST is violated over gRPC', [result('grpc.status', 'fail', { transport: 'GRPC' })]],
     ['partial', 'a MUST is violated in an older version', [result('get.known', 'fail', { version: '0.3' })]],
     ['minimal', 'another MUST of the core is violated', [result('cancel.running', 'fail')]],
     ['non-conformant', 'the card is invalid', [result('card.skills', 'fail', { transport: undefined })]],
@@ -50,6 +51,14 @@ describe('computeLevel', () => {
   it('returns non-conformant if no rule passes', () => {
     expect(computeLevel([], [])).toBe('non-conformant');
     expect(computeLevel([result('send.answers', 'inconclusive')], variants)).toBe('non-conformant');
+  });
+
+  it('returns minimal if a MUST is violated over gRPC, which the card prefers', () => {
+    const results = [
+      result('send.answers', 'pass', { transport: 'GRPC' }),
+      result('grpc.status', 'fail', { transport: 'GRPC' }),
+    ];
+    expect(computeLevel(results, [{ version: '1.0', transport: 'GRPC' }, ...variants])).toBe('minimal');
   });
 
   it('treats rules of older versions as part of their family', () => {

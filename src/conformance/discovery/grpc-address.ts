@@ -7,12 +7,13 @@ const schemes: { readonly [scheme: string]: string } = {
 };
 
 /**
- * Returns the origin of a gRPC interface whose address is a URL or `host:port`. Without a scheme, TLS is used if the card
- * was read over TLS.
+ * Returns the origin of a gRPC interface whose address is a URL, `host:port` or `dns:///host:port`. Without a scheme, TLS is
+ * used if the card was read over TLS.
  *
- * @returns undefined if the address is neither.
+ * @returns undefined if the address is none of these.
  */
-export function grpcOrigin(address: string, cardUrl: string): string | undefined {
+export function grpcOrigin(published: string, cardUrl: string): string | undefined {
+  const address = published.replace(/^dns:(?:\/\/[^/]*\/)?/i, '');
   const [, named] = /^([a-z][a-z\d+.-]*:)\/\//i.exec(address) ?? [];
   const text =
     named === undefined ? `${cardUrl.startsWith('https:') ? 'https:' : 'http:'}//${address}` : address;
