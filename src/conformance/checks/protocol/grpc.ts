@@ -162,10 +162,7 @@ export const grpcChecks = defineChecks(shared, [
     remedy: 'Return UNIMPLEMENTED for unknown methods and services.',
     async run(probe) {
       const { url } = encode(probe, 'get', { id: 'x' });
-      const unknown = [
-        url.replace(/[^/]+$/, 'NoSuchMethod'),
-        url.replace(/[^/]+\/[^/]+$/, 'no.such.Service/Get'),
-      ];
+      const unknown = ['./NoSuchMethod', '../no.such.Service/Get'].map((path) => new URL(path, url).href);
       for (const each of unknown) {
         const response = await getUnknownTask(probe, { url: each });
         // Clients read HTTP 404 as UNIMPLEMENTED; a web server may answer for unknown services.
