@@ -244,24 +244,23 @@ export function describeTaskIsolation(storeName: string, openStore: () => Promis
         );
       });
 
-      it('creates a separate task for the same message id', async () => {
+      it('creates a separate task for the same message and the same key', async () => {
+        const key = { 'idempotency-key': random() };
         const message = userMessage('the same');
         const named = claims(line) ? { clientTaskId: random() } : {};
-        const theirs = await line.call(url, owner, 'send', { message, ...named });
+        const theirs = await line.call(url, owner, 'send', { message, ...named }, key);
         const again = claims(line) ? { clientTaskId: random() } : {};
         const fresh = userMessage('the same');
         const expected = masked(
           await ask(otherClient, 'send', { message: fresh, ...again }),
           fresh.messageId,
         );
-        const mine = await ask(otherClient, 'send', {
-          message,
-          ...(claims(line) ? { clientTaskId: random() } : {}),
-        });
+        const otherNamed = claims(line) ? { clientTaskId: random() } : {};
+        const mine = await ask(otherClient, 'send', { message, ...otherNamed }, key);
         expect(masked(mine, message.messageId)).toEqual(expected);
         expect(mine.text).not.toContain(theirs.id);
         expect(mine.text).not.toContain(theirs.contextId);
-        const repeated = await line.call(url, owner, 'send', { message, ...named });
+        const repeated = await line.call(url, owner, 'send', { message, ...named }, key);
         expect(repeated.id).toBe(theirs.id);
       });
 

@@ -127,8 +127,14 @@ export class TestClient {
   }
 
   /** Sends a request and returns the result as model object. Throws on an error response. */
-  async call(url: string, identity: TestIdentity, operation: Operation, request: unknown): Promise<any> {
-    const response = await this.request(url, identity, operation, request);
+  async call(
+    url: string,
+    identity: TestIdentity,
+    operation: Operation,
+    request: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<any> {
+    const response = await this.request(url, identity, operation, request, headers);
     const body = response.text === '' ? undefined : JSON.parse(response.text);
     if (response.status >= 300 || body?.error !== undefined)
       throw new Error(`${this.name}: ${operation} returned ${response.status} ${response.text}`);
