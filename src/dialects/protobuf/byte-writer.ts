@@ -8,6 +8,12 @@ const initialSize = 1_024;
 /** Size up to which the buffer is used again for the next message. */
 const maxReusedSize = 64 * 1_024;
 
+/** Size up to which the buffer doubles when it is full. */
+const maxDoubledSize = 1_024 * 1_024;
+
+/** Bytes for the lengths around a large value, which become known after it. */
+const slack = 256;
+
 /** Writes the primitive formats of protocol buffers into a buffer that grows. */
 export class ByteWriter {
   #bytes = new Uint8Array(initialSize);
@@ -115,7 +121,10 @@ export class ByteWriter {
   #reserve(size: number): void {
     if (this.#end + size <= this.#bytes.length) return;
     const written = this.#bytes.subarray(0, this.#end);
-    this.#allocate(Math.max(this.#bytes.length * 2, this.#end + size));
+    const { length } = this.#bytes;
+    // A large file is often all that is written: twice its size would be wasted.
+    const grown = length < maxDoubledSize ? length * 2 : length + length / 4;
+    this.#allocate(Math.max(Math.ceil(grown), this.#end + size + slack));
     this.#bytes.set(written);
   }
 
