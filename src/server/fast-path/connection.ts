@@ -273,7 +273,7 @@ export class FastPathConnection implements TextSink {
   ended(): void {
     const socket = this.#socket;
     if (!this.#buffered || !this.#isFree) socket.end();
-    else if (!this.#server.emit('clientError', incompleteRequestError(), socket)) socket.destroy();
+    else this.#reject('HPE_INVALID_EOF_STATE');
   }
 
   closed(): void {
@@ -283,6 +283,19 @@ export class FastPathConnection implements TextSink {
     this.#responseSent();
     request?.disconnected();
     if (request) this.#clearRequest();
+  }
+
+  /** True until the first bytes tell whether the connection uses HTTP/2, which Node would not recognize later. */
+  get #mayBecomeHttp2(): boolean {
+    const buffered = this.#buffered;
+    if (!this.#server.http2 || this.#hasAnswered) return false;
+    return buffered === undefined || mayStartHttp2(buffered);
+  }
+
+  /** Responds to an incomplete request like Node. @param code - of the error of Node */
+  #reject(code: string): void {
+    const error = Object.assign(new Error('Incomplete request'), { code });
+    if (!this.#server.emit('clientError', error, this.#socket)) this.#socket.destroy();
   }
 
   /** Hands the connection off to Node permanently, including the bytes read so far. */
@@ -307,10 +320,13 @@ export class FastPathConnection implements TextSink {
    *
    * @param since - connections that wait for a request since then are handed off to Node.
    * @param idleSince - connections that are idle since then are closed.
+   * @param undecidedSince - connections of which it is not known since then whether they use HTTP/2 are closed.
    */
-  checkTimeout(since: number, idleSince: number): void {
+  checkTimeout(since: number, idleSince: number, undecidedSince: number): void {
     if (!this.#hasAnswered || this.#buffered) {
-      if (this.#isFree && this.#since <= since) this.handOffToNode(this.#buffered);
+      if (!this.#isFree || this.#since > since) return;
+      if (!this.#mayBecomeHttp2) this.handOffToNode(this.#buffered);
+      else if (this.#since <= undecidedSince) this.#reject('ERR_HTTP_REQUEST_TIMEOUT');
     } else if (this.isIdle && this.#since < idleSince) this.#socket.destroy();
   }
 }
@@ -321,11 +337,6 @@ export class FastPathConnection implements TextSink {
  */
 function mayBeRequest([first = 0]: Buffer): boolean {
   return (first >= 0x41 && first <= 0x5a) || first === 0x0d || first === 0x0a;
-}
-
-/** Creates the error of an incomplete request, with the code of Node. */
-function incompleteRequestError(): Error {
-  return Object.assign(new Error('Incomplete request'), { code: 'HPE_INVALID_EOF_STATE' });
 }
 
 function handleInNextTick(

@@ -115,7 +115,9 @@ export class FastPathServer extends Server {
   #checkConnections(interval: number): void {
     const now = performance.now();
     const idleSince = this.keepAliveTimeout > 0 ? now - this.keepAliveTimeout - keepAliveTolerance : 0;
-    for (const connection of this.fastPathConnections) connection.checkTimeout(now - interval, idleSince);
+    const undecidedSince = this.headersTimeout > 0 ? now - this.headersTimeout : -Infinity;
+    for (const connection of this.fastPathConnections)
+      connection.checkTimeout(now - interval, idleSince, undecidedSince);
   }
 
   override closeIdleConnections(): void {

@@ -15,6 +15,8 @@ const closingTime = 500;
 export interface OpenCall {
   /** Ends the call because the server stops. */
   interrupt(): void;
+  /** Called when the client sends nothing more. */
+  clientEnded(): void;
   /** Ends the call if its client takes too long. @param now - monotonic time */
   check(now: number): void;
 }
@@ -31,6 +33,8 @@ export class GrpcConnection {
   readonly #controlFrames: TokenBucket;
   /** True if data was sent since the last ping of the client, which measures the connection with it. */
   #hasSent = false;
+  /** True if the client sends nothing more. */
+  #hasEnded = false;
   #bytesRead = 0;
   /** Time of the last received byte, in milliseconds of the monotonic clock. */
   #readAt: number;
@@ -51,6 +55,7 @@ export class GrpcConnection {
     this.#idleSince = now;
     this.#controlFrames = new TokenBucket(controlFrames, now);
     session.on('error', () => session.destroy());
+    socket.once('end', () => this.#ended());
     session.on('ping', () => this.#countControlFrame());
     session.on('remoteSettings', () => this.#countControlFrame());
   }
@@ -66,7 +71,9 @@ export class GrpcConnection {
   }
 
   callEnded(call: OpenCall): void {
-    if (this.#calls.delete(call) && this.#calls.size === 0) this.#idleSince = performance.now();
+    if (!this.#calls.delete(call) || this.#calls.size > 0) return;
+    this.#idleSince = performance.now();
+    if (this.#hasEnded) this.#session.destroy();
   }
 
   /** Called when a message is sent. */
@@ -78,7 +85,7 @@ export class GrpcConnection {
   check(now: number): void {
     const { keepAliveInterval, keepAliveTimeout, idleTimeout } = this.#settings;
     const session = this.#session;
-    if (session.closed || session.destroyed) return;
+    if (session.destroyed) return;
     for (const call of this.#calls) call.check(now);
     const { bytesRead } = this.#socket;
     if (bytesRead !== this.#bytesRead) {
@@ -88,6 +95,8 @@ export class GrpcConnection {
     }
     if (this.#pingedAt > 0) {
       if (now - this.#pingedAt >= keepAliveTimeout) session.destroy();
+    } else if (this.#calls.size === 0 && session.closed) {
+      if (now - this.#idleSince >= closingTime) session.destroy();
     } else if (this.#calls.size === 0 && idleTimeout > 0 && now - this.#idleSince >= idleTimeout) {
       this.close();
     } else if (keepAliveInterval > 0 && now - this.#readAt >= keepAliveInterval) {
@@ -106,6 +115,14 @@ export class GrpcConnection {
     if (isExpected || session.destroyed || this.#controlFrames.take(performance.now()) === 0) return;
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from('too_many_pings'));
     session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  /** Called when the client sends nothing more. It may still read. */
+  #ended(): void {
+    this.#hasEnded = true;
+    for (const call of this.#calls) call.clientEnded();
+    this.close();
+    if (this.#calls.size === 0) this.#session.destroy();
   }
 
   /** Accepts no more calls, and closes the connection after the last one. */

@@ -102,6 +102,8 @@ export class GrpcServer implements Http2Acceptor {
   }
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    // The client has reset it in the same turn of the event loop.
+    if (stream.destroyed) return;
     const connection = (stream.session as GrpcSession | undefined)?.[ownConnection];
     const status = headers[':method'] === 'POST' ? 415 : 405;
     if (!connection || status === 405 || !grpcContentType.test(headers['content-type'] ?? '')) {

@@ -128,6 +128,11 @@ export class ServerCall implements OpenCall {
     this.#interruptWith(new A2AError('UNAVAILABLE', 'The server is stopping'));
   }
 
+  clientEnded(): void {
+    // A message that is not complete never will be.
+    if (this.#waitsSince > 0 && !this.#isEnding) this.stream.close(constants.NGHTTP2_CANCEL);
+  }
+
   check(now: number): void {
     if (this.#waitsSince === 0) return;
     const { requestTimeout, stallTimeout } = this.limits;

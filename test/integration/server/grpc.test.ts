@@ -11,6 +11,7 @@ import { type ServeOptions, serve } from '../../../src/server/node/serve.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
 import { createDeferred } from '../../support/engine/conversation.ts';
 import { call, errorOf, frame, messagesOf, send, service } from '../../support/grpc/raw-calls.ts';
+import { connectionStart, frameTypes, RawHttp2Connection } from '../../support/grpc/raw-http2.ts';
 import { createAuthority, hasOpenssl } from '../../support/http/certificates.ts';
 
 const open = closeAfterEach();
@@ -64,6 +65,20 @@ describe('gRPC', () => {
     socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
     const [bytes] = (await once(socket, 'data')) as [Buffer];
     expect(bytes[3]).toBe(4);
+  });
+
+  it('is recognized on a connection whose first bytes come late', async () => {
+    // Connections without a request are checked every 50 ms.
+    const { server } = await start({ limits: { headersTimeout: 400 } });
+    const connection = new RawHttp2Connection(server.port);
+    open.push({ close: async () => void connection.socket.destroy() });
+    await once(connection.socket, 'connect');
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    connection.write(connectionStart());
+    expect(await connection.next(({ type }) => type === frameTypes.settings)).toBeDefined();
+    // A client that sends nothing is not waited for any longer than with HTTP/1.1.
+    const silent = new RawHttp2Connection(server.port);
+    await silent.closed;
   });
 
   it('is not served without the option', async () => {
